@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "gravity/gravity_options.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/level_solver.hpp"
@@ -73,6 +73,7 @@ class Multigrid final : public PotentialSolver {
   bool isolated_, fourier_base_;
   TransferFunction transfer_;
   Multipoles far_;
+  bool warned_of_rounding_ = false;
   double constant_ = 1.0;  // Newton's, of the last measure()
   std::vector<Level> levels_;
   std::vector<Statistics> statistics_;
@@ -237,17 +238,27 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
   Level& l = levels_[level];
   const auto blocks = static_cast<double>(
       mesh_.communicator().sum(static_cast<std::int64_t>(mesh_.blocks(level).count())));
-  const double reference =
-      std::max({l.patches->norm(f),
-                rounding * std::sqrt(blocks * std::pow(mesh_.geometry().block_size(), 3)),
-                std::numeric_limits<double>::min()});
+  const double source =
+      std::max(l.patches->norm(f),
+               rounding * std::sqrt(blocks * std::pow(mesh_.geometry().block_size(), 3)));
   if (l.patches->patches().any_masked()) {
     const double time = stored().times(level).now;
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});
     move_boundary_into(*l.patches, l.solver->mask(), *l.boxes, f.data());
   }
   l.patches->halo().run(f.data());
-  const SolveReport report = l.solver->solve(phi, f, reference, tolerance_, max_cycles_);
+  const SolveReport report =
+      l.solver->solve(phi, f, source, tolerance_, max_cycles_, [&](const DeviceArray<double>& now) {
+        return field_norms(*l.patches, surroundings(level), now.data());
+      });
+  if (report.by_rounding && !warned_of_rounding_) {
+    warned_of_rounding_ = true;
+    log::warn(
+        "gravity: level {}: rounding leaves a residual of {:.2g} of the right-hand side, above "
+        "gravity.tolerance = {:.2g}; the solution is as accurate as rounding allows (later cases "
+        "are not reported)",
+        level, report.residual, tolerance_);
+  }
   // A periodic potential is known up to a constant.
   if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
   return report;
