@@ -35,7 +35,7 @@ const std::vector<Purpose>& purposes() {
       {"gravity, stored", {"gravity fields"}},
       {"gravity, multigrid",
        {"cover", "diagonal", "residuals", "patch", "patches", "box", "masked", "cells inside",
-        "far", "pieces", "near cells"}},
+        "far", "pieces", "near cells", "cubes", "density of the far field"}},
       {"gravity, multipoles",
        {"fmm", "brick", "bricks", "child bricks", "moments", "points", "work"}},
       {"particles",

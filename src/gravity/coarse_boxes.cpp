@@ -1,6 +1,7 @@
 #include "gravity/coarse_boxes.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -118,18 +119,23 @@ void copy_parts(const DeviceArray<const BoxPart>& parts,
       });
 }
 
-void set_cells(const DeviceArray<const std::int64_t>& cells,
-               const DeviceArray<const double>& values, const DeviceArray<double>& boxes) {
+// Sets cells to the product of a factor and values, or adds it to them.
+void put_cells(const DeviceArray<const std::int64_t>& cells,
+               const DeviceArray<const double>& values, double factor, bool add,
+               const DeviceArray<double>& boxes) {
   Kokkos::parallel_for(
       "gravity: far cells", Kokkos::RangePolicy<>(0, values.extent(0)),
-      KOKKOS_LAMBDA(const std::int64_t n) { boxes(cells(n)) = values(n); });
+      KOKKOS_LAMBDA(const std::int64_t n) {
+        const double value = factor * values(n);
+        boxes(cells(n)) = add ? boxes(cells(n)) + value : value;
+      });
 }
 
 // Sets values before `begin` and from `end` on by a polynomial through the nearest three of those
-// between, of which there may be fewer.
+// between, of which there may be fewer, or through the nearest `most`.
 KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, int side, int begin,
-                                             int end) {
-  const int given = end - begin;
+                                             int end, int most) {
+  const int given = end - begin < most ? end - begin : most;
   const auto next = [&](int at, int inwards) {
     const auto value = [&](int n) { return line[(at + n * inwards) * stride]; };
     if (given == 1) return value(1);
@@ -142,7 +148,7 @@ KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, 
 
 // Beyond the domain, along one axis after the other, with what the axes before have added. Boxes
 // have side^2 rows.
-void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row,
+void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row, int most,
                  const DeviceArray<double>& boxes) {
   Kokkos::parallel_for(
       "gravity: extrapolate", Kokkos::RangePolicy<>(0, inside.extent(0)),
@@ -158,7 +164,7 @@ void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row
           for (int m = b_begin; m < b_end; ++m)
             for (int n = a_begin; n < a_end; ++n)
               extrapolate_line(box + n * strides[a] + m * strides[b], strides[axis], side,
-                               in.begin[axis], in.end[axis]);
+                               in.begin[axis], in.end[axis], most);
         }
       });
 }
@@ -175,9 +181,10 @@ CoarseBoxes::CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse,
       fine_side_(fine.side()),
       side_(fine.side() / 2 + 2 * k_reach),
       row_(rounded_up(side_)),
-      exchanger_("gravity boxes", fine.communicator(), options, fine.level(), Buffers::of_device) {
+      exchanger_("gravity boxes", fine.communicator(), options, fine.level(), Buffers::of_device),
+      base_(coarse == nullptr) {
   if (coarse) plan_copies(fine, *coarse);
-  find_far_cells(fine, coarse == nullptr);
+  find_far_cells(fine);
 }
 
 void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coarse) {
@@ -256,44 +263,73 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
 
-void CoarseBoxes::find_far_cells(const LevelPatches& fine, bool base) {
-  std::vector<std::int64_t> cells;
+// Cells beyond open sides, and the first ones inside: ghost cells of the base level are interpolated
+// across its boundary, and on finer levels the difference to the coarser potential is taken there.
+void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
+  struct FarCell {
+    std::array<std::int64_t, 3> cube;  // of k_cube^3 coarse cells
+    std::int64_t cell;
+    std::array<double, 3> position;
+  };
+  constexpr std::int64_t k_cube = 4;
+  std::vector<FarCell> cells;
   std::vector<CellsInside> near_boundary;
   const double width = 2.0 * geometry_.cell_size(level_);
-  // Ghost cells of the base level are interpolated across its boundary.
-  const int inside = base ? 1 : 0;
+  constexpr int inside = 1;
+  const auto is_open = [&](int d) { return !geometry_.periodic(d); };
   for (int slot = 0; slot < own_; ++slot) {
     const BlockCoordinates corner = morton_decode(fine.key(slot));
     bool near = false;
-    for (int d = 0; d < 3; ++d)
-      near =
-          near || (!geometry_.periodic(d) && (corner[d] == 0 || corner[d] + 1 == fine.extent()[d]));
+    std::array<std::array<bool, 2>, 3> ends;
+    for (int d = 0; d < 3; ++d) {
+      ends[d] = {is_open(d) && corner[d] == 0, is_open(d) && corner[d] + 1 == fine.extent()[d]};
+      near = near || ends[d][0] || ends[d][1];
+    }
     if (!near) continue;
     CellsInside& range = near_boundary.emplace_back(CellsInside{slot, {}, {}});
+    std::array<std::int64_t, 3> first, extent;
     for (int d = 0; d < 3; ++d) {
-      const std::int64_t first = std::int64_t{corner[d]} * fine_side_ / 2 - k_reach;
-      const std::int64_t extent = fine.extent()[d] * fine_side_ / 2;
-      range.begin[d] = static_cast<std::int16_t>(std::max<std::int64_t>(-first, 0));
-      range.end[d] = static_cast<std::int16_t>(std::min<std::int64_t>(extent - first, side_));
+      first[d] = std::int64_t{corner[d]} * fine_side_ / 2 - k_reach;
+      extent[d] = fine.extent()[d] * fine_side_ / 2;
+      range.begin[d] = static_cast<std::int16_t>(ends[d][0] ? -first[d] : 0);
+      range.end[d] = static_cast<std::int16_t>(ends[d][1] ? extent[d] - first[d] : side_);
     }
     for (int n = 0; n < side_ * side_ * side_; ++n) {
       const std::array<int, 3> in_box{n % side_, n / side_ % side_, n / (side_ * side_)};
-      std::array<double, 3> position;
+      FarCell cell;
       bool far = false;
       for (int d = 0; d < 3; ++d) {
-        const std::int64_t c = std::int64_t{corner[d]} * fine_side_ / 2 - k_reach + in_box[d];
-        const std::int64_t extent = fine.extent()[d] * fine_side_ / 2;
-        far = far || (!geometry_.periodic(d) && (c < inside || c >= extent - inside));
-        position[d] = geometry_.lower()[d] + (static_cast<double>(c) + 0.5) * width;
+        const std::int64_t c = first[d] + in_box[d];
+        far = far || (ends[d][0] && c < inside) || (ends[d][1] && c >= extent[d] - inside);
+        cell.cube[d] = floor_divide(c, k_cube);
+        cell.position[d] = geometry_.lower()[d] + (static_cast<double>(c) + 0.5) * width;
       }
       if (!far) continue;
-      cells.push_back(((std::int64_t{slot} * side_ + in_box[2]) * side_ + in_box[1]) * row_ +
-                      in_box[0]);
-      far_positions_.push_back(position);
+      cell.cell = ((std::int64_t{slot} * side_ + in_box[2]) * side_ + in_box[1]) * row_ + in_box[0];
+      cells.push_back(cell);
     }
   }
-  far_cells_ = mesh::to_device("far cells", cells);
+  std::stable_sort(cells.begin(), cells.end(),
+                   [](const FarCell& a, const FarCell& b) { return a.cube < b.cube; });
+  std::vector<std::int64_t> places;
+  for (std::size_t n = 0; n < cells.size(); ++n) {
+    if (n == 0 || cells[n].cube != cells[n - 1].cube) {
+      PointGroup& group = groups_.emplace_back();
+      for (int d = 0; d < 3; ++d)
+        group.centre[d] =
+            geometry_.lower()[d] + (static_cast<double>(cells[n].cube[d]) + 0.5) * k_cube * width;
+      group.radius = 0.5 * static_cast<double>(k_cube - 1) * width * std::sqrt(3.0);
+    }
+    groups_.back().points.push_back(cells[n].position);
+    places.push_back(cells[n].cell);
+  }
+  far_cells_ = mesh::to_device("far cells", places);
   inside_ = mesh::to_device("cells inside", near_boundary);
+  need_far_field_ = fine.communicator().any(!groups_.empty());
+}
+
+void CoarseBoxes::set_far_field(const std::vector<double>& potentials) {
+  far_values_ = mesh::to_device("far potentials", potentials);
 }
 
 void CoarseBoxes::copy_coarse(const double* coarse_phi) {
@@ -307,15 +343,19 @@ void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());
 }
 
-void CoarseBoxes::fill(const double* coarse_phi, const Multipoles* far, double G) {
+void CoarseBoxes::fill(const double* coarse_phi, double G) {
   boxes_ = pool_.allocate("coarse boxes", std::int64_t{own_} * side_ * side_ * row_);
   octant::fill(boxes_, 0.0);
   if (plan_) copy_coarse(coarse_phi);
-  if (far_positions_.empty()) return;
-  if (!far) return extrapolate(inside_, side_, row_, boxes_);
-  std::vector<double> values;
-  for (const auto& x : far_positions_) values.push_back(G * far->potential(x));
-  set_cells(far_cells_, mesh::to_device("far potentials", values), boxes_);
+  if (groups_.empty()) return;
+  const bool far = G != 0.0 && far_values_.extent(0) > 0;
+  if (base_) {
+    if (far) put_cells(far_cells_, far_values_, G, false, boxes_);
+    return;
+  }
+  if (far) put_cells(far_cells_, far_values_, -G, true, boxes_);
+  extrapolate(inside_, side_, row_, far ? 1 : 3, boxes_);
+  if (far) put_cells(far_cells_, far_values_, G, true, boxes_);
 }
 
 }  // namespace octant::gravity

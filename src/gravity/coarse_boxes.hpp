@@ -2,7 +2,8 @@
 // beyond the level, and cells of new blocks, are interpolated from.
 #pragma once
 
-#include "gravity/multipoles.hpp"
+#include "gravity/far_field.hpp"
+#include "gravity/halo_exchange.hpp"
 #include "mesh/field_pool.hpp"
 
 namespace octant::gravity {
@@ -20,8 +21,10 @@ struct BoxPart {
 };
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
-// patch_scratch.hpp. Cells beyond a boundary that is not periodic hold the potential of multipoles,
-// as on the base level all cells near such a boundary do, or are extrapolated.
+// patch_scratch.hpp. Cells beyond an open side of the domain hold values from the potential of the
+// far field (far_field.hpp): on the base level the far field itself, in the first cells inside,
+// too; on finer levels the far field plus its difference to the coarser level's potential in the
+// last cell inside.
 class CoarseBoxes {
  public:
   // `coarse` is null for the base level. Boxes come from the pool, which must outlive this.
@@ -29,16 +32,22 @@ class CoarseBoxes {
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
               const CommOptions& options, mesh::FieldPool& pool);
 
-  // Fills the boxes from a field of the coarser level's own patches, and beyond the domain from G
-  // times the potential of `far`. Without it, they are extrapolated from the last three cells
-  // inside (not on the base level). Collective.
-  void fill(const double* coarse_phi, const Multipoles* far, double G);
+  // The points at which the far field must be known, and its potentials there with G = 1, in the
+  // order of the points. Whether any rank has such points.
+  const std::vector<PointGroup>& far_groups() const { return groups_; }
+  bool need_far_field() const { return need_far_field_; }
+  void set_far_field(const std::vector<double>& potentials);
+
+  // Fills the boxes from a field of the coarser level's own patches, and beyond open sides with
+  // the far field for Newton's constant G. Until the far field is set, and with G = 0, the
+  // coarser level's potential itself is extrapolated (not on the base level). Collective.
+  void fill(const double* coarse_phi, double G);
   void release() { boxes_ = {}; }
   const double* data() const { return boxes_.data(); }  // [own slot][doubles of a CoarseBox]
 
  private:
   void plan_copies(const LevelPatches& fine, const LevelPatches& coarse);
-  void find_far_cells(const LevelPatches& fine, bool base);
+  void find_far_cells(const LevelPatches& fine);
   void copy_coarse(const double* coarse_phi);
 
   mesh::Geometry geometry_;
@@ -52,8 +61,10 @@ class CoarseBoxes {
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
   DeviceArray<const CellsInside> inside_;
-  std::vector<std::array<double, 3>> far_positions_;
-  DeviceArray<const std::int64_t> far_cells_;
+  bool base_, need_far_field_ = false;
+  std::vector<PointGroup> groups_;
+  DeviceArray<const std::int64_t> far_cells_;  // of the boxes, in the order of the points
+  DeviceArray<const double> far_values_;       // empty until they are set
   DeviceArray<double> boxes_;
 };
 

@@ -360,9 +360,12 @@ struct CyclesToTarget {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     work.begin(team);
     SolveOutcome reached{0, work.residual_norm(team)};
-    for (; reached.residual > target && reached.cycles < most; ++reached.cycles) {
+    bool falls = true;  // or it is rounding
+    for (; falls && reached.residual > target && reached.cycles < most; ++reached.cycles) {
+      const double before = reached.residual;
       work.v_cycle(team);
       reached.residual = work.residual_norm(team);
+      falls = reached.residual < before;
     }
     work.end(team);
     Kokkos::single(Kokkos::PerTeam(team), [&] { outcome(0) = reached; });

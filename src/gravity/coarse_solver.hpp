@@ -62,7 +62,8 @@ class CoarseSolver {
   // not wait.
   void cycle(const double* f, double* phi) const;
 
-  // V-cycles from phi = 0 until the norm of the residual is at most `target` or `most` were done.
+  // V-cycles from phi = 0 until the norm of the residual is at most `target`, no longer falls, or
+  // `most` were done.
   SolveOutcome solve(const double* f, double* phi, double target, int most) const;
 
   std::int64_t bytes() const;  // of all grids

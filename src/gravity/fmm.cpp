@@ -16,6 +16,7 @@
 #include "core/parameters.hpp"
 #include "gravity/fmm_kernels.hpp"
 #include "gravity/gravity_options.hpp"
+#include "gravity/patch_level.hpp"
 #include "gravity/potential_solver.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/device.hpp"

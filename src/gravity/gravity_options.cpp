@@ -21,11 +21,14 @@ void declare(ParameterSchema& schema, GravityOptions& o) {
                          "multiplied by: a line of scale factors (1 where nothing expands), then "
                          "lines of a wave number (2 pi / wavelength, in h/Mpc with "
                          "cosmology.enabled, else per length) and a factor for each of them"});
-  schema.add("gravity.tolerance", o.tolerance,
-             {.meaning = "Residual of the Poisson equation, relative to its right-hand side, at "
-                         "which a level's solution is good enough",
-              .max = 0.1,
-              .above = 0.0});
+  schema.add(
+      "gravity.tolerance", o.tolerance,
+      {.meaning = "Residual of the Poisson equation at which a level's solution is good "
+                  "enough, relative to the right-hand side, or to the second differences of "
+                  "the potential where mass outside of the level makes most of it; the least "
+                  "residual that rounding allows is always good enough",
+       .max = 0.1,
+       .above = 0.0});
   schema.add("gravity.max_cycles", o.max_cycles,
              {.meaning = "V-cycles after which a run stops that has not reached it", .min = 1});
   schema.add("gravity.constant", o.constant,

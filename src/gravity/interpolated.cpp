@@ -4,6 +4,7 @@
 
 #include "core/kernel_work.hpp"
 #include "gravity/patch_scratch.hpp"
+#include "mesh/device.hpp"
 
 namespace octant::gravity {
 
@@ -309,7 +310,69 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
       });
 }
 
+// Sums over the cells of every own patch: of the squared second differences, and of squared phi.
+template <int T>
+void sum_squares(const PatchLevel& level, const Surroundings& around, const double* phi,
+                 double* variations, double* potentials) {
+  const PatchPotential<T> values(level, around, phi);
+  // phi is read. An axis takes 6 operations, phi itself 2.
+  announce_kernel("gravity: norms of the potential",
+                  level.patches().own() * std::int64_t{T * T * T}, {8.0, 20.0});
+  Kokkos::parallel_for(
+      "gravity: norms of the potential",
+      teams(level.patches().own(), values.bytes() + 2 * T * sizeof(double) + 64),
+      KOKKOS_LAMBDA(const Team& team) {
+        const std::int64_t patch = team.league_rank();
+        const PatchScratch<T, 2> potential(team);
+        auto* sums = static_cast<double*>(
+            team.team_scratch(1).get_shmem_aligned(2 * T * sizeof(double), 64));
+        values.load(team, patch, potential);
+        const WantedRows<T> wanted = values.wanted(patch);
+        for_planes<T>(team, 0, [&](int k) {
+          double variation = 0.0, square = 0.0;
+          for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
+            for (int parity = 0; parity < 2; ++parity) {
+              const std::uint32_t inside =
+                  wanted.rows ? values.mask.template of<T>(patch).pairs(parity, j, k)
+                              : ~std::uint32_t{0};
+              const Neighbours<T, 2> at(potential, parity, j, k);
+              const double* here = potential.pairs(parity, j, k);
+              for (int e = 0; e < T / 2; ++e) {
+                if ((inside >> (e + 2) & 1) == 0) continue;
+                const double twice = 2.0 * here[e], x = (at.left[e] + at.right[e]) - twice,
+                             y = (at.below_y[e] + at.above_y[e]) - twice,
+                             z = (at.below_z[e] + at.above_z[e]) - twice;
+                variation += (x * x + y * y) + z * z;
+                square += here[e] * here[e];
+              }
+            }
+          });
+          sums[2 * k] = variation;
+          sums[2 * k + 1] = square;
+        });
+        team.team_barrier();
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          double variation = 0.0, square = 0.0;
+          for (int k = 0; k < T; ++k) {
+            variation += sums[2 * k];
+            square += sums[2 * k + 1];
+          }
+          variations[patch] = variation;
+          potentials[patch] = square;
+        });
+      });
+}
+
 }  // namespace
+
+FieldNorms field_norms(const PatchLevel& level, const Surroundings& around, const double* phi) {
+  const auto variations = mesh::uninitialised<double>("variations", level.patches().own());
+  const auto potentials = mesh::uninitialised<double>("potentials", level.patches().own());
+  with_side(level.patches(), [&](auto T) {
+    sum_squares<T.value>(level, around, phi, variations.data(), potentials.data());
+  });
+  return {std::sqrt(level.total(variations)), std::sqrt(level.total(potentials))};
+}
 
 void move_boundary_into(const PatchLevel& level, const GridMask& mask, const CoarseBoxes& boxes,
                         double* f) {

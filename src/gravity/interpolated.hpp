@@ -28,6 +28,12 @@ struct Surroundings {
 void acceleration(PatchLevel& level, const Surroundings& around, const double* phi, int order,
                   double cell_size, const VectorField& blocks);
 
+// Norms of a potential over a level's cells, of the sort that PatchLevel::norm() returns:
+// `variation` of the three second differences, one along each axis, whose sum is the right-hand
+// side; `potential` of phi itself. The same bits on any number of ranks. phi as for acceleration().
+// Collective.
+FieldNorms field_norms(const PatchLevel& level, const Surroundings& around, const double* phi);
+
 // The energy per volume that the forces of acceleration() do not see, in own patches, where phi
 // obeys Poisson's equation with Newton's `constant`. Differences flatten waves: along an axis the
 // force of one is too weak for its potential by 1 - D(k) / k = (k h)^4 / 30 + ... in fourth order,

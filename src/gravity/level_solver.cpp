@@ -1,6 +1,8 @@
 #include "gravity/level_solver.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/error.hpp"
 #include "gravity/mask.hpp"
@@ -112,11 +114,62 @@ void LevelSolver::correct() {
   for (std::size_t g = grids_.size(); g-- > 0;) ascend(g);
 }
 
+namespace {
+
+// The largest norm of a residual that can be the rounding of its terms: six neighbours, six times
+// phi itself, and the right-hand side, which holds neighbours outside.
+double rounding_of(const FieldNorms& norms) {
+  return 12.0 * std::numeric_limits<double>::epsilon() * norms.potential;
+}
+
+// Decides when a solve has reached its target.
+class Target {
+ public:
+  Target(double source, double tolerance) : source_(source), tolerance_(tolerance) {}
+
+  // Whether norms of the potential are needed to decide about a residual.
+  bool needs_norms(double residual, int cycles) {
+    if (cycles == 0) from_outside_ = residual > source_;
+    stands_still_ = cycles > 0 && residual > 0.5 * before_;
+    before_ = residual;
+    return residual > tolerance_ * source_ && (from_outside_ || stands_still_);
+  }
+  bool is_reached(double residual) {
+    by_rounding_ = false;
+    return residual <= tolerance_ * source_;
+  }
+  bool is_reached_after_standstill(double residual, const FieldNorms& norms) {
+    stands_still_ = true;
+    return is_reached(residual, norms);
+  }
+  bool is_reached(double residual, const FieldNorms& norms) {
+    reference_ = std::max(source_, norms.variation);
+    by_rounding_ = residual > tolerance_ * reference_;
+    return !by_rounding_ || (stands_still_ && residual <= rounding_of(norms));
+  }
+  // With the residuals relative to the reference.
+  SolveReport report(int cycles, double first, double residual, bool reached) const {
+    const double reference = std::max({source_, reference_, std::numeric_limits<double>::min()});
+    return {.cycles = cycles,
+            .first_residual = first / reference,
+            .residual = residual / reference,
+            .reference = reference,
+            .by_rounding = reached && by_rounding_};
+  }
+
+ private:
+  double source_, tolerance_, reference_ = 0.0, before_ = 0.0;
+  bool from_outside_ = false, stands_still_ = false, by_rounding_ = false;
+};
+
+}  // namespace
+
 SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                               double reference, double tolerance, int most_cycles) {
+                               double source, double tolerance, int most_cycles,
+                               const MeasureField& measure) {
   bottom_f_ = level_.make_field("bottom f", 2);
   bottom_phi_ = level_.make_field("bottom phi", 2);
-  if (grids_.empty()) return solve_bottom(phi, f, reference, tolerance, most_cycles);
+  if (grids_.empty()) return solve_bottom(phi, f, source, tolerance, most_cycles, measure);
 
   for (Grid& grid : grids_) {
     const bool finest = &grid == &grids_[0];
@@ -125,17 +178,26 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
     grid.f = finest ? f : level_.make_field("f", grid.side);
   }
   const auto norms = mesh::uninitialised<double>("residuals", patches_.own());
-  SolveReport report{.reference = reference};
+  Target target(source, tolerance);
+  int cycles = 0;
+  double first = 0.0, residual = 0.0;
+  bool reached = false;
   const std::int64_t rounds_before = finest_rounds();
-  for (;; ++report.cycles) {
-    report.residual = descend_finest(norms) / reference;
-    if (report.cycles == 0) report.first_residual = report.residual;
-    if (report.residual <= tolerance) break;
-    if (report.cycles == most_cycles || !std::isfinite(report.residual)) break;
+  for (;; ++cycles) {
+    residual = descend_finest(norms);
+    if (cycles == 0) first = residual;
+    reached = target.is_reached(residual);
+    if (!reached && target.needs_norms(residual, cycles) && measure) {
+      grids_[0].near->finish();
+      reached = target.is_reached(residual, measure(grids_[0].phi));
+      grids_[0].near->start(grids_[0].phi.data());
+    }
+    if (reached || cycles == most_cycles || !std::isfinite(residual)) break;
     correct();
   }
   grids_[0].near->finish();
-  if (!(report.residual <= tolerance)) give_up(report, tolerance);
+  SolveReport report = target.report(cycles, first, residual, reached);
+  if (!reached) give_up(report, tolerance);
   report.rounds = finest_rounds() - rounds_before;
   phi = grids_[0].phi;
   for (Grid& grid : grids_) grid.phi = grid.next = grid.f = {};
@@ -143,22 +205,26 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   return report;
 }
 
+// Cycles begin with phi = 0, whose residual is f.
 SolveReport LevelSolver::solve_bottom(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                                      double reference, double tolerance, int most_cycles) {
-  const auto [cycles, residual] = bottom_->solve(f, phi, tolerance * reference, most_cycles);
-  const SolveReport report{.cycles = cycles,
-                           .first_residual = level_.norm(f) / reference,
-                           .residual = residual / reference,
-                           .reference = reference};
-  if (!(report.residual <= tolerance)) give_up(report, tolerance);
+                                      double source, double tolerance, int most_cycles,
+                                      const MeasureField& measure) {
+  Target target(source, tolerance);
+  const double first = level_.norm(f);
+  const auto [cycles, residual] = bottom_->solve(f, phi, tolerance * source, most_cycles);
+  bool reached = target.is_reached(residual);
+  if (!reached && cycles < most_cycles && measure)
+    reached = target.is_reached_after_standstill(residual, measure(phi));
+  const SolveReport report = target.report(cycles, first, residual, reached);
+  if (!reached) give_up(report, tolerance);
   return report;
 }
 
 void LevelSolver::give_up(const SolveReport& report, double tolerance) const {
   throw RunError(
       "gravity: level {} did not converge: after {} V-cycles the residual is {:.3g} of the "
-      "right-hand side, at first it was {:.3g}, and {:.3g} was asked for; raise gravity.tolerance "
-      "or look for a density that is not finite",
+      "right-hand side, at first it was {:.3g}, and gravity.tolerance is {:.3g}; raise it or "
+      "gravity.max_cycles, or look for a density that is not finite",
       patches_.level(), report.cycles, report.residual, report.first_residual, tolerance);
 }
 

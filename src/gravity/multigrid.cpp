@@ -7,11 +7,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "gravity/gravity_options.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/level_solver.hpp"
@@ -48,6 +49,7 @@ class Multigrid final : public PotentialSolver {
     // Not of a level that is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
+    bool knows_far_field = false;
   };
   struct Statistics {
     std::int64_t solves = 0, cycles = 0, most_cycles = 0;
@@ -72,7 +74,9 @@ class Multigrid final : public PotentialSolver {
   int max_cycles_, gradient_order_;
   bool isolated_, fourier_base_;
   TransferFunction transfer_;
-  Multipoles far_;
+  std::optional<FarField> far_;  // once it was measured
+  double far_error_ = 0.0;       // the largest so far
+  bool warned_of_rounding_ = false;
   double constant_ = 1.0;  // Newton's, of the last measure()
   std::vector<Level> levels_;
   std::vector<Statistics> statistics_;
@@ -143,10 +147,11 @@ void Multigrid::connect(int level) {
 
 void Multigrid::measure(const Sources& sources) {
   constant_ = sources.constant;
-  if (!isolated_ || fourier_base_) return;
+  if (!isolated_ || (fourier_base_ && mesh_.geometry().max_level() == 0)) return;
   PatchLevel& base = base_.level();
-  far_ = Multipoles(base.patches(), mesh_.geometry(),
-                    base.make_field("density", {.x = sources.density(0).field}));
+  far_.emplace(base.patches(), mesh_.geometry(),
+               base.make_field("density", {.x = sources.density(0).field}));
+  for (Level& level : levels_) level.knows_far_field = false;
 }
 
 void Multigrid::set_transfer(TransferFunction transfer) {
@@ -170,7 +175,13 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
     phi = pool_.allocate("coarse phi", std::max(values(coarse), values(*levels_[level].patches)));
     coarse.transfer().to_patches(std::array{PatchValues{coarse_potential, phi.data()}});
   }
-  levels_[level].boxes->fill(phi.data(), fourier_base_ ? nullptr : &far_, constant_);
+  Level& l = levels_[level];
+  if (l.boxes->need_far_field() && far_ && !l.knows_far_field) {
+    l.boxes->set_far_field(far_->potentials(l.boxes->far_groups()));
+    l.knows_far_field = true;
+    far_error_ = std::max(far_error_, far_->estimated_error());
+  }
+  l.boxes->fill(phi.data(), constant_);
 }
 
 void Multigrid::guess(int level, const CellRange& blocks) {
@@ -237,17 +248,27 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
   Level& l = levels_[level];
   const auto blocks = static_cast<double>(
       mesh_.communicator().sum(static_cast<std::int64_t>(mesh_.blocks(level).count())));
-  const double reference =
-      std::max({l.patches->norm(f),
-                rounding * std::sqrt(blocks * std::pow(mesh_.geometry().block_size(), 3)),
-                std::numeric_limits<double>::min()});
+  const double source =
+      std::max(l.patches->norm(f),
+               rounding * std::sqrt(blocks * std::pow(mesh_.geometry().block_size(), 3)));
   if (l.patches->patches().any_masked()) {
     const double time = stored().times(level).now;
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, time) : Combination{});
     move_boundary_into(*l.patches, l.solver->mask(), *l.boxes, f.data());
   }
   l.patches->halo().run(f.data());
-  const SolveReport report = l.solver->solve(phi, f, reference, tolerance_, max_cycles_);
+  const SolveReport report =
+      l.solver->solve(phi, f, source, tolerance_, max_cycles_, [&](const DeviceArray<double>& now) {
+        return field_norms(*l.patches, surroundings(level), now.data());
+      });
+  if (report.by_rounding && !warned_of_rounding_) {
+    warned_of_rounding_ = true;
+    log::warn(
+        "gravity: level {}: rounding leaves a residual of {:.2g} of the right-hand side, above "
+        "gravity.tolerance = {:.2g}; the solution is as accurate as rounding allows (later cases "
+        "are not reported)",
+        level, report.residual, tolerance_);
+  }
   // A periodic potential is known up to a constant.
   if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
   return report;
@@ -279,8 +300,13 @@ std::string Multigrid::report(int level) const {
   const Statistics& s = statistics_[level];
   if (by_fourier(level)) return fmt::format("{} solves by Fourier transforms", s.solves);
   if (s.solves == 0) return {};
-  return fmt::format("{} solves with {:.2f} V-cycles in the mean, {} at most", s.solves,
-                     static_cast<double>(s.cycles) / static_cast<double>(s.solves), s.most_cycles);
+  std::string line =
+      fmt::format("{} solves with {:.2f} V-cycles in the mean, {} at most", s.solves,
+                  static_cast<double>(s.cycles) / static_cast<double>(s.solves), s.most_cycles);
+  if (level == 0 && isolated_)
+    line +=
+        fmt::format("; estimated error of the force at the boundary: {:.1g} at most", far_error_);
+  return line;
 }
 
 }  // namespace octant::gravity

@@ -16,6 +16,11 @@ using mesh::FieldPool;
 // Adds a constant to all values.
 void shift(const DeviceArray<double>& field, double constant);
 
+// Norms of the potential of a level; see field_norms() in interpolated.hpp.
+struct FieldNorms {
+  double variation = 0.0, potential = 0.0;
+};
+
 class PatchLevel {
  public:
   // Working fields come from the pool, which must outlive this. Collective.

@@ -60,7 +60,8 @@ struct SolveReport {
   int cycles = 0;
   double first_residual = 0.0, residual = 0.0;  // before and after, relative to the reference
   double reference = 0.0;
-  std::int64_t rounds = 0;  // halo exchanges on the finest grid
+  bool by_rounding = false;  // ended at the rounding of the residual, above the tolerance
+  std::int64_t rounds = 0;   // halo exchanges on the finest grid
 };
 
 // All functions are collective, but solves_single_levels() and report().

@@ -156,7 +156,7 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
     const PotentialTimes times = stored_.times(level);
     const DeviceArray<double> coarse = levels_.at(level - 1).make_field(
         "coarse phi", stored_.potential_at(level - 1, 0.5 * (times.previous + times.now)));
-    levels_.boxes(level).fill(coarse.data(), nullptr, 0.0);
+    levels_.boxes(level).fill(coarse.data(), 0.0);
   }
   const Patches patches{level_patches.tables(),
                         level_patches.patches().strips(),
