@@ -89,8 +89,7 @@ cooling.enabled = true
 }
 
 // Seconds that the cells take, of the slowest rank; a step before that prepares the table.
-double measure_once(const Communicator& communicator, const driver::AmrOptions& options,
-                    double step) {
+double measure_once(const Communicator& communicator, driver::AmrOptions& options, double step) {
   driver::AmrSimulation simulation(communicator, options);
   simulation.initialise();
   simulation.measure();
@@ -107,7 +106,7 @@ void measure_cells(const CoolingRequest& request, const Communicator& communicat
   const auto chosen = request.cases.selected();
   for (const CoolingCase& c : k_cooling_cases) {
     if (std::ranges::find(chosen, c.name) == chosen.end()) continue;
-    const driver::AmrOptions options = run_options(request, c);
+    driver::AmrOptions options = run_options(request, c);
     std::vector<double> seconds;
     for (int n = 0; n < request.repeats; ++n)
       seconds.push_back(measure_once(communicator, options, c.step));

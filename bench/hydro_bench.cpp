@@ -47,7 +47,7 @@ HydroResult measure_once(const Communicator& communicator, const HydroCase& hydr
   result.hydro_case = hydro_case;
   result.ranks = communicator.size();
   result.threads = Kokkos::DefaultHostExecutionSpace().concurrency();
-  const driver::AmrOptions options = run_options(hydro_case);
+  driver::AmrOptions options = run_options(hydro_case);
   driver::AmrSimulation simulation(communicator, options);
   Clock clock;
   simulation.initialise();

@@ -53,7 +53,7 @@ stars.enabled = true
 
 // Seconds that star formation takes in a step, of the slowest rank, and how many stars form.
 std::pair<double, std::int64_t> form_once(const Communicator& communicator,
-                                          const driver::AmrOptions& options) {
+                                          driver::AmrOptions& options) {
   constexpr double k_step = 2.25;  // Myr: for one quantum in a hundred cells
   driver::AmrSimulation simulation(communicator, options);
   simulation.initialise();
@@ -77,7 +77,7 @@ void measure_all(const StarsRequest& request, const Communicator& communicator, 
   report.line(fmt::format("{} rank(s) of {} thread(s); median of {}; time of a core\n",
                           communicator.size(), threads, request.repeats));
   for (const StarsCase& c : k_stars_cases) {
-    const driver::AmrOptions options = stars_options(request, c);
+    driver::AmrOptions options = stars_options(request, c);
     std::vector<double> seconds;
     std::int64_t stars = 0;
     for (int n = 0; n < request.repeats; ++n) {

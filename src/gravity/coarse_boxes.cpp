@@ -263,8 +263,9 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
 
-// Cells beyond open sides, and the first ones inside: ghost cells of the base level are interpolated
-// across its boundary, and on finer levels the difference to the coarser potential is taken there.
+// Cells beyond open sides, and the first ones inside: ghost cells of the base level are
+// interpolated across its boundary, and on finer levels the difference to the coarser potential is
+// taken there.
 void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   struct FarCell {
     std::array<std::int64_t, 3> cube;  // of k_cube^3 coarse cells

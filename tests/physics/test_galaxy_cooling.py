@@ -23,7 +23,6 @@ from galaxies import BOLTZMANN, MEGAYEAR, PROTON, X, rows
 from reference_data import reference_files, reference_path
 from running import run_well
 
-
 # Settings and factors that make the gas of the closed form of Octant's: its hydrogen is 0.76 of the
 # mass whatever the table says, its metals have no mass, and its rates have no temperatures but the
 # table's.
