@@ -4,13 +4,39 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
 
 namespace {
 
+// The gas is mirrored at reflecting sides, but no solver mirrors mass. A domain that is closed on
+// all sides is taken for a system within walls; other reflecting sides could be symmetry planes.
+void refuse_symmetry_planes(const GravityOptions& options, const mesh::Geometry& geometry) {
+  if (options.beyond_walls == BeyondWalls::vacuum) return;
+  int reflecting = 0, axis_of_one = 0;
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side)
+      if (geometry.boundary(axis, side) == mesh::Boundary::reflecting) {
+        ++reflecting;
+        axis_of_one = axis;
+      }
+  if (reflecting == 0) return;
+  if (reflecting < 6)
+    throw InputError(
+        "mesh.boundary_{}: \"reflecting\" with gravity.enabled = true is not supported as a "
+        "symmetry plane: the gas is mirrored there, but no gravity.solver mirrors mass. Use the "
+        "whole system in a domain with \"outflow\" sides, or set gravity.beyond_walls = "
+        "\"vacuum\" if the sides are walls around the whole system",
+        static_cast<char>('x' + axis_of_one));
+  log::warn(
+      "all sides of the domain are reflecting: gravity is that of the mass within, without mirror "
+      "images; gravity.beyond_walls = \"vacuum\" says that this is meant");
+}
+
 std::unique_ptr<PotentialSolver> make_solver(const SolverSetting& setting) {
+  refuse_symmetry_planes(setting.options, setting.mesh.geometry());
   for (const auto& kind : setting.options.solvers)
     if (setting.options.solver == kind->name()) return kind->make(setting);
   throw RunError("there is no potential solver \"{}\"", setting.options.solver);

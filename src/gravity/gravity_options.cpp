@@ -43,6 +43,12 @@ void declare(ParameterSchema& schema, GravityOptions& o) {
       {.meaning = "What the work on mass that flows is found from: forces, and no more of it than "
                   "the gas's heat can pay; or potential, which conserves total energy and needs "
                   "hydro.dual_energy = \"on\""});
+  schema.add(
+      "gravity.beyond_walls", o.beyond_walls,
+      {.meaning = "Gravity at reflecting sides of the domain, where gas is mirrored but no solver "
+                  "mirrors mass. refused: a domain with some reflecting sides is refused, and one "
+                  "with six is taken for walls around the whole system, with a warning; vacuum: "
+                  "nothing attracts beyond reflecting sides, which is meant"});
   for (const auto& kind : o.solvers) kind->declare(schema);
 }
 

@@ -29,6 +29,11 @@ enum class FourierSchedule { host, device };
 enum class Work { forces, potential };
 constexpr auto names_of(Work) { return std::array{"forces", "potential"}; }
 
+// What attracts beyond reflecting sides of the domain, where the gas is mirrored: no solver mirrors
+// mass, so that a run is refused unless there is meant to be nothing.
+enum class BeyondWalls { refused, vacuum };
+constexpr auto names_of(BeyondWalls) { return std::array{"refused", "vacuum"}; }
+
 struct GravityOptions {
   bool enabled = false;
   std::string solver = "multigrid";
@@ -40,6 +45,7 @@ struct GravityOptions {
   double constant = 1.0;  // G in code units
   int gradient_order = 4;
   Work work = Work::forces;
+  BeyondWalls beyond_walls = BeyondWalls::refused;
   // The choices of `solver`, with parameters of their own.
   std::vector<std::unique_ptr<PotentialSolverKind>> solvers = potential_solver_kinds();
 };

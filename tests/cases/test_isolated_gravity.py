@@ -1,4 +1,4 @@
-"""Trouble cases of gravity in open domains: K7, R13, R29b."""
+"""Trouble cases of gravity in open domains: K7, R02, R13, R29b."""
 
 import subprocess
 import sys
@@ -53,3 +53,12 @@ def test_refined_region_without_mass_does_not_end_a_run(case: Case) -> None:
     subprocess.run([sys.executable, make, folder / "lone.h5", "16"], check=True)
     code, text, _ = run_case(folder, "input.toml", f"problem.path={folder / 'lone.h5'}")
     assert code == 0, text
+
+
+@pytest.mark.parametrize(
+    "solver", [("gravity.base=fft",), ("gravity.base=multigrid",), ("gravity.solver=fmm",)]
+)
+def test_symmetry_planes_are_refused(case: Case, solver: tuple[str, ...]) -> None:
+    code, text, _ = run_case(case("R02"), "input.toml", *solver)
+    assert code == 2
+    assert "mesh.boundary_x" in text and "gravity.beyond_walls" in text

@@ -1,4 +1,4 @@
-"""Gravity of isolated systems: open sides, regions without mass, rounding."""
+"""Gravity of isolated systems: open sides, regions without mass, rounding, symmetry planes."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from inputs import OPEN_ENDS
-from running import LeafCells, assert_same_run, leaf_cells, run_well
+from running import LeafCells, assert_same_run, leaf_cells, run, run_well
 
 # A ball in a box whose sides it may be near to, for its gravity alone.
 BALL = f"""
@@ -35,6 +35,11 @@ PAIR = (
     " + ((x-3.4)^2 + (y-1)^2 + (z-1)^2 < 0.16)"
 )
 COLUMN = ("mesh.base_cells=[8, 8, 64]", "mesh.upper=[1.0, 1.0, 8.0]")
+
+
+def field_of(path: Path, *overrides: str, **how: object) -> LeafCells:
+    """Run for the gravity of the initial state."""
+    return leaf_cells(run_well(path, BALL, *overrides, **how).last_snapshot, "gravity")
 
 
 def acceleration(cells: LeafCells) -> np.ndarray:
@@ -153,3 +158,19 @@ def test_tolerance_below_rounding_is_warned_of_once(tmp_path: Path, base: str) -
         tmp_path / "run", THIN_REGION, f"gravity.base={base}", "gravity.tolerance=1e-17"
     )
     assert outcome.text.count("rounding leaves a residual") == 1
+
+
+@pytest.mark.parametrize("solver", ["multigrid", "fmm"])
+@pytest.mark.parametrize("axis", "xyz")
+def test_symmetry_planes_are_refused(tmp_path: Path, solver: str, axis: str) -> None:
+    plane = f'mesh.boundary_{axis}=["reflecting", "outflow"]'
+    outcome = run(tmp_path / "run", BALL, f"gravity.solver={solver}", plane)
+    assert outcome.code == 2
+    assert f"mesh.boundary_{axis}" in outcome.text
+    assert "gravity.beyond_walls" in outcome.text
+
+
+def test_walls_around_the_whole_system_change_no_force(tmp_path: Path) -> None:
+    walls = [f'mesh.boundary_{axis}=["reflecting", "reflecting"]' for axis in "xyz"]
+    inside = field_of(tmp_path / "walls", *walls, "gravity.beyond_walls=vacuum")
+    assert np.array_equal(acceleration(inside), acceleration(field_of(tmp_path / "open")))

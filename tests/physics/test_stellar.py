@@ -15,6 +15,7 @@ COMMON = """
 [gravity]
 enabled = true
 solver = "fmm"
+beyond_walls = "vacuum"
 
 [mesh]
 base_cells = [24, 24, 24]

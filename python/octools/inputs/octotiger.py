@@ -164,6 +164,8 @@ def _hydro(source: Conversion) -> None:
     source.carried("gravity", now="gravity.enabled")
     if _is_on(source, "gravity"):
         source.put("gravity.solver", "fmm")
+        if _is_on(source, "reflect_bc"):
+            source.put("gravity.beyond_walls", "vacuum", "Octo-Tiger: gravity has no walls")
         source.put("gravity.theta", min(0.5, max(0.34, float(source.get("theta", 0.5)))))
         source.carried("theta", now="gravity.theta")
         if str(source.get("correct_am_grav", "on")).lower() in ("on", "true", "1"):
