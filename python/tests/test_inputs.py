@@ -455,8 +455,12 @@ def test_octant_understands_what_was_converted(
     assert result.returncode == 0
     assert "no counterpart" in (tmp_path / "new.toml").read_text() or name == "sod.ini"
     words = [program, "check", str(tmp_path / "new.toml")]
-    checked = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    checked = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+# Inputs without a counterpart, and what the refusal says.
+REFUSED = {"nener.nml": "a point has a counterpart in uniform gas at rest only, without mass"}
 
 
 def test_the_inputs_of_real_runs_are_understood(tmp_path: Path, reference: Path) -> None:
@@ -466,12 +470,16 @@ def test_the_inputs_of_real_runs_are_understood(tmp_path: Path, reference: Path)
     assert inputs
     for number, path in enumerate(inputs):
         new = tmp_path / f"{number}.toml"
+        if path.name in REFUSED:
+            with pytest.raises(OctoolsError, match=REFUSED[path.name]):
+                convert(path, new)
+            continue
         done = convert(path, new)
         named = sorted(row.setting.split(" = ")[0] for row in done.rows)
         assert named == sorted(done.settings), path
         if program and "which are not here" not in new.read_text():
             checked = subprocess.run(
-                [program, "check", str(new)], capture_output=True, text=True, timeout=60
+                [program, "check", str(new)], capture_output=True, text=True, timeout=120
             )
             assert checked.returncode == 0, f"{path}: {checked.stdout}{checked.stderr}"
 

@@ -17,7 +17,7 @@ namespace octant::driver {
 namespace {
 
 // Processor time that the rehearsals may take, in seconds.
-constexpr double k_rehearsal_seconds = 30.0;
+constexpr double k_rehearsal_seconds = 20.0;
 // A base grid of so many cells is no burden where it cannot be rehearsed with fewer.
 constexpr double k_small_base_cells = 64.0 * 64 * 64;
 
