@@ -312,7 +312,8 @@ def test_python_tools_are_installed_with_hashes_or_not_at_all(clone: Clone) -> N
     assert clone.asked_of_octools is None
     assert attempt(f'echo "$@" >> {clone.root}/pip').returncode == 0
     assert installed.exists()
-    first, second = (clone.root / "pip").read_text().splitlines()
+    old, first, second = (clone.root / "pip").read_text().splitlines()
+    assert old == "uninstall --quiet --yes octools"
     assert "--require-hashes" in first
     assert "--no-deps" in second
 

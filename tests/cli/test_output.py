@@ -71,7 +71,7 @@ def test_a_disk_that_is_full_at_the_start_is_refused(tmp_path: Path, ranks: int)
 
 def test_a_disk_that_fills_up_ends_the_run(tmp_path: Path, ranks: int) -> None:
     # Enough for the parameters and the log, but not for a snapshot of 8^3 cells.
-    with small_disk(tmp_path / "disk", "size=36k") as disk:
+    with small_disk(tmp_path / "disk", "size=44k") as disk:
         outcome = run_into(disk / "run", tmp_path, ranks)
         assert_refused(outcome, "snap_00000.h5", "No space left", code=1)
         assert list((disk / "run").glob("*.h5*")) == [], "a broken file was left behind"
