@@ -79,4 +79,19 @@ bool has_sudden_walls(Flow& flow) {
   });
 }
 
+bool would_ring(const Flow& flow, double dt) {
+  const Domain& d = flow.domain();
+  double smallest = d.grid.dz_cell[0];
+  for (int k = 0; k < d.grid.cells[2]; ++k) smallest = std::min(smallest, d.grid.dz_cell[k]);
+  double rate = 4.0 / (smallest * smallest);
+  if (flow.parameters().diffusion == Diffusion::implicit_all)
+    for (int axis = 0; axis < 2; ++axis)
+      rate = std::max(rate, 4.0 / (d.grid.spacing(axis) * d.grid.spacing(axis)));
+  const double scalar = flow.has_scalar() ? flow.scalar_options().diffusivity : 0.0;
+  rate *= std::max(flow.parameters().viscosity, scalar);
+  double longest = 0.0;
+  for (int n = 0; n < k_stages; ++n) longest = std::max(longest, runge_kutta_stage(n, dt).gamma);
+  return 0.5 * longest * rate > 1.0;
+}
+
 }  // namespace octant::dns

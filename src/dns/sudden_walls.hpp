@@ -12,4 +12,8 @@ namespace octant::dns {
 // has no such jump, and neither has noise. Reads the ghosts. Collective.
 bool has_sudden_walls(Flow& flow);
 
+// Whether Crank and Nicolson's scheme lets the stiffest mode of implicit diffusion change its sign
+// in a stage of a step: shorter steps need no damping, and are more accurate without.
+bool would_ring(const Flow& flow, double dt);
+
 }  // namespace octant::dns

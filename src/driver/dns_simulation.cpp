@@ -61,12 +61,7 @@ void DnsSimulation::initialise() {
   options_.problem->set(domain_, flow_.state());
   if (flow_.has_scalar()) options_.problem->set_scalar(domain_, flow_.scalar());
   resume(0.0, 0, k_no_limit);
-  if (!dns::has_sudden_walls(flow_)) return;
-  log::info(
-      "a side's value differs suddenly from the flow beside it: the first {} steps damp implicit "
-      "diffusion (backward Euler)",
-      k_damped_steps);
-  flow_.set_damped_steps(k_damped_steps);
+  if (dns::has_sudden_walls(flow_)) flow_.set_damped_steps(k_damped_steps);
 }
 
 void DnsSimulation::resume(double time, std::int64_t step, double step_limit) {
@@ -91,6 +86,12 @@ double DnsSimulation::stable_dt() const {
 
 void DnsSimulation::step(double dt) {
   step_limit_ = stable_dt();
+  if (flow_.damped_steps() > 0 && !dns::would_ring(flow_, dt)) flow_.set_damped_steps(0);
+  if (flow_.damped_steps() == k_damped_steps)
+    log::info(
+        "a side's value differs suddenly from the flow beside it: the first {} steps damp implicit "
+        "diffusion (backward Euler)",
+        k_damped_steps);
   {
     const auto timing = timers_.time("steps", Phase::compute);
     const std::int64_t before = thread_cpu_ns();

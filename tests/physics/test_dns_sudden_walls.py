@@ -113,18 +113,30 @@ def test_the_start_goes_on_after_a_restart_and_on_more_ranks(tmp_path: Path) -> 
     assert differing_fields(ranks.last_snapshot, whole.last_snapshot) == []
 
 
+def test_short_steps_need_no_damping(tmp_path: Path) -> None:
+    flow = heated_and_moved(0, 0, "implicit")
+    assert "sudden" not in run_well(tmp_path / "run", flow, "time.step=1e-3").text
+
+
 def test_a_plug_flow_between_walls_keeps_its_mean(tmp_path: Path) -> None:
     """The fluid moves evenly at first, so that the friction of its walls has no bound."""
     flow = SMALL_CHANNEL.replace(
         'name = "channel"\nrolls = 0.2\nnoise = 0.2',
         'name = "expression"\nvelocity = ["1", "0", "0"]',
     )
-    outcome = run_well(tmp_path / "run", flow, "dns.diffusion=implicit_z", "dns.viscosity=0.1")
+    outcome = run_well(
+        tmp_path / "run",
+        flow,
+        "dns.diffusion=implicit_z",
+        "dns.viscosity=0.1",
+        "grid.cells=[8, 8, 64]",
+    )
     fine = run_well(
         tmp_path / "fine",
         flow,
         "dns.diffusion=implicit_z",
         "dns.viscosity=0.1",
+        "grid.cells=[8, 8, 64]",
         "time.step=0.001",
         "time.max_steps=120",
     )
