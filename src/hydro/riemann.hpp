@@ -198,16 +198,17 @@ struct HllcWithSensor {
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const V& shock, const Gas& gas) {
-    const State<V> sharp = hllc_flux<Axis, LowMach>(left, right, gas);
-    if (!any(shock > V(0.0))) return sharp;
-    return blended<Axis>(left, right, sharp, shock, gas);
+    // Before the flux of HLLC, which then needs no registers to keep both states.
+    if (any(shock > V(0.0))) return blended<Axis>(left, right, shock, gas);
+    return hllc_flux<Axis, LowMach>(left, right, gas);
   }
 
  private:
   // Out of line, because few faces need it.
   template <int Axis, class V>
-  OCTANT_OUT_OF_LINE static State<V> blended(const State<V> left, const State<V> right,
-                                             const State<V> sharp, const V shock, const Gas gas) {
+  OCTANT_OUT_OF_LINE static State<V> blended(const State<V>& left, const State<V>& right,
+                                             const V shock, const Gas& gas) {
+    const State<V> sharp = hllc_flux<Axis, LowMach>(left, right, gas);
     const State<V> diffusive = Hll::flux<Axis>(left, right, gas);
     State<V> flux;
     OCTANT_UNROLL(8)

@@ -13,6 +13,9 @@ namespace octant::hydro {
 template <class V>
 struct ShockStencil {
   V density_below, density_above, u_below, u_above, pressure_below, pressure_above;
+
+  // Positive where the gas is compressed along the axis.
+  KOKKOS_FORCEINLINE_FUNCTION V difference() const { return u_below - u_above; }
 };
 
 // Whether the pressures of two cells differ enough for a strong shock between them.
@@ -32,11 +35,12 @@ struct ShockSensor {
            V(1.0 + k_least_jump) * min(pressure_below, pressure_above);
   }
 
-  // From 0 to 1: the least of three ramps. `stiffness` is gamma p of the centre.
+  // From 0 to 1: the least of three ramps. `compression` is the sum of the velocity differences
+  // along all axes, which vortices do not have; `stiffness` is gamma p of the centre.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V strength(const ShockStencil<V>& s, const V& density,
-                                                const V& stiffness) {
-    const V speed = max(s.u_below - s.u_above, V(0.0)), square = speed * speed;
+  KOKKOS_FORCEINLINE_FUNCTION static V strength(const ShockStencil<V>& s, const V& compression,
+                                                const V& density, const V& stiffness) {
+    const V speed = max(min(s.difference(), compression), V(0.0)), square = speed * speed;
     const V least = min(s.pressure_below, s.pressure_above);
     const V jump = max(s.pressure_below, s.pressure_above) - least;
     const V momentum = min(s.density_below, s.density_above) * square;
@@ -67,10 +71,13 @@ struct ShockStencils {
 template <class V>
 OCTANT_OUT_OF_LINE Vector<V> transverse_shocks(const ShockStencils<V> cells, double gamma) {
   const V stiffness = V(gamma) * cells.pressure;
+  const V compression =
+      (cells.along[0].difference() + cells.along[1].difference()) + cells.along[2].difference();
   V strength[3];
   OCTANT_UNROLL(3)
   for (int axis = 0; axis < 3; ++axis)
-    strength[axis] = ShockSensor::strength(cells.along[axis], cells.density, stiffness);
+    strength[axis] =
+        ShockSensor::strength(cells.along[axis], compression, cells.density, stiffness);
   return {max(strength[1], strength[2]), max(strength[2], strength[0]),
           max(strength[0], strength[1])};
 }

@@ -126,5 +126,16 @@ TEST(ShockSensor, finds_no_shock_in_contacts_rarefactions_and_pressure_noise) {
   EXPECT_EQ(strength({1.0, 0.5, 0.0, 0.0, 3e-6}, {1.0, -0.5, 0.0, 0.0, 1e-6}), 0.0);  // cold gas
 }
 
+// Compressed along x, stretched along y, as in a vortex: no shock.
+TEST(ShockSensor, finds_no_shock_in_a_vortex) {
+  const auto cell = [](int n, int x, int y, int) -> double {
+    if (n == k_pressure) return 1.0 + 0.5 * x;
+    if (n == k_velocity_x) return -0.4 * x;
+    if (n == k_velocity_y) return 0.4 * y;
+    return n == k_density ? 1.0 : 0.0;
+  };
+  find_transverse_shocks<double>(cell, 1.4, [](int, double strength) { EXPECT_EQ(strength, 0.0); });
+}
+
 }  // namespace
 }  // namespace octant::hydro::test
