@@ -41,7 +41,7 @@ largest_change = 0.3
 [floor]
 kind = "polytrope"
 temperature = 3e5
-density = 20.0
+density = 10.0
 index = 4.0
 """
 
