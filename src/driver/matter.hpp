@@ -66,6 +66,7 @@ class Matter {
 
   // The gas's own share; BlockField{} where there is no gas.
   gravity::BlockField gas_density(int level) const;
+  bool has_gas() const { return has_gas_; }
 
   // The largest density of all by level, at least 0. Collective.
   std::vector<double> densest() const;

@@ -205,8 +205,10 @@ class AmrModel final : public Model {
   gravity::PowerSpectrum power_spectrum() {
     const Matter& matter = simulation_.matter();
     const mesh::LentField density = matter.density_of_equal_clouds();
-    gravity::PowerSpectrum spectrum =
-        simulation_.gravity()->power_spectrum(density.field, matter.gas_density(0));
+    // Ranks without base blocks have gas, too, in a field without data.
+    std::optional<gravity::BlockField> gas;
+    if (matter.has_gas()) gas = matter.gas_density(0);
+    gravity::PowerSpectrum spectrum = simulation_.gravity()->power_spectrum(density.field, gas);
     const mesh::Geometry& geometry = simulation_.mesh().geometry();
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry.upper()[d] - geometry.lower()[d];

@@ -136,8 +136,9 @@ void Gravity::kick(int level, double dt, Half half) {
 
 // --- sums --------------------------------------------------------------------------------------
 
-PowerSpectrum Gravity::power_spectrum(const BlockField& density, const BlockField& means) {
-  return base_->power_spectrum(density, means.data ? &means : nullptr);
+PowerSpectrum Gravity::power_spectrum(const BlockField& density,
+                                      const std::optional<BlockField>& means) {
+  return base_->power_spectrum(density, means ? &*means : nullptr);
 }
 
 double Gravity::potential_energy(const Attracting& density) const {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,8 +54,9 @@ class Gravity {
 
   // The power spectrum, without shot noise, of a density in the base level's own blocks, of which
   // particles are part as clouds of the size of a base cell; `means` is the part that was not
-  // deposited as clouds, if there is some. Collective. The domain must be periodic.
-  PowerSpectrum power_spectrum(const BlockField& density, const BlockField& means = {});
+  // deposited as clouds; all ranks pass one or none does. Collective. The domain must be periodic.
+  PowerSpectrum power_spectrum(const BlockField& density,
+                               const std::optional<BlockField>& means = std::nullopt);
   bool is_periodic() const { return periodic_; }
 
   // What the force does to the gas of a level: see GasWork. Collective.

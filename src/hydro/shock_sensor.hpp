@@ -27,6 +27,9 @@ struct ShockSensor {
   // Pressure difference in units of rho_min (velocity difference)^2. In a shock the ratio is
   // 1 / (1 - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
   static constexpr double k_least_thrust = 0.25, k_full_thrust = 0.5;
+  // Density ratio in units of (gamma + 1) / (gamma - 1), which no shock exceeds. Edges of dense
+  // bodies in thin gas do; the dissipation of HLL would empty the thin cells beside them.
+  static constexpr double k_most_contrast = 1.25, k_no_contrast = 1.75;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static auto may_hold(const V& pressure_below,
@@ -35,21 +38,27 @@ struct ShockSensor {
            V(1.0 + k_least_jump) * min(pressure_below, pressure_above);
   }
 
-  // From 0 to 1: the least of three ramps. `compression` is the sum of the velocity differences
+  // From 0 to 1: the least of four ramps. `compression` is the sum of the velocity differences
   // along all axes, which vortices do not have; `stiffness` is gamma p of the centre.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V strength(const ShockStencil<V>& s, const V& compression,
-                                                const V& density, const V& stiffness) {
+                                                const V& density, const V& stiffness,
+                                                double gamma) {
     const V speed = max(min(s.difference(), compression), V(0.0)), square = speed * speed;
     const V least = min(s.pressure_below, s.pressure_above);
     const V jump = max(s.pressure_below, s.pressure_above) - least;
-    const V momentum = min(s.density_below, s.density_above) * square;
+    const V thin = min(s.density_below, s.density_above);
+    const V contrast = max(s.density_below, s.density_above) / thin;
+    const V momentum = thin * square;
     const V by_pressure = ramp(V(jump / least), k_least_jump, k_full_jump);
     const V by_speed = ramp(V(density * square / stiffness), k_least_speed * k_least_speed,
                             k_full_speed * k_full_speed);
     const V by_thrust =
         ramp(V(jump / select(momentum > V(0.0), momentum, V(1.0))), k_least_thrust, k_full_thrust);
-    return select(momentum > V(0.0), min(min(by_pressure, by_speed), by_thrust), V(0.0));
+    const V by_contrast = V(1.0) - ramp(V(contrast * V((gamma - 1.0) / (gamma + 1.0))),
+                                        k_most_contrast, k_no_contrast);
+    return select(momentum > V(0.0), min(min(by_pressure, by_speed), min(by_thrust, by_contrast)),
+                  V(0.0));
   }
 
  private:
@@ -77,7 +86,7 @@ OCTANT_OUT_OF_LINE Vector<V> transverse_shocks(const ShockStencils<V> cells, dou
   OCTANT_UNROLL(3)
   for (int axis = 0; axis < 3; ++axis)
     strength[axis] =
-        ShockSensor::strength(cells.along[axis], compression, cells.density, stiffness);
+        ShockSensor::strength(cells.along[axis], compression, cells.density, stiffness, gamma);
   return {max(strength[1], strength[2]), max(strength[2], strength[0]),
           max(strength[0], strength[1])};
 }

@@ -22,6 +22,7 @@ class GivenSource final : public Process {
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
+  bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     const int at_a_time = std::max(1, k_most_cells / level.cells.cells_per_block());
     for (int first = 0; first < level.cells.count(); first += at_a_time)

@@ -99,7 +99,8 @@ def test_a_rank_owns_no_more_blocks_than_it_has_memory_for(
 
 def test_all_levels_share_the_memory_of_a_rank(tmp_path: Path) -> None:
     """Each level by itself would give the first rank one block more than others."""
-    even = ("balance.policy=lpt", "refine.interval=2")
+    # With this solver the blast has numbers of blocks that no policy divides evenly.
+    even = ("balance.policy=lpt", "refine.interval=2", "hydro.riemann=hllc")
     most = "select max(blocks) from ranks where step >= 2 and step % 2 = 0"  # just redistributed
     free = run_well(tmp_path / "free", DRIFTING_BLAST, *even, ranks=4)
     limit = -(-ask_one(free, "select max(blocks) from steps") // 4)

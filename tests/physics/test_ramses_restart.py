@@ -277,7 +277,7 @@ def test_a_blast_of_ramses_goes_on_as_ones_own(tmp_path: Path) -> None:
     info = read_info(blasts[0])
     text = parameters(blasts[0], 4)
     text = text.replace('"sedov"', '"sedov"\nradius_cells = 1.0\nambient_pressure = 1e-5')
-    text = text.replace("[hydro]", '[hydro]\nlimiter = "minmod"')
+    text = text.replace("[hydro]", '[hydro]\nlimiter = "minmod"\nriemann = "hllc"')
     end = f"time.end={2 * info['time']}"
     theirs = run_well(tmp_path / "theirs", text, NOTHING_MORE, restart=blasts[0])
     ours = run_well(tmp_path / "ours", text, f"time.end={info['time']}")

