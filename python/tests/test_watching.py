@@ -90,7 +90,7 @@ def test_a_run_without_a_step_waits(tmp_path: Path, octools: Call) -> None:
 def test_orders_are_those_that_runs_know(tmp_path: Path) -> None:
     path = control(tmp_path, {"stop": True, "snapshot_interval": 0.5})
     assert path.read_text() == "stop = true\nsnapshot_interval = 0.5\n"
-    with pytest.raises(OctoolsError, match="not obeyed"):
+    with pytest.raises(OctoolsError, match="not applied"):
         control(tmp_path, {"dump": True})
     path.unlink()
     bad = ({"stop": False}, {"dump": "yes"}, {"snapshot_interval": -1}, {"x\ny": True})
@@ -174,7 +174,7 @@ def test_orders_follow_no_links(tmp_path: Path, link: str, leads_somewhere: bool
         victim.write_text("precious")
     (run / link).symlink_to(victim)
     if link == "control.toml":
-        with pytest.raises(OctoolsError, match="not obeyed"):
+        with pytest.raises(OctoolsError, match="not applied"):
             control(run, {"stop": True})
     else:
         assert control(run, {"stop": True}).read_text() == "stop = true\n"

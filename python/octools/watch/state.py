@@ -255,7 +255,7 @@ def control(run: Path, orders: dict[str, object]) -> Path:
     Raises
     ------
     OctoolsError
-        For anything else, and where the last file has not been obeyed yet.
+        For anything else, and where the last file has not been applied yet.
     """
     lines = []
     for name, value in orders.items():
@@ -276,7 +276,7 @@ def control(run: Path, orders: dict[str, object]) -> Path:
         write_new(path, "".join(lines))
     except FileExistsError:
         raise OctoolsError(
-            f"{path} exists: the run has not obeyed the last order yet; remove the file if the "
+            f"{path} exists: the run has not applied the last order yet; remove the file if the "
             "run's log says that it is ignored"
         ) from None
     except OSError as cause:
