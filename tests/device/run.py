@@ -10,12 +10,13 @@ import sys
 import tarfile
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 from goals import against_goals, lines_of
 from histories import compare, history_of
-from session import ROOT, Result, Session, failed, failure, overrides
+from session import ROOT, Result, Session, carried, failed, failure, overrides
 
 sys.path.insert(0, str(ROOT / "tests"))
 
@@ -90,7 +91,14 @@ def about(session: Session) -> None:
     session.once("about", "machine", look)
 
 
-def first_steps(session: Session, example: str, scratch: Path, *extra: str) -> Result:
+def first_steps(
+    session: Session,
+    example: str,
+    scratch: Path,
+    *extra: str,
+    words: tuple[str, ...] = (),
+    before: tuple[str, ...] = (),
+) -> Result:
     """Run an example's first steps: what failed, or nothing but its history."""
     directory = scratch / example
     ended = session.run(
@@ -98,6 +106,7 @@ def first_steps(session: Session, example: str, scratch: Path, *extra: str) -> R
         ROOT / "examples" / f"{example}.toml",
         "--output",
         directory,
+        *words,
         *overrides(
             f"time.max_steps={STEPS}",
             "output.history_interval=1",
@@ -106,6 +115,7 @@ def first_steps(session: Session, example: str, scratch: Path, *extra: str) -> R
             *SMALLER[example],
             *extra,
         ),
+        before=before,
     )
     if ended.returncode != 0:
         return failure(ended)
@@ -136,16 +146,68 @@ def examples(session: Session) -> None:
     """Compare every example's first steps with those that a processor gave."""
     reference = json.loads((ROOT / "tests/reference_bits.json").read_text())["examples"]
     others = () if session.quick else (name for name in SMALLER if name not in FIRST_EXAMPLES)
-    for name in (*FIRST_EXAMPLES, *others):
 
-        def check(name: str = name) -> Result:
+    def check(name: str) -> Result:
+        with tempfile.TemporaryDirectory() as scratch:
+            found = first_steps(session, name, Path(scratch), *as_the_reference(name))
+        if "history" not in found:
+            return found
+        return compare(found["history"], reference[name]["history"])
+
+    session.once_each(
+        "examples", {name: partial(check, name) for name in (*FIRST_EXAMPLES, *others)}
+    )
+
+
+def ranks(session: Session) -> None:
+    """Compare first steps on two and three ranks, which take turns on a GPU, with those on one."""
+    launcher = shutil.which("mpirun", path=carried(session.program.parent).get("PATH"))
+    if not launcher or not session.built_with(" MPI "):
+        print("ranks: left out, there is no mpirun, or the program is without MPI", flush=True)
+        return
+
+    def check(name: str, several: int) -> Result:
+        by_ranks = (launcher, "--oversubscribe", "--bind-to", "none", "-n", str(several))
+        histories = []
+        for before in ((), by_ranks):
             with tempfile.TemporaryDirectory() as scratch:
-                found = first_steps(session, name, Path(scratch), *as_the_reference(name))
+                chosen = schedule_of_a_gpu(name)
+                found = first_steps(session, name, Path(scratch), *chosen, before=before)
             if "history" not in found:
                 return found
-            return compare(found["history"], reference[name]["history"])
+            histories.append(found["history"])
+        return compare(histories[1], histories[0])
 
-        session.once("examples", name, check)
+    names = FIRST_EXAMPLES[:1] if session.quick else FIRST_EXAMPLES
+    session.once_each(
+        "ranks",
+        {f"{name} on {n}": partial(check, name, n) for n in (2, 3) for name in names},
+    )
+
+
+def restarts(session: Session) -> None:
+    """Compare steps after a restart with those of a run that was not interrupted."""
+    if not session.built_with("HDF5"):
+        print("restarts: left out, the program is without HDF5", flush=True)
+        return
+
+    def check(name: str) -> Result:
+        last = f"time.max_steps={2 * STEPS}"
+        chosen = schedule_of_a_gpu(name)
+        with tempfile.TemporaryDirectory() as scratch:
+            whole = first_steps(session, name, Path(scratch), *chosen, last)
+        if "history" not in whole:
+            return whole
+        with tempfile.TemporaryDirectory() as scratch:
+            first = first_steps(session, name, Path(scratch), *chosen)
+            if "history" not in first:
+                return first
+            words = ("--restart", "latest")
+            later = first_steps(session, name, Path(scratch), *chosen, last, words=words)
+        return compare(later["history"], whole["history"]) if "history" in later else later
+
+    names = FIRST_EXAMPLES[:1] if session.quick else (*FIRST_EXAMPLES, "galaxies", "binary")
+    session.once_each("restarts", {name: partial(check, name) for name in names})
 
 
 def schedules(session: Session) -> None:
@@ -297,6 +359,8 @@ class Part(NamedTuple):
 PARTS: dict[str, Part] = {
     "about": Part(about, 20.0),
     "examples": Part(examples, 60.0),
+    "ranks": Part(ranks, 40.0),
+    "restarts": Part(restarts, 30.0),
     "gas": Part(benches(GAS), 90.0),
     "grids": Part(benches(GRIDS), 40.0),
     "flows": Part(benches(FLOWS), 40.0),
