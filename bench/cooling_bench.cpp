@@ -10,6 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "bench/command.hpp"
+#include "bench/kernel_time.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
 #include "core/random.hpp"
@@ -136,7 +137,7 @@ void measure_preparation(const CoolingRequest& request, const Communicator& comm
     Clock clock;
     if (has_table) refined_nodes(slice_at(table, {}, 0.5 + n));
     else original_nodes({}, 0.5 + n, communicator);
-    seconds.push_back(communicator.max(clock.seconds()));
+    seconds.push_back(communicator.max(seconds_with_kernels(clock)));
   }
   const double median = seconds[median_index(seconds)];
   report.line(fmt::format("{:<12} {:>8.4f} s", "table", median));

@@ -84,6 +84,7 @@ JsonObject json(const HydroResult& r, double triad) {
       .add("riemann", c.riemann)
       .add("dual_energy", c.dual_energy)
       .add("schedule", c.schedule)
+      .add("batch_megabytes", c.batch_megabytes)
       .add("block_size", c.block_size)
       .add("base_cells", c.base_cells())
       .add("steps", c.coarse_steps())
@@ -167,6 +168,8 @@ void declare(Options& options, HydroRequest& request) {
   options.text("--dual-energy", request.common.dual_energy, "off, on or overwrite");
   options.one_of("--schedule", request.common.schedule, {"auto", "host", "device"},
                  "How tiles are swept: one by one, or in batches");
+  options.count("--batch-megabytes", request.common.batch_megabytes,
+                "Memory that a batch works in (0: what a run without it takes)");
   options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
   options.count("--cells", request.common.cells,
                 "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)");

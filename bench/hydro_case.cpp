@@ -43,6 +43,8 @@ driver::AmrOptions options_on(const HydroCase& c, std::vector<std::string> setti
        "hydro.scheme=" + c.scheme, "hydro.reconstruction=" + c.reconstruction,
        "hydro.limiter=" + c.limiter, "hydro.riemann=" + c.riemann,
        "hydro.dual_energy=" + c.dual_energy, "execution.schedule=" + c.schedule, "time.cfl=0.8"});
+  if (c.batch_megabytes > 0)
+    settings.push_back(fmt::format("execution.batch_megabytes={}", c.batch_megabytes));
   return driver::AmrOptions::from_text(c.is_uniform() ? k_uniform : k_amr_sedov,
                                        "octant bench hydro", settings);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "bench/command.hpp"
+#include "bench/kernel_time.hpp"
 #include "bench/pencil_options.hpp"
 #include "core/clock.hpp"
 
@@ -104,7 +105,7 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
                      const Clock clock;
                      transpose.forward(source.data(), target.data());
                      transpose.backward(target.data(), source.data());
-                     return clock.seconds();
+                     return seconds_with_kernels(clock);
                    });
   const pencil::TransposeTraffic traffic = transpose.traffic();
   result.messages = rank_statistics(communicator, traffic.messages / traffic.calls);

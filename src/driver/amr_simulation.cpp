@@ -76,8 +76,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
                          Kokkos::DefaultExecutionSpace().concurrency());
     });
   if (schedules_ || options.execution.in_batches())
-    batches_ = std::make_unique<hydro::BatchBuffer>(
-        static_cast<std::int64_t>(1e6 * options.execution.batch_megabytes));
+    batches_ = std::make_unique<hydro::BatchBuffer>(options.execution.batch_bytes());
   for (const auto& process : options.processes)
     ledgers_.emplace_back(process->name(), process->accounts());
   for (const auto& process : options.processes) process->begin(communicator);

@@ -65,6 +65,11 @@ bool ExecutionOptions::in_batches() const {
   return schedule == Schedule::device || !hydro::k_has_core_schedule;
 }
 
+std::int64_t ExecutionOptions::batch_bytes() const {
+  const double chosen = hydro::k_has_core_schedule ? 32.0 : 1024.0;
+  return std::llround(1e6 * (batch_megabytes > 0.0 ? batch_megabytes : chosen));
+}
+
 namespace {
 
 void declare(ParameterSchema& schema, ExecutionOptions& o) {
@@ -77,11 +82,13 @@ void declare(ParameterSchema& schema, ExecutionOptions& o) {
   schema.add("execution.model", o.model,
              {.meaning = "File of sweeps that octant bench device-model measured: each level takes "
                          "the schedule that is faster for its number of tiles"});
-  schema.add("execution.batch_megabytes", o.batch_megabytes,
-             {.unit = "MB",
-              .meaning = "Memory that a batch works in: somewhat less than a GPU's cache",
-              .max = 1e5,
-              .above = 0.0});
+  schema.add(
+      "execution.batch_megabytes", o.batch_megabytes,
+      {.unit = "MB",
+       .meaning = "Memory that a batch works in: on cores less than their cache, on a GPU so "
+                  "much that all of its threads have work; 0: 32 and 1024",
+       .min = 0.0,
+       .max = 1e5});
 }
 
 void declare(ParameterSchema& schema, TimeOptions& o) {

@@ -97,13 +97,15 @@ constexpr auto names_of(Schedule) { return std::array{"auto", "host", "device"};
 struct ExecutionOptions {
   Schedule schedule = Schedule::automatic;
   std::string model;  // a file of read_measured_sweeps(), by which each level takes its schedule
-  double batch_megabytes = 32.0;
+  double batch_megabytes = 0.0;
 
   // Throws InputError for what this program lacks.
   void check() const;
   // Whether the gas of all levels is swept in batches of tiles, and the base level transformed in
   // batches of lines.
   bool in_batches() const;
+  // The memory that a batch works in.
+  std::int64_t batch_bytes() const;
 };
 
 // Section [io].

@@ -38,9 +38,15 @@ void with_side(const LevelPatches& patches, const Body& body) {
   if (patches.own() > 0) with_patch_side(patches.side(), body);
 }
 
-// A team for each patch, with `bytes` of scratch.
-inline TeamPolicy teams(int patches, std::size_t bytes) {
-  TeamPolicy policy(patches, team_threads(k_one_thread ? 1 : 64));
+// The level of a team's scratch that holds so much: on a GPU its shared memory, of which Kokkos
+// gives a team 48 kB, some of them for itself.
+constexpr int scratch_level(std::size_t bytes) {
+  return !k_one_thread && bytes <= 46 * 1024 ? 0 : 1;
+}
+
+// A team for each patch, with `bytes` of scratch of level 1. On a GPU it has `threads`.
+inline TeamPolicy teams(int patches, std::size_t bytes, int threads = 64) {
+  TeamPolicy policy(patches, team_threads(k_one_thread ? 1 : threads));
   policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
   return policy;
 }
@@ -54,9 +60,9 @@ struct PatchScratch {
   static constexpr int margin = 8, doubles = rows * rows * row + 2 * margin;
   double* data;
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit PatchScratch(const Team& team)
+  KOKKOS_FORCEINLINE_FUNCTION explicit PatchScratch(const Team& team, int level = 1)
       : data(static_cast<double*>(
-            team.team_scratch(1).get_shmem_aligned(doubles * sizeof(double), 64))) {}
+            team.team_scratch(level).get_shmem_aligned(doubles * sizeof(double), 64))) {}
   static constexpr std::size_t bytes() { return doubles * sizeof(double) + 64; }
 
   // Pair 0 of the even (parity 0) or odd cells of a row; pairs are contiguous.
@@ -88,6 +94,40 @@ KOKKOS_FORCEINLINE_FUNCTION void for_planes(const Team& team, int depth, const B
                        [&](int plane) { body(plane - depth); });
 }
 
+// What a thread does of a plane: all of it where a team is one thread; otherwise every `step`-th
+// pair of one row, so that threads beside each other have pairs beside each other.
+struct WholePlane {
+  static constexpr RowSet rows = ~RowSet{0};
+  static constexpr int step = PackOf::width;
+  // The first of its packs from pair `first` on.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int begin(int first) { return first; }
+};
+template <int Threads>
+struct PartOfRow {
+  RowSet rows;
+  int thread;
+  static constexpr int step = Threads;
+  // Each pair of a row is always the same thread's.
+  KOKKOS_FORCEINLINE_FUNCTION constexpr int begin(int first) const {
+    return first + ((thread - first) & (Threads - 1));
+  }
+};
+
+// Calls body(k, part) for all parts of all planes within `depth` of a patch.
+template <int T, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_parts(const Team& team, int depth, const Body& body) {
+  if constexpr (k_one_thread) {
+    for (int k = -depth; k < T + depth; ++k) body(k, WholePlane{});
+  } else {
+    constexpr int of_row = T / 2;
+    const int rows = T + 2 * depth;
+    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * rows * of_row), [&](int n) {
+      const int j = n / of_row % rows - depth, k = n / (of_row * rows) - depth;
+      body(k, PartOfRow<of_row>{RowSet{1} << (j + 3), n % of_row});
+    });
+  }
+}
+
 // Calls body(j, k) for all rows within `depth` of a patch.
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Body& body) {
@@ -96,7 +136,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Bod
   });
 }
 
-// A part of a pass over a patch: body(k) for all planes within `depth`.
+// A part of a pass over a patch: body(k, part) for all planes within `depth`.
 template <class Body>
 struct Stage {
   int depth;
@@ -110,7 +150,7 @@ KOKKOS_FORCEINLINE_FUNCTION Stage<Body> within(int depth, const Body& body) {
 
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
-  if (k >= -stage.depth && k < T + stage.depth) stage.body(k);
+  if (k >= -stage.depth && k < T + stage.depth) stage.body(k, WholePlane{});
 }
 
 // The stages of a pass, one after the other; each reads of what those before it write no more than
@@ -125,7 +165,7 @@ KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies
       (run_plane<T>(stages, k--), ...);
     }
   } else {
-    ((for_planes<T>(team, stages.depth, stages.body), team.team_barrier()), ...);
+    ((for_parts<T>(team, stages.depth, stages.body), team.team_barrier()), ...);
   }
 }
 
@@ -141,7 +181,12 @@ KOKKOS_FORCEINLINE_FUNCTION typename PackTraits<V>::Mask lanes_of(std::uint32_t 
   }
 }
 
-// Calls body(e) for the packs of pairs that begin with pair `first` and cover `count`.
+// Calls body(e) for a part's packs of pairs, of all that begin with pair `first` and cover `count`.
+template <class Part, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void for_pairs(const Part& part, int first, int count,
+                                           const Body& body) {
+  for (int e = part.begin(first); e < first + count; e += Part::step) body(e);
+}
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_pairs(int first, int count, const Body& body) {
   for (int e = first; e < first + count; e += PackOf::width) body(e);
@@ -185,10 +230,21 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
     for (int n = 0; n < Count; ++n) values[n] = from[n];
   for (int n = 0; n < Count; ++n) to[n] = values[n];
 }
+template <int Count>
+KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const WholePlane&, const double* from, double* to) {
+  copy_pairs<Count>(from, to);
+}
+template <int Count, int Threads>
+KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const PartOfRow<Threads>& part, const double* from,
+                                            double* to) {
+  for (int n = part.begin(0); n < Count; n += Threads) to[n] = from ? from[n] : 0.0;
+}
 
-template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, int j, int k) {
-  for (int e = 0; e < PatchScratch<T, Depth>::row; ++e) field.pairs(0, j, k)[e - 2] = 0.0;
+template <int T, int Depth, class Part = WholePlane>
+KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, int j, int k,
+                                           const Part& part = {}) {
+  for (int e = part.begin(0); e < PatchScratch<T, Depth>::row; e += Part::step)
+    PackOf::store(field.pairs(0, j, k) - 2 + e, Pack(0.0));
 }
 
 // Where a row of an own patch or its surroundings begins in fields: in the patch below along x, in
@@ -222,6 +278,26 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const do
     copy_pairs<T / 2>(here, pairs);
     copy_pairs<near>(above, pairs + T / 2);
   }
+}
+
+template <int T, int Depth>
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowPlaces<T>& places,
+                                            const double* field, int j, int k,
+                                            const PatchScratch<T, Depth>& to) {
+  gather_row(places, field, j, k, to);
+}
+// A thread's part of it.
+template <int T, int Depth, int Threads>
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
+                                            const RowPlaces<T>& places, const double* field, int j,
+                                            int k, const PatchScratch<T, Depth>& to) {
+  constexpr int half = T / 2, near = half < 2 ? half : 2;
+  for_pairs(part, -near, half + 2 * near, [&](int e) {
+    const std::int64_t place = e < 0 ? places.below : e < half ? places.here : places.above;
+    const std::int64_t from = place + (e < 0 ? e + half : e < half ? e : e - half);
+    to.pairs(0, j, k)[e] = place < 0 ? 0.0 : field[from];
+    to.pairs(1, j, k)[e] = place < 0 ? 0.0 : field[from + half];
+  });
 }
 
 // Fills all rows within `depth`.
@@ -263,13 +339,12 @@ class InterpolatedRow {
  public:
   KOKKOS_FORCEINLINE_FUNCTION InterpolatedRow(const CoarseBox<T>& coarse, int j, int k) {
     const int jc = j >> 1, jn = jc + ((j & 1) ? 1 : -1), kc = k >> 1, kn = kc + ((k & 1) ? 1 : -1);
-    const double *cc = coarse.line(jc, kc), *nc = coarse.line(jn, kc), *cn = coarse.line(jc, kn),
-                 *nn = coarse.line(jn, kn);
-    const Pack near(0.75), far(0.25);
-    for (int i = 0; i < entries; i += width)
-      PackOf::store(y_ + i, near * (near * PackOf::load(cc + i) + far * PackOf::load(cn + i)) +
-                                far * (near * PackOf::load(nc + i) + far * PackOf::load(nn + i)));
-    for (int i = entries; i < entries + 2 * width; ++i) y_[i] = 0.0;
+    cc_ = coarse.line(jc, kc), nc_ = coarse.line(jn, kc);
+    cn_ = coarse.line(jc, kn), nn_ = coarse.line(jn, kn);
+    if constexpr (k_one_thread) {
+      for (int i = 0; i < entries; i += width) PackOf::store(y_ + i, along_x(i));
+      for (int i = entries; i < entries + 2 * width; ++i) y_[i] = 0.0;
+    }
   }
 
   // The even, and the odd, cells of the pairs from e on.
@@ -278,10 +353,24 @@ class InterpolatedRow {
 
  private:
   static constexpr int width = PackOf::width, entries = CoarseBox<T>::row;
-  KOKKOS_FORCEINLINE_FUNCTION Pack between(int e, int other) const {
-    return Pack(0.75) * PackOf::load(y_ + e + 2) + Pack(0.25) * PackOf::load(y_ + e + other);
+
+  // Coarse cells i - 2, ..., interpolated along y and z.
+  KOKKOS_FORCEINLINE_FUNCTION Pack along_x(int i) const {
+    const Pack near(0.75), far(0.25);
+    return near * (near * PackOf::load(cc_ + i) + far * PackOf::load(cn_ + i)) +
+           far * (near * PackOf::load(nc_ + i) + far * PackOf::load(nn_ + i));
   }
-  double y_[entries + 2 * width];  // coarse cells from -2 on
+  // A thread of several finds the few that it needs; one finds all of them once.
+  KOKKOS_FORCEINLINE_FUNCTION Pack at(int i) const {
+    if constexpr (k_one_thread) return PackOf::load(y_ + i);
+    else return i < entries ? along_x(i) : Pack(0.0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION Pack between(int e, int other) const {
+    return Pack(0.75) * at(e + 2) + Pack(0.25) * at(e + other);
+  }
+
+  const double *cc_, *nc_, *cn_, *nn_;
+  double y_[k_one_thread ? entries + 2 * width : 1];  // coarse cells from -2 on
 };
 
 }  // namespace octant::gravity

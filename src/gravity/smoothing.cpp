@@ -50,9 +50,9 @@ struct PassScratch {
   PatchScratch<T, Depth> phi;
   PatchScratch<T, 2> f, diagonal;
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit PassScratch(const Team& team)
-      : phi(team), f(team), diagonal(f) {
-    if constexpr (R == Reach::weighted) diagonal = PatchScratch<T, 2>(team);
+  KOKKOS_FORCEINLINE_FUNCTION PassScratch(const Team& team, int level)
+      : phi(team, level), f(team, level), diagonal(f) {
+    if constexpr (R == Reach::weighted) diagonal = PatchScratch<T, 2>(team, level);
   }
   static constexpr std::size_t bytes() {
     return PatchScratch<T, Depth>::bytes() +
@@ -60,17 +60,19 @@ struct PassScratch {
   }
 
   // Of f, and of what it is divided by.
-  KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const GridView& grid, const RowPlaces<T>& places,
-                                                   int j, int k) const {
-    gather_row(places, grid.f, j, k, f);
-    if constexpr (R == Reach::weighted) gather_row(places, grid.diagonal, j, k, diagonal);
+  template <class Part>
+  KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const Part& part, const GridView& grid,
+                                                   const RowPlaces<T>& places, int j, int k) const {
+    gather_row(part, places, grid.f, j, k, f);
+    if constexpr (R == Reach::weighted) gather_row(part, places, grid.diagonal, j, k, diagonal);
   }
 };
 
 // Over-relaxed Gauss-Seidel on the cells of one colour in a row, and to `Within` cells beside it.
-template <int Within, Reach R, int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void relax(const Swept<R, T>& swept, const PassScratch<R, T, Depth>& at,
-                                       int colour, int j, int k) {
+template <int Within, Reach R, int T, int Depth, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swept,
+                                       const PassScratch<R, T, Depth>& at, int colour, int j,
+                                       int k) {
   const int parity = (j + k + colour) & 1;
   const Neighbours<T, Depth> around(at.phi, parity, j, k);
   double* centre = at.phi.pairs(parity, j, k);
@@ -78,7 +80,7 @@ KOKKOS_FORCEINLINE_FUNCTION void relax(const Swept<R, T>& swept, const PassScrat
   const double* d = at.diagonal.pairs(parity, j, k);
   const std::uint32_t pairs = swept.pairs(parity, j, k);
   constexpr int beside = Within > 0 ? 2 : 0;
-  for_pairs(-beside, T / 2 + 2 * beside, [&](int e) OCTANT_INLINE_LAMBDA {
+  for_pairs(part, -beside, T / 2 + 2 * beside, [&](int e) OCTANT_INLINE_LAMBDA {
     Pack weight(k_relaxation / 6.0);
     if constexpr (R == Reach::weighted) weight = Pack(k_relaxation) / PackOf::load(d + e);
     const Pack old = PackOf::load(centre + e);
@@ -89,12 +91,12 @@ KOKKOS_FORCEINLINE_FUNCTION void relax(const Swept<R, T>& swept, const PassScrat
 }
 
 // All such rows of a plane.
-template <int Within, Reach R, int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void relax_plane(const Swept<R, T>& swept,
+template <int Within, Reach R, int T, int Depth, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void relax_plane(const Part& part, const Swept<R, T>& swept,
                                              const PassScratch<R, T, Depth>& at, int colour,
                                              int k) {
-  for_rows_in(swept.rows(k) & rows_within<T>(Within),
-              [&](int j) OCTANT_INLINE_LAMBDA { relax<Within>(swept, at, colour, j, k); });
+  for_rows_in(swept.rows(k) & rows_within<T>(Within) & part.rows,
+              [&](int j) OCTANT_INLINE_LAMBDA { relax<Within>(part, swept, at, colour, j, k); });
 }
 
 template <Reach R, int T>
@@ -108,15 +110,20 @@ KOKKOS_FORCEINLINE_FUNCTION Pack residual(const Swept<R, T>& swept, const PassSc
                       around + d * PackOf::load(at.phi.pairs(parity, j, k) + e), Pack(0.0));
 }
 
+// Squares of residuals of a coarse row's cells: their sum where one thread does the row, otherwise
+// each alone, to be added up in the same order.
+template <int C>
+inline constexpr int norms_of_row = k_one_thread ? 1 : C;
+
 // A row of the coarse right-hand side, which is 4 times the mean residual, because h^2 is 4 times
-// as large; returns the sum of the squares of the residual.
-template <Reach R, int T>
-KOKKOS_FORCEINLINE_FUNCTION double restrict_residual(const Swept<R, T>& swept,
-                                                     const PassScratch<R, T, 3>& at, int j, int k,
-                                                     double* row) {
+// as large; and the sum of the squares of the residual.
+template <Reach R, int T, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept<R, T>& swept,
+                                                   const PassScratch<R, T, 3>& at, int j, int k,
+                                                   double* row, double* norms) {
   constexpr int C = T / 2, width = PackOf::width;
   double norm = 0.0;
-  for_pairs(0, C, [&](int e) OCTANT_INLINE_LAMBDA {
+  for_pairs(part, 0, C, [&](int e) OCTANT_INLINE_LAMBDA {
     Pack sum(0.0), squares(0.0);
     for (int line = 0; line < 4; ++line) {
       const int jf = 2 * j + (line & 1), kf = 2 * k + (line >> 1);
@@ -129,60 +136,67 @@ KOKKOS_FORCEINLINE_FUNCTION double restrict_residual(const Swept<R, T>& swept,
       row[split(e + lane, C)] = 0.5 * PackOf::lane(sum, lane);
       norm += PackOf::lane(squares, lane);
     }
+    if constexpr (!k_one_thread) norms[e] = PackOf::lane(squares, 0);
   });
-  return norm;
+  if constexpr (k_one_thread) norms[0] = norm;
 }
 
 // The rows of a plane. Rows without cells become 0; on the finest grid only those that are read for
 // others, whereas the finer grid interpolates from any row of a coarse one.
-template <Reach R, int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Swept<R, T>& swept,
+template <Reach R, int T, int Depth, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Part& part, const Swept<R, T>& swept,
                                              const PatchScratch<T, Depth>& phi, int k,
                                              const GridView& grid, int patch) {
   const RowSet rows = swept.rows(k);
-  for_rows_in(rows & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
+  for_rows_in(rows & rows_within<T>(0) & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
     double* row = row_of(grid.strips, T, grid.next, patch, j, k);
     if (!row) return;
     for (int parity = 0; parity < 2; ++parity)
-      copy_pairs<T / 2>(phi.pairs(parity, j, k), row + parity * (T / 2));
+      copy_pairs<T / 2>(part, phi.pairs(parity, j, k), row + parity * (T / 2));
   });
   const RowSet read = R == Reach::masked ? swept.near(k) : ~RowSet{0};
-  for_rows_in(read & ~rows & rows_within<T>(0), [&](int j) OCTANT_INLINE_LAMBDA {
+  for_rows_in(read & ~rows & rows_within<T>(0) & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
     double* row = row_of(grid.strips, T, grid.next, patch, j, k);
-    if (row) copy_pairs<T>(nullptr, row);
+    if (row) copy_pairs<T>(part, nullptr, row);
   });
 }
 
 // Two planes, k - 1 and k, of the residual: a plane of the coarse right-hand side. `norms`: by
 // coarse row.
-template <Reach R, int T>
-KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Swept<R, T>& swept,
+template <Reach R, int T, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Part& part, const Swept<R, T>& swept,
                                                 const PassScratch<R, T, 3>& at, int k,
                                                 double* coarse, double* norms) {
   constexpr int C = T / 2;
   constexpr RowSet even_rows = 0xaaaaaaaa & rows_within<T>(0);
   const RowSet fine = swept.rows(k) | swept.rows(k - 1), both = fine | fine >> 1;
   const int first = (k >> 1) * C;
-  for_rows_in(both & even_rows, [&](int j) OCTANT_INLINE_LAMBDA {
+  for_rows_in(both & even_rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
     const int row = first + (j >> 1);
-    norms[row] = restrict_residual(swept, at, j >> 1, k >> 1, coarse + row * C);
+    restrict_residual(part, swept, at, j >> 1, k >> 1, coarse + row * C,
+                      norms + row * norms_of_row<C>);
   });
-  for_rows_in(~both & even_rows, [&](int j) OCTANT_INLINE_LAMBDA {
+  for_rows_in(~both & even_rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
     const int row = first + (j >> 1);
-    norms[row] = 0.0;
-    copy_pairs<C>(nullptr, coarse + row * C);
+    copy_pairs<norms_of_row<C>>(part, nullptr, norms + row * norms_of_row<C>);
+    copy_pairs<C>(part, nullptr, coarse + row * C);
   });
 }
 
-// Calls body(team, patch, whether it is open) for the patches of a group, with scratch for either
-// kind.
-template <std::size_t open_bytes, std::size_t other_bytes, class Body>
+// Calls body(team, patch, whether it is open) for the patches of a group, with scratch for passes
+// of the types Open and Other.
+template <class Open, class Other, class Body>
 void for_patches(const char* name, const PatchGroup& group, const Body& body) {
   const auto patches = group.patches;
   const int open = group.open;
+  const auto scratch = [](int level) {
+    return std::max(Open::level == level ? Open::bytes : 0,
+                    Other::level == level ? Other::bytes : 0);
+  };
+  TeamPolicy policy = teams(group.count(), scratch(1), 32 * Open::side);
+  policy.set_scratch_size(0, Kokkos::PerTeam(scratch(0)));
   Kokkos::parallel_for(
-      name, teams(group.count(), std::max(open_bytes, other_bytes)),
-      KOKKOS_LAMBDA(const Team& team) {
+      name, policy, KOKKOS_LAMBDA(const Team& team) {
         const int n = team.league_rank();
         body(team, patches(n), n < open);
       });
@@ -190,50 +204,71 @@ void for_patches(const char* name, const PatchGroup& group, const Body& body) {
 
 template <Reach R, int T>
 struct Descent {
-  static constexpr int C = T / 2;
-  static constexpr std::size_t bytes = PassScratch<R, T, 3>::bytes() + C * C * sizeof(double) + 64;
+  static constexpr int side = T, C = T / 2, norms = C * C * norms_of_row<C>;
+  static constexpr std::size_t bytes = PassScratch<R, T, 3>::bytes() + norms * sizeof(double) + 64;
+  static constexpr int level = scratch_level(bytes);
 
   KOKKOS_FORCEINLINE_FUNCTION static void run(const Team& team, const GridView& grid, int patch,
-                                              bool from_zero, double* coarse_f, double* norms) {
+                                              bool from_zero, double* coarse_f, double* norm) {
     const PatchTable& table = grid.tables[patch];
-    const PassScratch<R, T, 3> at(team);
-    auto* row_norms =
-        static_cast<double*>(team.team_scratch(1).get_shmem_aligned(C * C * sizeof(double), 64));
+    const PassScratch<R, T, 3> at(team, level);
+    auto* row_norms = static_cast<double*>(
+        team.team_scratch(int{level}).get_shmem_aligned(norms * sizeof(double), 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
     double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
     const auto places_of = [&](int j, int k) OCTANT_INLINE_LAMBDA {
       return RowPlaces<T>(table, grid.strips, j, k);
     };
-    const auto gather_phi = [&](const RowPlaces<T>& places, int j, int k) OCTANT_INLINE_LAMBDA {
-      if (from_zero) clear_row(at.phi, j, k);
-      else gather_row(places, grid.phi, j, k, at.phi);
-    };
-    const auto gather = [&](int k) OCTANT_INLINE_LAMBDA {
+    const auto gather_phi = [&](const auto& part, const RowPlaces<T>& places, int j, int k)
+                                OCTANT_INLINE_LAMBDA {
+                                  if (from_zero) clear_row(at.phi, j, k, part);
+                                  else gather_row(part, places, grid.phi, j, k, at.phi);
+                                };
+    const auto gather = [&](int k, const auto& part) OCTANT_INLINE_LAMBDA {
       const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
       const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
-      for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
+      for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
         const RowPlaces<T> places = places_of(j, k);
-        gather_phi(places, j, k);
-        at.gather_equation(grid, places, j, k);
+        gather_phi(part, places, j, k);
+        at.gather_equation(part, grid, places, j, k);
       });
-      for_rows_in(beside & known, [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
-      for_rows_in(beside & ~known,
-                  [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(places_of(j, k), j, k); });
+      for_rows_in(beside & known & part.rows,
+                  [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k, part); });
+      for_rows_in(beside & ~known & part.rows,
+                  [&](int j) OCTANT_INLINE_LAMBDA { gather_phi(part, places_of(j, k), j, k); });
     };
-    const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<2>(swept, at, 0, k); };
-    const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 1, k); };
-    const auto write = [&](int k)
-                           OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, grid, patch); };
-    const auto coarsen = [&](int k) OCTANT_INLINE_LAMBDA {
-      if ((k & 1) != 0) coarsen_planes(swept, at, k, coarse, row_norms);
+    const auto red = [&](int k, const auto& part)
+                         OCTANT_INLINE_LAMBDA { relax_plane<2>(part, swept, at, 0, k); };
+    const auto black = [&](int k, const auto& part)
+                           OCTANT_INLINE_LAMBDA { relax_plane<1>(part, swept, at, 1, k); };
+    const auto write = [&](int k, const auto& part) OCTANT_INLINE_LAMBDA {
+      write_plane(part, swept, at.phi, k, grid, patch);
+    };
+    const auto coarsen = [&](int k, const auto& part) OCTANT_INLINE_LAMBDA {
+      if ((k & 1) != 0) coarsen_planes(part, swept, at, k, coarse, row_norms);
     };
     run_stages<T>(team, within(3, gather), within(2, red), within(1, black), within(0, write),
                   within(0, coarsen));
-    if (norms == nullptr) return;
+    if (norm) add_up(team, row_norms, norm[patch]);
+  }
+
+ private:
+  // Each row's squares first, then the rows: in the same order by one thread and by many.
+  KOKKOS_FORCEINLINE_FUNCTION static void add_up(const Team& team, double* row_norms,
+                                                 double& norm) {
+    constexpr int of_row = norms_of_row<C>;
+    if constexpr (of_row > 1) {
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, C * C), [&](int row) {
+        double sum = 0.0;
+        for (int e = 0; e < of_row; ++e) sum += row_norms[row * of_row + e];
+        row_norms[row * of_row] = sum;
+      });
+      team.team_barrier();
+    }
     Kokkos::single(Kokkos::PerTeam(team), [&]() {
-      double norm = 0.0;
-      for (int n = 0; n < C * C; ++n) norm += row_norms[n];
-      norms[patch] = norm;
+      double sum = 0.0;
+      for (int row = 0; row < C * C; ++row) sum += row_norms[row * of_row];
+      norm = sum;
     });
   }
 };
@@ -241,7 +276,7 @@ struct Descent {
 template <Reach R, int T>
 void descend_patches(const GridView& grid, const PatchGroup& group, bool from_zero,
                      double* coarse_f, double* norms) {
-  for_patches<Descent<Reach::open, T>::bytes, Descent<R, T>::bytes>(
+  for_patches<Descent<Reach::open, T>, Descent<R, T>>(
       "gravity: descend", group, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
         if (open) Descent<Reach::open, T>::run(team, grid, patch, from_zero, coarse_f, norms);
         else Descent<R, T>::run(team, grid, patch, from_zero, coarse_f, norms);
@@ -249,9 +284,10 @@ void descend_patches(const GridView& grid, const PatchGroup& group, bool from_ze
 }
 
 // Adds the interpolated coarse correction to a row.
-template <Reach R, int T>
-KOKKOS_FORCEINLINE_FUNCTION void prolong(const Swept<R, T>& swept, const CoarseBox<T>& coarse,
-                                         const PatchScratch<T, 2>& phi, int j, int k) {
+template <Reach R, int T, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& swept,
+                                         const CoarseBox<T>& coarse, const PatchScratch<T, 2>& phi,
+                                         int j, int k) {
   const InterpolatedRow<T> correction(coarse, j, k);
   double *even = phi.pairs(0, j, k), *odd = phi.pairs(1, j, k);
   const std::uint32_t even_pairs = swept.pairs(0, j, k), odd_pairs = swept.pairs(1, j, k);
@@ -259,7 +295,7 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Swept<R, T>& swept, const CoarseB
     const Pack old = PackOf::load(to + e);
     PackOf::store(to + e, swept.choose(pairs, e, old + value, old));
   };
-  for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
+  for_pairs(part, -1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
     add(even, even_pairs, e, correction.even(e));
     add(odd, odd_pairs, e, correction.odd(e));
   });
@@ -274,12 +310,27 @@ KOKKOS_FORCEINLINE_FUNCTION void join_cells(const double* from, double* to) {
     for (int i = 0; i < Count; ++i) values[i] = from[split(First + i, C)];
   for (int i = 0; i < Count; ++i) to[i] = values[i];
 }
+template <int C>
+KOKKOS_FORCEINLINE_FUNCTION void join_lines(const WholePlane&, const double* below,
+                                            const double* here, const double* above, double* row) {
+  join_cells<C, C - 2, 2>(below, row);
+  join_cells<C, 0, C>(here, row + 2);
+  join_cells<C, 0, 2>(above, row + 2 + C);
+}
+template <int C, int Threads>
+KOKKOS_FORCEINLINE_FUNCTION void join_lines(const PartOfRow<Threads>& part, const double* below,
+                                            const double* here, const double* above, double* row) {
+  for (int i = part.begin(-2); i < C + 2; i += Threads) {
+    const double* const line = i < 0 ? below : i < C ? here : above;
+    row[i + 2] = line ? line[split(i & (C - 1), C)] : 0.0;
+  }
+}
 
 // A row of the coarse cells around a patch, in natural order, from the coarse grid of C^3 cells per
 // patch.
-template <int T>
-KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const PatchTable& table, const double* field,
-                                                   int j, int k, double* box) {
+template <int T, class Part>
+KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const Part& part, const PatchTable& table,
+                                                   const double* field, int j, int k, double* box) {
   constexpr int C = T / 2;
   const std::int32_t* slots = &table[(zone(k, C) * 3 + zone(j, C)) * 3];
   const int offset = ((k & (C - 1)) * C + (j & (C - 1))) * C;
@@ -287,53 +338,59 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const PatchTable& table, cons
   const auto line = [&](int side) {
     return slots[side] < 0 ? nullptr : field + slots[side] * std::int64_t{C * C * C} + offset;
   };
-  join_cells<C, C - 2, 2>(line(0), row);
-  join_cells<C, 0, C>(line(1), row + 2);
-  join_cells<C, 0, 2>(line(2), row + 2 + C);
-  for (int i = CoarseBox<T>::side; i < CoarseBox<T>::row; ++i) row[i] = 0.0;
+  join_lines<C>(part, line(0), line(1), line(2), row);
+  if (part.begin(0) == 0)
+    for (int i = CoarseBox<T>::side; i < CoarseBox<T>::row; ++i) row[i] = 0.0;
 }
 
 template <Reach R, int T>
 struct Ascent {
+  static constexpr int side = T;
   static constexpr std::size_t bytes =
       PassScratch<R, T, 2>::bytes() + CoarseBox<T>::doubles * sizeof(double) + 64;
+  static constexpr int level = scratch_level(bytes);
 
   KOKKOS_FORCEINLINE_FUNCTION static void run(const Team& team, const GridView& grid, int patch,
                                               const double* coarse_phi) {
     const PatchTable& table = grid.tables[patch];
-    const PassScratch<R, T, 2> at(team);
-    auto* box = static_cast<double*>(
-        team.team_scratch(1).get_shmem_aligned(CoarseBox<T>::doubles * sizeof(double), 64));
+    const PassScratch<R, T, 2> at(team, level);
+    auto* box =
+        static_cast<double*>(team.team_scratch(int{level})
+                                 .get_shmem_aligned(CoarseBox<T>::doubles * sizeof(double), 64));
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
-    for_planes<T / 2>(team, 2, [&](int k) {
-      for_rows_in(swept.above(k) & rows_within<T / 2>(2), [&](int j) OCTANT_INLINE_LAMBDA {
-        gather_coarse_row<T>(table, coarse_phi, j, k, box);
-      });
+    for_parts<T / 2>(team, 2, [&](int k, const auto& part) {
+      for_rows_in(swept.above(k) & rows_within<T / 2>(2) & part.rows,
+                  [&](int j) OCTANT_INLINE_LAMBDA {
+                    gather_coarse_row<T>(part, table, coarse_phi, j, k, box);
+                  });
     });
     team.team_barrier();
-    const auto correct = [&](int k) OCTANT_INLINE_LAMBDA {
+    const auto correct = [&](int k, const auto& part) OCTANT_INLINE_LAMBDA {
       const RowSet rows = swept.rows(k);
       const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
-      for_rows_in(rows, [&](int j) OCTANT_INLINE_LAMBDA {
+      for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
         const RowPlaces<T> places(table, grid.strips, j, k);
-        if ((solved >> (j + 3) & 1) != 0) at.gather_equation(grid, places, j, k);
-        gather_row(places, grid.phi, j, k, at.phi);
-        prolong(swept, CoarseBox<T>{box}, at.phi, j, k);
+        if ((solved >> (j + 3) & 1) != 0) at.gather_equation(part, grid, places, j, k);
+        gather_row(part, places, grid.phi, j, k, at.phi);
+        prolong(part, swept, CoarseBox<T>{box}, at.phi, j, k);
       });
-      for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows,
-                  [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k); });
+      for_rows_in(swept.near(k) & rows_within<T>(2) & ~rows & part.rows,
+                  [&](int j) OCTANT_INLINE_LAMBDA { clear_row(at.phi, j, k, part); });
     };
-    const auto red = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<1>(swept, at, 0, k); };
-    const auto black = [&](int k) OCTANT_INLINE_LAMBDA { relax_plane<0>(swept, at, 1, k); };
-    const auto write = [&](int k)
-                           OCTANT_INLINE_LAMBDA { write_plane(swept, at.phi, k, grid, patch); };
+    const auto red = [&](int k, const auto& part)
+                         OCTANT_INLINE_LAMBDA { relax_plane<1>(part, swept, at, 0, k); };
+    const auto black = [&](int k, const auto& part)
+                           OCTANT_INLINE_LAMBDA { relax_plane<0>(part, swept, at, 1, k); };
+    const auto write = [&](int k, const auto& part) OCTANT_INLINE_LAMBDA {
+      write_plane(part, swept, at.phi, k, grid, patch);
+    };
     run_stages<T>(team, within(2, correct), within(1, red), within(0, black), within(0, write));
   }
 };
 
 template <Reach R, int T>
 void ascend_patches(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
-  for_patches<Ascent<Reach::open, T>::bytes, Ascent<R, T>::bytes>(
+  for_patches<Ascent<Reach::open, T>, Ascent<R, T>>(
       "gravity: ascend", group, KOKKOS_LAMBDA(const Team& team, int patch, bool open) {
         if (open) Ascent<Reach::open, T>::run(team, grid, patch, coarse_phi);
         else Ascent<R, T>::run(team, grid, patch, coarse_phi);

@@ -30,30 +30,24 @@ KOKKOS_INLINE_FUNCTION bool needs_repair(const double* cell, int stride, const K
   return any(hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a));
 }
 
-// visit(cell) for the bad cells of a tile, in the order of the patch.
-template <class Visit>
-KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, const Visit& visit) {
+// visit(cell) for bad ones among `width` cells of a row of a tile's patch, from cell `first` on.
+template <int width, class Visit>
+KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, int k, int j,
+                                          int first, const Visit& visit) {
   const TileView view(a.sweep.tiles, tile);
-  const int M = a.sweep.tiles.patch, N = a.sweep.tiles.block_size;
-  constexpr int width = PackTraits<Pack>::width;
-  for (int k = 0; k < M; ++k)
-    for (int j = 0; j < M; ++j) {
-      const BlockRow row = view.block_row(j, k);
-      for (int i = 0; i < M; ++i) {
-        const int slot = view.entry(row, i);
-        if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
-        const double* const cell = a.sweep.next + view.offset(row, slot, i);
-        const int stride = view.box(slot).stride_variable;
-        if (N >= width && i % width == 0 && !needs_repair<Pack>(cell, stride, a)) {
-          i += width - 1;
-          continue;
-        }
-        if (!needs_repair<double>(cell, stride, a)) continue;
-        const int in_block = (i + view.tile().origin[0]) & (N - 1);
-        visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
-                      static_cast<std::int16_t>(j), static_cast<std::int16_t>(k), 0});
-      }
-    }
+  const BlockRow row = view.block_row(j, k);
+  const int N = a.sweep.tiles.block_size;
+  for (int i = first; i < first + width; ++i) {
+    const int slot = view.entry(row, i);
+    if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
+    const double* const cell = a.sweep.next + view.offset(row, slot, i);
+    const int stride = view.box(slot).stride_variable;
+    if (i == first && N >= width && !needs_repair<Pack>(cell, stride, a)) return;
+    if (!needs_repair<double>(cell, stride, a)) continue;
+    const int in_block = (i + view.tile().origin[0]) & (N - 1);
+    visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
+                  static_cast<std::int16_t>(j), static_cast<std::int16_t>(k), 0});
+  }
 }
 
 std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
@@ -178,36 +172,30 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const std::vector<std::int32_t> flagged = flagged_tiles(arguments);
   if (flagged.empty()) return {};
   const KernelArguments a(options, arguments);
-  const int count = static_cast<int>(flagged.size());
   const auto tiles = mesh::to_device("flagged tiles", flagged, Cargo::lists);
-  const auto counts = mesh::zeros<std::int32_t>("bad cells", count);
-  const KernelCost cost = cost_of_judging(a.gas);
-  const std::int64_t M = arguments.tiles.patch, cells_of_tile = M * M * M;
-  announce_kernel("hydro::count_bad_cells", count * cells_of_tile, cost);
-  Kokkos::parallel_for(
-      "hydro::count_bad_cells", count,
-      KOKKOS_LAMBDA(int t) { for_bad_cells(a, tiles(t), [&](const BadCell&) { ++counts(t); }); });
-  std::vector<std::int32_t> bad, begins;
-  int total = 0;
-  const std::vector<std::int32_t> host_counts = to_vector(Cargo::numbers, counts);
-  for (int t = 0; t < count; ++t) {
-    if (host_counts[t] == 0) continue;
-    bad.push_back(flagged[t]);
-    begins.push_back(total);
-    total += host_counts[t];
+  constexpr int width = PackTraits<Pack>::width;
+  const int M = arguments.tiles.patch, packs = M * M * M / width;
+  const int count = static_cast<int>(flagged.size()) * packs;
+  std::vector<BadCell> cells;
+  // Once more if there are more of them than there was room for.
+  for (int room = 1024, total = room + 1; total > room; room = total) {
+    const auto found = mesh::uninitialised<BadCell>("bad cells", room);
+    const auto next = mesh::zeros<std::int32_t>("number of bad cells", 1);
+    announce_kernel("hydro::find_bad_cells", std::int64_t{count} * width, cost_of_judging(a.gas));
+    Kokkos::parallel_for(
+        "hydro::find_bad_cells", Kokkos::RangePolicy<Kokkos::IndexType<int>>(0, count),
+        KOKKOS_LAMBDA(int n) {
+          const int pack = n % packs, row = pack * width / M;
+          for_bad_cells<width>(a, tiles(n / packs), row / M, row % M, pack * width % M,
+                               [&](const BadCell& cell) {
+                                 const int at = Kokkos::atomic_fetch_add(&next(0), 1);
+                                 if (at < room) found(at) = cell;
+                               });
+        });
+    total = to_vector(Cargo::numbers, next)[0];
+    if (total == 0) return {};
+    if (total <= room) cells = to_vector(Cargo::lists, Kokkos::subview(found, std::pair(0, total)));
   }
-  if (total == 0) return {};
-
-  const auto bad_tiles = mesh::to_device("bad tiles", bad, Cargo::lists);
-  const auto begin = mesh::to_device("first bad cells", begins, Cargo::lists);
-  const auto found = mesh::uninitialised<BadCell>("bad cells", total);
-  announce_kernel("hydro::list_bad_cells", std::ssize(bad) * cells_of_tile, cost);
-  Kokkos::parallel_for(
-      "hydro::list_bad_cells", bad.size(), KOKKOS_LAMBDA(int t) {
-        int n = begin(t);
-        for_bad_cells(a, bad_tiles(t), [&](const BadCell& cell) { found(n++) = cell; });
-      });
-  std::vector<BadCell> cells = to_vector(Cargo::lists, found);
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
     return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);
   });

@@ -14,10 +14,6 @@ class FluxAnswers {
                                           const Planes& planes, int dimensions = 3)
       : a_(arguments), view_(view), s_(planes), dimensions_(dimensions) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION bool requested() const {
-    return view_.tile().request_begin < view_.tile().request_end;
-  }
-
   // Answers what concerns plane k once its fluxes are complete: the z faces below it, the x and y
   // faces in it, or in it and the plane before where an average takes two planes. In fewer than
   // three dimensions the x and y faces in plane 0 are those of all planes.
@@ -40,23 +36,44 @@ class FluxAnswers {
       const int rows = (b_last - b_first + step - 1) / step;
       Kokkos::parallel_for(Kokkos::TeamThreadRange(team, across * rows), [&](int n) {
         const int a = request.a_begin + n % across * step, b = b_first + n / across * step;
-        double* value = a_.sweep.registers + request.base +
-                        (b - request.b_begin) / step * request.stride_b + n % across;
-        for (int v = 0; v < a_.variables; ++v, value += request.stride_variable)
-          *value += a_.sweep.flux_weight * flux(request, v, a, b, k);
+        for (int v = 0; v < a_.variables; ++v) answer(request, step, v, a, b);
+      });
+    }
+  }
+
+  // Answers all requests once all fluxes are complete, each variable of each face by a thread.
+  template <class Member>
+  KOKKOS_INLINE_FUNCTION void all(const Member& team) const {
+    for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
+      const mesh::FluxRequest& request = a_.sweep.tiles.requests(r);
+      const int step = request.average ? 2 : 1;
+      const int across = (request.a_end - request.a_begin) / step;
+      const int faces = across * ((request.b_end - request.b_begin) / step);
+      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, faces * a_.variables), [&](int n) {
+        const int face = n % faces;
+        answer(request, step, n / faces, request.a_begin + face % across * step,
+               request.b_begin + face / across * step);
       });
     }
   }
 
  private:
-  KOKKOS_INLINE_FUNCTION double flux(const mesh::FluxRequest& request, int v, int a, int b,
-                                     int k) const {
+  // Adds the flux of a variable through the face, or the 2 by 2 faces, from (a, b) on.
+  KOKKOS_INLINE_FUNCTION void answer(const mesh::FluxRequest& request, int step, int v, int a,
+                                     int b) const {
+    a_.sweep.registers[request.base + v * request.stride_variable +
+                       (b - request.b_begin) / step * request.stride_b +
+                       (a - request.a_begin) / step] +=
+        a_.sweep.flux_weight * flux(request, v, a, b);
+  }
+
+  KOKKOS_INLINE_FUNCTION double flux(const mesh::FluxRequest& request, int v, int a, int b) const {
     const int m = v * Planes::FacePlane::stride;
     const auto face = [&](int da, int db) {
       const int plane = dimensions_ < 3 ? 0 : b + db, row = dimensions_ < 2 ? 0 : a + da;
       if (request.axis == 0) return s_.flux(0, plane).at(row, request.plane)[m];
       if (request.axis == 1) return s_.flux(1, plane).at(request.plane, a + da)[m];
-      return s_.flux(2, k).at(b + db, a + da)[m];
+      return s_.flux(2, request.plane).at(b + db, a + da)[m];
     };
     if (!request.average) return face(0, 0);
     return ((face(0, 0) + face(1, 0)) + (face(0, 1) + face(1, 1))) * 0.25;

@@ -47,8 +47,8 @@ class LoneCells {
         view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
     return [p](int n) { return p.from[n * p.stride]; };
   }
-  // A primitive one, as the scheme sees it. On a GPU it is called, not inlined at the hundred places
-  // of a scheme that read a value: nvcc took five minutes for them.
+  // A primitive one, as the scheme sees it. On a GPU it is called, not inlined at the hundred
+  // places of a scheme that read a value: nvcc took five minutes for them.
   OCTANT_INLINE_ON_HOST double primitive(const CellPlace& c, int variable) const {
     double value = 0.0;
     to_all_primitives<double>(

@@ -45,8 +45,7 @@ void answer_requests(const KernelArguments& a, const Batch& batch) {
         const TileView view(a.sweep.tiles, batch.first + team.league_rank());
         const Planes planes(batch, team.league_rank(), a.variables);
         const FluxAnswers<Planes> answers(a, view, planes);
-        if (!answers.requested()) return;
-        for (int k = 0; k <= M; ++k) answers.plane(team, k);
+        answers.all(team);
       });
 }
 

@@ -150,7 +150,7 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   break_cell(k_mass, 1, 3, 4, std::nan(""));
   static std::int64_t looked_at;
   hear_of_kernel = [](std::string_view kernel, const KernelWork& work) {
-    if (kernel == "hydro::count_bad_cells") looked_at = work.items;
+    if (kernel == "hydro::find_bad_cells") looked_at = work.items;
   };
   const auto cells = find_bad_cells(options, arguments);
   hear_of_kernel = nullptr;
