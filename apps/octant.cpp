@@ -12,6 +12,7 @@
 #include "comm/runtime.hpp"
 #include "core/error.hpp"
 #include "driver/command_line.hpp"
+#include "driver/stop_signals.hpp"
 
 namespace {
 
@@ -36,6 +37,8 @@ int no_bench(const std::string& name, const std::vector<std::string>&) {
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "bench") == 0) return become_bench_program(argv);
+  // Open MPI gives ranks the default actions back, and takes a while to start.
+  if (argc > 1 && std::strcmp(argv[1], "run") == 0) octant::driver::ignore_signals_of_writes();
   octant::Runtime runtime(argc, argv, octant::Kernels::if_there_are);
   return octant::driver::command_line(argc, argv, no_bench);
 }

@@ -243,26 +243,32 @@ prepare_run() {
 # Runs the program, and then makes the pictures that its parameter file asks for. The exit code is
 # the program's.
 run_and_draw() {
-  local status=0 results relays=()
-  trap '' PIPE XFSZ  # a closed pipe or a file that is too long fails a write, and ends nothing
+  local status=0 results
   prepare_run
-  OCTANT_DONE_FILE=$(mktemp)
-  export OCTANT_DONE_FILE
-  trap 'rm -f "$OCTANT_DONE_FILE"' EXIT
+  done_file=$(mktemp)
+  export OCTANT_DONE_FILE=$done_file
   [[ ! $ranks ]] || hold_signals_back
-  open_relays
   run_with_signals "${launch[@]}" "$@" || status=$?
-  results=$(< "$OCTANT_DONE_FILE")
+  results=$(< "$done_file")
   [[ ! $results ]] || "$root/octant" pictures "$results" ||
     echo "octant: not all pictures were made; to try again: ./octant pictures $results" >&2
-  close_relays
   return $status
 }
 
-# Reads what is written to a pipe also when nobody does any more (`| head`, `|& head`): mpirun would
-# end a run that cannot write.
+# Lets a closed pipe or a file that is too long fail a write, and end neither the launcher nor what
+# it starts: from before the build until after the pictures.
+done_file=''
+outlive_readers() {
+  trap '' PIPE XFSZ
+  trap 'rm -f "$done_file"; close_relays' EXIT
+  open_relays
+}
+
+# Reads what is written to a pipe, or to the socket of a connection, also when nobody reads it there
+# any more (`| head`, `|& head`): mpirun would end a run that cannot write, and a build would fail.
+relays=()
 open_relays() {
-  if [[ -p /dev/stdout ]]; then
+  if [[ -p /dev/stdout || -S /dev/stdout ]]; then
     local same=''
     [[ ! /dev/stdout -ef /dev/stderr ]] || same=yes
     exec > >(relay)
@@ -270,7 +276,7 @@ open_relays() {
     [[ ! $same ]] || exec 2>&1
     [[ ! $same ]] || return 0
   fi
-  if [[ -p /dev/stderr ]]; then
+  if [[ -p /dev/stderr || -S /dev/stderr ]]; then
     exec 2> >(relay >&2)
     relays+=($!)
   fi
@@ -312,9 +318,10 @@ run_with_signals() {
 }
 
 # Open MPI would kill the ranks a second after a signal to mpirun. Where mpirun never gets it, the
-# ranks see that it is waiting there.
+# ranks see that it is waiting there. Signals of writes would be handed on to ranks that have only
+# just been started.
 hold_signals_back() {
-  local hold=(env "--block-signal=INT,TERM,HUP")
+  local hold=(env "--block-signal=INT,TERM,HUP,PIPE,XFSZ")
   ! "${hold[@]}" true 2> /dev/null || launch=("${hold[@]}" "${launch[@]}")
 }
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from octools.errors import OctoolsError
 from octools.files import EXCLUSIVELY
+from octools.text import require_name
 
 Array = NDArray[np.float64]
 Vector = Sequence[float]
@@ -168,7 +169,7 @@ def _grids(gas: Any, lower: Vector, upper: Vector) -> list[Grid]:
 
 
 def _fields(given: Mapping[str, Any], where: str) -> dict[str, Array]:
-    fields = dict(given)
+    fields = _named(given, where)
     if "density" not in fields or ("pressure" in fields) == ("temperature" in fields):
         raise OctoolsError(f"{where}: expected density, and pressure or temperature")
     shape = np.shape(fields["density"])
@@ -178,23 +179,33 @@ def _fields(given: Mapping[str, Any], where: str) -> dict[str, Array]:
         velocity = fields.pop("velocity")
         if len(velocity) != 3:
             raise OctoolsError(f"{where}: velocity has {len(velocity)} components instead of 3")
-        fields |= {f"velocity_{axis}": velocity[n] for n, axis in enumerate("xyz")}
+        components = {f"velocity_{axis}": velocity[n] for n, axis in enumerate("xyz")}
+        twice = sorted(components.keys() & fields.keys())
+        if twice:
+            raise OctoolsError(f"{where}: velocity and {twice[0]} are given; expected one of them")
+        fields |= components
     fields = {f"velocity_{axis}": 0.0 for axis in "xyz"} | fields
     return {name: _checked(where, name, values, shape) for name, values in fields.items()}
 
 
 def _particles(kind: str, given: Mapping[str, Any]) -> dict[str, Array]:
-    missing = {"position", "mass"} - set(given)
+    require_name(kind, "kind of particles")
+    columns = {"velocity": 0.0} | _named(given, kind)
+    missing = {"position", "mass"} - set(columns)
     if missing:
         raise OctoolsError(f"{kind}: expected {', '.join(sorted(missing))}")
-    count = len(given["position"])
-    columns = {"velocity": 0.0} | dict(given)
+    count = len(columns["position"])
     return {
         name: _checked(
             kind, name, values, (count, 3) if name in ("position", "velocity") else (count,)
         )
         for name, values in columns.items()
     }
+
+
+def _named(given: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Give the arrays of a grid or kind, whose names must be names of datasets."""
+    return {require_name(name, f"{where}: field"): values for name, values in given.items()}
 
 
 def _checked(where: str, name: str, values: Any, shape: tuple[int, ...]) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from octools.errors import OctoolsError
@@ -38,3 +39,20 @@ def require_one_line(value: object, what: str) -> str:
             "text in one line"
         )
     return text
+
+
+def require_name(name: object, what: str) -> str:
+    """Return the name of a quantity, by the rule of the program.
+
+    Raises
+    ------
+    OctoolsError
+        If the name is none: letters of ASCII, digits and ``_``, no digit first, at most 100
+        characters.
+    """
+    if isinstance(name, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
+        return name
+    raise OctoolsError(
+        f'{what}: "{printable(str(name))}" is no name; expected letters (a-z, A-Z), digits and _, '
+        "no digit first, at most 100 characters"
+    )

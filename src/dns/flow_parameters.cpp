@@ -30,7 +30,10 @@ void declare(ParameterSchema& schema, GridOptions& o) {
   schema.add("grid.cells", o.cells,
              {.unit = "cells", .meaning = "Cells along x, y, z", .min = 2, .max = 1 << 20});
   schema.add("grid.size", o.size,
-             {.unit = "length", .meaning = "Extent of the domain along x, y, z", .above = 0.0});
+             {.unit = "length",
+              .meaning = "Extent of the domain along x, y, z; at most 1e7 times the smallest "
+                         "spacing of faces",
+              .above = 0.0});
   schema.add("grid.stretching", o.stretching,
              {.meaning = "Cells along z: all equal, small at both walls (tanh, cosine), small at "
                          "one (tanh_lower, tanh_upper), or with faces read from a file"});

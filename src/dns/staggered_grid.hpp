@@ -44,7 +44,7 @@ struct Grid {
   ZLine dz_face;  // distance between the centres of the cells k and k + 1
 
   // `z_periodic` decides what lies beyond the ends of z: the other end, or a mirror image. Throws
-  // InputError as z_faces does.
+  // InputError as z_faces does, and where floating-point numbers do not resolve the lengths.
   Grid(const GridOptions& options, bool z_periodic);
 
   double spacing(int axis) const { return axis == 0 ? dx : dy; }  // x and y

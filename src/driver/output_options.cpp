@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 
+#include "core/different_texts.hpp"
 #include "core/error.hpp"
 #include "core/nearest.hpp"
 
@@ -51,7 +52,9 @@ void OutputOptions::check(const std::vector<std::string>& known_fields,
                           const std::array<double, 3>& upper) const {
   if (formats.empty())
     throw InputError("output.formats is empty: name one at least, such as \"octant\"");
+  require_different("output.formats", formats);
   for (const std::string& name : fields) check_field(name, known_fields);
+  require_different("output.fields", fields);
   std::vector<std::string> names;
   for (const Plane& plane : planes()) {
     const int axis = index_of(plane.axis);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <map>
 #include <set>
+#include <span>
 
 #include <fmt/ranges.h>
 
+#include "comm/route.hpp"
 #include "core/log.hpp"
 #include "driver/ramses_agreement.hpp"
 #include "subgrid/black_holes/holes.hpp"
@@ -95,6 +99,31 @@ particles::ParticleBatch batch_of(const RamsesParticles& some, RamsesFamily fami
   return batch;
 }
 
+// Identities that files have twice in a family. They are of several outputs then, between which
+// particles have changed their domain. Sorted by rank of their remainder. Collective.
+static void require_unique_identities(const RamsesFacts& facts, const Communicator& ranks,
+                                      const char* family, std::span<const std::int64_t> own) {
+  constexpr std::int64_t k_none = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::int64_t> given;
+  std::ranges::copy_if(own, std::back_inserter(given), [](std::int64_t n) { return n > 0; });
+  std::vector<int> readers;
+  for (const std::int64_t n : given) readers.push_back(static_cast<int>(n % ranks.size()));
+  auto all = route(ranks, readers, std::span<const std::int64_t>(given)).items;
+  std::ranges::sort(all);
+  std::int64_t twice = 0, first = k_none;
+  for (std::size_t n = 1; n < all.size(); ++n)
+    if (all[n] == all[n - 1]) {
+      ++twice;
+      first = std::min(first, all[n]);
+    }
+  first = ranks.min(first);
+  if (const std::int64_t sum = ranks.sum(twice); sum > 0)
+    refuse_ramses(facts,
+                  fmt::format("{} identities of particles of family {} are there twice, such as "
+                              "{}: its part files are of several outputs",
+                              sum, family, first));
+}
+
 // Names the columns of particles that no kind of the run has.
 static void report_unread_columns(const RamsesFacts& facts) {
   std::set<std::string> read{"mass", "identity", "levelp", "family", "tag"};
@@ -121,7 +150,7 @@ void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
     if (!is_known(name))
       log::warn("{}: {} particles of family {} are left out: Octant has no such kind", facts.folder,
                 count, name);
-  std::map<std::string, std::int64_t> found;
+  std::map<std::string, std::vector<std::int64_t>> found;
   const cosmology::Universe* const universe = simulation.options().universe.get();
   std::int64_t outside = 0;
   for_families(facts, source,
@@ -131,7 +160,8 @@ void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
                  if (universe)
                    outside += add_birth_scale_factors(batch, kind.kind(), *universe,
                                                       ramses_time(facts, universe));
-                 found[name] += std::ssize(batch.id);
+                 for (std::size_t n = 0; n < some.size(); ++n)
+                   if (some.family[n] == family) found[name].push_back(some.identity[n]);
                  kind.add(batch);
                });
   if (const std::int64_t all = simulation.mesh().communicator().sum(outside); all > 0)
@@ -141,12 +171,14 @@ void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
         facts.folder, all);
   for (const Family& family : k_families) {
     if (!facts.families.contains(family.name)) continue;
-    const std::int64_t total = simulation.mesh().communicator().sum(found[family.kind]);
+    const Communicator& ranks = simulation.mesh().communicator();
+    const std::int64_t total = ranks.sum(std::int64_t{std::ssize(found[family.kind])});
     if (total != facts.families.at(family.name))
       refuse_ramses(facts,
                     fmt::format("its files have {} particles of family {}, but header_{}.txt says "
                                 "{}: files are missing, or of several outputs",
                                 total, family.name, facts.number, facts.families.at(family.name)));
+    require_unique_identities(facts, ranks, family.name, found[family.kind]);
   }
 }
 

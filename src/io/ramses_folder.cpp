@@ -7,9 +7,11 @@
 // its own a domain keeps copies of its neighbours'; behind them come those beyond the walls.
 // Variables are primitive: density, velocity, pressure, concentrations.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <optional>
 #include <regex>
 #include <set>
@@ -227,8 +229,37 @@ void read_column(FortranFile& file, const std::string& field, std::size_t before
   }
 }
 
+// Numbers that RAMSES counts over all domains: all files of an output have the same.
+class RunCounts {
+ public:
+  void add(std::int64_t stars, std::int64_t sinks) {
+    const std::int64_t numbers[] = {stars, sinks};
+    for (int n = 0; n < 2; ++n) {
+      bounds_[2 * n] = std::max(bounds_[2 * n], numbers[n]);
+      bounds_[2 * n + 1] = std::max(bounds_[2 * n + 1], -numbers[n]);
+    }
+  }
+
+  // Throws InputError where files differ. Collective.
+  void compare(const Communicator& communicator, const RamsesFacts& facts) const {
+    auto bounds = bounds_;
+    communicator.max_in_place(std::span<std::int64_t>(bounds));
+    for (int n = 0; n < 2; ++n)
+      if (bounds[2 * n] != -bounds[2 * n + 1])
+        throw InputError(
+            "'{}': part_{}.out* say that the run has formed {} to {} {}, all files of an output "
+            "the same: files of several outputs are mixed",
+            facts.folder, facts.number, -bounds[2 * n + 1], bounds[2 * n],
+            n == 0 ? "stars" : "sinks");
+  }
+
+ private:
+  static constexpr std::int64_t k_none = std::numeric_limits<std::int64_t>::min();
+  std::array<std::int64_t, 4> bounds_{k_none, k_none, k_none, k_none};  // largest, -smallest
+};
+
 // Adds those of a domain.
-void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) {
+void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all, RunCounts& counts) {
   FortranFile file(ramses_file(facts, "part", number));
   if (const std::int64_t domains = file.integer("ncpu"); domains != facts.domains)
     file.refuse("ncpu",
@@ -236,7 +267,10 @@ void read_particles(const RamsesFacts& facts, int number, RamsesParticles& all) 
   if (file.integer("ndim") != 3) file.refuse("ndim", "3 are needed");
   const std::int64_t count = file.integer("npart");
   if (count < 0) file.refuse("npart", fmt::format("{} particles", count));
-  file.skip("localseed, nstar_tot, mstar_tot, mstar_lost, nsink", 5);
+  file.skip("localseed");
+  const std::int64_t stars = file.integer("nstar_tot");
+  file.skip("mstar_tot, mstar_lost", 2);
+  counts.add(stars, file.integer("nsink"));
   const std::size_t before = all.size();
   for (const std::string& field : facts.particle_fields)
     read_column(file, field, before, count, all);
@@ -337,9 +371,12 @@ class RamsesFolder final : public RamsesSource {
 
   RamsesParticles particles(int round) override {
     RamsesParticles particles;
+    RunCounts counts = counts_;
     communicator_.agree([&] {
-      for (const int domain : domains(round)) read_particles(facts_, domain, particles);
+      for (const int domain : domains(round)) read_particles(facts_, domain, particles, counts);
     });
+    counts.compare(communicator_, facts_);
+    counts_ = counts;
     return particles;
   }
 
@@ -443,6 +480,7 @@ class RamsesFolder final : public RamsesSource {
   std::map<int, RamsesDomain> files_;
   RamsesCells cells_;
   int variables_ = 0;
+  RunCounts counts_;  // of the rounds so far
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/error.hpp"
+#include "core/names.hpp"
 #include "particles/particle_set.hpp"
 
 namespace octant::particles {
@@ -22,14 +23,9 @@ std::size_t rank_of(const std::string& name) {
   return std::find(k_known_kinds.begin(), k_known_kinds.end(), name) - k_known_kinds.begin();
 }
 
-bool is_word(const std::string& name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
 void require_sound(const Kind& kind) {
-  OCTANT_REQUIRE(is_word(kind.name), "'{}' is no name of a kind of particles", kind.name);
+  OCTANT_REQUIRE(is_name(kind.name), "'{}' is no name of a kind of particles; expected {}",
+                 printable(kind.name), k_expected_name);
   OCTANT_REQUIRE(kind.motion != Motion::flows || !kind.has_mass,
                  "{} particles move with the gas: they can have no mass", kind.name);
   OCTANT_REQUIRE(std::ssize(kind.columns) <= k_most_columns,
@@ -37,9 +33,11 @@ void require_sound(const Kind& kind) {
                  kind.columns.size(), k_most_columns);
   std::set<std::string> taken{"id", "position", "velocity", "mass"};
   for (const Column& column : kind.columns) {
-    OCTANT_REQUIRE(is_word(column.name) && !column.unit.empty() && !column.description.empty(),
-                   "{} particles: the column '{}' needs a word as name, a unit and a description",
-                   kind.name, column.name);
+    OCTANT_REQUIRE(is_name(column.name), "{} particles: '{}' is no name of a column; expected {}",
+                   kind.name, printable(column.name), k_expected_name);
+    OCTANT_REQUIRE(!column.unit.empty() && !column.description.empty(),
+                   "{} particles: the column '{}' needs a unit and a description", kind.name,
+                   column.name);
     OCTANT_REQUIRE(taken.insert(column.name).second, "{} particles: there is a column '{}' already",
                    kind.name, column.name);
   }

@@ -8,6 +8,9 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/ranges.h>
+
+#include "core/different_texts.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"
@@ -34,6 +37,7 @@ class FromFile final : public Problem {
   }
 
   void prepare(const Setting& setting) override {
+    require_different("problem.particles", kinds_);
     geometry_ = setting.geometry;
     hydro_ = setting.hydro;
     units_ = setting.units;
@@ -47,6 +51,7 @@ class FromFile final : public Problem {
     if (file_->lost_checksums())
       log::warn("{} was changed after it was written; its checksums are gone", path_);
     check_kind();
+    check_parts();
     file_units_ = units_of_file();
     check_box();
     if (hydro_.enabled) gas_.emplace(*file_, *geometry_, hydro_, file_units_, units_);
@@ -116,6 +121,15 @@ class FromFile final : public Problem {
           path_);
   }
 
+  // What a run that has no gas, or another program, keeps there is named; it was perhaps meant.
+  void check_parts() const {
+    for (const std::string& part : file_->children("/"))
+      if (part != "header" && part != "gas" && part != "particles")
+        log::warn("'{}': /{} is not read; expected /header, /gas and /particles", path_, part);
+    if (!hydro_.enabled && file_->exists("/gas"))
+      log::warn("'{}': /gas is not read: hydro.enabled is false", path_);
+  }
+
   // In the run's units; ones where the file's numbers are in code units.
   CodeUnits units_of_file() const {
     const auto is_given = [](const CodeUnits& of) {
@@ -180,12 +194,24 @@ class FromFile final : public Problem {
   std::vector<StoredGrid> grids_;
 };
 
+// What a file may hold of a kind.
+std::vector<std::string> columns_of(const particles::Kind& kind) {
+  std::vector<std::string> names{"position", "velocity", "mass"};
+  for (const particles::Column& column : kind.columns) names.push_back(column.name);
+  return names;
+}
+
 particles::ParticleBatch FromFile::initial_particles(const std::string& name) {
   const particles::Kind kind = name == "dark" ? particles::dark_matter() : subgrid::stars();
   const std::string group = "/particles/" + name + "/";
   for (const char* column : {"position", "velocity", "mass"})
     if (!file_->exists(group + column))
       throw InputError("'{}': {}{} is missing", path_, group, column);
+  for (const std::string& column : file_->children("/particles/" + name))
+    if (const auto known = columns_of(kind);
+        std::find(known.begin(), known.end(), column) == known.end())
+      throw InputError("'{}': {}{} is nothing that the run knows; expected {}", path_, group,
+                       column, fmt::join(known, ", "));
   const std::int64_t total = file_->shape(group + "mass").at(0);
   require_shape(*file_, group + "mass", {total});
   for (const char* column : {"position", "velocity"})

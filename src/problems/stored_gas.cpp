@@ -204,6 +204,7 @@ StoredGas::StoredGas(const Hdf5Reader& file, const mesh::Geometry& geometry,
     if (level > 0) check_nesting(grid);
     grids_.push_back(grid);
   }
+  check_levels();
   find_quantities(hydro);
   set_factors(run_units);
 }
@@ -241,6 +242,17 @@ StoredGrid StoredGas::read_grid(const mesh::Geometry& geometry, const std::strin
   return grid;
 }
 
+void StoredGas::check_levels() const {
+  for (const std::string& name : file_.children("/gas")) {
+    const auto has_name = [&](const StoredGrid& grid) { return grid.group == "/gas/" + name; };
+    if (std::none_of(grids_.begin(), grids_.end(), has_name))
+      throw InputError(
+          "'{}': /gas/{} is none of its levels, which must be named level_0, level_1 and so on "
+          "without a gap; found level_0 to level_{}",
+          file_.path(), name, grids_.size() - 1);
+  }
+}
+
 void StoredGas::check_nesting(const StoredGrid& grid) const {
   for (int d = 0; d < 3; ++d) {
     const GridAxis &fine = grid.axes[d], &coarse = grids_.back().axes[d];
@@ -271,12 +283,17 @@ void StoredGas::find_quantities(const hydro::HydroOptions& hydro) {
     names_.push_back(name);
     places_.push_back(*place);
   }
-  for (const StoredGrid& grid : grids_)
+  for (const StoredGrid& grid : grids_) {
     for (const std::string& name : names_) {
       const std::string dataset = grid.group + "/" + name;
       if (!file_.exists(dataset)) throw InputError("'{}': {} is missing", file_.path(), dataset);
       require_shape(file_, dataset, grid.shape());
     }
+    for (const std::string& name : file_.children(grid.group))
+      if (std::find(names_.begin(), names_.end(), name) == names_.end())
+        throw InputError("'{}': {}/{} is nothing that {} has", file_.path(), grid.group, name,
+                         level_of(0));
+  }
 }
 
 void StoredGas::set_factors(const CodeUnits& run_units) {

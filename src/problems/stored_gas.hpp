@@ -51,6 +51,7 @@ class StoredGas {
 
  private:
   StoredGrid read_grid(const mesh::Geometry& geometry, const std::string& group) const;
+  void check_levels() const;
   void check_nesting(const StoredGrid& grid) const;
   void find_quantities(const hydro::HydroOptions& hydro);
   void set_factors(const CodeUnits& run_units);

@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "telemetry/parquet_join.hpp"
 #include "telemetry/row_columns.hpp"
 
 namespace octant::telemetry {
@@ -17,8 +18,10 @@ namespace octant::telemetry {
 namespace {
 
 constexpr int k_schema = 1;  // of docs/telemetry.md
-// Merging at the end stops at this many bytes of files, so that it never takes long.
-constexpr std::uintmax_t k_most_merged = std::uintmax_t{256} << 20;
+// At the end, so many bytes of files are compressed anew, in a second or so, and the groups of rows
+// of so many are copied, so that the end of a run never takes long.
+constexpr std::uintmax_t k_most_merged = std::uintmax_t{2} << 20;
+constexpr std::uintmax_t k_most_joined = std::uintmax_t{256} << 20;
 
 std::int64_t unix_ns() {
   return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -62,6 +65,21 @@ Metadata metadata_or_none(const std::string& path) {
     log::warn("{}; it is left as it is", error.what());
     return {};
   }
+}
+
+void merge_parquet_whole(std::span<const std::string> inputs, const std::string& path,
+                         const Metadata& metadata) {
+  merge_parquet(inputs, path, metadata);
+}
+
+// Replaces files by one of their rows.
+void make_one(const auto& files, const std::string& path, const Metadata& metadata,
+              const auto& write) {
+  std::vector<std::string> paths;
+  for (const auto& file : files) paths.push_back(file.path);
+  write(paths, path, metadata);
+  for (const std::string& before : paths)
+    if (before != path) std::filesystem::remove(before);
 }
 
 std::string folder_in(const std::string& directory) { return directory + "/telemetry"; }
@@ -191,11 +209,7 @@ void Archive::write_table(const std::string& table, std::size_t rows, std::vecto
 Archive::File Archive::merged(const std::string& table, const std::vector<File>& files) const {
   const File result{files.front().first, files.back().last,
                     path_of(table, files.front().first, files.back().last)};
-  std::vector<std::string> paths;
-  for (const File& file : files) paths.push_back(file.path);
-  merge_parquet(paths, result.path, metadata_);
-  for (const std::string& path : paths)
-    if (path != result.path) std::filesystem::remove(path);
+  make_one(files, result.path, metadata_, merge_parquet_whole);
   return result;
 }
 
@@ -212,10 +226,20 @@ void Archive::merge() {
 void Archive::merge_all() {
   merge();
   ranks_.agree([&] {
+    std::uintmax_t compressed = 0;
     for (auto& [table, files, fresh] : shelves_) {
       std::uintmax_t bytes = 0;
       for (const File& file : files) bytes += std::filesystem::file_size(file.path);
-      if (files.size() > 1 && bytes <= k_most_merged) files = {merged(table, files)};
+      if (files.size() < 2 || bytes > k_most_joined) continue;
+      if (compressed + bytes <= k_most_merged) {
+        compressed += bytes;
+        files = {merged(table, files)};
+        continue;
+      }
+      const File result{files.front().first, files.back().last,
+                        path_of(table, files.front().first, files.back().last)};
+      make_one(files, result.path, metadata_, join_parquet);
+      files = {result};
     }
   });
 }

@@ -93,11 +93,23 @@ Input::Input(const std::string& path) : path_(path) {
 }
 
 Input::Chunk Input::chunk_of(const Thrift& contents) {
+  const std::int64_t values = contents.at(contents::data_page).integer();
   const Thrift* list = contents.find(contents::dictionary_page);
-  return {.offset = (list ? *list : contents.at(contents::data_page)).integer(),
+  const std::int64_t offset = list ? list->integer() : values;
+  return {.offset = offset,
           .bytes = contents.at(contents::compressed_bytes).integer(),
           .codec = contents.at(contents::codec).integer(),
-          .has_list = list != nullptr};
+          .uncompressed = contents.at(contents::bytes).integer(),
+          .bytes_of_list = values - offset};
+}
+
+StoredChunk Input::stored(std::size_t place, std::size_t group) const {
+  const Chunk& chunk = groups_.at(group).chunks.at(place);
+  std::ifstream file = opened(path_);
+  return {.bytes = bytes_at(file, chunk.offset, chunk.bytes),
+          .codec = chunk.codec,
+          .uncompressed = chunk.uncompressed,
+          .bytes_of_list = chunk.bytes_of_list};
 }
 
 Column Input::column(const std::string& name) const {
@@ -117,14 +129,15 @@ void Input::append(Column& column, std::size_t place, std::size_t group, std::in
   const auto bytes = bytes_at(file, chunk.offset, chunk.bytes);
   std::span<const std::byte> left = bytes;
   Column all = schema_.at(place);
-  if (chunk.has_list) {
+  const bool has_list = chunk.bytes_of_list != 0;
+  if (has_list) {
     const auto [header, values] = next_page(left, chunk.codec);
     const std::int64_t count = header.at(page::dictionary).at(page_values::count).integer();
     std::get<Texts>(all.values).list = list_in(values, count);
   }
   const auto [header, values] = next_page(left, chunk.codec);
   const Thrift& about = header.at(page::data);
-  const int encoding = chunk.has_list ? k_dictionary : k_plain;
+  const int encoding = has_list ? k_dictionary : k_plain;
   if (about.at(page_values::encoding).integer() != encoding ||
       about.at(page_values::count).integer() != this->rows(group))
     throw RunError("it is encoded in a way that this program does not read");

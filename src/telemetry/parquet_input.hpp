@@ -11,6 +11,13 @@
 
 namespace octant::telemetry::parquet {
 
+// The values of a column in a group of rows, as they are stored.
+struct StoredChunk {
+  std::vector<std::byte> bytes;
+  std::int64_t codec, uncompressed;
+  std::int64_t bytes_of_list;  // the page before that of the values; 0: there is none
+};
+
 class Input {
  public:
   // Reads the file's description, and lets go of it. Functions throw RunError that tells the
@@ -27,13 +34,15 @@ class Input {
   // Appends some rows of a group, the first ones, of the column at this place of the schema.
   void append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const;
 
+  StoredChunk stored(std::size_t place, std::size_t group) const;
+
   // All rows of a column.
   Column column(const std::string& name) const;
 
  private:
   struct Chunk {  // of a column in a group
-    std::int64_t offset, bytes, codec;
-    bool has_list;
+    std::int64_t offset, bytes, codec, uncompressed;
+    std::int64_t bytes_of_list;  // 0: it has none
   };
   struct Group {
     std::int64_t rows;

@@ -72,10 +72,18 @@ void Output::begin_group(std::int64_t rows) {
 void Output::add(const Column& column) {
   OCTANT_REQUIRE(rows_of(column) == group_rows_, "{} rows of {}, not {}", rows_of(column),
                  column.name, group_rows_);
-  if (groups_.empty()) schema_.push_back(element_of(column));
-  const std::int64_t offset = bytes_;
-  chunks_.push_back(
-      {Thrift::Structure{{chunk::offset, {offset}}, {chunk::contents, {write_chunk(column)}}}});
+  describe_chunk(column, write_chunk(column));
+}
+
+void Output::add(const Column& schema, const StoredChunk& stored) {
+  const std::int64_t begin = bytes_;
+  write_bytes(stored.bytes);
+  uncompressed_ += stored.uncompressed;
+  describe_chunk(schema, {.begin = begin,
+                          .values = begin + stored.bytes_of_list,
+                          .bytes = std::ssize(stored.bytes),
+                          .uncompressed = stored.uncompressed,
+                          .codec = static_cast<int>(stored.codec)});
 }
 
 void Output::end_group() {
@@ -86,7 +94,7 @@ void Output::end_group() {
 }
 
 // A page with the list, where there is one, and a page with all values.
-Thrift::Structure Output::write_chunk(const Column& column) {
+Output::ChunkFacts Output::write_chunk(const Column& column) {
   const std::int64_t begin = bytes_, uncompressed = uncompressed_;
   const Texts* texts = std::get_if<Texts>(&column.values);
   if (texts)
@@ -95,18 +103,29 @@ Thrift::Structure Output::write_chunk(const Column& column) {
   const std::int64_t values = bytes_;
   const int encoding = texts ? k_dictionary : k_plain;
   write_page(k_data_page, encoding, group_rows_, value_bytes(column));
-  Thrift::List encodings{{encoding}};
-  if (texts) encodings.push_back({k_plain});
+  return {.begin = begin,
+          .values = values,
+          .bytes = bytes_ - begin,
+          .uncompressed = uncompressed_ - uncompressed,
+          .codec = codec()};
+}
+
+void Output::describe_chunk(const Column& column, const ChunkFacts& facts) {
+  if (groups_.empty()) schema_.push_back(element_of(column));
+  const bool has_list = std::holds_alternative<Texts>(column.values);
+  Thrift::List encodings{{has_list ? k_dictionary : k_plain}};
+  if (has_list) encodings.push_back({k_plain});
   Thrift::Structure fields{{contents::type, {k_types.at(column.values.index()).physical}},
                            {contents::encodings, {std::move(encodings)}},
                            {contents::path, {Thrift::List{{column.name}}}},
-                           {contents::codec, {codec()}},
+                           {contents::codec, {facts.codec}},
                            {contents::values, {group_rows_}},
-                           {contents::bytes, {uncompressed_ - uncompressed}},
-                           {contents::compressed_bytes, {bytes_ - begin}},
-                           {contents::data_page, {values}}};
-  if (texts) fields.push_back({contents::dictionary_page, {begin}});
-  return fields;
+                           {contents::bytes, {facts.uncompressed}},
+                           {contents::compressed_bytes, {facts.bytes}},
+                           {contents::data_page, {facts.values}}};
+  if (has_list) fields.push_back({contents::dictionary_page, {facts.begin}});
+  chunks_.push_back(
+      {Thrift::Structure{{chunk::offset, {facts.begin}}, {chunk::contents, {std::move(fields)}}}});
 }
 
 void Output::write_page(int type, int encoding, std::int64_t count,

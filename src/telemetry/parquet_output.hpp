@@ -8,6 +8,7 @@
 
 #include "core/own_files.hpp"
 #include "telemetry/parquet_file.hpp"
+#include "telemetry/parquet_input.hpp"
 #include "telemetry/thrift.hpp"
 
 namespace octant::telemetry::parquet {
@@ -25,12 +26,18 @@ class Output {
   // time; those of all groups have the same names and types in the same order.
   void begin_group(std::int64_t rows);
   void add(const Column& column);
+  void add(const Column& schema, const StoredChunk& stored);  // rows of another file, as they are
   void end_group();
 
   void finish(const Metadata& metadata);
 
  private:
-  Thrift::Structure write_chunk(const Column& column);
+  struct ChunkFacts {
+    std::int64_t begin, values, bytes, uncompressed;
+    int codec;
+  };
+  ChunkFacts write_chunk(const Column& column);
+  void describe_chunk(const Column& column, const ChunkFacts& facts);
   void write_page(int type, int encoding, std::int64_t count, std::span<const std::byte> values);
   void write_bytes(std::span<const std::byte> bytes);
 

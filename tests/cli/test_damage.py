@@ -199,15 +199,14 @@ def test_damaged_texts_without_checksums_are_an_error(
     data = path.read_bytes()
     places = places_of_texts(data)
     assert len(places) > 10
-    chosen = places[:: max(1, len(places) // 5)]
     found = set()
-    for place in chosen:
-        for byte in (0, 3, 5, 10, 12, 13, 15):
-            for flipped in (0x01, 0xFF):
-                damaged = bytearray(data)
-                damaged[place + byte] ^= flipped
-                path.write_bytes(damaged)
-                outcome = octant("info", path)
-                assert outcome.code in (0, 2), f"byte {place + byte}: {outcome}"
-                found.add(outcome.code)
+    # A reference and a heap; tests/unit/io/hdf5_file_mpi.cpp flips the bits of all of them.
+    for place in (places[0], places[-1]):
+        for byte in (3, 10, 12):
+            damaged = bytearray(data)
+            damaged[place + byte] ^= 0x01
+            path.write_bytes(damaged)
+            outcome = octant("info", path)
+            assert outcome.code in (0, 2), f"byte {place + byte}: {outcome}"
+            found.add(outcome.code)
     assert 2 in found

@@ -2,12 +2,14 @@
 
 import os
 import re
+import shlex
 import shutil
 import signal
+import socket
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +17,15 @@ import pytest
 
 from inputs import TINY_BLAST
 from refusals import small_disk
-from running import ROOT, children_of, heed_signals, program
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    ROOT,
+    children_of,
+    heed_signals,
+    octant,
+    octant_environment,
+    program,
+)
 
 VERSION = '[ "$1" != --version ] || exit 0'
 TOOLS = ROOT / "python/octools/commands.txt"
@@ -246,18 +256,151 @@ def test_a_signal_in_a_long_step_on_two_ranks_leaves_a_checkpoint(
     assert list((clone.root / "run").glob("checkpoint_*.h5"))
 
 
-def test_a_reader_that_goes_away_does_not_end_the_program(clone: Clone) -> None:
-    talking = "trap 'exit 9' PIPE; for i in 1 2 3 4; do echo $i; sleep 0.1; done; exit 5"
-    command = " ".join(clone.command(talking))
-    outcome = subprocess.run(
-        ["bash", "-c", f"{command} | head -n 1; exit ${{PIPESTATUS[0]}}"],
+# --- signals of writes, and readers that go away -------------------------------------------------
+
+COUNTING = 'for n in 1 2 3 4 5 6 7 8 9 10; do echo "[$n/10] Building"; sleep 0.02; done'
+
+
+def ignores_signals_of_writes(process: int) -> bool:
+    """Tell whether a process has begun to ignore SIGPIPE and SIGXFSZ."""
+    status = Path(f"/proc/{process}/status").read_text()
+    ignored = int(re.search(r"SigIgn:\s*(\w+)", status)[1], 16)
+    return all(ignored >> (number - 1) & 1 for number in (signal.SIGPIPE, signal.SIGXFSZ))
+
+
+def await_true(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds."""
+    deadline = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["1", "2"])
+def test_signals_of_writes_end_nothing_from_the_build_to_the_pictures(
+    clone: Clone, words: list[str]
+) -> None:
+    """Sent to the launcher and to all that it has started."""
+
+    def lasting(stage: str) -> str:
+        return f"touch {clone.root}/{stage}; sleep 0.4; touch {clone.root}/{stage}_ended"
+
+    octant, *arguments = clone.command(f"{lasting('running')}; {ANNOUNCE}; exit 5")
+    clone.script("bin/ninja", f"{COUNTING}; {lasting('building')}")
+    clone.script("bin/mpirun", f'{VERSION}; while [ "$1" != run ]; do p=$1; shift; done; "$p" "$@"')
+    clone.script(".octant/venv/bin/octools", f"{lasting('drawing')}; echo $@ > {clone.root}/asked")
+    with subprocess.Popen(
+        [octant, *words, *arguments],
         env=clone.environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        for stage in ("building", "running", "drawing"):
+            await_true((clone.root / stage).exists)
+            for name in ("SIGPIPE", "SIGXFSZ"):
+                os.killpg(process.pid, signal.Signals[name])
+            assert not (clone.root / f"{stage}_ended").exists()  # the signals came in time
+        _, errors = process.communicate(timeout=30)
+    assert process.returncode == 5
+    assert "not all" not in errors and "failed" not in errors
+    assert clone.asked_of_octools == "pictures output/blast"
+
+
+def processes_of_a_run(launcher: int) -> list[int]:
+    """List a launcher and all below it; ranks only once they have replaced Open MPI's defaults."""
+    found = []
+    with suppress(OSError):  # where one has ended
+        is_mpirun = Path(f"/proc/{launcher}/comm").read_text() == "mpirun\n"
+        found.append(launcher)
+        for child in children_of(launcher):
+            if not is_mpirun or ignores_signals_of_writes(child):
+                found += processes_of_a_run(child)
+    return found
+
+
+def small_run(clone: Clone) -> list[str]:
+    """Return the words that run a blast of ten steps, with checkpoints, through the launcher."""
+    (clone.root / "blast.toml").write_text(TINY_BLAST)
+    command = clone.command(f'exec {program()} "$@" --output {clone.root}/run')
+    settings = ("time.max_steps=10", "debug.step_seconds=0.05", *CHECKPOINT_EVERY_STEP)
+    return command + [word for setting in settings for word in ("--set", setting)]
+
+
+def assert_is_whole(folder: Path, steps: int = 10) -> None:
+    """Check that a run came to its end, and that its last checkpoint is whole."""
+    checkpoints = sorted(folder.glob("checkpoint_*.h5"))
+    assert len(checkpoints) == steps
+    verified = octant("info", "--verify", checkpoints[-1])
+    assert verified.code == 0, verified.text
+    assert (folder / "history.csv").read_text().count("\n") == steps + 2  # title, step 0 to 10
+    assert f"after {steps} steps" in (folder / "log.txt").read_text()
+
+
+@pytest.mark.parametrize("words", [[], ["-n", "2"]], ids=["1", "2"])
+@pytest.mark.parametrize("name", ["SIGPIPE", "SIGXFSZ"])
+def test_signals_of_writes_reach_nothing_that_they_could_end(
+    clone: Clone, name: str, words: list[str]
+) -> None:
+    """Sent to the launcher and to the program again and again, from the first moment on."""
+    octant_path, *arguments = small_run(clone)
+    with subprocess.Popen(
+        [octant_path, *words, *arguments],
+        env=octant_environment() | clone.environment,
+        cwd=clone.root,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    ) as process:
+        await_true(lambda: ignores_signals_of_writes(process.pid))
+        sent = 0
+        while process.poll() is None:
+            for each in processes_of_a_run(process.pid):
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.Signals[name])
+                    sent += 1
+            time.sleep(0.01)
+        text, _ = process.communicate()
+    assert process.returncode == 0, text
+    assert sent > 50
+    assert_is_whole(clone.root / "run")
+
+
+@pytest.mark.parametrize("words", ["", "-n 2"], ids=["1", "2"])
+@pytest.mark.parametrize("pipe", ["|", "|&"])
+def test_a_reader_that_goes_away_does_not_end_a_run(clone: Clone, pipe: str, words: str) -> None:
+    """Not even during the build."""
+    octant_path, *arguments = small_run(clone)
+    clone.script("bin/ninja", COUNTING)
+    command = f"{octant_path} {words} {shlex.join(arguments)}"
+    outcome = subprocess.run(
+        ["bash", "-c", f"{command} {pipe} head -n 1; exit ${{PIPESTATUS[0]}}"],
+        env=octant_environment() | clone.environment,
+        cwd=clone.root,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
         check=False,
     )
-    assert (outcome.returncode, outcome.stdout, outcome.stderr) == (5, "1\n", "")
+    assert outcome.returncode == 0, outcome
+    assert outcome.stdout.count("\n") == 1
+    assert_is_whole(clone.root / "run")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket"])
+def test_a_reader_that_goes_away_does_not_end_the_program(clone: Clone, kind: str) -> None:
+    """A connection without a terminal may be a socket."""
+    talking = "trap 'exit 9' PIPE; for i in 1 2 3 4; do echo $i || exit 9; sleep 0.1; done; exit 5"
+    ours, its = socket.socketpair() if kind == "socket" else map(os.fdopen, os.pipe(), "rw")
+    with ours, its:
+        process = subprocess.Popen(
+            clone.command(talking), env=clone.environment, stdout=its, stderr=subprocess.PIPE
+        )
+        its.close()
+        assert os.read(ours.fileno(), 1) == b"1"
+    _, errors = process.communicate(timeout=60)
+    assert (process.returncode, errors) == (5, b"")
 
 
 def test_another_users_clone_is_run_as_it_is(clone: Clone, tmp_path_factory) -> None:

@@ -48,14 +48,16 @@ def victim(tmp_path: Path) -> Path:
 # --- the control file ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "../victim.toml", "run.lock", "history.csv", "run.toml", "log.txt", "", ".", "..", ".toml",
-        "a/b.toml", "/tmp/octant-victim.toml", "a\\nb.toml", "snap_00000.h5",
-    ],
+CONTROL_FILES = (
+    "../victim.toml", "run.lock", "history.csv", "run.toml", "log.txt", "", ".", "..", ".toml",
+    "a/b.toml", "/tmp/octant-victim.toml", "a\\nb.toml", "snap_00000.h5",
 )  # fmt: skip
-@MODELS
+
+
+@pytest.mark.parametrize(
+    ("model", "name"),
+    [*((TINY_BLAST, name) for name in CONTROL_FILES), (SMALL_CHANNEL, CONTROL_FILES[0])],
+)
 def test_a_control_file_is_a_file_of_its_own(
     tmp_path: Path, victim: Path, model: str, name: str
 ) -> None:
@@ -66,7 +68,14 @@ def test_a_control_file_is_a_file_of_its_own(
     assert victim.read_text() == PRECIOUS
 
 
-@pytest.mark.parametrize("kind", ["parameters", "link", "dangling", "folder", "pipe", "long"])
+@pytest.mark.parametrize(
+    ("kind", "ranks"),
+    [
+        *((k, 1) for k in ("parameters", "dangling", "folder", "pipe", "long")),
+        ("link", 1),
+        ("link", 3),
+    ],
+)
 def test_what_is_no_control_file_stays(tmp_path: Path, victim: Path, kind: str, ranks: int) -> None:
     folder = tmp_path / "run"
     folder.mkdir()

@@ -210,6 +210,21 @@ def damage(path: Path, what: str) -> None:
             file["header"].attrs["upper"] = [1.0, 1.0, 2.0]
         elif what == "scalar":
             gas["dye"] = np.ones((8, 8, 8))
+        elif what == "scalar of a level":
+            finer = file.create_group("gas/level_1")
+            finer.attrs["lower"], finer.attrs["upper"] = [0.25] * 3, [0.75] * 3
+            for name in (*gas, "dye"):
+                finer[name] = np.ones((8, 8, 8))
+        elif what == "gap":
+            file.copy("gas/level_0", "gas/level_2")
+        elif what == "escape":
+            gas["dye\x1b[2J"] = np.ones((8, 8, 8))
+        elif what in ("column", "escape in a column"):
+            name = "metalicity" if what == "column" else "a,\x1b[2J"
+            file["particles/stars/position"] = np.full((3, 3), 0.5)
+            file["particles/stars/velocity"] = np.zeros((3, 3))
+            for column in ("mass", "birth_time", name):
+                file[f"particles/stars/{column}"] = np.ones(3)
         elif what == "nesting":
             finer = file.create_group("gas/level_1")
             finer.attrs["lower"], finer.attrs["upper"] = [1 / 16] * 3, [9 / 16] * 3
@@ -228,6 +243,11 @@ WRONG = {
     "vacuum": ("/gas/level_0/density", "row 7 holds 0", "above 0"),
     "box": ("from 0 to 2 along z", "the run's from 0 to 1"),
     "scalar": ("/gas/level_0/dye", "none (hydro.scalars)"),
+    "scalar of a level": ("/gas/level_1/dye is nothing that /gas/level_0 has",),
+    "gap": ("/gas/level_2 is none of its levels", "without a gap"),
+    "escape": ("/gas/level_0/dye\\x1b[2J is nothing",),
+    "column": ("/particles/stars/metalicity is nothing", "metallicity"),
+    "escape in a column": ("/particles/stars/a,\\x1b[2J is nothing", "metallicity"),
     "nesting": ("/gas/level_1 must fill whole cells of /gas/level_0",),
     "particles": ('kind "dark"', "problem.particles"),
     "other": ('does not say kind = "initial"',),
@@ -238,9 +258,29 @@ WRONG = {
 def test_wrong_files_are_refused(what: str, tmp_path: Path) -> None:
     path = write_initial(tmp_path / "gas.h5", turbulent_gas((8, 8, 8)))
     damage(path, what)
-    ranks = 2 if what in ("NaN", "nesting") else 1
-    outcome = run(tmp_path / "run", STILL.format(path, [8] * 3, 0), ranks=ranks)
+    ranks = 2 if what in ("NaN", "nesting", "column", "gap") else 1
+    kinds = ['problem.particles=["stars"]'] if "column" in what else []
+    outcome = run(tmp_path / "run", STILL.format(path, [8] * 3, 0), *kinds, ranks=ranks)
     assert_refused(outcome, "gas.h5", *WRONG[what])
+    assert "\x1b[2J" not in outcome.text
+
+
+@pytest.mark.parametrize("key", ["problem.particles", "output.formats", "output.fields"])
+def test_what_is_given_twice_is_refused(key: str, tmp_path: Path) -> None:
+    value = {"particles": "dark", "formats": "octant", "fields": "density"}[key.split(".")[1]]
+    stars = {"dark": {"position": np.full((1, 3), 0.5), "mass": 1.0}}
+    path = write_initial(tmp_path / "gas.h5", turbulent_gas((8, 8, 8)), particles=stars)
+    settings = ['problem.particles=["dark"]', f'{key}=["{value}", "{value}"]']
+    outcome = run(tmp_path / "run", STILL.format(path, [8] * 3, 0), *settings)
+    assert_refused(outcome, key, f'"{value}" is given twice')
+
+
+def test_what_a_file_holds_besides_is_named(tmp_path: Path) -> None:
+    path = write_initial(tmp_path / "gas.h5", turbulent_gas((8, 8, 8)))
+    with h5py.File(path, "r+") as file:
+        file["partcles/dark/mass"] = np.ones(3)
+    outcome = run_well(tmp_path / "run", STILL.format(path, [8] * 3, 0))
+    assert "/partcles is not read" in outcome.text
 
 
 def test_a_missing_path_is_refused(tmp_path: Path) -> None:
@@ -259,9 +299,18 @@ def test_the_writer_refuses_what_is_no_state(tmp_path: Path) -> None:
         ({"pressure": np.ones((4, 4))}, "instead of"),
         ({"temperature": 1.0}, "pressure or temperature"),
         ({"velocity": [0.0, math.inf, 0.0]}, "velocity_y is inf"),
+        ({"velocity_z": 1.0}, "velocity and velocity_z are given"),
+        ({"a/b": 1.0}, 'level 0: field: "a/b" is no name'),
+        ({"a\x1b": 1.0}, r"\\x1b"),
+        ({"": 1.0}, 'field: "" is no name'),
+        ({7: 1.0}, 'field: "7" is no name'),
     ):
         with pytest.raises(OctoolsError, match=message):
             write_initial(tmp_path / "other.h5", gas | wrong)
+    body = {"position": np.zeros((1, 3)), "mass": 1.0}
+    for kind, columns in (("dark/x", body), ("a\nb", body), ("dark", body | {"a,b": [1.0]})):
+        with pytest.raises(OctoolsError, match="is no name"):
+            write_initial(tmp_path / "other.h5", gas, particles={kind: columns})
     assert sorted(file.name for file in tmp_path.iterdir()) == ["gas.h5"]
 
 

@@ -12,6 +12,7 @@ from ramses_files import (
     NOTHING_MORE,
     OUTPUTS,
     SMALL,
+    names_in,
     parameters,
     plain_with_dark_matter,
     read_info,
@@ -219,6 +220,37 @@ def test_values_of_another_tree_are_not_mixed(tmp_path: Path) -> None:
     outcome = run(tmp_path / "run", parameters(source, 2), NOTHING_MORE, restart=folder)
     assert_refused(outcome, path.name, "the density of the cell that they divide")
     assert_nothing_was_written(outcome)
+
+
+def share_an_identity(folder: Path) -> tuple[str, ...]:
+    """As if a particle had gone to the other domain between the outputs of the files."""
+    first, second = sorted(folder.rglob("part_*.out*"))
+    identity = 8 + names_in(folder, "part_file_descriptor.txt").index("identity")
+    records: list[bytes] = []
+
+    def keep(_: int, record: bytes) -> list[bytes]:
+        records.append(record)
+        return [record]
+
+    rewrite(first, keep)
+    one = records[identity][:4]
+    rewrite(second, lambda n, record: [one + record[4:] if n == identity else record])
+    return "1 identities", "family DM", "part files are of several outputs"
+
+
+def count_other_stars(folder: Path) -> tuple[str, ...]:
+    """All files say how many stars the run has formed."""
+    _, second = sorted(folder.rglob("part_*.out*"))
+    rewrite(second, lambda n, record: [struct.pack("<i", 7) if n == 4 else record])
+    return "0 to 7 stars", "files of several outputs are mixed"
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+@pytest.mark.parametrize("spoil", [share_an_identity, count_other_stars])
+def test_particles_of_another_step_are_not_mixed(spoil: Spoil, ranks: int, tmp_path: Path) -> None:
+    """The numbers of particles agree."""
+    [source] = (f for f in SMALL if f.parent.name == "gas_and_dark_matter")
+    assert_spoiled_is_refused(source, spoil, ranks, tmp_path)
 
 
 def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:

@@ -2,11 +2,16 @@
 
 #include "io/hdf5_file.hpp"
 
-#include <gtest/gtest.h>
-
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <functional>
+#include <iterator>
 #include <numeric>
+#include <string_view>
+
+#include <gtest/gtest.h>
+#include <hdf5.h>
 
 #include "scratch.hpp"
 
@@ -219,6 +224,68 @@ TEST(Hdf5File, missing_foreign_and_truncated_files_are_input_errors_on_all_ranks
     world.barrier();
     expect_input_error(scratch.path("cut.h5"), "damaged or incomplete");
   }
+}
+
+// As programs leave a file that know nothing of checksums.
+void remove_checksums(const std::string& path) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  EXPECT_GE(H5Adelete(file, "checksums"), 0);
+  H5Fclose(file);
+}
+
+// Where a file refers to its heaps of texts, and where these begin.
+std::vector<std::size_t> places_of_texts(const std::string& bytes) {
+  std::vector<std::size_t> places;
+  const auto for_each = [&](std::string_view text, const auto& visit) {
+    for (auto at = bytes.find(text); at != std::string::npos; at = bytes.find(text, at + 1))
+      visit(at);
+  };
+  for_each("GCOL\1", [&](std::size_t heap) {
+    const std::uint64_t address = heap;
+    char text[sizeof address];
+    std::memcpy(text, &address, sizeof address);
+    // Length, address and number of a text.
+    for_each({text, sizeof text}, [&](std::size_t at) { places.push_back(at - 4); });
+    for (std::size_t n = 0; n < 64; n += 16) places.push_back(heap + n);
+  });
+  return places;
+}
+
+void read_all_texts(const Communicator& world, const std::string& path) {
+  const Hdf5Reader reader(world, path);
+  for (const char* object : {"/", "/header", "/hydro", "/hydro/density"})
+    for (const std::string& name : reader.attribute_names(object))
+      reader.attribute_value(object, name);
+}
+
+// HDF5's own reader of heaps leaves its memory. On several ranks one reads the description.
+TEST(Hdf5File, damaged_references_to_texts_are_input_errors) {
+  const Communicator world = Communicator::world();
+  if (world.size() > 1) return;
+  const Scratch scratch(world);
+  const std::string path = scratch.path("texts.h5");
+  write_example(world, path);
+  remove_checksums(path);
+  std::ifstream file(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(file), {}};
+  const auto places = places_of_texts(whole);
+  ASSERT_GT(places.size(), 6U);
+  read_all_texts(world, path);
+  int refused = 0;
+  for (const std::size_t place : places)
+    for (std::size_t at = place; at < std::min(place + 16, whole.size()); ++at)
+      for (const unsigned flipped : {0x01U, 0x80U, 0xffU}) {
+        std::string damaged = whole;
+        damaged[at] = static_cast<char>(static_cast<unsigned char>(damaged[at]) ^ flipped);
+        std::ofstream(path, std::ios::binary) << damaged;
+        try {
+          read_all_texts(world, path);
+        } catch (const InputError&) {
+          ++refused;
+        }
+      }
+  EXPECT_GT(refused, 100);
 }
 
 TEST(Hdf5File, objects_that_are_not_there_are_input_errors_that_name_them) {

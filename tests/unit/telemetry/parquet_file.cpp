@@ -14,6 +14,7 @@
 #include "parquet_table.hpp"
 #include "telemetry/deflate.hpp"
 #include "telemetry/parquet_input.hpp"
+#include "telemetry/parquet_join.hpp"
 #include "telemetry/parquet_values.hpp"
 #include "telemetry/thrift.hpp"
 
@@ -88,6 +89,30 @@ TEST_F(ParquetFiles, a_merged_file_has_all_rows_in_order_and_one_list_of_texts) 
   EXPECT_EQ(table.metadata("whole"), "yes");
 }
 
+TEST_F(ParquetFiles, a_joined_file_has_all_rows_in_the_groups_and_bytes_of_the_others) {
+  const auto first = columns_of_all_types(100), second = columns_of_all_types(9);
+  write_parquet(path("a"), first, {{"whole", "no"}});
+  write_parquet(path("b"), second, {});
+  join_parquet(std::vector{path("a"), path("b"), path("a")}, path("c"), {{"whole", "yes"}});
+  const parquet::Input joined(path("c"));
+  ASSERT_EQ(joined.groups(), 3U);
+  EXPECT_EQ(joined.metadata(), (Metadata{{"whole", "yes"}}));
+  for (std::size_t place = 0; place < first.size(); ++place) {
+    Column column = joined.schema().at(place);
+    joined.append(column, place, 1, 9);
+    EXPECT_TRUE(column == second[place]) << column.name;
+    for (const std::size_t group : {0U, 2U})
+      EXPECT_EQ(joined.stored(place, group).bytes,
+                parquet::Input(path("a")).stored(place, 0).bytes);
+  }
+  // It is read like any other, and merged.
+  merge_parquet(std::vector{path("c"), path("b")}, path("d"), {});
+  join_parquet(std::vector{path("c"), path("b")}, path("e"), {});
+  for (const Column& column : first)
+    EXPECT_TRUE(parquet::Input(path("d")).column(column.name) ==
+                parquet::Input(path("e")).column(column.name));
+}
+
 TEST_F(ParquetFiles, of_which_no_row_is_taken_still_have_columns) {
   write_parquet(path("a"), std::vector<Column>{{"n", std::vector{1, 2, 3}}}, {});
   merge_parquet(std::vector{path("a")}, path("b"), {}, 0);
@@ -146,6 +171,7 @@ TEST_F(ParquetFiles, of_other_columns_are_not_merged) {
   write_parquet(path("a"), std::vector<Column>{{"n", std::vector{1}}}, {});
   write_parquet(path("b"), std::vector<Column>{{"m", std::vector{1}}}, {});
   EXPECT_THROW(merge_parquet(std::vector{path("a"), path("b")}, path("c"), {}), RunError);
+  EXPECT_THROW(join_parquet(std::vector{path("a"), path("b")}, path("c"), {}), RunError);
   EXPECT_FALSE(fs::exists(path("c")));
   EXPECT_FALSE(fs::exists(path(".c.part")));
 }

@@ -11,6 +11,7 @@
 #include "core/error.hpp"
 #include "core/kernel_work.hpp"
 #include "parquet_table.hpp"
+#include "telemetry/parquet_input.hpp"
 
 namespace octant::telemetry {
 namespace {
@@ -188,6 +189,31 @@ TEST_F(Recording, every_window_is_a_file_until_they_are_merged) {
   const ParquetTable ranks = only_table("ranks");
   ASSERT_EQ(ranks.rows(), 10);
   for (int row = 0; row < 10; ++row) EXPECT_EQ(ranks.number("step", row), row);
+}
+
+// Compressing all that a long run has recorded would take minutes at its end.
+TEST_F(Recording, the_end_of_a_long_run_copies_what_is_compressed_already) {
+  constexpr int k_steps = 6, k_blocks = 100'000;
+  Recorder recorder(options, facts, alone());
+  std::uint64_t random = 1;
+  for (int step = 0; step < k_steps; ++step) {
+    recorder.begin_step(step);
+    for (int n = 0; n < k_blocks; ++n) {
+      random = 6364136223846793005U * random + 1442695040888963407U;
+      recorder.add_block({.level = 0, .key = random, .updates = 1});
+    }
+    recorder.describe_step({});
+    recorder.merge();
+  }
+  recorder.finish();
+  const auto path_of = [](const std::string& name) { return folder() + "/telemetry/" + name; };
+  const auto name = files("blocks");
+  ASSERT_EQ(name, (std::vector<std::string>{"blocks-00000000-00000005-n0000.parquet"}));
+  const parquet::Input blocks(path_of(name[0])), ranks(path_of(files("ranks")[0]));
+  EXPECT_EQ(blocks.groups(), 6U);
+  EXPECT_EQ(only_table("blocks").rows(), k_steps * k_blocks);
+  EXPECT_EQ(ranks.groups(), 1U);  // small tables are compressed anew
+  EXPECT_EQ(only_table("ranks").rows(), k_steps);
 }
 
 TEST_F(Recording, a_merge_in_a_step_leaves_that_step_to_the_next_file) {
