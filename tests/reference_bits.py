@@ -4,7 +4,9 @@
     .octant/venv/bin/python tests/reference_bits.py [EXAMPLE...]
 
 renews tests/reference_bits.json with what the built program gives, for all examples or for some,
-and says what moved. tests/physics/test_reference_bits.py compares.
+and says what moved. tests/physics/test_reference_bits.py compares. Beside the digests there are
+projections of all fields (tests/projections.py), for machines whose last bits differ.
+`--complete` adds those that are missing, and leaves digests as they are.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from projections import far_from, project
 from running import ROOT, Outcome, octant, run_well
 from smaller_examples import SMALLER, STEPS
 
@@ -76,11 +79,16 @@ def fingerprint() -> dict[str, str]:
 
 def first_steps(example: str, ranks: int, scratch: Path) -> Reference:
     """Run an example's first steps and digest what they give."""
+    return digest(run_first_steps(example, ranks, scratch))
+
+
+def run_first_steps(example: str, ranks: int, scratch: Path) -> Outcome:
+    """Run an example's first steps."""
     text = (ROOT / "examples" / f"{example}.toml").read_text()
     overrides = [*ALWAYS, *SMALLER[example]]
     if example in DEPENDS_ON_RANKS:
         overrides.append(f"grid.process_grid=1x{ranks}")
-    return digest(run_well(scratch / f"{example}_{ranks}", text, *overrides, ranks=ranks))
+    return run_well(scratch / f"{example}_{ranks}", text, *overrides, ranks=ranks)
 
 
 def digest(outcome: Outcome) -> Reference:
@@ -88,12 +96,18 @@ def digest(outcome: Outcome) -> Reference:
 
     Neither the order of datasets, blocks and particles in a file counts, nor how they are stored.
     """
-    checkpoint = sorted(outcome.directory.glob("checkpoint_*.h5"))[-1]
-    fields = state_of(outcome.last_snapshot) | state_of(checkpoint)
+    fields = last_state(outcome)
     return {
         "history": {name: column.tolist() for name, column in outcome.history().items()},
         "fields": {name: digest_of(arrays) for name, arrays in sorted(fields.items())},
+        "projections": project(fields),
     }
+
+
+def last_state(outcome: Outcome) -> dict[str, list[np.ndarray]]:
+    """Read all fields of the last snapshot and of the checkpoint after it."""
+    checkpoint = sorted(outcome.directory.glob("checkpoint_*.h5"))[-1]
+    return state_of(outcome.last_snapshot) | state_of(checkpoint)
 
 
 def digest_of(arrays: list[np.ndarray]) -> str:
@@ -164,6 +178,39 @@ def first_in_history(found: dict[str, list[float]], reference: dict[str, list[fl
     return gone
 
 
+# What has the same scale in history.csv, where a column may be round-off of the others. The other
+# columns are sums of these fields, or no sums of them to such an accuracy.
+COUNTS = ("step", "blocks", "leaf_cells")
+GROUPS = (
+    ("time", "dt"),
+    ("a",),
+    ("mass",),
+    ("kinetic", "internal", "potential", "total_energy"),
+    ("absolute_momentum",),
+    ("kinetic_u", "kinetic_v", "kinetic_w"),
+    ("max_u", "max_v", "max_w"),
+)
+
+
+def departures(outcome: Outcome, reference: Reference, bound: float) -> list[str]:
+    """Say what differs from a reference by more than round-off."""
+    history, expected = outcome.history(), reference["history"]
+    wrong = [
+        f"history.csv: {name} {history[name].tolist()}, was {values}"
+        for name, values in expected.items()
+        if name.startswith(COUNTS) and history[name].tolist() != values
+    ]
+    for group in GROUPS:
+        names = [name for name in group if name in expected]
+        scale = max((np.abs(expected[name]).max() for name in names), default=0.0)
+        for name in names:
+            difference = np.abs(history[name] - expected[name]).max()
+            if not difference <= bound * scale:
+                wrong.append(f"history.csv: {name} differs by {difference / scale:.1e}")
+    found = project(last_state(outcome), reference["projections"])
+    return wrong + far_from(found, reference["projections"], bound)
+
+
 def load() -> Reference:
     """Read the references: `made_with`, and `examples` by name."""
     return json.loads(REFERENCES.read_text())
@@ -177,11 +224,33 @@ def save(references: Reference) -> None:
     REFERENCES.write_text(text + "\n")
 
 
+def complete() -> int:
+    """Add missing projections where the digests are those of the program; return the exit code."""
+    references, code = load(), 0
+    for name, reference in references["examples"].items():
+        if "projections" in reference:
+            continue
+        example, ranks = re.fullmatch(r"(\w+)(?: on (\d+) ranks)?", name).groups()
+        with tempfile.TemporaryDirectory() as scratch:
+            found = first_steps(example, int(ranks or 1), Path(scratch))
+        if wrong := differences(found, reference):
+            print(f"{name}: {'; '.join(wrong)}", flush=True)
+            code = 1
+        else:
+            reference["projections"] = found["projections"]
+    save(references)
+    return code
+
+
 def main() -> int:
     """Renew references; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("examples", nargs="*", metavar="EXAMPLE", help="all unless some are given")
-    chosen = parser.parse_args().examples
+    parser.add_argument("--complete", action="store_true", help="add projections that are missing")
+    arguments = parser.parse_args()
+    if arguments.complete:
+        return complete()
+    chosen = arguments.examples
     old = load() if REFERENCES.exists() else {"made_with": {}, "examples": {}}
     made_with = fingerprint()
     if chosen and made_with != old["made_with"]:

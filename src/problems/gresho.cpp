@@ -13,22 +13,26 @@ namespace {
 class Gresho final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add(
-        "problem.mach", mach_,
-        {.meaning = "Largest Mach number of the rotation, whose largest speed is 1", .above = 0.0});
+    schema.add("problem.mach", mach_,
+               {.meaning = "Largest Mach number of the rotation", .above = 0.0});
+    schema.add("problem.speed", speed_,
+               {.unit = "velocity", .meaning = "Largest speed of the rotation", .above = 0.0});
+    schema.add("problem.radius", radius_,
+               {.unit = "length",
+                .meaning = "Radius of the vortex; the speed is largest at half of it",
+                .above = 0.0});
     schema.add("problem.density", density_,
                {.unit = "density", .meaning = "Density of the gas", .above = 0.0});
     schema.add("problem.velocity", velocity_,
                {.unit = "velocity", .meaning = "Motion of the whole vortex along x, y, z"});
-    schema.add(
-        "problem.centre", centre_,
-        {.unit = "length", .meaning = "A point on the axis of the vortex, whose radius is 0.4"});
+    schema.add("problem.centre", centre_,
+               {.unit = "length", .meaning = "A point on the axis of the vortex"});
   }
 
   void prepare(const Setting& setting) override {
-    // The speed is largest at r = 0.2, where the pressure exceeds that of the centre by density /
-    // 2.
-    central_pressure_ = density_ * (1.0 / (setting.hydro.gamma * mach_ * mach_) - 0.5);
+    // Where the speed is largest the pressure exceeds that of the centre by density speed^2 / 2.
+    central_pressure_ =
+        speed_ * speed_ * (density_ * (1.0 / (setting.hydro.gamma * mach_ * mach_) - 0.5));
     if (central_pressure_ <= 0.0)
       throw InputError(
           "problem.mach = {}: the pressure at the centre would be negative; expected less "
@@ -39,7 +43,8 @@ class Gresho final : public Problem {
   GasState initial_state(const Position& centre, double) const override {
     const double x = centre[0] - centre_[0], y = centre[1] - centre_[1];
     const double radius = std::sqrt(x * x + y * y);
-    const double speed = rotation(radius);
+    const double scaled = radius / (radius_ / k_radius);
+    const double speed = speed_ * rotation(scaled);
     GasState gas;
     gas.density = density_;
     gas.velocity = velocity_;
@@ -47,11 +52,13 @@ class Gresho final : public Problem {
       gas.velocity[0] -= speed * y / radius;
       gas.velocity[1] += speed * x / radius;
     }
-    gas.pressure = central_pressure_ + density_ * pressure_rise(radius);
+    gas.pressure = central_pressure_ + speed_ * speed_ * (density_ * pressure_rise(scaled));
     return gas;
   }
 
  private:
+  // Speed and pressure of the vortex of the papers: radius 0.4, largest speed 1, density 1.
+  static constexpr double k_radius = 0.4;
   static double rotation(double r) { return r < 0.2 ? 5.0 * r : r < 0.4 ? 2.0 - 5.0 * r : 0.0; }
 
   // The integral of rotation^2 / r from the axis outward.
@@ -61,7 +68,7 @@ class Gresho final : public Problem {
     return 4.0 * std::log(2.0) - 2.0;
   }
 
-  double mach_ = 0.36, density_ = 1.0;
+  double mach_ = 0.36, speed_ = 1.0, radius_ = k_radius, density_ = 1.0;
   std::array<double, 3> velocity_{};
   Position centre_{0.5, 0.5, 0.5};
   double central_pressure_ = 0.0;

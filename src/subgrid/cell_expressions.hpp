@@ -55,7 +55,7 @@ void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
         const double first = std::round((block.corner[d] - lower_[d]) / dx);
         centre[d] = lower_[d] + (first + range.coordinate(index, d) + 0.5) * dx;
       }
-      const hydro::GasCell cell(here.data() + index, level.layout.stride_variable, gas_);
+      const hydro::GasCell cell(here.data() + index, level.layout.stride_variable, level.gas);
       set(cell, centre, level.moment.time);
       visit(cell);
     }

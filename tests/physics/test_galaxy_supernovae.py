@@ -22,6 +22,7 @@ from reference_data import reference_path
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
+    ROOT,
     Outcome,
     assert_goes_on,
     assert_same_run,
@@ -30,6 +31,7 @@ from running import (
     run,
     run_well,
 )
+from smaller_examples import SMALLER
 
 Array = NDArray[np.float64]
 
@@ -194,6 +196,17 @@ def test_a_mechanical_blast_does_not_know_how_fast_everything_moves(tmp_path: Pa
     assert np.abs(moving["velocity_x"] - 100.0 - rest["velocity_x"]).max() < 1e-9 * fastest
     for name in ("density", "pressure"):
         assert np.abs(moving[name] / rest[name] - 1.0).max() < 1e-8, name
+
+
+def test_blasts_leave_no_pressure_below_the_floor(tmp_path: Path) -> None:
+    """The floor follows from the initial state, after the process was prepared."""
+    text = (ROOT / "examples/disc_galaxy.toml").read_text()
+    how = (*SMALLER["disc_galaxy"], "time.max_steps=3", "output.snapshot_interval=0")
+    outcome = run_well(tmp_path / "run", text, *how)
+    assert outcome.history()["supernovae_number"][-1] > 0
+    with h5py.File(next(outcome.directory.glob("checkpoint_*.h5"))) as file:
+        floor = 1e-14 * file["header"].attrs["energy_scale"]
+    assert leaf_cells(outcome.last_snapshot)["pressure"].min() >= floor
 
 
 def test_stochastic_blasts_heat_few_cells_by_the_energy_that_is_due(tmp_path: Path) -> None:

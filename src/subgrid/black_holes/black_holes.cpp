@@ -52,7 +52,8 @@ class BlackHoles final : public Process {
           options_.star_density);
     const bool has_metals = std::find(setting.scalars.begin(), setting.scalars.end(), "metals") !=
                             setting.scalars.end();
-    target_ = {.gas = setting.gas,
+    // The gas is that of each step: its floors follow from the initial state.
+    target_ = {.gas = {},
                .metals = has_metals ? setting.variable("metals") : -1,
                .passive = {setting.first_passive_scalar(), setting.passive_scalars()}};
     search_ = setting.event_search;
@@ -64,7 +65,7 @@ class BlackHoles final : public Process {
                         .ledger = ledger,
                         .options = options_,
                         .search = search_,
-                        .target = {.gas = target_.gas,
+                        .target = {.gas = scene.levels.front().gas,
                                    .metals = target_.metals,
                                    .coarsest = scene.coarsest,
                                    .passive = target_.passive},

@@ -166,7 +166,6 @@ class Supernovae final : public Process {
       throw InputError(
           "supernovae.table = \"{}\" is read with supernovae.population = \"table\" alone",
           options_.table);
-    gas_ = setting.gas;
     metals_ = setting.variable("metals");
     passive_ = {setting.first_passive_scalar(), setting.passive_scalars()};
     delayed_ = delays ? setting.variable("delayed") : -1;
@@ -333,13 +332,17 @@ class Supernovae final : public Process {
               options_.least_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
   }
 
+  // The gas with its floors, which follow from the initial state and are unknown in prepare().
+  static const hydro::Gas& gas_of(const Scene& scene) { return scene.levels.front().gas; }
+
   InjectedSums explode(const Scene& scene, const std::vector<Supernova>& events) const {
     using supernovae::Mode;
     const auto apply = [&](const auto& law, const auto& of_law) {
       using Event = typename std::decay_t<decltype(law)>::Event;
       return apply_events(
           scene.mesh, law,
-          EventTarget{.gas = gas_, .metals = metals_, .ejecta = delayed_, .passive = passive_},
+          EventTarget{
+              .gas = gas_of(scene), .metals = metals_, .ejecta = delayed_, .passive = passive_},
           std::span<const Event>(of_law), search_);
     };
     if (options_.mode == Mode::mechanical)
@@ -347,7 +350,7 @@ class Supernovae final : public Process {
     if (options_.mode == Mode::stochastic) {
       constexpr double k_weight = 0.6;  // mean molecular weight of hot gas
       const double temperature = scene.units.temperature();
-      const double heat = options_.heating / (k_weight * temperature * (gas_.gamma - 1.0));
+      const double heat = options_.heating / (k_weight * temperature * (gas_of(scene).gamma - 1.0));
       return apply(
           StochasticBlast{heat, static_cast<std::uint64_t>(options_.seed),
                           static_cast<std::uint32_t>(scene.levels.front().moment.coarse_step)},
@@ -361,7 +364,7 @@ class Supernovae final : public Process {
   std::vector<MechanicalBlast::Event> look_around(const Scene& scene,
                                                   const std::vector<Supernova>& events) const {
     const auto surroundings =
-        sum_events(scene.mesh, BlastSurroundings{metals_}, EventTarget{gas_, metals_},
+        sum_events(scene.mesh, BlastSurroundings{metals_}, EventTarget{gas_of(scene), metals_},
                    std::span<const Supernova>(events), search_);
     const GasUnits units(scene.units);
     std::vector<MechanicalBlast::Event> known;
@@ -392,7 +395,6 @@ class Supernovae final : public Process {
 
   supernovae::Options options_;
   PopulationTable table_;
-  hydro::Gas gas_{};
   int metals_ = -1, delayed_ = -1;
   PassiveScalars passive_;
   EventSearch search_ = EventSearch::blocks;

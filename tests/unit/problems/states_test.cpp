@@ -92,6 +92,17 @@ TEST(Gresho, pressure_balances_the_rotation) {
   EXPECT_NEAR(fastest.velocity[1] / sound_speed, 0.1, 1e-12);
 }
 
+TEST(Gresho, has_the_same_shape_for_any_radius_and_speed) {
+  const test::ReadyProblem one("gresho", test::box(8, 0));
+  const test::ReadyProblem other("gresho", test::box(8, 0), "radius = 0.1\nspeed = 8.0");
+  for (const double r : {0.1, 0.25, 0.35, 0.45}) {
+    const GasState a = one.problem->initial_state({0.5 + r, 0.5, 0.5}, 0.01);
+    const GasState b = other.problem->initial_state({0.5 + r / 4.0, 0.5, 0.5}, 0.01);
+    EXPECT_NEAR(b.velocity[1], 8.0 * a.velocity[1], 1e-12);
+    EXPECT_NEAR(b.pressure, 64.0 * a.pressure, 1e-10);
+  }
+}
+
 TEST(Gresho, a_mach_number_without_positive_pressure_is_an_error) {
   EXPECT_THROW(test::ReadyProblem("gresho", test::box(8, 0), "mach = 1.3"), InputError);
 }

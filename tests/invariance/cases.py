@@ -1,0 +1,205 @@
+"""What every example must give under every transformation: one table.
+
+A number is the largest difference that is allowed, over the scale of the field; 0 means the same
+bits. A text is the name of a reason in `REASONS` why a transformation does not apply.
+"""
+
+from dataclasses import dataclass, fields, replace
+
+from projections import GROWING, ROUND_OFF
+
+REASONS = {
+    "box": "the cosmological box sets the code units",
+    "no mass": "an incompressible flow has no unit of mass",
+    "sides": "the domain has sides",
+    "one block": "periodic axes are one block long",
+    "random forces": "the random acceleration is drawn along the axes of the domain",
+    "random stars": "star formation draws random numbers by cell and step",
+    "black holes": "an initial file cannot hold black holes",
+    "resting": "an initial file cannot hold the resting matter of the problem",
+    "axis": "the frame rotates about z",
+    "forces": "forces between the mesh and moving matter have truncation errors",
+    "sources": "sources change the energy",
+    "truncation": "the scheme does not move profiles exactly",
+    "no particles": "no particles, or one",
+    "one size": "gravity.solver = fmm needs blocks of 8 cells, and 24 cells hold no larger ones",
+    "uniform": "the grid has no blocks",
+    "process grid": "cyclic reduction adds in an order that follows the process grid",
+}
+
+# Why a bound is not 0, or larger than round-off.
+WHY = {
+    "power": "powers of dimensional numbers round (equilibria, entropies)",
+    "contrast": "gas that is thinner by 10^5 to 10^8 has the round-off of the dense gas beside it",
+    "limiter": "a slope limiter switches at extrema between two equal cells",
+    "solver": "the residual of the Poisson equation, with gravity.tolerance = 1e-12",
+    "places": "the domain is no power of two long, and places of cells round",
+    "events": "sums over the cells around an event round in another order",
+}
+Entry = float | str | tuple[float, str]
+BITS = 0.0
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What an example must give."""
+
+    units: Entry = BITS  # of length, mass and time, at the same density
+    mass: Entry = BITS  # the unit of mass alone
+    mirror: Entry = ROUND_OFF
+    permute: Entry = ROUND_OFF  # axes
+    translate: Entry = BITS  # by whole blocks of the base grid
+    boost: Entry = ROUND_OFF  # conserved totals
+    blocks: Entry = BITS  # of 4 and 8 cells, or 8 and 16
+    particles: Entry = "no particles"  # in the reverse order
+    schedule: Entry = BITS  # of devices, on two threads
+    ranks: Entry = BITS  # 1, 2 and 3
+
+
+COLUMNS = tuple(field.name for field in fields(Expected))
+
+
+def grown(example: str, why: str) -> tuple[float, str]:
+    """Give the bound of an example in which round-off grows."""
+    return GROWING[example], why
+
+
+OPEN = Expected(translate="sides", boost="sides")
+TUBE = Expected(translate="one block", boost="sides")
+FLOW = Expected(mass="no mass", translate=ROUND_OFF, boost="truncation", blocks="uniform")
+
+
+def box(example: str) -> Expected:
+    """Give what a cosmological box of dark matter and gas must give."""
+    bound = grown(example, "solver")
+    return Expected(
+        units="box",
+        mass="box",
+        mirror=bound,
+        permute=bound,
+        translate=bound,
+        boost="forces",
+        particles=BITS,
+    )
+
+
+HOLES = Expected(
+    mirror="black holes",
+    permute="black holes",
+    translate="black holes",
+    boost="forces",
+    particles="black holes",
+)
+
+EXPECTED: dict[str, Expected] = {
+    "binary": replace(
+        OPEN,
+        units=grown("binary", "power"),
+        mirror=grown("binary", "contrast"),
+        permute=grown("binary", "contrast"),
+        blocks="one size",
+    ),
+    "black_hole_binary": HOLES,
+    "blob": Expected(),
+    "bondi": HOLES,
+    "boundary_layer": FLOW,
+    "cavity": replace(FLOW, translate="sides"),
+    "channel": FLOW,
+    "cooling_cell": Expected(translate="one block", boost="sources"),
+    "cosmology": box("cosmology"),
+    "couette": FLOW,
+    "developing_channel": FLOW,
+    "disc_galaxy": Expected(
+        mass=(ROUND_OFF, "power"),
+        mirror="resting",
+        permute="resting",
+        translate="sides",
+        boost="sides",
+        particles="resting",
+    ),
+    "double_mach": TUBE,
+    "driven_turbulence": Expected(
+        mirror="random forces",
+        permute="random forces",
+        translate="random forces",
+        boost="random forces",
+    ),
+    "equilibrium_star": replace(OPEN, units=(ROUND_OFF, "power"), blocks="one size"),
+    "evrard": OPEN,
+    "galaxies": Expected(
+        units="box",
+        mass="box",
+        mirror="random stars",
+        permute="random stars",
+        translate="random stars",
+        boost="forces",
+        blocks=(ROUND_OFF, "events"),
+        particles="random stars",
+    ),
+    "gresho": Expected(),
+    "half_channel": FLOW,
+    "heated_cavity": FLOW,
+    "implosion": replace(TUBE, blocks=(ROUND_OFF, "places")),
+    "isentropic_vortex": Expected(),
+    "isothermal_ball": OPEN,
+    "isotropic": FLOW,
+    "jeans": Expected(boost="forces"),
+    "kelvin_helmholtz": Expected(permute=grown("kelvin_helmholtz", "limiter")),
+    "maclaurin": replace(
+        OPEN, mirror=grown("maclaurin", "contrast"), permute=grown("maclaurin", "contrast")
+    ),
+    "minimal_channel": FLOW,
+    "moving_star": replace(OPEN, blocks="one size"),
+    "noh": OPEN,
+    "pancake": box("pancake"),
+    "paper_channel": replace(FLOW, ranks="process grid"),
+    "plummer": replace(
+        OPEN,
+        mirror=grown("plummer", "solver"),
+        permute=grown("plummer", "solver"),
+        particles=BITS,
+    ),
+    "radiative_shock": TUBE,
+    "rayleigh_benard": FLOW,
+    "rayleigh_taylor": Expected(boost="sides"),
+    "rotating_star": replace(OPEN, mass=(ROUND_OFF, "power"), permute="axis", blocks="one size"),
+    "sedov": Expected(),
+    "sedov_octant": OPEN,
+    "shock_cloud": Expected(boost="sides"),
+    "shu_osher": TUBE,
+    "single_supernova": Expected(
+        mass=(ROUND_OFF, "power"),
+        mirror=grown("single_supernova", "events"),
+        permute=grown("single_supernova", "events"),
+        translate=grown("single_supernova", "events"),
+        boost="forces",
+    ),
+    "sod": TUBE,
+    "sound_wave": Expected(),
+    "spin_up": HOLES,
+    "square_duct": FLOW,
+    "taylor_green": FLOW,
+    "thermal_instability": Expected(boost="sources"),
+    "top_hat": box("top_hat"),
+    "two_blasts": TUBE,
+    "vortices": FLOW,
+    "zoom": OPEN,
+}
+
+
+def bound_of(entry: Entry) -> float | None:
+    """Give the bound of an entry; None where the transformation does not apply."""
+    if isinstance(entry, str):
+        return None
+    return entry[0] if isinstance(entry, tuple) else entry
+
+
+def selected(column: str, transformations: int, everything: bool) -> list[tuple[str, int]]:
+    """List examples to which a transformation applies, each with one of its forms, or with all."""
+    result = []
+    for turn, (example, expected) in enumerate(EXPECTED.items()):
+        if bound_of(getattr(expected, column)) is None:
+            continue
+        forms = range(transformations) if everything else [turn % transformations]
+        result += [(example, form) for form in forms]
+    return result

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Writes docs/invariance.md: what every example must give under every transformation.
+
+    .octant/venv/bin/python tests/invariance_page.py
+
+The table is that of tests/invariance/cases.py. tests/invariance/test_table.py sees that the page is
+current.
+"""
+
+import sys
+
+from running import ROOT
+
+sys.path.insert(0, str(ROOT / "tests/invariance"))
+
+from cases import COLUMNS, EXPECTED, REASONS, WHY, Entry
+
+PAGE = ROOT / "docs/invariance.md"
+HEAD = """# Invariance
+
+Results must not depend on what physics does not know: units, orientation, position, uniform motion,
+the decomposition of the mesh, and the order of particles. `tests/invariance/` transforms the first
+three steps of every example, shortened as in `tests/smaller_examples.py`, and compares with the
+plain run.
+
+```sh
+./octant test invariance         # one form of each transformation
+cd tests/invariance && ../../.octant/venv/bin/python -m pytest -q --all      # all
+```
+"""
+COLUMN_MEANINGS = {
+    "units": (
+        "lengths by 2⁵, masses by 2¹⁵, times by 2⁻⁷, which keeps densities: all parameters by the "
+        "units that `octant params` states, expressions by substitution",
+        "`test_units.py`",
+    ),
+    "mass": ("masses by 2⁻⁴⁰", "`test_units.py` with `--all`"),
+    "mirror": (
+        "at the middle of the domain, along x, y or z",
+        "`test_geometry.py`, `test_flow_geometry.py`",
+    ),
+    "permute": (
+        "x → y → z → x, and x and y exchanged; of incompressible flows, x and y exchanged",
+        "the same",
+    ),
+    "translate": (
+        "by whole blocks of the base grid along periodic axes; of flows, by three cells",
+        "the same",
+    ),
+    "boost": (
+        "a uniform velocity, by which the state moves one cell in eight steps: conserved totals, "
+        "and the density in L1 to 3 %",
+        "`test_geometry.py`",
+    ),
+    "blocks": (
+        "blocks of 4 and 8 cells, or 8 and 16, on a uniform mesh",
+        "`test_layout.py`; adaptive meshes: `test_sources.py`, `test_fractions.py`, "
+        "`test_initial_files.py` and others of `tests/physics/`",
+    ),
+    "particles": ("the particles of the initial file in the reverse order", "`test_geometry.py`"),
+    "schedule": (
+        "the schedule of devices, on two threads",
+        "`test_layout.py`; `test_device_schedule.py`, `test_dns_same_bits.py` of `tests/physics/`",
+    ),
+    "ranks": (
+        "1, 2 and 3",
+        "`tests/physics/test_reference_bits.py`; decompositions and exchanges: "
+        "`test_same_bits.py`, `tests/parallel/same_bits_matrix.py`",
+    ),
+}
+METHOD = """
+Geometry is varied by files of initial conditions: the initial state of the example becomes arrays
+(`problem.name = "file"`, or `"stored_flow"` for flows), which are transformed together with all
+parameters that have a direction or a position. Inflow is open in both runs, because a file defines
+none. `gravity.tolerance` is 10⁻¹², because the residual of multigrid depends on the colour of
+cells, and that on the orientation. Incompressible flows have a fixed step: the step that `time.cfl`
+allows is found from the velocities on the upper faces of cells, and differs by up to 8 % between a
+noisy flow and its mirror image.
+
+A number bounds the largest difference of any field over the scale of the field. Components of a
+vector have one scale. The scale of velocities is at least the speed of sound, that of pressures
+the kinetic energy density. `bits` means the same bits, a dash that the transformation does not
+apply. Letters refer to the reasons below the table.
+
+"""
+
+
+def cell(entry: Entry, letters: dict[str, str]) -> str:
+    """Show an entry."""
+    if isinstance(entry, str):
+        return f"— {letters[entry]}"
+    bound, why = entry if isinstance(entry, tuple) else (entry, None)
+    shown = f"{bound:.0e}" if bound else "bits"
+    return f"{shown} {letters[why]}" if why else shown
+
+
+def page() -> str:
+    """Write the page."""
+    names = [*WHY, *REASONS]
+    letters = dict(zip(names, "abcdefghijklmnopqrstuvwxyz", strict=False))
+    lines = ["", "| column | transformation | test |", "|---|---|---|"]
+    lines += [f"| {column} | {' | '.join(COLUMN_MEANINGS[column])} |" for column in COLUMNS]
+    head = HEAD + "\n".join(lines) + "\n" + METHOD
+    lines = [f"| example | {' | '.join(COLUMNS)} |", "|---" * (len(COLUMNS) + 1) + "|"]
+    for example, expected in EXPECTED.items():
+        shown = [cell(getattr(expected, column), letters) for column in COLUMNS]
+        lines.append(f"| {example} | {' | '.join(shown)} |")
+    lines += ["", "| | reason |", "|---|---|"]
+    lines += [f"| {letters[name]} | {text} |" for name, text in (WHY | REASONS).items()]
+    return head + "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
