@@ -31,7 +31,10 @@ class GodunovStates {
         variables_(a.variables),
         senses_shocks_(a.senses_shocks),
         dt_over_dx_(a.dt_over_dx),
-        fractions_(a.fractions) {}
+        fractions_(a.fractions) {
+    for (int n = k_hydro_variables; n < variables_; ++n)
+      has_fractions_ = has_fractions_ || fractions_.end[n] > n;
+  }
 
  protected:
   // A value at a face: densities and pressures are no less than `floor`.
@@ -51,6 +54,14 @@ class GodunovStates {
                                                const Put& put) const {
     constexpr bool is_curved = Reconstruction::template Profile<V>::is_curved;
     constexpr double most = is_curved ? 2.0 : 1.0;
+    const auto put_other = [&](int n) OCTANT_INLINE_LAMBDA {
+      const FaceValues<V> face = faces_of(n, Inside);
+      for (int f = Inside ? 0 : lower_face(2); f < 6; ++f) put(f, n, face.value[f]);
+    };
+    if (!has_fractions_) {
+      for (int n = k_hydro_variables; n < variables_; ++n) put_other(n);
+      return;
+    }
     const Departure<V> departure(cell, dt_over_dx_, gas_, 1.0 + most, false);
     for (int n = k_hydro_variables; n < variables_;) {
       const int end = fractions_.end[n];
@@ -59,8 +70,7 @@ class GodunovStates {
                                                          faces_of, put);
         n = end;
       } else {
-        const FaceValues<V> face = faces_of(n, Inside);
-        for (int f = Inside ? 0 : lower_face(2); f < 6; ++f) put(f, n, face.value[f]);
+        put_other(n);
         ++n;
       }
     }
@@ -82,6 +92,7 @@ class GodunovStates {
  private:
   double dt_over_dx_;
   FractionGroups fractions_;
+  bool has_fractions_ = false;
 };
 
 // The states of a stage of a Runge-Kutta scheme.

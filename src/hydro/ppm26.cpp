@@ -275,10 +275,11 @@ class ThirteenLines {
         V factor(1.0);
         for (int n = first; n < last; ++n)
           factor = min(factor, put_fraction<Inside, V>(departure, most, cell, n, put));
-        const auto mixture = is_mixture<V>(cell, first, last, fractions_);
-        for (int p = 0; p < points; ++p)
-          if (p != k_centre && (Inside || direction(p).z != 0))
-            balance_group<V>(cell, put, p, first, last, factor, mixture);
+        const GroupSum<V> group(cell, first, last, fractions_);
+        if (any(group.is_mixture || factor < V(1.0)))
+          for (int p = 0; p < points; ++p)
+            if (p != k_centre && (Inside || direction(p).z != 0))
+              scale_group<V>(cell, put, p, first, last, factor, group);
       }
       first = last;
     }
@@ -294,9 +295,11 @@ class ThirteenLines {
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p)
       if (p != k_centre) {
-        excess[p] = range.clamp(excess[p]);
-        if (Inside || direction(p).z != 0) put(p, n, range.mean + excess[p]);
+        const V value = range.clamp(range.mean + excess[p]);
+        if (Inside || direction(p).z != 0) put(p, n, value);
+        excess[p] = value - range.mean;
       }
+    if (!departure.may_exceed) return V(1.0);
     V rise(0.0), fall(0.0);
     const auto add_face = [&](const V& share, const auto& point) OCTANT_INLINE_LAMBDA {
       V mean_rise(0.0), mean_fall(0.0);
