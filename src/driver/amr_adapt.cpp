@@ -1,7 +1,10 @@
 // The mesh follows what is in it.
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <limits>
 
+#include "comm/route.hpp"
 #include "core/error.hpp"
 #include "core/kernel_work.hpp"
 #include "core/residency.hpp"
@@ -9,6 +12,7 @@
 #include "hydro/diagnostics.hpp"
 #include "hydro/refinement.hpp"
 #include "mesh/flagging.hpp"
+#include "particles/cloud.hpp"
 
 namespace octant::driver {
 
@@ -45,6 +49,115 @@ int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::
   heaviest = mesh.communicator().max(heaviest);
   if (heaviest > thresholds[level] * options.mass_unit()) return octant;
   return std::min(std::max(buffer, 2), octant);
+}
+
+// A particle that alone decides about refinement, where it will be at the end of the next step.
+struct HeavyParticle {
+  std::array<double, 3> position;
+  double mass;
+  bool wants_finest_cells;
+};
+
+// Appends the particles of a set that are heavier than `least`, after a step of dt.
+void append_heavy(const particles::ParticleSet& set, const mesh::Geometry& geometry, double least,
+                  double dt, bool wants_finest_cells, std::vector<HeavyParticle>& heavy) {
+  const double* mass = set.columns().mass;
+  const particles::RowList rows = particles::select_rows(
+      set.count(), KOKKOS_LAMBDA(int n) { return mass[n] > least; });
+  if (rows.empty()) return;
+  const std::size_t first = heavy.size();
+  for (const double m : set.reals(particles::k_mass, rows))
+    heavy.push_back({{}, m, wants_finest_cells});
+  for (int d = 0; d < 3; ++d) {
+    const std::vector<double> x = set.reals(particles::k_position + d, rows);
+    const std::vector<double> v = set.reals(particles::k_velocity + d, rows);
+    const double lower = geometry.lower()[d], size = geometry.upper()[d] - lower;
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      double& arrives = heavy[first + n].position[d];
+      arrives = x[n] + dt * v[n];
+      if (geometry.periodic(d)) arrives -= size * std::floor((arrives - lower) / size);
+    }
+  }
+}
+
+// The octants around a cell of a block that are refined with it.
+struct CellFlag {
+  Key block;
+  std::uint64_t octants;
+};
+
+// Appends a flag for each cell in which the particle's cloud has more mass than the threshold.
+void append_flags(const HeavyParticle& particle, const particles::LevelFrame& frame,
+                  double threshold, int buffer, std::vector<CellFlag>& flags) {
+  const int N = frame.block_size;
+  BlockCoordinate lower[3];
+  double weight[3];
+  for (int d = 0; d < 3; ++d) {
+    const double centre = frame.in_cells(d, particle.position[d]) - 0.5;
+    lower[d] = static_cast<BlockCoordinate>(std::floor(centre));
+    weight[d] = centre - std::floor(centre);
+  }
+  for (int n = 0; n < 8; ++n) {
+    double mass = particle.mass;
+    bool inside = true;
+    BlockCoordinates block;
+    unsigned octants[3];
+    for (int d = 0; d < 3; ++d) {
+      const int upper = n >> d & 1;
+      mass *= upper == 1 ? weight[d] : 1.0 - weight[d];
+      BlockCoordinate cell = lower[d] + upper;
+      if (frame.periodic[d]) cell = (cell + frame.cells[d]) % frame.cells[d];
+      inside = inside && cell >= 0 && cell < frame.cells[d];
+      block[d] = cell / N;
+      octants[d] = mesh::octants_near(static_cast<int>(cell % N), buffer, N / 2);
+    }
+    if (inside && mass > threshold)
+      flags.push_back(
+          {morton_encode(block), mesh::octant_mask(octants[0], octants[1], octants[2])});
+  }
+}
+
+// Flags, on levels up to `last`, the cells that particles which alone decide about refinement will
+// be in after a step of dt. In the mean over the step the refined region is then as wide ahead of
+// such a particle as behind it. Otherwise the particle would on average be nearer to the end of its
+// level ahead of it, and the acceleration by itself, which falls as the fourth power of that
+// distance, would do work along its path. Collective.
+void flag_arrivals(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh,
+                   double dt, int last, mesh::FlagMasks& flags) {
+  if (!(dt > 0.0)) return;
+  const auto threshold = [&](int level) {
+    const auto& masses = options.refine.mass;
+    return level < std::ssize(masses) ? masses[level] * options.mass_unit()
+                                      : std::numeric_limits<double>::infinity();
+  };
+  double least = std::numeric_limits<double>::infinity();
+  for (int level = 0; level <= last; ++level) least = std::min(least, threshold(level));
+  std::vector<HeavyParticle> heavy;
+  for (const particles::Particles& kind : matter.kinds())
+    if (kind.kind().has_mass)
+      for (int level = 0; level <= mesh.finest_level(); ++level) {
+        const bool finest = kind.kind().wants_finest_cells;
+        append_heavy(kind.set(level), mesh.geometry(), finest ? 0.0 : least, dt, finest, heavy);
+      }
+  if (!mesh.communicator().any(!heavy.empty())) return;
+  for (int level = 0; level <= last; ++level) {
+    const particles::LevelFrame frame(mesh.geometry(), level);
+    std::vector<CellFlag> found;
+    for (const HeavyParticle& particle : heavy) {
+      const double above = particle.wants_finest_cells ? 0.0 : threshold(level);
+      if (particle.mass > above)
+        append_flags(particle, frame, above, mesh.geometry().octant_size(), found);
+    }
+    std::vector<Key> blocks;
+    for (const CellFlag& flag : found) blocks.push_back(flag.block);
+    std::vector<std::int32_t> owners = mesh.tree().owners(level, blocks);
+    std::vector<CellFlag> sent;
+    for (std::size_t n = 0; n < found.size(); ++n)
+      if (owners[n] >= 0) sent.push_back(found[n]);
+    std::erase_if(owners, [](std::int32_t owner) { return owner < 0; });
+    for (const CellFlag& flag : route<CellFlag>(mesh.communicator(), owners, sent).items)
+      flags[level][mesh.blocks(level).find(flag.block)->slot] |= flag.octants;
+  }
 }
 
 }  // namespace
@@ -96,6 +209,10 @@ bool AmrSimulation::regrid() {
     const auto masks = mesh::zeros<std::uint64_t>("flags", mesh_.blocks(level).slots());
     flag_cells(level, masks);
     copy_to_host(Cargo::numbers, host_view(flags[level]), masks);
+  }
+  if (gravity_) {
+    const gravity::PotentialTimes times = gravity_->stored().times(0);  // of the last step
+    flag_arrivals(options_, matter_, mesh_, times.now - times.previous, last, flags);
   }
   if (!mesh_.regrid(flags)) return false;
   check_jumps();

@@ -117,20 +117,30 @@ def orbit(outcome_directory: Path) -> tuple[Array, Array]:
     return np.array(separation), np.array(shift)
 
 
-@pytest.mark.parametrize("subcycle", ["true", "false"])
-def test_two_bodies_keep_their_orbit_on_a_refined_mesh(tmp_path: Path, subcycle: str) -> None:
+def test_two_bodies_keep_their_orbit_on_a_refined_mesh(tmp_path: Path) -> None:
     outcome = run_well(
         tmp_path / "run",
         TWO_BODY,
-        f"time.end={PERIOD}",
+        f"time.end={3 * PERIOD}",
         f"output.snapshot_interval={PERIOD / 8}",
+        timeout=300,
+    )
+    separation, _ = orbit(outcome.directory)
+    assert np.abs(separation / 0.3 - 1).max() < 0.01
+
+
+@pytest.mark.parametrize("subcycle", ["true", "false"])
+def test_neither_steps_nor_residuals_move_the_centre_of_mass(tmp_path: Path, subcycle: str) -> None:
+    outcome = run_well(
+        tmp_path / "run",
+        TWO_BODY,
+        f"time.end={PERIOD / 4}",
         f"time.subcycle={subcycle}",
         "gravity.tolerance=1e-6",
     )
     separation, shift = orbit(outcome.directory)
-    # 0.010 and 0.004: potentials that are extrapolated in time do work on the orbit.
-    assert np.abs(separation / 0.3 - 1).max() < (0.012 if subcycle == "true" else 0.008)
-    assert shift.max() < 1e-4
+    assert np.abs(separation / 0.3 - 1).max() < 0.006
+    assert shift.max() < 1e-5
     momentum = read_history(outcome.directory)["dark_momentum_x"]
     assert np.abs(momentum).max() < 1e-3  # each body has 1.3
 
