@@ -94,10 +94,12 @@ int cells_along(const FieldView& field, int axis) {
 
 }  // namespace
 
-BatchGhosts::BatchGhosts(const Domain& domain, const CommOptions& comm, const ScalarSides& scalar)
+BatchGhosts::BatchGhosts(const Domain& domain, const CommOptions& comm,
+                         const Outflow<Place::device>& outflow, const ScalarSides& scalar)
     : domain_(domain),
       rules_(ghost_rules(domain.boundaries, scalar)),
-      halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), comm) {}
+      halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), comm),
+      outflow_(outflow) {}
 
 // Along x, y and z in this order, so that edges and corners are right.
 void BatchGhosts::fill(std::span<const GhostedView> all) {
@@ -146,6 +148,13 @@ void BatchGhosts::close(const VelocityViews& velocity) {
     }
   }
   rewriting.launch();
+  for (int c = 0; c < k_components; ++c)
+    for (int end = 0; end < 2; ++end) {
+      const FieldView& offset = outflow_.offset(c, end);
+      if (!offset.first) continue;
+      const int at = end == 0 ? -1 : cells_along(velocity[c], c) - 1;
+      add_cells(layers(velocity[c], c, {at, at + 1}), offset);
+    }
   for (int c = 0; c < k_components; ++c) halo_.fill({&velocity[c], 1}, c);
 }
 

@@ -43,7 +43,9 @@ BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& paramet
       parameters_(parameters),
       diffusion_(parameters.diffusion),
       host_(domain),
-      ghosts_(domain, comm, scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
+      outflow_(domain, parameters.viscosity),
+      ghosts_(domain, comm, outflow_,
+              scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       velocity_(domain.box),
       predicted_(domain.box),
       pressure_(domain.box),
@@ -101,14 +103,16 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   clock_.restart();
   if (scalar_) scalar_->advance(velocity, ghosts_, stage);
   lap(seconds_.scalar, "scalar");
+  outflow_.predict(velocity, pressure_.view(), stage);
   momentum_.predict(velocity, pressure_.view(), n, stage, predicted);
+  add_backflow(predicted);
   if (scalar_) scalar_->push(predicted.w, stage);
   push(stage, predicted);
   const double push = parameters_.forcing == Forcing::bulk_velocity ? missing(stage) : 0.0;
   lap(seconds_.momentum, "momentum");
   if (implicit_) {
     implicit_->set_factor(stage.implicit * parameters_.viscosity * stage.gamma);
-    implicit_->solve(predicted, push);
+    implicit_->solve(predicted, outflow_, push);
     lap(seconds_.diffusion, "diffusion");
   }
   ghosts_.close(predicted);
@@ -121,6 +125,22 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   lap(seconds_.ghosts, "ghosts");
   host_is_current_ = false;
   return push;
+}
+
+// Adds the outflow condition's terms to the tangential components beside outflows.
+void BatchSchedule::add_backflow(const VelocityViews& predicted) const {
+  for (int axis = 0; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end)
+      for (int c = 0; c < k_components; ++c) {
+        const FieldView& added = outflow_.added(axis, end, c);
+        if (!added.first) continue;
+        Range unknowns[] = {
+            {0, domain_.unknowns(c, 0)}, {0, domain_.unknowns(c, 1)}, {0, domain_.unknowns(c, 2)}};
+        unknowns[axis] = {0, 1};
+        const FieldView from = part_of(added, unknowns[0], unknowns[1], unknowns[2]);
+        unknowns[axis] = cells_beside(domain_, axis, end);
+        add_cells(part_of(predicted[c], unknowns[0], unknowns[1], unknowns[2]), from);
+      }
 }
 
 void BatchSchedule::set_force(const ForceFields& force) {

@@ -47,6 +47,7 @@ class BatchSchedule final : public Schedule {
   };
 
   void fill_ghosts();
+  void add_backflow(const VelocityViews& predicted) const;
   // The push that gives the predicted velocity its mean.
   double missing(const Stage& stage);
   CorrectionStep correction(int k, const Stage& stage, double push) const;
@@ -61,6 +62,7 @@ class BatchSchedule final : public Schedule {
   std::optional<Field> host_scalar_;
   bool host_is_current_ = true;
 
+  Outflow<Place::device> outflow_;
   BatchGhosts ghosts_;
   Velocity velocity_, predicted_;
   DeviceField pressure_;

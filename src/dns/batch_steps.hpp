@@ -11,6 +11,7 @@
 #include "dns/ghosts.hpp"
 #include "dns/kernels.hpp"
 #include "dns/operators.hpp"
+#include "dns/outflow_sides.hpp"
 #include "dns/projection.hpp"
 #include "dns/scalar.hpp"
 #include "pencil/batched_halo.hpp"
@@ -27,7 +28,9 @@ struct GhostedView {
 // The ghosts of ghosts.hpp. All calls are collective.
 class BatchGhosts {
  public:
-  BatchGhosts(const Domain& domain, const CommOptions& comm, const ScalarSides& scalar = {});
+  // `outflow` must outlive this.
+  BatchGhosts(const Domain& domain, const CommOptions& comm, const Outflow<Place::device>& outflow,
+              const ScalarSides& scalar = {});
 
   // All ghosts of at most four quantities, and the faces of velocities that lie on a boundary.
   void fill(std::span<const GhostedView> all);
@@ -41,6 +44,7 @@ class BatchGhosts {
   const Domain& domain_;
   GhostRules rules_;
   pencil::BatchedHalo halo_;
+  const Outflow<Place::device>& outflow_;
 };
 
 // The predicted velocity of a Runge-Kutta stage (eq. 3, 7).
@@ -64,6 +68,10 @@ class BatchMomentum {
 // Adds an amount to all cells of a field, or to those beside one of its sides. Do not wait.
 void add_to_cells(const FieldView& field, double amount);
 void add_beside(const FieldView& field, int axis, int end, double amount);
+// Adds factor times the cells of a view to those of another one of that shape. Does not wait.
+void add_cells(const FieldView& field, const FieldView& others, double factor = 1.0);
+// The cells of a view with these indices along an axis.
+FieldView layers(const FieldView& field, int axis, Range range);
 
 // Implicit diffusion (implicit_diffusion.hpp).
 class BatchDiffusion {
@@ -75,7 +83,8 @@ class BatchDiffusion {
   void set_factor(double factor);
   // Replaces the predicted velocity u** by u* of  u* - factor L u* = u**. `push` would be added
   // everywhere to the component that is forced, had it been known before. Collective.
-  void solve(const VelocityViews& predicted, double push);
+  // `outflow` has predicted the stage.
+  void solve(const VelocityViews& predicted, const Outflow<Place::device>& outflow, double push);
   // What a push of 1 makes of the forced component in plane k of this rank: to be added by the
   // caller. 0 where solve has added it, and where nothing is forced.
   double response(int k) const {
@@ -85,7 +94,8 @@ class BatchDiffusion {
   pencil::PoissonReport report() const;
 
  private:
-  void add_sources(const FieldView& field, int component) const;
+  void add_sources(const FieldView& field, const Outflow<Place::device>& outflow,
+                   int component) const;
 
   const Domain& domain_;
   bool along_all_;

@@ -30,8 +30,8 @@ class Boundaries {
   const Vector& velocity(int axis, int end) const { return velocities_[axis][end]; }
 
   // The condition of a velocity component, and of the pressure correction. What has no gradient in
-  // the velocity normal to a side has the value 0 in the pressure there: the predicted velocity on
-  // that face is the one of the next face inside, and the correction makes it solenoidal.
+  // the velocity normal to a side has the value 0 in the pressure there: the velocity on that face
+  // is predicted (outflow_sides.hpp), and the correction makes it solenoidal.
   Condition of_velocity(int component, int axis, int end) const;
   Condition of_pressure(int axis, int end) const;
 

@@ -9,6 +9,10 @@ namespace {
 // Applies an operation to a whole row, ghosts included, or to all rows of a plane.
 void set_row(double* row, int nx, double value) { std::fill(row - 1, row + nx + 1, value); }
 
+void set_sum(double* row, const double* one, const double* other, int nx) {
+  for (int i = 0; i < nx; ++i) row[i] = one[i] + other[i];
+}
+
 // ghost = 2 value - inside, or = inside.
 struct Mirror {
   double factor, offset;
@@ -37,10 +41,12 @@ GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar) 
   return rules;
 }
 
-Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar)
+Ghosts::Ghosts(const Domain& domain, const pencil::HaloOptions& options,
+               const Outflow<Place::host>& outflow, const ScalarSides& scalar)
     : domain_(domain),
       halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), options),
-      rules_(ghost_rules(domain.boundaries, scalar)) {}
+      rules_(ghost_rules(domain.boundaries, scalar)),
+      outflow_(outflow) {}
 
 void Ghosts::fill_x(int quantity, double* row) const {
   const int nx = domain_.nx;
@@ -123,15 +129,20 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
   halo_.fill_z(exchanged);
 }
 
-void Ghosts::close_x(double* u_row) const {
+void Ghosts::close_x(Field& u, int k, int j, int slide) const {
   const int nx = domain_.nx;
+  double* u_row = u.row(k, j, slide);
   const GhostRule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
   if (lower.condition == Condition::periodic) {
     u_row[-1] = u_row[nx - 1];
     return;
   }
-  u_row[-1] = lower.condition == Condition::dirichlet ? lower.value : u_row[0];
-  u_row[nx - 1] = upper.condition == Condition::dirichlet ? upper.value : u_row[nx - 2];
+  const auto value = [&](const GhostRule& r, int end, int inside) {
+    if (r.condition == Condition::dirichlet) return r.value;
+    return u_row[inside] + *outflow_.offset(0, end).row(k, j);
+  };
+  u_row[-1] = value(lower, 0, 0);
+  u_row[nx - 1] = value(upper, 1, nx - 2);
 }
 
 void Ghosts::close_y(Field& v, int k, int slide, int end) const {
@@ -141,8 +152,9 @@ void Ghosts::close_y(Field& v, int k, int slide, int end) const {
   if (!domain_.ends(1, end)) return;
   const GhostRule& r = rule(k_v, 1, end);
   const int boundary = end == 0 ? -1 : ny - 1, inside = end == 0 ? 0 : ny - 2;
-  if (r.condition == Condition::dirichlet) set_row(v.row(k, boundary, slide), nx, r.value);
-  else v.copy_row(k, boundary, inside, slide);
+  double* row = v.row(k, boundary, slide);
+  if (r.condition == Condition::dirichlet) set_row(row, nx, r.value);
+  else set_sum(row, v.row(k, inside, slide), outflow_.offset(1, end).row(k, 0), nx);
 }
 
 void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
@@ -153,7 +165,7 @@ void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
   for (int j = rows.begin; j < rows.end; ++j) {
     double* row = w.row(boundary, j, slide);
     if (r.condition == Condition::dirichlet) set_row(row, nx, r.value);
-    else std::copy_n(w.row(inside, j, slide), nx, row);
+    else set_sum(row, w.row(inside, j, slide), outflow_.offset(2, end).row(0, j), nx);
   }
 }
 

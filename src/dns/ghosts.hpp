@@ -4,7 +4,7 @@
 #include <array>
 #include <span>
 
-#include "dns/domain.hpp"
+#include "dns/outflow_sides.hpp"
 
 namespace octant::dns {
 
@@ -37,8 +37,9 @@ GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar);
 
 class Ghosts {
  public:
-  // Collective.
-  Ghosts(const Domain& domain, const pencil::HaloOptions& options, const ScalarSides& scalar = {});
+  // Collective. `outflow` must outlive this.
+  Ghosts(const Domain& domain, const pencil::HaloOptions& options,
+         const Outflow<Place::host>& outflow, const ScalarSides& scalar = {});
 
   // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary
   // which prescribes them. Collective.
@@ -56,10 +57,10 @@ class Ghosts {
 
   // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as
   // far as no other rank holds them, and the faces on the boundaries that the divergence needs:
-  // prescribed, or where fluid leaves, as on the next face inside.
+  // prescribed, or where fluid leaves, those on the next face inside and the predicted offset.
   void fill_x(int quantity, double* row) const;
   void fill_y(int quantity, Field& field, int k, int end) const;
-  void close_x(double* u_row) const;
+  void close_x(Field& u, int k, int j, int slide) const;
   void close_y(Field& v, int k, int slide, int end) const;
   void close_z(Field& w, int end, int slide, Range rows) const;  // nothing where z continues there
 
@@ -75,6 +76,7 @@ class Ghosts {
   const Domain& domain_;
   pencil::Halo halo_;
   GhostRules rules_;
+  const Outflow<Place::host>& outflow_;
 };
 
 }  // namespace octant::dns

@@ -29,20 +29,43 @@ bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem&
 class BoundarySources {
  public:
   // Along z alone, or along all axes.
-  BoundarySources(const Domain& domain, bool all_axes);
+  BoundarySources(const Domain& domain, const Outflow<Place::host>& outflow, bool all_axes);
   // Adds factor times the sources to this thread's rows of a component in plane k, one place lower.
   void add(const Team& team, State& state, int component, int k, double factor) const;
 
  private:
+  void add_outflow(Field& field, int axis, int end, int k, Range rows, double factor) const;
+
   const Domain& domain_;
+  const Outflow<Place::host>& outflow_;
+  bool all_axes_;
   double amounts_[k_components][3][2] = {};
 };
 
-BoundarySources::BoundarySources(const Domain& domain, bool all_axes) : domain_(domain) {
+BoundarySources::BoundarySources(const Domain& domain, const Outflow<Place::host>& outflow,
+                                 bool all_axes)
+    : domain_(domain), outflow_(outflow), all_axes_(all_axes) {
   for (int c = 0; c < k_components; ++c)
     for (int axis = all_axes ? 0 : 2; axis < 3; ++axis)
       for (int end = 0; end < 2; ++end)
         amounts_[c][axis][end] = boundary_source(domain, c, axis, end);
+}
+
+// Adds the offsets of faces on an outflow to the right-hand sides of the next faces inside, in some
+// rows of plane k.
+void BoundarySources::add_outflow(Field& field, int axis, int end, int k, Range rows,
+                                  double factor) const {
+  const FieldView& offset = outflow_.offset(axis, end);
+  if (!offset.first) return;
+  const int last = domain_.unknowns(axis, axis) - 1, beside = end == 0 ? 0 : last;
+  if (axis == 2 && k != beside) return;
+  const double amount = factor * outflow_weight(domain_.grid, axis, end);
+  if (axis == 1) rows = pencil::intersection(rows, {beside, beside + 1});
+  for (int j = rows.begin; j < rows.end; ++j) {
+    const double* from = offset.row(axis == 2 ? 0 : k, axis == 1 ? 0 : j);
+    double* to = field.row(k, j, -1) + (axis == 0 ? beside : 0);
+    for (int i = 0; i < offset.nx; ++i) to[i] += amount * from[i];
+  }
 }
 
 void BoundarySources::add(const Team& team, State& state, int component, int k,
@@ -63,14 +86,16 @@ void BoundarySources::add(const Team& team, State& state, int component, int k,
     if (amounts[0][end] != 0.0)
       for (int j = own.begin; j < own.end; ++j)
         field.row(k, j, -1)[end == 0 ? 0 : cells - 1] += factor * amounts[0][end];
+    if (component == k_w || all_axes_) add_outflow(field, component, end, k, own, factor);
   }
 }
 
 class DiffusionAlongZ final : public ImplicitDiffusion {
  public:
-  DiffusionAlongZ(const Domain& domain, int forced, const pencil::TridiagonalOptions& options)
+  DiffusionAlongZ(const Domain& domain, const Outflow<Place::host>& outflow, int forced,
+                  const pencil::TridiagonalOptions& options)
       : domain_(domain),
-        sources_(domain, false),
+        sources_(domain, outflow, false),
         forced_(forced),
         transposed_(domain.is_cut(2) && options.method == pencil::TridiagonalMethod::ftm) {
     for (int c = 0; c < k_components; ++c) {
@@ -136,10 +161,10 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
 // exchange then does all, and the components take turns in one memory.
 class DiffusionAlongAll final : public ImplicitDiffusion {
  public:
-  DiffusionAlongAll(const Domain& domain, State& state, int forced,
-                    const pencil::PoissonOptions& options)
+  DiffusionAlongAll(const Domain& domain, State& state, const Outflow<Place::host>& outflow,
+                    int forced, const pencil::PoissonOptions& options)
       : domain_(domain),
-        sources_(domain, true),
+        sources_(domain, outflow, true),
         forced_(forced),
         pushed_before_(forced >= 0 &&
                        !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))),
@@ -235,14 +260,15 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
 }  // namespace
 
 std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain, State& state,
+                                                           const Outflow<Place::host>& outflow,
                                                            Diffusion diffusion, int forced,
                                                            const pencil::PoissonOptions& options) {
   switch (diffusion) {
     case Diffusion::explicit_all: break;
     case Diffusion::implicit_z:
-      return std::make_unique<DiffusionAlongZ>(domain, forced, options.tridiagonal);
+      return std::make_unique<DiffusionAlongZ>(domain, outflow, forced, options.tridiagonal);
     case Diffusion::implicit_all:
-      return std::make_unique<DiffusionAlongAll>(domain, state, forced, options);
+      return std::make_unique<DiffusionAlongAll>(domain, state, outflow, forced, options);
   }
   return nullptr;
 }

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "dns/domain.hpp"
+#include "dns/outflow_sides.hpp"
 #include "pencil/poisson_solver.hpp"
 
 namespace octant::dns {
@@ -35,9 +36,11 @@ class ImplicitDiffusion {
   virtual pencil::PoissonReport report() const = 0;  // of all components
 };
 
-// Collective. `state` is what will be diffused: its memory is used. `forced` is the component whose
+// Collective. `state` is what will be diffused: its memory is used. `outflow` has predicted
+// the stage when its elimination begins. `forced` is the component whose
 // mean is kept, or -1.
 std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain, State& state,
+                                                           const Outflow<Place::host>& outflow,
                                                            Diffusion diffusion, int forced,
                                                            const pencil::PoissonOptions& options);
 

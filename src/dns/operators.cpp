@@ -79,6 +79,11 @@ double boundary_weight(const Grid& grid, const Boundaries& boundaries, int compo
   return layers * (end == 0 ? at_centre(grid, 0).below : at_centre(grid, n - 1).above);
 }
 
+double outflow_weight(const Grid& grid, int axis, int end) {
+  if (axis < 2) return 1.0 / (grid.spacing(axis) * grid.spacing(axis));
+  return end == 0 ? at_face(grid, 0).below : at_face(grid, grid.cells[2] - 2).above;
+}
+
 double boundary_source(const Domain& domain, int component, int axis, int end) {
   if (!domain.ends(axis, end)) return 0.0;
   return boundary_weight(domain.grid, domain.boundaries, component, axis, end) *

@@ -24,6 +24,10 @@ double boundary_weight(const Grid& grid, const Boundaries& boundaries, int compo
 // not end there.
 double boundary_source(const Domain& domain, int component, int axis, int end);
 
+// The factor of an outflow's offset in the second derivative of the normal velocity on the next
+// face inside. The offset is the velocity on the side less that on this face.
+double outflow_weight(const Grid& grid, int axis, int end);
+
 // identity + factor d2/dz2.
 pencil::TridiagonalMatrix helmholtz(const pencil::TridiagonalMatrix& second_derivative,
                                     double factor);

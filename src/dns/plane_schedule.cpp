@@ -46,15 +46,16 @@ PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& paramet
       forcing_(parameters.forcing),
       forced_(index_of(parameters.forcing_axis)),
       state_(domain),
-      ghosts_(domain, {comm, solvers.transpose == pencil::TransposeBackend::shared},
+      outflow_(domain, parameters.viscosity),
+      ghosts_(domain, {comm, solvers.transpose == pencil::TransposeBackend::shared}, outflow_,
               scalar.enabled ? scalar.sides(domain.boundaries) : ScalarSides{}),
       momentum_(domain, parameters.viscosity, diffusion_, body_force(parameters)),
       projection_(domain, ghosts_, swept(solvers, pressure_sweep(diffusion_)), diffusion_),
       meter_(domain),
       mean_(pencil::team_size()) {
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
-  implicit_ =
-      make_implicit_diffusion(domain, state_, diffusion_, kept_component(parameters), upwards);
+  implicit_ = make_implicit_diffusion(domain, state_, outflow_, diffusion_,
+                                      kept_component(parameters), upwards);
   if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
 }
 
@@ -78,6 +79,8 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
   clock_.restart();
   if (scalar_) scalar_->advance(state_, ghosts_, stage);
   lap(seconds_.scalar, "scalar");
+  outflow_.predict({view_of(state_.u), view_of(state_.v), view_of(state_.w)}, view_of(state_.p),
+                   stage);
   begin_mean(stage);
   if (implicit_) implicit_stage(n, stage);
   else explicit_stage(n, stage);
@@ -199,10 +202,32 @@ void PlaneSchedule::begin_mean(const Stage& stage) {
 
 void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) {
   momentum_.plane(team, state_, k, n, stage);
+  add_backflow(team, k);
   if (scalar_) scalar_->push(team, state_, k, stage);
   if (force_ != nullptr) force_->push(team, state_, k, stage);
   if (forcing_ == Forcing::bulk_velocity)
     momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
+}
+
+// Adds the outflow condition's terms to the tangential components beside outflows in plane k,
+// which lies one place lower.
+void PlaneSchedule::add_backflow(const Team& team, int k) {
+  for (int axis = 0; axis < 3; ++axis)
+    for (int end = 0; end < 2; ++end)
+      for (int c = 0; c < k_components; ++c) {
+        const FieldView& added = outflow_.added(axis, end, c);
+        if (!added.first || k >= domain_.unknowns(c, 2)) continue;
+        const Range beside = cells_beside(domain_, axis, end);
+        if (axis == 2 && !beside.contains(k)) continue;
+        Range rows = pencil::intersection(team.share(domain_.ny), {0, domain_.unknowns(c, 1)});
+        if (axis == 1) rows = pencil::intersection(rows, beside);
+        const int cells = axis == 0 ? 1 : domain_.unknowns(c, 0);
+        for (int j = rows.begin; j < rows.end; ++j) {
+          const double* from = added.row(axis == 2 ? 0 : k, axis == 1 ? 0 : j);
+          double* to = state_.velocity(c).row(k, j, -1) + (axis == 0 ? beside.begin : 0);
+          for (int i = 0; i < cells; ++i) to[i] += from[i];
+        }
+      }
 }
 
 void PlaneSchedule::end_mean() {

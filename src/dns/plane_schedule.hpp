@@ -44,6 +44,7 @@ class PlaneSchedule final : public Schedule {
   void explicit_stage(int n, const Stage& stage);
   void implicit_stage(int n, const Stage& stage);
   void predict(const Team& team, int k, int n, const Stage& stage);
+  void add_backflow(const Team& team, int k);
   void settle(const Team& team, int k);
   // What could not be projected, or corrected, without other ranks' planes.
   void project_late(int slide, const Stage& stage);
@@ -68,6 +69,7 @@ class PlaneSchedule final : public Schedule {
   Forcing forcing_;
   int forced_;
   State state_;
+  Outflow<Place::host> outflow_;
   Ghosts ghosts_;
   MomentumSweep momentum_;
   Projection projection_;

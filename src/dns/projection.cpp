@@ -101,7 +101,7 @@ void Projection::close(const Team& team, State& state, int k, int slide) {
   const Range own = team.share(domain_.ny);
   if (k == 0) ghosts_.close_z(state.w, 0, slide, own);
   if (k == domain_.nz - 1) ghosts_.close_z(state.w, 1, slide, own);
-  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state.u.row(k, j, slide));
+  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state.u, k, j, slide);
   team.barrier();
   if (own.contains(0)) ghosts_.close_y(state.v, k, slide, 0);
   if (own.contains(domain_.ny - 1)) ghosts_.close_y(state.v, k, slide, 1);

@@ -1,4 +1,4 @@
-"""Trouble cases of cooling by tables and of incompressible flows: R10 and K4."""
+"""Trouble cases of cooling by tables and of incompressible flows: R10, K4 and R55."""
 
 import math
 from collections.abc import Callable
@@ -57,3 +57,10 @@ def test_k4_the_flux_of_a_heated_wall_settles(case: Case, tmp_path: Path, diffus
             tmp_path / "steady", parameters, "dns.diffusion=implicit", "time.end=8.0"
         ).history()
         assert steady["scalar_flux_lower"][-1] == pytest.approx(0.7, rel=0.01)
+
+
+def test_r55_a_leaving_vortex_gains_no_kinetic_energy(case: Case, tmp_path: Path) -> None:
+    outcome = run_well(tmp_path / "run", (case("R55") / "input.toml").read_text(), "time.end=1.5")
+    history = outcome.history()
+    energy = history["kinetic_u"] + history["kinetic_v"] + history["kinetic_w"]
+    assert energy[1:].max() <= 0.762

@@ -1,0 +1,72 @@
+// Directional do-nothing condition of outflow sides (Braack & Mucha, J. Comput. Math. 32 (2014)
+// 507).
+//
+// The pressure on the side is 0, and the velocity there obeys the momentum equation of half a cell,
+// without a normal derivative. Fluid that comes back in brings half of its momentum flux only, for
+// all components: it does not add kinetic energy to the flow.
+//
+// The difference between the normal velocities on the side and on the next face inside is advanced
+// by the difference of their right-hand sides. Terms that both have in common cancel: forces, and
+// diffusion along the side. Implicit diffusion therefore needs no unknowns on the side.
+#pragma once
+
+#include <array>
+
+#include "dns/flow_meter.hpp"
+#include "dns/kernels.hpp"
+
+namespace octant::dns {
+
+// Weights of the values in two neighbouring cells.
+struct FaceWeights {
+  double here, beyond;
+};
+
+template <Place place>
+class Outflow {
+ public:
+  Outflow(const Domain& domain, double viscosity);
+
+  // Computes the offsets and additions of a stage from velocity and pressure at its beginning,
+  // ghosts included. Call it for all stages of a step in their order.
+  void predict(const VelocityViews& velocity, const FieldView& pressure, const Stage& stage);
+
+  // The predicted normal velocity on this rank's faces of a side less that on the next faces
+  // inside: one cell thick along `axis`. Without memory where the rank has no such faces.
+  const FieldView& offset(int axis, int end) const { return sides_[axis][end].offset; }
+  // The addition of the stage to the predicted component `tangential` in the cells beside the side.
+  const FieldView& added(int axis, int end, int tangential) const {
+    return sides_[axis][end].added[tangential];
+  }
+
+ private:
+  using Space = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
+  template <class Value>
+  using View = Kokkos::View<Value*, typename Space::memory_space>;
+
+  struct Side {
+    FieldView offset{}, rate{};
+    std::array<FieldView, 3> added{}, added_rate{};  // by component; rates are kept between stages
+    View<double> memory;
+  };
+
+  const Domain& domain_;
+  double viscosity_;
+  std::array<std::array<Side, 2>, 3> sides_;
+  // By plane: the reciprocal height of its cells, and the weights with which what the cells of the
+  // plane and of that above have makes a value on the face between them.
+  View<double> per_height_;
+  View<FaceWeights> weights_;
+};
+
+extern template class Outflow<Place::host>;
+extern template class Outflow<Place::device>;
+
+// The cells beside a side, as indices along its axis: [first, second).
+inline Range cells_beside(const Domain& domain, int axis, int end) {
+  const int cells[] = {domain.nx, domain.ny, domain.nz};
+  const int at = end == 0 ? 0 : cells[axis] - 1;
+  return {at, at + 1};
+}
+
+}  // namespace octant::dns
