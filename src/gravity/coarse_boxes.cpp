@@ -119,23 +119,20 @@ void copy_parts(const DeviceArray<const BoxPart>& parts,
       });
 }
 
-// Sets cells to the product of a factor and values, or adds it to them.
+// Sets cells to the product of a factor and values.
 void put_cells(const DeviceArray<const std::int64_t>& cells,
-               const DeviceArray<const double>& values, double factor, bool add,
+               const DeviceArray<const double>& values, double factor,
                const DeviceArray<double>& boxes) {
   Kokkos::parallel_for(
       "gravity: far cells", Kokkos::RangePolicy<>(0, values.extent(0)),
-      KOKKOS_LAMBDA(const std::int64_t n) {
-        const double value = factor * values(n);
-        boxes(cells(n)) = add ? boxes(cells(n)) + value : value;
-      });
+      KOKKOS_LAMBDA(const std::int64_t n) { boxes(cells(n)) = factor * values(n); });
 }
 
 // Sets values before `begin` and from `end` on by a polynomial through the nearest three of those
-// between, of which there may be fewer, or through the nearest `most`.
+// between, of which there may be fewer.
 KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, int side, int begin,
-                                             int end, int most) {
-  const int given = end - begin < most ? end - begin : most;
+                                             int end) {
+  const int given = end - begin;
   const auto next = [&](int at, int inwards) {
     const auto value = [&](int n) { return line[(at + n * inwards) * stride]; };
     if (given == 1) return value(1);
@@ -148,7 +145,7 @@ KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, 
 
 // Beyond the domain, along one axis after the other, with what the axes before have added. Boxes
 // have side^2 rows.
-void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row, int most,
+void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row,
                  const DeviceArray<double>& boxes) {
   Kokkos::parallel_for(
       "gravity: extrapolate", Kokkos::RangePolicy<>(0, inside.extent(0)),
@@ -164,7 +161,7 @@ void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row
           for (int m = b_begin; m < b_end; ++m)
             for (int n = a_begin; n < a_end; ++n)
               extrapolate_line(box + n * strides[a] + m * strides[b], strides[axis], side,
-                               in.begin[axis], in.end[axis], most);
+                               in.begin[axis], in.end[axis]);
         }
       });
 }
@@ -263,9 +260,8 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
 
-// Cells beyond open sides, and the first ones inside: ghost cells of the base level are
-// interpolated across its boundary, and on finer levels the difference to the coarser potential is
-// taken there.
+// Cells beyond open sides, and of the base level the first ones inside, too: its ghost cells are
+// interpolated across the boundary.
 void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   struct FarCell {
     std::array<std::int64_t, 3> cube;  // of k_cube^3 coarse cells
@@ -276,7 +272,7 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   std::vector<FarCell> cells;
   std::vector<CellsInside> near_boundary;
   const double width = 2.0 * geometry_.cell_size(level_);
-  constexpr int inside = 1;
+  const int inside = base_ ? 1 : 0;
   const auto is_open = [&](int d) { return !geometry_.periodic(d); };
   for (int slot = 0; slot < own_; ++slot) {
     const BlockCoordinates corner = morton_decode(fine.key(slot));
@@ -350,13 +346,8 @@ void CoarseBoxes::fill(const double* coarse_phi, double G) {
   if (plan_) copy_coarse(coarse_phi);
   if (groups_.empty()) return;
   const bool far = G != 0.0 && far_values_.extent(0) > 0;
-  if (base_) {
-    if (far) put_cells(far_cells_, far_values_, G, false, boxes_);
-    return;
-  }
-  if (far) put_cells(far_cells_, far_values_, -G, true, boxes_);
-  extrapolate(inside_, side_, row_, far ? 1 : 3, boxes_);
-  if (far) put_cells(far_cells_, far_values_, G, true, boxes_);
+  if (far) put_cells(far_cells_, far_values_, G, boxes_);
+  else if (!base_) extrapolate(inside_, side_, row_, boxes_);
 }
 
 }  // namespace octant::gravity

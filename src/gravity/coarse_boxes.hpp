@@ -22,9 +22,9 @@ struct BoxPart {
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
 // patch_scratch.hpp. Cells beyond an open side of the domain hold values from the potential of the
-// far field (far_field.hpp): on the base level the far field itself, in the first cells inside,
-// too; on finer levels the far field plus its difference to the coarser level's potential in the
-// last cell inside.
+// far field (far_field.hpp); on the base level cells in the first layer inside do, too. The coarser
+// level's potential differs from it beside the boundary by that level's truncation error, which
+// finer cells must not take over.
 class CoarseBoxes {
  public:
   // `coarse` is null for the base level. Boxes come from the pool, which must outlive this.

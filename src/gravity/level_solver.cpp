@@ -116,10 +116,11 @@ void LevelSolver::correct() {
 
 namespace {
 
-// The largest norm of a residual that can be the rounding of its terms: six neighbours, six times
-// phi itself, and the right-hand side, which holds neighbours outside.
+// The largest norm of a residual that can be rounding, as a sum of bounds: in epsilons of phi, 8 from
+// adding up six neighbours, 9 from the right-hand side, which may hold neighbours outside, and from
+// what it is subtracted from, 3 from six times phi, and 6 because phi and its neighbours are rounded.
 double rounding_of(const FieldNorms& norms) {
-  return 12.0 * std::numeric_limits<double>::epsilon() * norms.potential;
+  return 26.0 * std::numeric_limits<double>::epsilon() * norms.potential;
 }
 
 // Decides when a solve has reached its target.
