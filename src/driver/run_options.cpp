@@ -418,9 +418,12 @@ void AmrOptions::finish_cosmology() {
     throw InputError(
         "hydro.gamma = {}: in supercomoving units the gas must have 1.6666666666666667 = 5/3",
         hydro.gamma);
-  for (const auto& boundaries : mesh.boundary)
-    if (boundaries != mesh::MeshOptions::k_periodic)
-      throw InputError("cosmology.enabled = true: all boundaries must be periodic");
+  for (int axis = 0; axis < 3; ++axis)
+    if (mesh.boundary[axis] != mesh::MeshOptions::k_periodic)
+      throw InputError(
+          "mesh.boundary_{}: an expanding box (cosmology.enabled = true) has no sides; expected "
+          "[\"periodic\", \"periodic\"]",
+          static_cast<char>('x' + axis));
   forbid(hydro.frame.turns(), "frame.angular_velocity", "an expanding box does not turn");
   universe = std::make_unique<cosmology::Universe>(cosmology);
   if (hydro_parameters.pressure_floor == 0.0)
