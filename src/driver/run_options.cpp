@@ -290,6 +290,12 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   balance.check();
   execution.check();
   check_work();
+  if (hydro.is_balanced() && gravity.enabled)
+    throw InputError(
+        "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true: self-gravity "
+        "acts "
+        "between the sweeps; expected \"off\"",
+        name_of(hydro.well_balanced));
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
                      refine.jeans);
@@ -489,7 +495,8 @@ void AmrOptions::finish_processes() {
          .geometry = mesh::Geometry(mesh),
          .gas = hydro.gas(),
          .scalars = shown_names(hydro.scalars),
-         .event_search = event_search});
+         .event_search = event_search,
+         .is_balanced = hydro.is_balanced()});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {
