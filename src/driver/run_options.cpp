@@ -297,6 +297,12 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   balance.check();
   execution.check();
   check_work();
+  if (hydro.is_balanced() && gravity.enabled)
+    throw InputError(
+        "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true: self-gravity "
+        "acts "
+        "between the sweeps; expected \"off\"",
+        name_of(hydro.well_balanced));
   if (refine.jeans > 0.0 && !gravity.enabled)
     throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
                      refine.jeans);
@@ -425,9 +431,12 @@ void AmrOptions::finish_cosmology() {
     throw InputError(
         "hydro.gamma = {}: in supercomoving units the gas must have 1.6666666666666667 = 5/3",
         hydro.gamma);
-  for (const auto& boundaries : mesh.boundary)
-    if (boundaries != mesh::MeshOptions::k_periodic)
-      throw InputError("cosmology.enabled = true: all boundaries must be periodic");
+  for (int axis = 0; axis < 3; ++axis)
+    if (mesh.boundary[axis] != mesh::MeshOptions::k_periodic)
+      throw InputError(
+          "mesh.boundary_{}: an expanding box (cosmology.enabled = true) has no sides; expected "
+          "[\"periodic\", \"periodic\"]",
+          static_cast<char>('x' + axis));
   forbid(hydro.frame.turns(), "frame.angular_velocity", "an expanding box does not turn");
   universe = std::make_unique<cosmology::Universe>(cosmology);
   if (hydro_parameters.pressure_floor == 0.0)
@@ -493,7 +502,8 @@ void AmrOptions::finish_processes() {
          .geometry = mesh::Geometry(mesh),
          .gas = hydro.gas(),
          .scalars = shown_names(hydro.scalars),
-         .event_search = event_search});
+         .event_search = event_search,
+         .is_balanced = hydro.is_balanced()});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

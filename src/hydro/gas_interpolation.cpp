@@ -4,6 +4,7 @@
 #include "core/teams.hpp"
 #include "core/unroll.hpp"
 #include "hydro/floors.hpp"
+#include "hydro/hydrostatic.hpp"
 #include "mesh/task_teams.hpp"
 
 namespace octant::hydro {
@@ -327,10 +328,45 @@ class FollowsMotion final : public mesh::Interpolation {
   FractionGroups groups_;
 };
 
-// As mesh::LimitedLinear, but fractions are linear themselves, not as densities.
+// Gives density and energy of a coarse cell the slopes of its hydrostatic profile, and adds the
+// limited slopes of what its neighbours differ by from that: children of gas in equilibrium are.
+KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, double theta,
+                                          const Stratification& g, const Gas& gas,
+                                          mesh::CoarseCell<k_hydro_variables>& cell) {
+  for (int axis = 0; axis < 3; ++axis) {
+    if (!g.acts(axis)) continue;
+    double s[3], energy = 0.0;  // of the cells below, here and above; heat in the cell
+    OCTANT_UNROLL(1)
+    for (int p = 0; p < 3; ++p) {
+      const int of = p == 1 ? 0 : p == 0 ? 1 + 2 * axis : 2 + 2 * axis;
+      double volume;
+      const State<double> w =
+          to_primitive<double>([&](int n) { return stencil.value(of, n, theta); }, gas, volume);
+      s[p] = g.exponent(axis, w[k_density], w[k_pressure]);
+      if (p == 1) energy = w[k_pressure] / (gas.gamma - 1.0);
+    }
+    const HydrostaticFaces<double> below(s[0]), here(s[1]), above(s[2]);
+    const double rise_below = here.lower / below.upper - 1.0;
+    const double rise_above = here.upper / above.lower - 1.0;
+    const auto stratified = [&](int n, double mean) {
+      const double value = cell[n].value;
+      const double lower = stencil.value(1 + 2 * axis, n, theta) - mean * rise_below;
+      const double upper = stencil.value(2 + 2 * axis, n, theta) - mean * rise_above;
+      cell[n].slope[axis] =
+          mesh::minmod(value - lower, upper - value) + 2.0 * mean * child_difference(s[1]);
+    };
+    stratified(k_mass, cell[k_mass].value);
+    stratified(k_energy, energy);
+  }
+}
+
+// As mesh::LimitedLinear, but fractions are linear themselves, not as densities. With `Balanced`
+// the gas keeps its hydrostatic equilibrium.
+template <bool Balanced>
 class KeepsFractions final : public mesh::Interpolation {
  public:
-  explicit KeepsFractions(const FractionGroups& groups) : groups_(groups) {}
+  explicit KeepsFractions(const HydroOptions& options)
+      : groups_(options.fractions()), gas_(options.gas()), acceleration_(options.acceleration) {}
 
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
@@ -338,6 +374,8 @@ class KeepsFractions final : public mesh::Interpolation {
     const auto count = static_cast<int>(tasks.extent(0));
     if (count == 0) return;
     const FractionGroups groups = groups_;
+    const Gas gas = gas_;
+    const Stratification g(acceleration_, coarse.cell_size);
     Kokkos::parallel_for(
         "interpolate", mesh::TaskTeams(count, team_threads()),
         KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
@@ -353,6 +391,7 @@ class KeepsFractions final : public mesh::Interpolation {
                                                        task.fine[2] + 2 * k),
                                     target.stride_j, target.stride_k, target.stride_variable};
             auto cell = mesh::detail::read_cell<k_hydro_variables>(stencil, coarse.theta);
+            if (Balanced) stratify(stencil, coarse.theta, g, gas, cell);
             const bool has_slopes = KeepsPositive{}(cell) > 0.0;
             OCTANT_UNROLL(8)
             for (int n = 0; n < k_hydro_variables; ++n) {
@@ -367,6 +406,8 @@ class KeepsFractions final : public mesh::Interpolation {
 
  private:
   FractionGroups groups_;
+  Gas gas_;
+  std::array<double, 3> acceleration_;
 };
 
 }  // namespace
@@ -374,7 +415,8 @@ class KeepsFractions final : public mesh::Interpolation {
 std::unique_ptr<mesh::Interpolation> make_interpolation(const HydroOptions& options) {
   if (options.dual_energy == DualEnergy::overwrite)
     return std::make_unique<FollowsMotion>(options.gas(), options.fractions());
-  if (!options.scalars.empty()) return std::make_unique<KeepsFractions>(options.fractions());
+  if (options.is_balanced()) return std::make_unique<KeepsFractions<true>>(options);
+  if (!options.scalars.empty()) return std::make_unique<KeepsFractions<false>>(options);
   return std::make_unique<mesh::LimitedLinear<KeepsPositive>>();
 }
 

@@ -12,6 +12,9 @@ namespace octant::hydro {
 // would get a density or an internal energy below a tenth of its parent's, all of them get the
 // parent's value.
 //
+// Well-balanced schemes add limited slopes to those of the hydrostatic profile through the parent,
+// whose halves children are.
+//
 // With DualEnergy::overwrite, children of cold gas in a smooth flow, whose parent has less energy
 // than their motion would have, get density, velocity, entropy and scalars all the same: linear per
 // mass, so that children keep mass, momentum and scalars together, and lie between the neighbours.

@@ -98,9 +98,21 @@ class Gather {
   // continues the one before the wall.
   KOKKOS_FORCEINLINE_FUNCTION void weigh_beyond_walls(int k, int j, int first, int last) const {
     if (!view_.has_closed_sides()) return;
+    if (a_.balanced) return balance_beyond_walls(k, j, first, last);
     double* const pressure = s_.primitive(k).at(j, 0) + k_pressure * Plane::stride;
     for (int i = first; i < last; ++i)
       pressure[i] = pressure_beyond_walls(a_, view_, {i, j, k}, pressure[i]);
+  }
+
+  // The same in well-balanced schemes.
+  KOKKOS_FORCEINLINE_FUNCTION void balance_beyond_walls(int k, int j, int first, int last) const {
+    double* const density = s_.primitive(k).at(j, 0) + k_density * Plane::stride;
+    double* const pressure = s_.primitive(k).at(j, 0) + k_pressure * Plane::stride;
+    for (int i = first; i < last; ++i) {
+      const double factor = hydrostatic_factor(a_, view_, {i, j, k});
+      density[i] *= factor;
+      pressure[i] *= factor;
+    }
   }
 
   // Left and right ghosts share packs: one conversion of a pack costs little more than one of a

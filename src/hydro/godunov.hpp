@@ -5,12 +5,16 @@
 // Hancock's scheme takes the states on to the middle of the step, for which it needs the profiles
 // of all variables at once. A stage of a Runge-Kutta scheme takes them as they are, one variable
 // after the other.
+//
+// Balanced schemes (hydro.well_balanced) reconstruct density and pressure less the hydrostatic
+// profile through the cell, and add what that is at the faces (hydrostatic.hpp).
 #pragma once
 
 #include "core/unroll.hpp"
 #include "hydro/contact_steepening.hpp"
 #include "hydro/fractions.hpp"
 #include "hydro/half_step.hpp"
+#include "hydro/hydrostatic.hpp"
 #include "hydro/scheme.hpp"
 #include "hydro/shock_sensor.hpp"
 #include "hydro/thin_gas.hpp"
@@ -95,20 +99,52 @@ class GodunovStates {
   bool has_fractions_ = false;
 };
 
+// The hydrostatic profiles of a cell along the axes; nothing in schemes that are not balanced.
+template <bool Balanced, int Reach, class V>
+struct HydrostaticLines {
+  template <class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION HydrostaticLines(const Stratification& /*g*/, const Cell& /*cell*/) {}
+};
+template <int Reach, class V>
+struct HydrostaticLines<true, Reach, V> {
+  HydrostaticLine<Reach, V> axis[3];
+
+  template <class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION HydrostaticLines(const Stratification& g, const Cell& cell)
+      : axis{{g, 0, [&](int n, int o) OCTANT_INLINE_LAMBDA { return cell(n, o, 0, 0); }},
+             {g, 1, [&](int n, int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, o, 0); }},
+             {g, 2, [&](int n, int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, 0, o); }}} {}
+};
+
 // The states of a stage of a Runge-Kutta scheme.
-template <class Reconstruction>
+template <class Reconstruction, bool Balanced = false>
 class RungeKutta : public GodunovStates<Reconstruction> {
  public:
   KOKKOS_FUNCTION explicit RungeKutta(const KernelArguments& a)
-      : GodunovStates<Reconstruction>(a), steepens_contacts_(a.steepens_contacts) {}
+      : GodunovStates<Reconstruction>(a),
+        steepens_contacts_(a.steepens_contacts),
+        stratification_(a.stratification) {}
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
     this->template sense_shocks<V>(cell, put);
+    const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
     V thinnest = cell(k_density, 0, 0, 0);
     const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
-      const Faces<V> face = faces<V>(n, line);
+      Faces<V> face;
+      if constexpr (Balanced) {
+        const auto& profile = hydrostatic.axis[axis];
+        face = faces<V>(
+            n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return profile.deviation(line, m, o); });
+        if (profile.stratifies(n)) {
+          const V mean = line(n, 0);
+          face.lower = face.lower + mean * profile.below;
+          face.upper = face.upper + mean * profile.above;
+        }
+      } else {
+        face = faces<V>(n, line);
+      }
       if (n == k_density) thinnest = min(thinnest, min(face.lower, face.upper));
       const V floor(this->floor_of(n));
       this->put_floored(put, lower_face(axis), n, face.lower, floor);
@@ -157,17 +193,18 @@ class RungeKutta : public GodunovStates<Reconstruction> {
   }
 
   bool steepens_contacts_;
+  Stratification stratification_;
 };
 
 // The states of Hancock's scheme, in the middle of the step.
-template <class Reconstruction>
+template <class Reconstruction, bool Balanced = false>
 class MusclHancock : public GodunovStates<Reconstruction> {
   using Base = GodunovStates<Reconstruction>;
   using Base::gas_, Base::variables_;
 
  public:
   KOKKOS_FUNCTION explicit MusclHancock(const KernelArguments& a)
-      : Base(a), h_(0.5 * a.dt_over_dx), sources_(a.sources) {}
+      : Base(a), h_(0.5 * a.dt_over_dx), sources_(a.sources), stratification_(a.stratification) {}
 
   // Profiles along the axes around the state half a step on.
   template <bool Inside, class V, class Cell, class Place, class Put>
@@ -175,18 +212,27 @@ class MusclHancock : public GodunovStates<Reconstruction> {
                                                const Put& put) const {
     using Profile = typename Reconstruction::template Profile<V>;
     this->template sense_shocks<V>(cell, put);
+    const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
+    const auto along = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
+      return Reconstruction::template profile<V>([&](int o) OCTANT_INLINE_LAMBDA {
+        if constexpr (Balanced) return hydrostatic.axis[axis].deviation(line, n, o);
+        else return line(n, o);
+      });
+    };
     const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) OCTANT_INLINE_LAMBDA {
-      x = Reconstruction::template profile<V>(
-          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, o, 0, 0); });
-      y = Reconstruction::template profile<V>(
-          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, o, 0); });
-      z = Reconstruction::template profile<V>(
-          [&](int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, 0, o); });
+      x = along(0, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, o, 0, 0); });
+      y = along(1, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, o, 0); });
+      z = along(2, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
     };
     V thinnest = cell(k_density, 0, 0, 0);
     const auto put_faces = [&](int n, const V& mid, const Profile& x, const Profile& y,
                                const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
-      const auto put_face = [&](int face, const V& value) OCTANT_INLINE_LAMBDA {
+      const auto put_face = [&](int face, V value) OCTANT_INLINE_LAMBDA {
+        if constexpr (Balanced) {
+          const auto& of = hydrostatic.axis[face / 2];
+          if (of.stratifies(n))
+            value = value + cell(n, 0, 0, 0) * (face % 2 == 0 ? of.below : of.above);
+        }
         if (n == k_density) thinnest = min(thinnest, value);
         this->put_floored(put, face, n, value, floor);
       };
@@ -206,6 +252,12 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     for (int n = 0; n < k_hydro_variables; ++n) {
       profile(n, x[n], y[n], z[n]);
       dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
+      if constexpr (Balanced) {
+        if (!HydrostaticLine<Reconstruction::reach, V>::stratifies(n)) continue;
+        dx[n] = dx[n] + w[n] * hydrostatic.axis[0].difference;
+        dy[n] = dy[n] + w[n] * hydrostatic.axis[1].difference;
+        dz[n] = dz[n] + w[n] * hydrostatic.axis[2].difference;
+      }
     }
     const HalfStep<V> half_step(w, h_);
     const State<V> mid = middle(w, half_step, dx, dy, dz, place);
@@ -253,6 +305,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
 
   double h_;  // dt / (2 dx)
   PointSources sources_;
+  Stratification stratification_;
 };
 
 }  // namespace octant::hydro

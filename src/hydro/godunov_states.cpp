@@ -4,6 +4,7 @@
 namespace octant::hydro {
 
 StateKernels godunov_states(const HydroOptions& options) {
+  if (options.is_balanced()) return balanced_states(options);
   StateKernels kernels{};
   with_reconstruction(options, [&]<class Reconstruction>() {
     kernels = options.integrator == Integrator::muscl_hancock

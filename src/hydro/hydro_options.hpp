@@ -26,6 +26,11 @@ constexpr auto names_of(Integrator) { return std::array{"muscl_hancock", "rk2", 
 enum class DualEnergy { off, on, overwrite };
 constexpr auto names_of(DualEnergy) { return std::array{"off", "on", "overwrite"}; }
 
+// Hydrostatic equilibrium that reconstruction keeps to rounding (hydro/hydrostatic.hpp): profiles
+// of one temperature in each cell.
+enum class WellBalanced { off, isothermal };
+constexpr auto names_of(WellBalanced) { return std::array{"off", "isothermal"}; }
+
 // The ideal gas and the limits of what its state may be: what kernels need at a point. Copied by
 // value.
 struct Gas {
@@ -72,8 +77,10 @@ struct HydroOptions {
   // hold the same bits, and fluxes are found for the first of them.
   int dimensions = 3;
   std::array<double, 3> acceleration{};  // uniform, in code units
-  mesh::Frame frame;                     // in which the mesh rests
+  WellBalanced well_balanced = WellBalanced::off;
+  mesh::Frame frame;  // in which the mesh rests
 
+  bool is_balanced() const { return well_balanced != WellBalanced::off; }
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // All variables of a cell, in the order of storage.
   GasVariables variables() const;

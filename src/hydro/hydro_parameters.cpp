@@ -76,6 +76,12 @@ void HydroParameters::declare(ParameterSchema& schema) {
               .max = 3});
   schema.add("hydro.acceleration", acceleration,
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
+  schema.add(
+      "hydro.well_balanced", well_balanced,
+      {.meaning = "Hydrostatic equilibrium under hydro.acceleration that is kept to rounding: "
+                  "plm and ppm reconstruct what neighbours differ by from the profile of "
+                  "one temperature through each cell (isothermal), where a cell is no larger "
+                  "than the pressure scale height"});
 }
 
 namespace {
@@ -99,6 +105,20 @@ std::vector<int> group_sizes(const std::vector<double>& given, int scalars) {
 }
 
 }  // namespace
+
+void HydroParameters::check_balance() const {
+  const std::string option = fmt::format("hydro.well_balanced = \"{}\"", name_of(well_balanced));
+  if (acceleration == std::array{0.0, 0.0, 0.0})
+    throw InputError("{} requires hydro.acceleration, which is [0, 0, 0]", option);
+  const auto names = Reconstructions::names();
+  if (std::find(names.begin(), names.end(), reconstruction) == names.end())
+    throw InputError("{} is not supported with hydro.reconstruction = \"{}\"; expected {}", option,
+                     reconstruction, fmt::join(names, " or "));
+  if (dual_energy == DualEnergy::overwrite)
+    throw InputError(
+        "{} is not supported with hydro.dual_energy = \"overwrite\"; expected \"off\" or \"on\"",
+        option);
+}
 
 HydroOptions HydroParameters::options() const {
   HydroOptions options;
@@ -126,6 +146,8 @@ HydroOptions HydroParameters::options() const {
   options.dual_energy_threshold = dual_energy_threshold;
   options.dimensions = dimensions;
   options.acceleration = acceleration;
+  options.well_balanced = well_balanced;
+  if (options.is_balanced()) check_balance();
   if (integrator == Integrator::muscl_hancock && !scheme_kernels(options).predicts)
     throw InputError(
         "hydro.reconstruction = \"{}\" has no half step in time, which hydro.scheme = \"{}\" "

@@ -24,12 +24,17 @@ struct HydroParameters {
   double dual_energy_threshold = 1e-3;
   int dimensions = 3;
   std::array<double, 3> acceleration{};
+  WellBalanced well_balanced = WellBalanced::off;
 
   // Binds the parameters to this object, which must outlive every read of the schema.
   void declare(ParameterSchema& schema);
 
   // What the parameters, once read, ask for.
   HydroOptions options() const;
+
+ private:
+  // Throws InputError where a balanced scheme does not fit the rest.
+  void check_balance() const;
 };
 
 }  // namespace octant::hydro

@@ -1,6 +1,7 @@
 // The options and arguments of a sweep as its kernels want them.
 #pragma once
 
+#include "hydro/hydrostatic.hpp"
 #include "hydro/point_sources.hpp"
 #include "hydro/schemes.hpp"
 
@@ -20,6 +21,8 @@ struct KernelArguments {
         steepens_contacts(options.contact_steepening),
         frame(options.frame),
         sources(options, a),
+        balanced(options.is_balanced()),
+        stratification(options.acceleration, a.dx),
         guards_entropy(options.dual_energy == DualEnergy::overwrite),
         overwrites_energy(guards_entropy && a.ends_step),
         blended(a.a0 != 0.0 || a.a1 != 1.0),
@@ -39,6 +42,8 @@ struct KernelArguments {
   bool steepens_contacts;  // of parabolas, in Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;
+  bool balanced;  // hydro.well_balanced, which alone asks for the next
+  Stratification stratification;
   bool guards_entropy;     // from truncation errors of the energy: DualEnergy::overwrite
   bool overwrites_energy;  // resets the total energy from the entropy that was guarded
   bool blended;            // whether next is more than current + dt L(current)

@@ -61,7 +61,10 @@ class LoneCells {
       value -= a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, c.index[1]));
     if (variable == k_velocity_y)
       value -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, c.index[0]));
-    if (variable == k_pressure && a_.sources.any())
+    if (a_.balanced) {
+      if (variable == k_density || variable == k_pressure)
+        value *= hydrostatic_factor(a_, view_, {c.index[0], c.index[1], c.index[2]});
+    } else if (variable == k_pressure && a_.sources.any())
       value = pressure_beyond_walls(a_, view_, {c.index[0], c.index[1], c.index[2]}, value);
     return value;
   }

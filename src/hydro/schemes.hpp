@@ -82,8 +82,9 @@ std::vector<std::string> riemann_solver_names();
 const SchemeKernels& scheme_kernels(const HydroOptions& options);
 SweepKernels sweep_kernels(const HydroOptions& options);
 
-// Of the profile, limiter and integrator that the options ask for.
+// Of the profile, limiter and integrator that the options ask for, and of balanced schemes.
 StateKernels godunov_states(const HydroOptions& options);
+StateKernels balanced_states(const HydroOptions& options);
 
 // Each scheme's file has the first, `template SchemeKernels scheme_kernels_of<DonorCell>();`, each
 // Riemann solver's the second.

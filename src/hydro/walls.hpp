@@ -11,6 +11,8 @@
 //
 // Slopes in cells before a wall are found with ghost cells that mirror all but the pressure: on a
 // wall its gradient is d_n p = rho a_n, not 0, where an acceleration has a component normal to it.
+// In well-balanced schemes density and pressure of ghost cells continue the hydrostatic profile of
+// the cells before the wall or diode.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
@@ -78,6 +80,48 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
   if (weight == 0.0) return pressure;
   const double share = weight / pressure;
   return share > -0.5 ? pressure + weight : pressure * (-0.25 / share);
+}
+
+// What density and pressure of a cell are multiplied by in well-balanced schemes. Beyond a wall the
+// gas is a mirror image, with its temperatures, and would be in equilibrium if it held up the gas
+// before the wall: the factor between a cell and its image is that between means of hydrostatic
+// profiles which go through all cells from one to the other. Beyond a diode all cells have the
+// temperature of the last cell. Other cells have the factor 1. Kept out of line: seldom needed.
+OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, const TileView& view,
+                                                    const int (&cell)[3]) {
+  constexpr int k_widest_ghosts = 3;
+  double factor = 1.0;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int side = 0; side < 2; ++side) {
+      const int wall = view.closed(axis, side);
+      const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
+      if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
+      if (!a.stratification.acts(axis)) continue;
+      const auto across = [&](int before) {  // ratio outwards of both faces of such a cell
+        const int index = side == 0 ? wall + before : wall - 1 - before;
+        const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
+        const int z = axis == 2 ? index : cell[2];
+        const CellPointer at = view.cell(a.sweep.current, view.block_row(y, z), x);
+        if (!at.from) return 1.0;
+        double volume;
+        const State<double> w =
+            to_primitive<double>([&](int n) { return at.from[n * at.stride]; }, a.gas, volume);
+        const HydrostaticFaces<double> faces(
+            a.stratification.exponent(axis, w[k_density], w[k_pressure]));
+        return side == 0 ? faces.lower / faces.upper : faces.upper / faces.lower;
+      };
+      if (view.lets_out(axis, side)) {
+        const double ratio = across(0);
+        for (int n = 0; n < beyond; ++n) factor *= ratio;
+        continue;
+      }
+      for (int n = 0; n < beyond; ++n) {
+        const double ratio = across(n);
+        factor *= n < beyond - 1 ? ratio * ratio : ratio;
+      }
+    }
+  }
+  return factor;
 }
 
 }  // namespace octant::hydro

@@ -18,6 +18,7 @@ struct CoarseState {
   FieldPointers earlier, later;
   double theta = 0.0;
   int block_size = 0;
+  double cell_size = 0.0;
   DeviceArray<const CellBox> boxes;
 };
 

@@ -287,6 +287,7 @@ void Mesh::interpolate_ghosts(int level, double theta,
       .later = pointers(level - 1, LevelFields::k_now),
       .theta = present ? 0.0 : theta,
       .block_size = layout_.block_size,
+      .cell_size = geometry().cell_size(level - 1),
       .boxes = halos_[level - 1].tiles.boxes};
   FineTarget target{};
   target.buffer[k_scratch] = scratch();

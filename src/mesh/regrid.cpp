@@ -82,7 +82,11 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   target.boxes = to_device("new blocks", boxes);
   announce_interpolation(tasks, layout_.variables, false);
   interpolation_->interpolate(to_device("new children", tasks),
-                              {now, now, 0.0, layout_.block_size, halos_[level].tiles.boxes},
+                              {.earlier = now,
+                               .later = now,
+                               .block_size = layout_.block_size,
+                               .cell_size = geometry().cell_size(level),
+                               .boxes = halos_[level].tiles.boxes},
                               target, layout_.variables);
 }
 

@@ -19,6 +19,7 @@ class GivenSource final : public Process {
   const char* name() const override { return "source"; }
   void declare(ParameterSchema&) override {}
   bool is_wanted() const override { return true; }
+  void prepare(const Setting& setting) override { is_balanced_ = setting.is_balanced; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
@@ -47,6 +48,10 @@ class GivenSource final : public Process {
       gas.internal_energy.push_back(state.internal_energy());
     }
     const SourceRates rates = rates_(gas);
+    if (is_balanced_ && !rates.acceleration[0].empty())
+      throw RunError(
+          "the acceleration of a source function is not supported with hydro.well_balanced, which "
+          "keeps equilibrium under hydro.acceleration: sources act between the sweeps");
     for (int block = 0; block < blocks; ++block) {
       double added = 0.0;
       for (int n = block * cells; n < (block + 1) * cells; ++n) {
@@ -82,6 +87,7 @@ class GivenSource final : public Process {
   }
 
   SourceFunction rates_;
+  bool is_balanced_ = false;
 };
 
 }  // namespace

@@ -40,6 +40,7 @@ struct Setting {
   hydro::Gas gas;
   std::vector<std::string> scalars;  // of the run, in the order of storage
   EventSearch event_search;          // events.method
+  bool is_balanced = false;          // hydro.well_balanced, under hydro.acceleration alone
 
   // The place of a scalar among a GasCell's variables.
   int variable(const std::string& scalar) const;

@@ -59,6 +59,10 @@ class Sources final : public Process {
     if (!acceleration_.empty() && acceleration_.size() != 3)
       throw InputError("sources.acceleration: expected 3 expressions, found {}",
                        acceleration_.size());
+    if (!acceleration_.empty() && setting.is_balanced)
+      throw InputError(
+          "sources.acceleration is not supported with hydro.well_balanced, which keeps equilibrium "
+          "under hydro.acceleration: [sources] act between the sweeps");
     if (scalars_.size() > setting.scalars.size())
       throw InputError("sources.scalars has {} expressions, but the gas has {} scalars",
                        scalars_.size(), setting.scalars.size());

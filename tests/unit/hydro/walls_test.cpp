@@ -65,6 +65,7 @@ std::vector<HydroOptions> all_schemes() {
         all.push_back(options_of(integrator, reconstruction, riemann));
         all.push_back(all.back());
         all.back().dual_energy = DualEnergy::on;
+        if (riemann == "hll") all.back().well_balanced = WellBalanced::isothermal;
       }
   return all;
 }
