@@ -13,8 +13,8 @@ struct HydroCase {
   std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "minmod";
   std::string riemann = "hllc", dual_energy = "off", schedule = "auto";
   int block_size = 16;
-  int cells = 0;  // of level 0 along each axis; 0: 128 (uniform) or 32 (amr_sedov)
-  int steps = 0;  // coarse ones; 0: 10 or 50
+  int cells = 0;            // of level 0 along each axis; 0: 128 (uniform) or 32 (amr_sedov)
+  int steps = 0;            // coarse ones; 0: 10 or 50
   int batch_megabytes = 0;  // 0: as execution.batch_megabytes has it
 
   int base_cells() const { return cells > 0 ? cells : is_uniform() ? 128 : 32; }

@@ -188,13 +188,18 @@ def test_a_signal_ends_the_page_and_its_folder(tmp_path: Path, number: int) -> N
     place.mkdir()
     command = [sys.executable, "-m", "octools", "watch", str(run), "--page"]
     environment = {**os.environ, "TMPDIR": str(place)}
+    before = signal.signal(number, signal.SIG_DFL)  # nohup has tests ignore SIGHUP, and the page
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
     ) as page:
-        assert page.stdout and page.stdout.readline().startswith("http://127.0.0.1:")
-        assert len(list(place.iterdir())) == 1
-        page.send_signal(number)
-        _, errors = page.communicate(timeout=60)
+        signal.signal(number, before)
+        try:
+            assert page.stdout and page.stdout.readline().startswith("http://127.0.0.1:")
+            assert len(list(place.iterdir())) == 1
+            page.send_signal(number)
+            _, errors = page.communicate(timeout=60)
+        finally:
+            page.kill()
     assert list(place.iterdir()) == []
     assert "Traceback" not in errors
 

@@ -116,9 +116,9 @@ void LevelSolver::correct() {
 
 namespace {
 
-// The largest norm of a residual that can be rounding, as a sum of bounds: in epsilons of phi, 8 from
-// adding up six neighbours, 9 from the right-hand side, which may hold neighbours outside, and from
-// what it is subtracted from, 3 from six times phi, and 6 because phi and its neighbours are rounded.
+// The largest norm of a residual that can be rounding, as a sum of bounds: in epsilons of phi, 8
+// from adding up six neighbours, 9 from the right-hand side, which may hold neighbours outside, and
+// from the difference to it, 3 from six times phi, and 6 because phi itself is rounded.
 double rounding_of(const FieldNorms& norms) {
   return 26.0 * std::numeric_limits<double>::epsilon() * norms.potential;
 }

@@ -177,8 +177,7 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const int M = arguments.tiles.patch, packs = M * M * M / width;
   const int count = static_cast<int>(flagged.size()) * packs;
   std::vector<BadCell> cells;
-  // Once more if there are more of them than there was room for.
-  for (int room = 1024, total = room + 1; total > room; room = total) {
+  for (int room = 1024;;) {
     const auto found = mesh::uninitialised<BadCell>("bad cells", room);
     const auto next = mesh::zeros<std::int32_t>("number of bad cells", 1);
     announce_kernel("hydro::find_bad_cells", std::int64_t{count} * width, cost_of_judging(a.gas));
@@ -192,9 +191,13 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
                                  if (at < room) found(at) = cell;
                                });
         });
-    total = to_vector(Cargo::numbers, next)[0];
+    const int total = to_vector(Cargo::numbers, next)[0];
     if (total == 0) return {};
-    if (total <= room) cells = to_vector(Cargo::lists, Kokkos::subview(found, std::pair(0, total)));
+    if (total <= room) {
+      cells = to_vector(Cargo::lists, Kokkos::subview(found, std::pair(0, total)));
+      break;
+    }
+    room = total;  // and once more
   }
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
     return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);

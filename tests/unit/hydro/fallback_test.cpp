@@ -133,6 +133,21 @@ TEST(Fallback, neighbours_agree_on_the_face_that_they_share) {
   }
 }
 
+TEST(Fallback, finds_all_bad_cells_however_many_there_are) {
+  HydroOptions options;
+  UniformBlocks box(options, {{16, 16, 16}, 8, 8});
+  box.set(stirred);
+  const auto arguments =
+      box.arguments(box.state(), box.next(), stages(options.integrator)[0], 1e-3);
+  sweep(options, arguments);
+  for (int n = 0; n < 16 * 16 * 16; ++n) {
+    const int x = n % 16, y = n / 16 % 16, z = n / 256;
+    box.next()(box.offset(k_energy, x, y, z)) = -1.0;
+    box.bad()(box.tile_index(x, y, z)) = 1;
+  }
+  EXPECT_EQ(find_bad_cells(options, arguments).size(), 16u * 16 * 16);
+}
+
 TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   HydroOptions options;
   UniformBlocks box(options, {{16, 16, 16}, 8, 8});
