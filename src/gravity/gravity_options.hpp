@@ -41,7 +41,7 @@ struct GravityOptions {
   Laplacian laplacian = Laplacian::discrete;
   std::string transfer = "";  // file of a TransferTable; none if empty
   double tolerance = 1e-4;
-  int max_cycles = 60;
+  int max_cycles = 200;
   double constant = 1.0;  // G in code units
   int gradient_order = 4;
   Work work = Work::forces;

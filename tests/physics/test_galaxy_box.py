@@ -15,6 +15,7 @@ from reference_data import reference_path
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
+    ROOT,
     Outcome,
     assert_goes_on,
     assert_same_run,
@@ -23,6 +24,7 @@ from running import (
     run,
     run_well,
 )
+from smaller_examples import SMALLER
 
 Array = NDArray[np.float64]
 
@@ -375,3 +377,9 @@ def test_the_preset_of_agora_needs_a_table(tmp_path: Path) -> None:
 def test_an_unknown_preset_is_refused(tmp_path: Path, ranks: int) -> None:
     refused = run(tmp_path / "run", TINY, "subgrid.preset=agoraa", ranks=ranks)
     assert_refused(refused, "subgrid.preset", "agora")
+
+
+def test_gravity_of_a_ragged_level_converges(tmp_path: Path) -> None:
+    """Level 1 covers nearly all of the box in step 4: its slowest solve takes 62 V-cycles."""
+    how = (*SMALLER["galaxies"], "time.max_steps=5", "output.snapshot_interval=0")
+    run_well(tmp_path / "run", (ROOT / "examples/galaxies.toml").read_text(), *how)
