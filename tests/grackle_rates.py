@@ -88,7 +88,7 @@ def rates_of_library(
     return rate, np.array(fluid["temperature"]), np.array(fluid["mean_molecular_weight"])
 
 
-def library_rows() -> Array:
+def gracklepy_rows() -> Array:
     """Rates with and without the background at all redshifts, in the order of COLUMNS."""
     density, energy, metals = gas()
     rows = []
@@ -111,6 +111,6 @@ def recorded() -> dict[str, Array]:
 if __name__ == "__main__":
     heading = "du/dt of gracklepy 1.2 (libgrackle 3.4.1), tabulated mode: tests/grackle_rates.py\n"
     np.savetxt(
-        RECORDED, library_rows(), fmt="%.7g", delimiter=",", header=heading + ",".join(COLUMNS),
+        RECORDED, gracklepy_rows(), fmt="%.7g", delimiter=",", header=heading + ",".join(COLUMNS),
         comments="# ",
     )  # fmt: skip

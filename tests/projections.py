@@ -28,7 +28,7 @@ GROWING = {
     "top_hat": 1e-9,
 }
 SAME_SCALE = ("momentum", "velocity", "acceleration")
-# What other fields follow from, or what is none of the state.
+# Fields that are functions of others, or not part of the state.
 LEFT_OUT = (
     *("momentum", "total_energy", "previous_potential", "grid/", "header/", "statistics/"),
     # Round-off where gas falls into a black hole from all sides alike, and what follows from it.

@@ -178,8 +178,8 @@ def first_in_history(found: dict[str, list[float]], reference: dict[str, list[fl
     return gone
 
 
-# What has the same scale in history.csv, where a column may be round-off of the others. The other
-# columns are sums of these fields, or no sums of them to such an accuracy.
+# Columns of history.csv that are compared on one scale, because one may be the round-off of others.
+# Columns in no group are not compared: they are sums of compared fields, or too inexact.
 COUNTS = ("step", "blocks", "leaf_cells")
 GROUPS = (
     ("time", "dt"),

@@ -53,8 +53,8 @@ class Outflow {
   const Domain& domain_;
   double viscosity_;
   std::array<std::array<Side, 2>, 3> sides_;
-  // By plane: the reciprocal height of its cells, and the weights with which what the cells of the
-  // plane and of that above have makes a value on the face between them.
+  // For each plane, the reciprocal height of its cells and the weights that interpolate cell values
+  // of this plane and the next one to the face between them.
   View<double> per_height_;
   View<FaceWeights> weights_;
 };

@@ -94,8 +94,8 @@ KOKKOS_FORCEINLINE_FUNCTION void for_planes(const Team& team, int depth, const B
                        [&](int plane) { body(plane - depth); });
 }
 
-// What a thread does of a plane: all of it where a team is one thread; otherwise every `step`-th
-// pair of one row, so that threads beside each other have pairs beside each other.
+// The part of a plane that one thread works on: the whole plane where a team is one thread (CPU),
+// otherwise every `step`-th pair of one row, so that accesses of neighbouring threads coalesce.
 struct WholePlane {
   static constexpr RowSet rows = ~RowSet{0};
   static constexpr int step = PackOf::width;

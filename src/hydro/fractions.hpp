@@ -126,7 +126,7 @@ struct Departure {
   }
 };
 
-// What the values of one fraction at the faces of a cell may be.
+// The range that is allowed for the values of one fraction at the faces of a cell.
 template <class V>
 struct FractionRange {
   V mean, least, greatest;  // of the cell; of it and its neighbours
@@ -147,7 +147,7 @@ struct FractionRange {
     lowest = max(least, fused_multiply_add(V(most), mean - greatest, mean));
     highest = min(greatest, fused_multiply_add(V(most), mean - least, mean));
   }
-  // Whether all values are the mean, in all cells of a pack.
+  // True if in all cells of a pack the fraction is equal to that of all neighbours.
   KOKKOS_FORCEINLINE_FUNCTION bool is_empty() const { return !any(least < greatest); }
   KOKKOS_FORCEINLINE_FUNCTION V clamp(const V& value) const {
     return max(min(value, highest), lowest);
@@ -193,7 +193,7 @@ struct GroupSum {
   static constexpr double k_round_off = 16 * 2.220446049250313e-16;
 };
 
-// What takes a surplus out of a group: excesses of its sign are scaled down.
+// Scales down the excesses of one sign so that those of a group have the sum 0.
 template <class V>
 class Balance {
  public:

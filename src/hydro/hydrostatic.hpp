@@ -83,8 +83,8 @@ struct HydrostaticFaces {
   }
 };
 
-// By how much the mean of the upper half of a cell is above that of the lower half, in units of the
-// cell's: 2 tanh(s / 2).
+// The difference of the means of the upper and the lower half of a cell, divided by the cell mean:
+// 2 tanh(s / 2).
 KOKKOS_FORCEINLINE_FUNCTION double child_difference(double s) { return s / mean_of_faces(0.5 * s); }
 
 // The profile of one cell along an axis, in units of its own density or pressure: by how much it

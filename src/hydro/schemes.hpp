@@ -82,7 +82,8 @@ std::vector<std::string> riemann_solver_names();
 const SchemeKernels& scheme_kernels(const HydroOptions& options);
 SweepKernels sweep_kernels(const HydroOptions& options);
 
-// Of the profile, limiter and integrator that the options ask for, and of balanced schemes.
+// Kernels for the profile, limiter and integrator that the options select, without and with
+// hydro.well_balanced.
 StateKernels godunov_states(const HydroOptions& options);
 StateKernels balanced_states(const HydroOptions& options);
 

@@ -82,7 +82,7 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
   return share > -0.5 ? pressure + weight : pressure * (-0.25 / share);
 }
 
-// What density and pressure of a cell are multiplied by in well-balanced schemes. Beyond a wall the
+// The factor for density and pressure of a ghost cell in well-balanced schemes. Beyond a wall the
 // gas is a mirror image, with its temperatures, and would be in equilibrium if it held up the gas
 // before the wall: the factor between a cell and its image is that between means of hydrostatic
 // profiles which go through all cells from one to the other. Beyond a diode all cells have the

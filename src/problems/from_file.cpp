@@ -121,7 +121,7 @@ class FromFile final : public Problem {
           path_);
   }
 
-  // What a run that has no gas, or another program, keeps there is named; it was perhaps meant.
+  // Warns of parts of the file that are not read, because they may have been meant to be.
   void check_parts() const {
     for (const std::string& part : file_->children("/"))
       if (part != "header" && part != "gas" && part != "particles")
@@ -194,7 +194,7 @@ class FromFile final : public Problem {
   std::vector<StoredGrid> grids_;
 };
 
-// What a file may hold of a kind.
+// Names of the datasets that a file may have for a kind of particles.
 std::vector<std::string> columns_of(const particles::Kind& kind) {
   std::vector<std::string> names{"position", "velocity", "mass"};
   for (const particles::Column& column : kind.columns) names.push_back(column.name);

@@ -30,7 +30,7 @@ class Gresho final : public Problem {
   }
 
   void prepare(const Setting& setting) override {
-    // Where the speed is largest the pressure exceeds that of the centre by density speed^2 / 2.
+    // At the radius of the largest speed the pressure is that of the centre plus rho speed^2 / 2.
     central_pressure_ =
         speed_ * speed_ * (density_ * (1.0 / (setting.hydro.gamma * mach_ * mach_) - 0.5));
     if (central_pressure_ <= 0.0)

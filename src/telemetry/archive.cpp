@@ -18,8 +18,8 @@ namespace octant::telemetry {
 namespace {
 
 constexpr int k_schema = 1;  // of docs/telemetry.md
-// At the end, so many bytes of files are compressed anew, in a second or so, and the groups of rows
-// of so many are copied, so that the end of a run never takes long.
+// Limits of the work at the end of a run, so that it takes about a second: bytes of files that are
+// decompressed and merged, and bytes whose groups of rows are copied as they are.
 constexpr std::uintmax_t k_most_merged = std::uintmax_t{2} << 20;
 constexpr std::uintmax_t k_most_joined = std::uintmax_t{256} << 20;
 

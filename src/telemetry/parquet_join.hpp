@@ -8,8 +8,8 @@
 
 namespace octant::telemetry {
 
-// As merge_parquet for all rows, in the groups that they are in, whose bytes are copied: this takes
-// the time of copying a file, where a merge compresses all values anew.
+// As merge_parquet for all rows, but copies the compressed groups of rows: it takes as long as
+// copying a file, whereas a merge decompresses and compresses all values.
 void join_parquet(std::span<const std::string> inputs, const std::string& path,
                   const Metadata& metadata);
 

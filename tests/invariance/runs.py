@@ -21,7 +21,7 @@ ALWAYS = ("output.history_interval=1", "output.snapshot_interval=0", "telemetry.
 # black cells, is next to round-off.
 TOLERANCE = 1e-12
 
-# What a difference counts at least, so that it never vanishes beside its scale.
+# The smallest scale, and the smallest difference of arrays that differ, whose ratio may underflow.
 LEAST = np.finfo(float).tiny
 
 Differences = dict[str, float]

@@ -29,4 +29,4 @@ def test_round_off_of_the_table_is_that_of_the_reference_test() -> None:
 
 def test_the_page_of_invariance_is_current() -> None:
     renew = ".octant/venv/bin/python tests/invariance_page.py"
-    assert PAGE.read_text() == page(), f"to write it anew: {renew}"
+    assert PAGE.read_text() == page(), f"to write it again: {renew}"

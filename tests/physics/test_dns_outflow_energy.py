@@ -84,7 +84,7 @@ def test_kinetic_energy_never_grows(
     energy = kinetic_energy(outcome)
     assert energy[0] < 0.77
     assert np.diff(energy).max() < 1e-6
-    # Of the vortices' energy, 0.26, most has left; the stream has 0.5.
+    # Most of the energy of the vortices, 0.26, has left the domain; the stream has 0.5.
     assert energy[-1] == pytest.approx(0.5, abs=0.05)
 
 

@@ -47,7 +47,7 @@ TEST(Hydrostatic, there_is_no_profile_in_cells_that_are_larger_than_two_scale_he
   for (double rho = 0.0; rho < 1.0; rho += 0.01) EXPECT_LT(std::abs(g.exponent(1, rho, 1.0)), 0.52);
 }
 
-// Of cells with different temperatures whose pressures at faces are alike.
+// The cells have different temperatures, but equal pressures on both sides of each face.
 TEST(Hydrostatic, neighbours_in_balance_do_not_deviate) {
   const Stratification g({0.0, 0.0, -1.0}, 0.25);
   const double temperature[5] = {0.7, 1.3, 0.9, 2.0, 0.5};

@@ -234,7 +234,7 @@ void remove_checksums(const std::string& path) {
   H5Fclose(file);
 }
 
-// Where a file refers to its heaps of texts, and where these begin.
+// Positions of a file's references to its global heaps of texts, and of these heaps.
 std::vector<std::size_t> places_of_texts(const std::string& bytes) {
   std::vector<std::size_t> places;
   const auto for_each = [&](std::string_view text, const auto& visit) {

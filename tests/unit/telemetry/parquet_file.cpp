@@ -105,7 +105,7 @@ TEST_F(ParquetFiles, a_joined_file_has_all_rows_in_the_groups_and_bytes_of_the_o
       EXPECT_EQ(joined.stored(place, group).bytes,
                 parquet::Input(path("a")).stored(place, 0).bytes);
   }
-  // It is read like any other, and merged.
+  // A joined file can be read and merged like any other.
   merge_parquet(std::vector{path("c"), path("b")}, path("d"), {});
   join_parquet(std::vector{path("c"), path("b")}, path("e"), {});
   for (const Column& column : first)

@@ -212,7 +212,7 @@ TEST_F(Recording, the_end_of_a_long_run_copies_what_is_compressed_already) {
   const parquet::Input blocks(path_of(name[0])), ranks(path_of(files("ranks")[0]));
   EXPECT_EQ(blocks.groups(), 6U);
   EXPECT_EQ(only_table("blocks").rows(), k_steps * k_blocks);
-  EXPECT_EQ(ranks.groups(), 1U);  // small tables are compressed anew
+  EXPECT_EQ(ranks.groups(), 1U);  // small tables are decompressed and merged
   EXPECT_EQ(only_table("ranks").rows(), k_steps);
 }
 
