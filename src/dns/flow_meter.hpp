@@ -25,7 +25,7 @@ struct FlowFigures {
   std::array<ReproducibleSum, k_flow_sums> sums;
   Vector largest{};                     // absolute values of the velocities
   double divergence = 0.0;              // largest absolute value
-  double rate = 0.0;                    // largest |u|/dx + |v|/dy + |w|/dz
+  double rate = 0.0;                    // largest |u|/dx + |v|/dy + |w|/dz of a cell
   double warmest = 0.0, coldest = 0.0;  // values of the scalar, if there is one
 };
 
