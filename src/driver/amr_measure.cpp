@@ -125,7 +125,7 @@ double AmrSimulation::own_potential_of_base() const {
 void AmrSimulation::measure_cells() {
   const int levels = mesh_.geometry().max_level() + 1;
   std::vector<std::int64_t> counts = count_cells();
-  GasSums gas;
+  MeasuredGas gas;
   if (options_.hydro.enabled) gas = measure_gas();
   const std::int64_t trouble[] = {unjudged_ ? unjudged_->bad_tiles : 0, !gas.broken.empty(),
                                   restored_.cells};
@@ -146,11 +146,11 @@ void AmrSimulation::measure_cells() {
   totals_ = Totals(levels, matter_.kinds().size());
   std::copy_n(counts.begin(), levels, totals_.blocks.begin());
   std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
-  totals_.mass = gas.sums[k_mass_sum].to_double();
-  for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[k_momentum_sum + d].to_double();
-  totals_.total_energy = gas.sums[k_total_sum].to_double();
-  totals_.kinetic_energy = gas.sums[k_kinetic_sum].to_double();
-  totals_.absolute_momentum = gas.sums[k_absolute_sum].to_double();
+  totals_.mass = gas.sums[hydro::k_mass_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[hydro::k_momentum_sum + d].to_double();
+  totals_.total_energy = gas.sums[hydro::k_total_energy_sum].to_double();
+  totals_.kinetic_energy = gas.sums[hydro::k_kinetic_energy_sum].to_double();
+  totals_.absolute_momentum = gas.sums[hydro::k_absolute_momentum_sum].to_double();
 }
 
 // Blocks by level and leaf cells by level, on this rank.
@@ -177,25 +177,15 @@ bool AmrSimulation::repair_last_sweep(std::int64_t bad_tiles) {
 }
 
 // On this rank.
-AmrSimulation::GasSums AmrSimulation::measure_gas() {
+AmrSimulation::MeasuredGas AmrSimulation::measure_gas() {
   const mesh::Geometry& geometry = mesh_.geometry();
-  GasSums gas;
+  MeasuredGas gas;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::CellRange& cells = mesh_.cells(level);
     const double* blocks = mesh_.fields(level).blocks(LevelFields::k_now);
-    const double volume = geometry.cell_volume(level);
-    bool broken = false;
-    fastest_[level] = 0.0;
-    for (const hydro::BlockTotals& t :
-         hydro::measure_blocks(options_.hydro, mesh_.layout(), blocks, cells)) {
-      gas.sums[k_mass_sum] += t.mass * volume;
-      for (int d = 0; d < 3; ++d) gas.sums[k_momentum_sum + d] += t.momentum[d] * volume;
-      gas.sums[k_total_sum] += t.total_energy * volume;
-      gas.sums[k_kinetic_sum] += t.kinetic_energy * volume;
-      gas.sums[k_absolute_sum] += t.absolute_momentum * volume;
-      fastest_[level] = std::max(fastest_[level], t.fastest);
-      broken = broken || t.broken;
-    }
+    const auto [fastest, broken] = hydro::measure_gas(options_.hydro, mesh_.layout(), blocks, cells,
+                                                      geometry.cell_volume(level), gas.sums);
+    fastest_[level] = fastest;
     if (broken && gas.broken.empty())
       gas.broken = describe_cell(level, hydro::broken_cells(mesh_.layout(), blocks, cells).front());
   }

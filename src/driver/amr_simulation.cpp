@@ -166,14 +166,11 @@ InitialScales AmrSimulation::measure_scales() {
   if (!options_.hydro.enabled) return {};
   double volume = 1.0;
   for (int d = 0; d < 3; ++d) volume *= mesh_.geometry().upper()[d] - mesh_.geometry().lower()[d];
-  ReproducibleSum sums[2];
+  hydro::GasSums sums;
   for (int level = 0; level <= mesh_.finest_level(); ++level)
-    for (const hydro::BlockTotals& t : hydro::measure_blocks(
-             options_.hydro, mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
-             mesh_.cells(level))) {
-      sums[0] += t.mass * mesh_.geometry().cell_volume(level);
-      sums[1] += t.total_energy * mesh_.geometry().cell_volume(level);
-    }
+    hydro::measure_gas(options_.hydro, mesh_.layout(),
+                       mesh_.fields(level).blocks(LevelFields::k_now), mesh_.cells(level),
+                       mesh_.geometry().cell_volume(level), sums);
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
   const auto power_of_two = [&](const ReproducibleSum& sum) {
     const double mean = sum.to_double() / volume;
@@ -182,7 +179,7 @@ InitialScales AmrSimulation::measure_scales() {
     const double mantissa = std::frexp(mean, &exponent);  // from 1/2 to 1
     return std::ldexp(1.0, mantissa < std::numbers::sqrt2 / 2.0 ? exponent - 1 : exponent);
   };
-  return {power_of_two(sums[0]), power_of_two(sums[1])};
+  return {power_of_two(sums[hydro::k_mass_sum]), power_of_two(sums[hydro::k_total_energy_sum])};
 }
 
 // Where hydro.dimensions says that the gas does not change along an axis, the state that a run

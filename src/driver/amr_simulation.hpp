@@ -24,6 +24,7 @@
 #include "driver/schedule_model.hpp"
 #include "driver/timers.hpp"
 #include "gravity/gravity.hpp"
+#include "hydro/diagnostics.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
 
@@ -127,9 +128,8 @@ class AmrSimulation {
 
  private:
   // Of the gas in this rank's leaf cells, and where it is broken, if it is.
-  enum { k_mass_sum, k_momentum_sum, k_total_sum = 4, k_kinetic_sum, k_absolute_sum, k_sums };
-  struct GasSums {
-    std::array<ReproducibleSum, k_sums> sums;
+  struct MeasuredGas {
+    hydro::GasSums sums;
     std::string broken;
   };
 
@@ -192,7 +192,7 @@ class AmrSimulation {
   void collect_outflow();
   void collect_particle_outflow();
   double own_potential_of_base() const;
-  GasSums measure_gas();
+  MeasuredGas measure_gas();
   void count_restored(std::int64_t cells);
   double potential_energy();
   void measure_integrals();

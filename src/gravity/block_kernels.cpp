@@ -1,6 +1,6 @@
 #include "gravity/block_kernels.hpp"
 
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 #include "mesh/cell_work.hpp"
 
 namespace octant::gravity {
@@ -64,24 +64,18 @@ struct Binding {
   }
 };
 
-template <class Term>
-std::vector<double> block_sums(const char* name, const CellRange& cells, const Term& term) {
-  std::vector<double> sums;
-  for (const auto& [sum] : mesh::block_totals(name, cells, term)) sums.push_back(sum);
-  return sums;
-}
-
 }  // namespace
 
-std::vector<double> sums_of(const CellRange& cells, const BlockField& field) {
+void add_sum(const CellRange& cells, const BlockField& field, double scale, ReproducibleSum& sum) {
   announce_cells("gravity: sum", cells, {8.0, 1.0});
-  return block_sums("gravity: sum", cells, Value{field});
+  mesh::add_totals("gravity: sum", cells, Value{field}, scale, {&sum, 1});
 }
 
-std::vector<double> binding_of(const CellRange& cells, const BlockField& density, double mean,
-                               const BlockField& potential) {
+void add_binding(const CellRange& cells, const BlockField& density, double mean,
+                 const BlockField& potential, double scale, ReproducibleSum& sum) {
   announce_cells("gravity: binding energy", cells, {16.0, 3.0});
-  return block_sums("gravity: binding energy", cells.leaves(), Binding{density, potential, mean});
+  mesh::add_totals("gravity: binding energy", cells.leaves(), Binding{density, potential, mean},
+                   scale, {&sum, 1});
 }
 
 }  // namespace octant::gravity

@@ -1,8 +1,7 @@
 // Fields of own blocks, and kernels on them: what gravity does outside its patches.
 #pragma once
 
-#include <vector>
-
+#include "comm/reproducible_sum.hpp"
 #include "core/pack.hpp"
 #include "mesh/cell_range.hpp"
 
@@ -50,11 +49,11 @@ void predict_blocks(const CellRange& cells, const Combination& prediction, bool 
 // Largest |gx| + |gy| + |gz|; 0 without cells.
 double strongest_of(const CellRange& cells, const VectorField& acceleration);
 
-// By block, the sum of a field.
-std::vector<double> sums_of(const CellRange& cells, const BlockField& field);
+// Adds a field, times `scale`, on this rank.
+void add_sum(const CellRange& cells, const BlockField& field, double scale, ReproducibleSum& sum);
 
-// By block, the sum of (density - mean) * potential over leaf cells. A density without data is 0.
-std::vector<double> binding_of(const CellRange& cells, const BlockField& density, double mean,
-                               const BlockField& potential);
+// Adds (density - mean) * potential, times `scale`, over leaf cells. A density without data is 0.
+void add_binding(const CellRange& cells, const BlockField& density, double mean,
+                 const BlockField& potential, double scale, ReproducibleSum& sum);
 
 }  // namespace octant::gravity

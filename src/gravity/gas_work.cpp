@@ -214,7 +214,7 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   if (climbs()) finish_climb(own, frame_, dt, acceleration, work(level), gas(level));
   else count_work(own, dt, acceleration, work(level), gas(level));
   const double volume = mesh_.geometry().cell_volume(level);
-  for (const double owed : sums_of(own.leaves(), work(level).owed)) spared_ += -volume * owed;
+  add_sum(own.leaves(), work(level).owed, -volume, spared_);
 }
 
 void GasWork::push(int level, const VectorField& change) {

@@ -141,28 +141,30 @@ PowerSpectrum Gravity::power_spectrum(const BlockField& density,
   return base_->power_spectrum(density, means ? &*means : nullptr);
 }
 
+double Gravity::over_ranks(ReproducibleSum sum) const {
+  reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
+  return sum.to_double();
+}
+
 double Gravity::potential_energy(const Attracting& density) const {
-  std::vector<double> terms;
-  for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const double half_volume = 0.5 * mesh_.geometry().cell_volume(level);
-    for (const double sum : binding_of(mesh_.cells(level), density(level).field, sources_.mean,
-                                       stored_->field(level, Field::potential)))
-      terms.push_back(half_volume * sum);
-  }
-  return reproducible_sum(mesh_.communicator(), terms);
+  ReproducibleSum energy;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    add_binding(mesh_.cells(level), density(level).field, sources_.mean,
+                stored_->field(level, Field::potential), 0.5 * mesh_.geometry().cell_volume(level),
+                energy);
+  return over_ranks(energy);
 }
 
 double Gravity::unfelt_energy() {
   const std::int64_t N = mesh_.geometry().block_size();
-  std::vector<double> terms;
+  ReproducibleSum sum;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const auto found = pool_.allocate("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
     const BlockField energy{found.data(), N * N * N};
     if (!solver_->find_unfelt_energy(level, energy)) return 0.0;
-    for (const double sum : sums_of(mesh_.cells(level).leaves(), energy))
-      terms.push_back(mesh_.geometry().cell_volume(level) * sum);
+    add_sum(mesh_.cells(level).leaves(), energy, mesh_.geometry().cell_volume(level), sum);
   }
-  return reproducible_sum(mesh_.communicator(), terms);
+  return over_ranks(sum);
 }
 
 }  // namespace octant::gravity

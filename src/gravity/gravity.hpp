@@ -96,6 +96,7 @@ class Gravity {
   void begin_blocks(int level, const CellRange& blocks);
   void measure_sources();
   void measure_strongest(int level);
+  double over_ranks(ReproducibleSum sum) const;
 
   mesh::Mesh& mesh_;
   bool periodic_;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "hydro/point_sources.hpp"
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 #include "mesh/cell_work.hpp"
 
 namespace octant::hydro {
@@ -45,10 +45,9 @@ struct MeasuredGas {
   double bytes_of_cell() const { return gas.dual_energy ? 48.0 : 40.0; }
 };
 
-// What blocks are measured by, in the order of mesh::block_totals: sums, then maxima.
+// What blocks are measured by: sums, then maxima.
 struct GasTerms : MeasuredGas {
-  enum { mass, momentum, total = momentum + 3, kinetic, absolute_momentum, sums };
-  enum { fastest = sums, broken, count };
+  enum { sums = k_gas_sums, fastest = sums, broken, count };
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
@@ -57,11 +56,11 @@ struct GasTerms : MeasuredGas {
     const State<V> u = load_state<V>(from, stride);
     V volume;
     State<V> w = unfloored_primitive(u, gas, volume);
-    terms[mass] = u[k_mass];
-    for (int d = 0; d < 3; ++d) terms[momentum + d] = u[k_momentum_x + d];
-    terms[total] = u[k_energy];
-    terms[kinetic] = V(0.5) * momentum_dot_velocity(u, w);
-    terms[absolute_momentum] =
+    terms[k_mass_sum] = u[k_mass];
+    for (int d = 0; d < 3; ++d) terms[k_momentum_sum + d] = u[k_momentum_x + d];
+    terms[k_total_energy_sum] = u[k_energy];
+    terms[k_kinetic_energy_sum] = V(0.5) * momentum_dot_velocity(u, w);
+    terms[k_absolute_momentum_sum] =
         square_root(u[k_momentum_x] * u[k_momentum_x] + u[k_momentum_y] * u[k_momentum_y] +
                     u[k_momentum_z] * u[k_momentum_z]);
     if (gas.dual_energy) {
@@ -92,23 +91,14 @@ struct SignalTerm : MeasuredGas {
 
 }  // namespace
 
-std::vector<BlockTotals> measure_blocks(const HydroOptions& options,
-                                        const mesh::BlockLayout& layout, const double* blocks,
-                                        const mesh::CellRange& cells) {
-  using Terms = GasTerms;
-  const Terms terms{{layout, blocks, options.gas(), options.frame, cells}};
+GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& layout,
+                        const double* blocks, const mesh::CellRange& cells, double cell_volume,
+                        GasSums& sums) {
+  const GasTerms terms{{layout, blocks, options.gas(), options.frame, cells}};
   mesh::announce_cells("measure blocks", cells, {terms.bytes_of_cell(), 37.0});
-  std::vector<BlockTotals> totals;
-  for (const auto& t : mesh::block_totals("measure blocks", cells, terms))
-    totals.push_back(
-        {.mass = t[Terms::mass],
-         .momentum = {t[Terms::momentum], t[Terms::momentum + 1], t[Terms::momentum + 2]},
-         .total_energy = t[Terms::total],
-         .kinetic_energy = t[Terms::kinetic],
-         .absolute_momentum = t[Terms::absolute_momentum],
-         .fastest = t[Terms::fastest],
-         .broken = t[Terms::broken] > 0.0});
-  return totals;
+  const auto [fastest, broken] =
+      mesh::add_totals("measure blocks", cells, terms, cell_volume, sums);
+  return {fastest, broken > 0.0};
 }
 
 std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
@@ -123,9 +113,7 @@ double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layo
                       const double* blocks, const mesh::CellRange& cells) {
   const SignalTerm term{{layout, blocks, options.gas(), options.frame, cells}};
   mesh::announce_cells("fastest signal", cells, {term.bytes_of_cell(), 19.0});
-  double fastest = 0.0;
-  for (const auto& [of_block] : mesh::block_totals("fastest signal", cells, term))
-    fastest = std::max(fastest, of_block);
+  const auto [fastest] = mesh::add_totals("fastest signal", cells, term, 1.0, {});
   return fastest;
 }
 

@@ -314,29 +314,34 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
   return found;
 }
 
-// Totals of every block of a range, on the host and in its order. `Terms` says what of:
+// Totals of every block of a range, in its order, in the device's memory. `Terms` says what of:
 //   static constexpr int count;  // how many totals
 //   static constexpr int sums;   // the first of them are sums over leaf cells; the others are the
 //                                // largest values, at least 0, of the range's cells, leaves or not
 //   static constexpr int parts;  // of a sum: k_sum_parts, or 1
 //   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells
 // V is a Pack or a double; a pack's cells lie in one octant, or in a block without refined ones. It
-// is called once for each of the range's cells, which it may change. What blocks total over all
-// ranks is for comm/reproducible_sum.hpp to add up.
+// is called once for each of the range's cells, which it may change.
 template <class Schedule = NativeSchedule, class Terms>
-std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
-                                                           const Terms& terms) {
-  constexpr int count = Terms::count;
-  std::vector<std::array<double, count>> totals(range.count());
-  const auto host =
-      host_view(totals.empty() ? nullptr : totals.front().data(), totals.size() * count);
-  const auto found = Kokkos::create_mirror_view(DeviceSpace{}, host);
+void find_block_totals(const char* name, const CellRange& range, const Terms& terms,
+                       double* totals) {
   const auto launch = [&](const auto& kernel) {
     loops::launch<Schedule>(name, range, kernel, kernel.scratch());
   };
   if (Terms::parts > 1 && range.block_size() / 2 >= Terms::parts)
-    launch(loops::Totals<Terms::parts, Terms>{range, terms, found.data()});
-  else launch(loops::Totals<1, Terms>{range, terms, found.data()});
+    launch(loops::Totals<Terms::parts, Terms>{range, terms, totals});
+  else launch(loops::Totals<1, Terms>{range, terms, totals});
+}
+
+// The same on the host. What blocks total over all ranks is for add_totals.hpp to add up.
+template <class Schedule = NativeSchedule, class Terms>
+std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
+                                                           const Terms& terms) {
+  std::vector<std::array<double, Terms::count>> totals(range.count());
+  const auto host =
+      host_view(totals.empty() ? nullptr : totals.front().data(), totals.size() * Terms::count);
+  const auto found = Kokkos::create_mirror_view(DeviceSpace{}, host);
+  find_block_totals<Schedule>(name, range, terms, found.data());
   copy_to_host(Cargo::numbers, host, found);
   return totals;
 }

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "core/kernel_work.hpp"
+#include "mesh/exact_sums.hpp"
 #include "particles/cloud.hpp"
-#include "particles/exact_sums.hpp"
 #include "particles/particles.hpp"
 
 namespace octant::particles {
@@ -300,7 +300,7 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields,
     }
     const auto terms = mesh::uninitialised<double>("products", 3 * count);
     find_terms(around, count, terms);
-    add_terms<3>(
+    mesh::add_terms<3>(
         {&sums.weighted, &sums.squared[level], &sums.squared[std::max(level - 1, 0)]}, count,
         {24.0, 0.0}, KOKKOS_LAMBDA(std::int64_t n) {
           return Kokkos::Array<double, 3>{terms(n), terms(count + n), terms(2 * count + n)};

@@ -8,8 +8,8 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "decomp/key_order.hpp"
+#include "mesh/exact_sums.hpp"
 #include "particles/cloud.hpp"
-#include "particles/exact_sums.hpp"
 
 namespace octant::particles {
 
@@ -160,7 +160,7 @@ ParticleTotals Particles::totals() const {
   std::array<ReproducibleSum*, k_sums> all;
   for (int s = 0; s < k_sums; ++s) all[s] = &sums[s];
   for (const JoinedSets& sets : kind_.has_mass ? joined_levels() : std::vector<JoinedSets>())
-    add_terms(
+    mesh::add_terms(
         all, sets.count(), {32.0, 10.0}, KOKKOS_LAMBDA(std::int64_t n) {
           const JoinedSets::Place at = sets.place(n);
           const double m = sets.mass(at), u = sets.velocity(at, 0), v = sets.velocity(at, 1),

@@ -12,7 +12,7 @@
 #include "core/columns.hpp"
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 #include "problems/factories.hpp"
 #include "problems/stars_in_gas.hpp"
 
@@ -120,9 +120,7 @@ Pair measured_pair(const mesh::Mesh& mesh, const Weight& weight) {
     const mesh::CellRange cells = mesh.leaf_cells(level);
     const Terms terms{mesh.layout(), mesh.fields(level).blocks(mesh::LevelFields::k_now), cells,
                       weight};
-    for (const auto& of_block : mesh::block_totals("measure binary", cells, terms))
-      for (int n = 0; n < Terms::sums; ++n)
-        sums[n] += mesh.geometry().cell_volume(level) * of_block[n];
+    mesh::add_totals("measure binary", cells, terms, mesh.geometry().cell_volume(level), sums);
   }
   reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
   Pair pair;

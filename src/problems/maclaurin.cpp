@@ -12,7 +12,7 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "gravity/stored_potential.hpp"
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 #include "problems/factories.hpp"
 
 namespace octant::problems {
@@ -159,10 +159,8 @@ class Maclaurin final : public Problem {
           .spheroid = spheroid_,
           .centre = {centre_[0], centre_[1], centre_[2]}};
       const double volume = mesh.geometry().cell_volume(level);
-      for (const auto& of_block : mesh::block_totals("maclaurin", cells, terms)) {
-        for (int n = 0; n < ErrorTerms::sums; ++n) sums[n] += volume * of_block[n];
-        largest = std::max(largest, of_block[ErrorTerms::largest]);
-      }
+      const auto [error] = mesh::add_totals("maclaurin", cells, terms, volume, sums);
+      largest = std::max(largest, error);
     }
     reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
     const auto ratio = [&](int error, int exact) {

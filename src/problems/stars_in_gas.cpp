@@ -10,7 +10,7 @@
 #include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "io/hdf5_file.hpp"
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::problems {
@@ -157,8 +157,7 @@ void StarsInGas::measure(const Present& present) {
                           .stars = at_time(present.time, tables_.data()),
                           .spin = spin_};
     const double volume = mesh.geometry().cell_volume(level);
-    for (const auto& of_block : mesh::block_totals("measure stars", cells, terms))
-      for (int n = 0; n < StarTerms::sums; ++n) sums[n] += volume * of_block[n];
+    mesh::add_totals("measure stars", cells, terms, volume, sums);
   }
   reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
   const auto total = [&](int n) { return sums[n].to_double(); };

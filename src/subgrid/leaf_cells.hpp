@@ -3,7 +3,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "hydro/gas_cell.hpp"
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 #include "mesh/mesh.hpp"
 #include "subgrid/cooling/floor.hpp"
 #include "subgrid/gas_units.hpp"
@@ -58,9 +58,8 @@ struct ChangeOfCell {
 template <class Change>
 ReproducibleSum change_leaf_cells(const GasLevel& level, const Change& change) {
   ReproducibleSum sum;
-  for (const auto& [of_block] :
-       mesh::block_totals("change leaf cells", level.cells, ChangeOfCell<Change>{level, change}))
-    sum += level.cell_volume * of_block;
+  mesh::add_totals("change leaf cells", level.cells, ChangeOfCell<Change>{level, change},
+                   level.cell_volume, {&sum, 1});
   return sum;
 }
 

@@ -156,8 +156,7 @@ class Turbulence final : public Process {
   bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     const DrivenCell driven{level, driving_at(level.moment.time), dt};
-    for (const auto& [of_block] : mesh::block_totals("turbulence", level.cells, driven))
-      ledger["energy"] += level.cell_volume * of_block;
+    mesh::add_totals("turbulence", level.cells, driven, level.cell_volume, {&ledger["energy"], 1});
   }
 
  private:

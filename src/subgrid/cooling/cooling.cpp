@@ -339,23 +339,18 @@ class Cooling final : public Process {
     const cooling::Gas gas = gas_of(level);
     const double seconds = dt * gas.units.time;
     const double decay = std::exp(-seconds / (options_.delay_time * cooling::k_megayear));
-    const auto totals = with_source(level, [&](const auto& source) {
+    std::array<double, cooling::k_accounts> units;
+    for (int n = 0; n < cooling::k_accounts; ++n)
+      units[n] = n >= cooling::k_outside ? 1.0 : level.cell_volume;
+    std::array<ReproducibleSum, cooling::k_accounts> sums;
+    with_source(level, [&](const auto& source) {
       using Source = std::decay_t<decltype(source)>;
-      return mesh::block_totals("cooling", level.cells,
-                                cooling::Step<Source>{level,
-                                                      gas,
-                                                      source,
-                                                      seconds,
-                                                      decay,
-                                                      options_.method,
-                                                      {.tolerance = options_.tolerance}});
+      const cooling::Step<Source> step{
+          level, gas, source, seconds, decay, options_.method, {.tolerance = options_.tolerance}};
+      return mesh::add_totals("cooling", level.cells, step, units, sums);
     });
     const std::vector<std::string> names = accounts();
-    for (int n = 0; n < cooling::k_accounts; ++n) {
-      const double unit = n >= cooling::k_outside ? 1.0 : level.cell_volume;
-      ReproducibleSum& account = ledger[names[n]];
-      for (const auto& of_block : totals) account += unit * of_block[n];
-    }
+    for (int n = 0; n < cooling::k_accounts; ++n) ledger[names[n]] += sums[n];
   }
 
  private:

@@ -1,5 +1,5 @@
 // Loops over own cells, with both schedules and on any number of ranks.
-#include "mesh/cell_loop.hpp"
+#include "mesh/add_totals.hpp"
 
 #include <cmath>
 
@@ -234,6 +234,32 @@ TYPED_TEST(CellLoop, sums_of_blocks_have_one_order_whatever_the_schedule) {
       }
     }
   }
+}
+
+TYPED_TEST(CellLoop, totals_are_added_exactly_on_the_host_and_on_the_device) {
+  MeshFixture f = refined_mesh(8);
+  f.set(rugged, rugged);
+  ReproducibleSum here[2], there[2], expected[2];
+  double most_here = 0.0, most_there = 0.0, most = 0.0;
+  const std::array<double, 2> scales{0.1, -3.0};
+  for (int level = 0; level <= f.mesh.finest_level(); ++level) {
+    const CellRange cells = f.mesh.cells(level);
+    const Sums<k_sum_parts> terms{scalar_of(f, level)};
+    const auto [of_host] = loops::add_on_host<TypeParam>("sums", cells, terms, scales, here);
+    const auto [of_device] = loops::add_on_device<TypeParam>("sums", cells, terms, scales, there);
+    most_here = std::max(most_here, of_host);
+    most_there = std::max(most_there, of_device);
+    for (const auto& totals : block_totals<TypeParam>("sums", cells, terms)) {
+      for (int n = 0; n < 2; ++n) expected[n] += scales[n] * totals[n];
+      most = std::max(most, totals[2]);
+    }
+  }
+  for (int n = 0; n < 2; ++n) {
+    EXPECT_EQ(here[n].to_double(), expected[n].to_double());
+    EXPECT_EQ(there[n].to_double(), expected[n].to_double());
+  }
+  EXPECT_EQ(most_here, most);
+  EXPECT_EQ(most_there, most);
 }
 
 // The same blocks as a mesh has, in other slots.

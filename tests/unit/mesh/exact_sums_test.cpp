@@ -1,5 +1,5 @@
 // Sums on the device: the bits of those on the host, whatever the terms are.
-#include "particles/exact_sums.hpp"
+#include "mesh/exact_sums.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 
 #include "core/random.hpp"
 
-namespace octant::particles::test {
+namespace octant::mesh::test {
 namespace {
 
 // Beside terms of another size, with which they have nothing in common.
@@ -58,4 +58,4 @@ TEST(ExactSums, keep_what_cancels) {
 }
 
 }  // namespace
-}  // namespace octant::particles::test
+}  // namespace octant::mesh::test

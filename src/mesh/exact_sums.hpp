@@ -1,4 +1,4 @@
-// Sums over particles on the device that have the bits of comm/reproducible_sum.hpp.
+// Sums of terms that kernels find, which have the bits of comm/reproducible_sum.hpp.
 //
 // Each term is cut into whole numbers of ever smaller units, from that of the largest term down,
 // and whole numbers add up in any order. Where the terms' bits reach further down than all units
@@ -14,7 +14,7 @@
 #include "core/kernel_work.hpp"
 #include "mesh/device.hpp"
 
-namespace octant::particles {
+namespace octant::mesh {
 
 namespace exact {
 
@@ -78,7 +78,7 @@ struct AllParts {
 template <class Terms>
 void add_on_host(ReproducibleSum& sum, std::size_t which, std::int64_t count,
                  const Terms& terms_of) {
-  const auto terms = mesh::uninitialised<double>("terms", count);
+  const auto terms = uninitialised<double>("terms", count);
   Kokkos::parallel_for(
       "terms", count, KOKKOS_LAMBDA(std::int64_t n) { terms(n) = terms_of(n)[which]; });
   const auto host = on_host(Cargo::particles, terms);
@@ -128,4 +128,4 @@ void add_terms(const std::array<ReproducibleSum*, Sums>& sums, std::int64_t coun
   }
 }
 
-}  // namespace octant::particles
+}  // namespace octant::mesh
