@@ -41,10 +41,11 @@ class FluxAnswers {
     }
   }
 
-  // Answers all requests once all fluxes are complete, each variable of each face by a thread.
+  // Answers every `shares`-th request, from number `share` on, once all fluxes are complete, each
+  // variable of each face by a thread.
   template <class Member>
-  KOKKOS_INLINE_FUNCTION void all(const Member& team) const {
-    for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
+  KOKKOS_INLINE_FUNCTION void all(const Member& team, int share, int shares) const {
+    for (int r = view_.tile().request_begin + share; r < view_.tile().request_end; r += shares) {
       const mesh::FluxRequest& request = a_.sweep.tiles.requests(r);
       const int step = request.average ? 2 : 1;
       const int across = (request.a_end - request.a_begin) / step;

@@ -39,13 +39,15 @@ void answer_requests(const KernelArguments& a, const Batch& batch) {
   using Planes = BatchFluxes<M>;
   using Policy = Kokkos::TeamPolicy<>;
   constexpr int threads = PackTraits<Pack>::width > 1 ? 1 : M * M;
+  constexpr int shares = PackTraits<Pack>::width > 1 ? 1 : 6;  // of a tile's requests: about one
   Kokkos::parallel_for(
-      "hydro::answers", Policy(batch.count, team_threads(threads)),
+      "hydro::answers", Policy(batch.count * shares, team_threads(threads)),
       KOKKOS_LAMBDA(const Policy::member_type& team) {
-        const TileView view(a.sweep.tiles, batch.first + team.league_rank());
-        const Planes planes(batch, team.league_rank(), a.variables);
+        const int tile = team.league_rank() / shares, share = team.league_rank() % shares;
+        const TileView view(a.sweep.tiles, batch.first + tile);
+        const Planes planes(batch, tile, a.variables);
         const FluxAnswers<Planes> answers(a, view, planes);
-        answers.all(team);
+        answers.all(team, share, shares);
       });
 }
 
