@@ -131,14 +131,17 @@ prepare_oldest_readers() {
   fi
 }
 
-# Gets what makes a site of the manual.
-prepare_manual() {
-  local wanted=$root/python/requirements-manual.txt got=$venv/manual
+# Installs the packages of python/requirements-NAME.txt, once.
+install_once() {
+  local wanted=$root/python/requirements-$1.txt got=$venv/$1
   prepare_python
   ! cmp -s "$wanted" "$got" || return 0
-  install_pinned requirements-manual.txt || return 1
+  install_pinned "requirements-$1.txt" || return 1
   cp "$wanted" "$got"
 }
+
+# Gets what makes a site of the manual.
+prepare_manual() { install_once manual; }
 
 write_manual() {
   build_program
@@ -419,6 +422,13 @@ list_skipped_tests() {
     sort -k 1,1nr -k 2
 }
 
+# Prints which lines of each module the tests executed. Only a build with the preset `coverage`
+# counts them.
+report_coverage() {
+  install_once coverage || fail "gcovr, which reports the coverage, cannot be installed"
+  "$venv/bin/python" "$root/tests/line_coverage.py" "$build"
+}
+
 run_tests() {
   local part status=0 seconds summary=() skipped
   local parts=("$@")
@@ -430,6 +440,7 @@ run_tests() {
   # Reference solutions and real inputs; tests that need them skip themselves elsewhere.
   [[ ! -d $root/../shared/data ]] || export OCTANT_DATA=${OCTANT_DATA:-$root/../shared/data}
   [[ ! -d $root/../shared/cases ]] || export OCTANT_CASES=${OCTANT_CASES:-$root/../shared/cases}
+  [[ $preset != coverage ]] || find "$build" -name '*.gcda' -delete
   for part in "${parts[@]}"; do
     echo "--- $part" >&2
     seconds=$SECONDS
@@ -440,6 +451,7 @@ run_tests() {
       status=1
     fi
   done
+  [[ $preset != coverage ]] || report_coverage || status=1
   skipped=$(list_skipped_tests "${parts[@]}")
   [[ ! $skipped ]] || printf '%s\n' '--- skipped tests, and why' "$skipped"
   printf '%s\n' '--- summary' "${summary[@]}"

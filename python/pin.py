@@ -4,8 +4,9 @@
 Writes requirements.txt (the tools and their tests), requirements-readers.txt (other readers of what
 Octant writes, for some tests) and requirements-manual.txt (the manual's site) beside this file,
 with the newest versions that pyproject.toml allows, for CPython 3.11 to 3.14 on Linux on x86_64 and
-aarch64; and requirements-oldest.txt, the oldest VTK that there is for each of these Pythons. Run it
-with a Python that has uv:
+aarch64; requirements-coverage.txt, the newest gcovr, for reports of code coverage; and
+requirements-oldest.txt, the oldest VTK that there is for each of these Pythons. Run it with a
+Python that has uv:
 
     pip install uv && python python/pin.py
 """
@@ -23,6 +24,13 @@ FILES = {
     "requirements-manual.txt": ["test", "manual"],
 }
 OLDEST = "vtk>=9.2.4"  # the first that reads VTKHDF's meshes
+COVERAGE = """\
+[project]
+name = "coverage"
+version = "0"
+requires-python = ">=3.11"
+dependencies = ["gcovr>=8"]
+"""
 BUILDS = ["setuptools>=61"]  # that octools itself is installed with
 PYTHONS = r"(?:cp31[1-4]-cp31[1-4]|cp3\d+-abi3|(?:py2\.)?py3-none)"
 MACHINES = r"(?:any|\S*manylinux\S*_(?:x86_64|aarch64))"
@@ -72,21 +80,27 @@ def oldest(minor: int, folder: str) -> str:
     return f"{name} ; python_version == '3.{minor}' {rest}"
 
 
+def write_pins(project: str, files: dict[str, list[str]]) -> None:
+    """Resolve a project, and write for each file what its extras need."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "pyproject.toml").write_text(project)
+        uv("lock", folder=folder)
+        usable = usable_hashes(Path(folder) / "uv.lock")
+        for name, extras in files.items():
+            words = [word for extra in extras for word in ("--extra", extra)]
+            found = uv("export", "--no-emit-project", "--no-annotate", *words, folder=folder)
+            (HERE / name).write_text(pinned(found, usable))
+
+
 def main() -> None:
     """Resolve, and write the files."""
     with tempfile.TemporaryDirectory() as folder:
         lines = [oldest(minor, folder) for minor in range(11, 15)]
         (HERE / "requirements-oldest.txt").write_text(HEADING + "".join(lines))
-        project = (HERE / "pyproject.toml").read_text()
-        needs = "".join(f'  "{need}",\n' for need in BUILDS)
-        project = project.replace("dependencies = [\n", "dependencies = [\n" + needs, 1)
-        (Path(folder) / "pyproject.toml").write_text(project)
-        uv("lock", folder=folder)
-        usable = usable_hashes(Path(folder) / "uv.lock")
-        for name, extras in FILES.items():
-            words = [word for extra in extras for word in ("--extra", extra)]
-            found = uv("export", "--no-emit-project", "--no-annotate", *words, folder=folder)
-            (HERE / name).write_text(pinned(found, usable))
+    project = (HERE / "pyproject.toml").read_text()
+    needs = "".join(f'  "{need}",\n' for need in BUILDS)
+    write_pins(project.replace("dependencies = [\n", "dependencies = [\n" + needs, 1), FILES)
+    write_pins(COVERAGE, {"requirements-coverage.txt": []})
 
 
 if __name__ == "__main__":

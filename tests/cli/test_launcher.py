@@ -104,6 +104,28 @@ def test_pictures_are_made_when_the_program_announces_results(clone: Clone) -> N
     assert not list(clone.root.glob("tmp.*")), "a temporary file was left behind"
 
 
+def test_coverage_is_reported_of_the_tests_of_this_call_alone(clone: Clone) -> None:
+    clone.script("build/coverage/build.ninja", "")
+    (clone.root / "build/coverage/earlier.gcda").touch()
+    log = "Testing/Temporary/LastTest.log"
+    clone.script("bin/ctest", f'mkdir -p "$2/{Path(log).parent}" && touch "$2/{log}" "$2/new.gcda"')
+    clone.script(".octant/venv/bin/pip", "")
+    clone.script(".octant/venv/bin/python", 'echo "$@" && ls "$2"')
+    (clone.root / "python/requirements-coverage.txt").write_text("gcovr\n")
+    outcome = subprocess.run(
+        [clone.root / "octant", "test", "unit"],
+        env=clone.environment | {"OCTANT_PRESET": "coverage"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert f"tests/line_coverage.py {clone.root}/build/coverage" in outcome.stdout
+    assert "new.gcda" in outcome.stdout
+    assert "earlier.gcda" not in outcome.stdout
+    assert (clone.root / ".octant/venv/coverage").read_text() == "gcovr\n"
+
+
 def test_python_is_not_touched_where_no_pictures_are_wanted(clone: Clone) -> None:
     shutil.rmtree(clone.root / "python")
     assert clone.run("exit 0").returncode == 0
