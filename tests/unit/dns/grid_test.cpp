@@ -1,14 +1,20 @@
 // Cells along z, and the boundary tables.
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "core/error.hpp"
+#include "core/parameters.hpp"
 #include "dns/domain.hpp"
 #include "dns/momentum_sweep.hpp"
 #include "dns/operators.hpp"
 #include "dns/staggered_grid.hpp"
+#include "dns/sudden_walls.hpp"
+#include "flow_fixture.hpp"
 
 namespace octant::dns {
 
@@ -116,6 +122,209 @@ TEST(Boundaries, a_periodic_side_needs_a_partner) {
   FlowParameters parameters;
   parameters.boundary[1] = {Side::periodic, Side::wall};
   EXPECT_THROW(Boundaries(parameters, {1.0, 1.0, 1.0}), InputError);
+}
+
+// The message with which a change of parameters is refused.
+template <class Change>
+std::string refused_boundaries(const Change& change) {
+  FlowParameters parameters;
+  change(parameters);
+  return error_of<InputError>([&] { Boundaries(parameters, {1.0, 2.0, 3.0}); });
+}
+
+void expect_part(const std::string& message, const std::string& part) {
+  EXPECT_NE(message.find(part), std::string::npos) << "\"" << message << "\" lacks " << part;
+}
+
+TEST(Boundaries, that_do_not_go_together_are_refused_by_name) {
+  expect_part(refused_boundaries([](FlowParameters& p) { p.boundary[1] = {Side::wall}; }),
+              "dns.boundary_y has 1 entries; expected two");
+  expect_part(
+      refused_boundaries([](FlowParameters& p) {
+        p.boundary[0] = {Side::free_slip, Side::periodic};
+      }),
+      "dns.boundary_x = [\"free_slip\", \"periodic\"]: a periodic side needs a periodic partner");
+  expect_part(refused_boundaries([](FlowParameters& p) {
+                p.boundary_velocity[2][0] = {0.0, 0.0, 1.0};
+              }),
+              "dns.velocity_z_lower = [0, 0, 1]: a wall moves only along itself");
+  expect_part(
+      refused_boundaries([](FlowParameters& p) {
+        p.boundary[2] = {Side::outflow, Side::inflow};
+        p.boundary_velocity[2][1] = {0.0, 0.0, 1.0};
+      }),
+      "dns.velocity_z_upper = [0, 0, 1]: the fluid of an inflow enters; expected a negative "
+      "velocity along z");
+  expect_part(refused_boundaries([](FlowParameters& p) {
+                p.boundary[2] = {Side::wall, Side::free_slip};
+                p.boundary_velocity[2][1] = {1.0, 0.0, 0.0};
+              }),
+              "a free_slip side has no velocity of its own; expected [0, 0, 0]");
+  expect_part(refused_boundaries([](FlowParameters& p) {
+                p.boundary[2] = {Side::inflow, Side::wall};
+                p.boundary_velocity[2][0] = {0.0, 0.0, 0.5};
+              }),
+              "the inflows bring in 1 (volume per time) and nothing leaves");
+  expect_part(
+      refused_boundaries([](FlowParameters& p) {
+        p.boundary[0] = {Side::wall, Side::free_slip};
+        p.forcing = Forcing::bulk_velocity;
+      }),
+      "dns.forcing = \"bulk_velocity\" along x needs a periodic axis, but dns.boundary_x is "
+      "[\"wall\", \"free_slip\"]");
+}
+
+TEST(Boundaries, whose_inflows_bring_in_what_others_take_out_need_no_outflow) {
+  FlowParameters p;
+  p.boundary[0] = {Side::inflow, Side::wall};
+  p.boundary_velocity[0][0] = {1.0, 0.0, 0.0};
+  expect_part(error_of<InputError>([&] { Boundaries(p, {1.0, 2.0, 3.0}); }), "nothing leaves");
+  p.boundary[0] = {Side::inflow, Side::outflow};
+  EXPECT_EQ(error_of<InputError>([&] { Boundaries(p, {1.0, 2.0, 3.0}); }), "");
+}
+
+// A file of numbers, removed at the end.
+class NumberFile {
+ public:
+  explicit NumberFile(const std::string& text)
+      : path((std::filesystem::temp_directory_path() / "octant_faces_").string() +
+             std::to_string(::getpid())) {
+    std::ofstream(path) << text;
+  }
+  ~NumberFile() { std::filesystem::remove(path); }
+  std::string path;
+};
+
+std::string refused_faces(const std::string& text) {
+  const NumberFile file(text);
+  GridOptions options = stretched(Stretching::file);
+  options.cells[2] = 3;
+  options.stretching_file = file.path;
+  return error_of<InputError>([&] { z_faces(options); });
+}
+
+TEST(Grid, faces_from_a_file_are_those_numbers) {
+  const NumberFile file("0 0.5\n1.25 3.0\n");
+  GridOptions options = stretched(Stretching::file);
+  options.cells[2] = 3;
+  options.stretching_file = file.path;
+  EXPECT_EQ(z_faces(options), (std::vector<double>{0.0, 0.5, 1.25, 3.0}));
+  const Grid grid(options, false);
+  EXPECT_EQ(grid.dz_cell[1], 0.75);
+  EXPECT_EQ(grid.centre[2], 2.125);
+}
+
+TEST(Grid, files_of_faces_that_do_not_fit_are_refused) {
+  expect_part(refused_faces("0 1 2"),
+              "it has 3 numbers, but grid.cells[2] = 3 needs the positions "
+              "of 4 faces");
+  expect_part(refused_faces("0 1 x 3"), "what follows number 2 is no number");
+  expect_part(refused_faces("0 2 1 3"), "number 3 is 1, which does not exceed 2 before it");
+  expect_part(refused_faces("0 1 2 2.5"),
+              "the faces reach from 0 to 2.5; expected 0 to "
+              "grid.size[2] = 3");
+  GridOptions missing = stretched(Stretching::file);
+  missing.stretching_file = "/nonexistent/faces";
+  expect_part(error_of<InputError>([&] { z_faces(missing); }),
+              "grid.stretching_file = \"/nonexistent/faces\": cannot be read; expected a text file "
+              "with 18 positions of faces");
+}
+
+TEST(Grid, lengths_that_rounding_errors_would_spoil_are_refused) {
+  GridOptions flat = stretched(Stretching::uniform);
+  flat.size = {4e-7, 1.0, 3.0};
+  expect_part(error_of<InputError>([&] { Grid(flat, false); }),
+              "the longest extent is 3 and the smallest spacing of faces 1e-07");
+  GridOptions vast = stretched(Stretching::uniform);
+  vast.size = {1e51, 1e51, 1e51};
+  expect_part(error_of<InputError>([&] { Grid(vast, false); }), "choose another unit of length");
+}
+
+TEST(Parameters, of_grid_and_flow_are_read_by_their_names) {
+  GridOptions grid;
+  FlowParameters flow;
+  ScalarOptions scalar;
+  ParameterSchema schema;
+  declare(schema, grid);
+  declare(schema, flow);
+  declare(schema, scalar);
+  schema.read_text(R"toml(
+[grid]
+cells = [4, 6, 8]
+stretching = "tanh_lower"
+[dns]
+diffusion = "implicit_z"
+boundary_x = ["inflow", "outflow"]
+velocity_x_lower = [1.5, 0.0, 0.0]
+schedule = "batches"
+[scalar]
+enabled = true
+boundary_z = ["value", "insulated"]
+values_z = [2.0, 0.0]
+)toml",
+                   "test");
+  EXPECT_EQ(grid.cells, (std::array{4, 6, 8}));
+  EXPECT_EQ(grid.stretching, Stretching::tanh_lower);
+  EXPECT_EQ(flow.diffusion, Diffusion::implicit_z);
+  EXPECT_EQ(flow.boundary_velocity[0][0][0], 1.5);
+  EXPECT_TRUE(in_batches(flow));
+  const Boundaries boundaries(flow, grid.size);
+  const ScalarSides sides = scalar.sides(boundaries);
+  EXPECT_EQ(sides[0][0].condition, Condition::dirichlet);
+  EXPECT_EQ(sides[0][1].condition, Condition::neumann);  // an outflow
+  EXPECT_EQ(sides[1][0].condition, Condition::periodic);
+  EXPECT_EQ(sides[2][0].value, 2.0);
+  EXPECT_EQ(sides[2][1].condition, Condition::neumann);
+  scalar.boundary[0][0] = ScalarSideKind::insulated;
+  expect_part(error_of<InputError>([&] { scalar.sides(boundaries); }),
+              "scalar.boundary_x: the lower side is an inflow, where the scalar has a value");
+  scalar.values[1] = {1.0};
+  scalar.boundary[0][0] = ScalarSideKind::value;
+  expect_part(error_of<InputError>([&] { scalar.sides(boundaries); }),
+              "scalar.boundary_y and scalar.values_y have 2 and 1 entries; expected two each");
+}
+
+// A lid along z, or a wall along x, that moves over fluid whose profile is linear or at rest.
+bool is_sudden(Diffusion diffusion, int axis, bool linear, bool hot) {
+  FlowSetup setup;
+  setup.grid.cells = {4, 4, 4};
+  setup.flow.diffusion = diffusion;
+  for (auto& sides : setup.flow.boundary) sides = {Side::periodic, Side::periodic};
+  setup.flow.boundary[axis] = {Side::wall, Side::wall};
+  if (!hot) setup.flow.boundary_velocity[axis][1][1] = axis == 1 ? 0.0 : 2.0;
+  setup.scalar.enabled = hot;
+  setup.scalar.values[axis] = {0.0, 2.0};
+  TestFlow test(setup, {1, 1});
+  const auto profile = [&](const TestFlow::Point& x) { return linear ? 2.0 * x[axis] : 0.0; };
+  if (hot) test.set(test.flow().scalar(), -1, profile);
+  test.set_velocity(
+      [&](int c, const TestFlow::Point& x) { return !hot && c == k_v ? profile(x) : 0.0; });
+  return has_sudden_walls(test.flow());
+}
+
+TEST(SuddenWalls, are_those_whose_value_jumps_where_diffusion_is_implicit) {
+  for (const bool hot : {false, true}) {
+    EXPECT_TRUE(is_sudden(Diffusion::implicit_z, 2, false, hot));
+    EXPECT_TRUE(is_sudden(Diffusion::implicit_all, 0, false, hot));
+    EXPECT_FALSE(is_sudden(Diffusion::implicit_z, 0, false, hot));  // explicit along x
+    EXPECT_FALSE(is_sudden(Diffusion::explicit_all, 2, false, hot));
+    for (const int axis : {0, 2}) EXPECT_FALSE(is_sudden(Diffusion::implicit_all, axis, true, hot));
+  }
+}
+
+// The stiffest mode, 4 viscosity / spacing^2, times half of the longest stage, 8/15 of a step.
+TEST(SuddenWalls, would_ring_in_steps_that_are_long_against_diffusion_across_a_cell) {
+  FlowSetup setup;
+  setup.grid.cells = {16, 4, 4};
+  setup.flow.viscosity = 0.1;
+  for (const Diffusion diffusion : {Diffusion::implicit_z, Diffusion::implicit_all}) {
+    setup.flow.diffusion = diffusion;
+    TestFlow test(setup, {1, 1});
+    const double spacing = diffusion == Diffusion::implicit_z ? 0.25 : 1.0 / 16.0;
+    const double longest = 15.0 / 16.0 * spacing * spacing / 0.1;
+    EXPECT_FALSE(would_ring(test.flow(), 0.999 * longest));
+    EXPECT_TRUE(would_ring(test.flow(), 1.001 * longest));
+  }
 }
 
 TEST(RungeKutta, stages_add_up_to_a_step) {
