@@ -25,6 +25,7 @@
 #include "driver/timers.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/diagnostics.hpp"
+#include "hydro/stage_fractions.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
 
@@ -161,6 +162,10 @@ class AmrSimulation {
   void start_coupling(int level);
   void finish_coupling(int level);
   void restore_broken(int level);
+  bool withholds_fractions(int level) const;
+  hydro::CoarseFineBoundary boundary_to_finer(int level);
+  void withhold_fractions(const hydro::SweepArguments& arguments, const hydro::Stage& stage,
+                          int level);
   void start_ghosts(int level, int source, double theta, double time);
   hydro::BatchBuffer* batches_for(int tiles) const;
   void sweep_stage(int level, int stage, double dt, double theta);
@@ -272,6 +277,8 @@ class AmrSimulation {
   std::int64_t step_ = 0, cell_updates_ = 0;
   bool regridded_ = false, rebalanced_ = false;
   std::vector<Placement> placements_;  // by the last adapt()
+  // By level: amounts withheld from fractions until refluxing.
+  std::vector<mesh::DeviceArray<double>> withheld_fractions_;
 };
 
 }  // namespace octant::driver

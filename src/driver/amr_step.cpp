@@ -262,6 +262,9 @@ void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
   if (unjudged_) judge_sweep();
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
+  if (withholds_fractions(level))
+    hydro::give_back_fractions(options_.hydro, mesh_.layout(), boundary_to_finer(level),
+                               mesh_.fields(level).blocks(LevelFields::k_now));
   mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
   restore_broken(level);
 }
@@ -280,6 +283,34 @@ void AmrSimulation::restore_broken(int level) {
     restored_.mass += volume * cells.mass;
     restored_.energy += volume * cells.energy;
   }
+}
+
+// Whether fractions of a level are withheld from later stages of a Runge-Kutta step and from finer
+// levels, where coarse fluxes have brought them into cells beside those.
+bool AmrSimulation::withholds_fractions(int level) const {
+  const bool has_stages = hydro::stages(options_.hydro.integrator).size() > 1;
+  return has_stages && level < mesh_.finest_level() && !options_.hydro.scalars.empty();
+}
+
+hydro::CoarseFineBoundary AmrSimulation::boundary_to_finer(int level) {
+  const mesh::Mesh::CoarseFluxes fluxes = mesh_.coarse_fluxes(level + 1);
+  const std::int64_t values = hydro::withheld_values(mesh_.layout(), fluxes.registers);
+  if (std::ssize(withheld_fractions_) <= level) withheld_fractions_.resize(level + 1);
+  mesh::DeviceArray<double>& withheld = withheld_fractions_[level];
+  if (static_cast<std::int64_t>(withheld.size()) < values)
+    withheld = mesh::uninitialised<double>("withheld fractions", values);
+  return {.corrections = mesh_.corrections(level + 1),
+          .coarse_fluxes = fluxes.values,
+          .inverse_cell_size = 1.0 / mesh_.geometry().cell_size(level),
+          .withheld = withheld.data()};
+}
+
+void AmrSimulation::withhold_fractions(const hydro::SweepArguments& arguments,
+                                       const hydro::Stage& stage, int level) {
+  if (!withholds_fractions(level)) return;
+  const auto timing = timers_.time("level coupling", Phase::other, level + 1);
+  hydro::withhold_fractions(options_.hydro, mesh_.layout(), arguments, stage,
+                            boundary_to_finer(level));
 }
 
 // Begins to fill the ghosts of a level's state `source`, which is of that time, `theta` of the way
@@ -367,6 +398,7 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   seconds += clock.seconds();
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
+  withhold_fractions(arguments, weights, level);
   if (weights.last) fields.commit(target);
 
   unjudged_ = {.level = level,

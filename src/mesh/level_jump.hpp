@@ -34,7 +34,10 @@ class LevelJump {
 
   // Doubles of its registers on either level.
   std::int64_t fine_doubles() const { return (own_room_ + sent_room_) * face_values_; }
-  std::int64_t coarse_doubles() const { return (own_room_ + received_room_) * face_values_; }
+  std::int64_t coarse_doubles() const { return coarse_registers() * face_values_; }
+  // Registers of the coarse level, which CorrectionTask::coarse counts, and where they begin.
+  std::int64_t coarse_registers() const { return own_room_ + received_room_; }
+  std::int64_t coarse_begin() const { return coarse_begin_; }
 
   // Slots whose flux requests it wrote anew when it followed last, and the requests of a slot.
   const std::vector<int>& rewritten_fine() const { return rewritten_fine_.slots(); }

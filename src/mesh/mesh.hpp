@@ -112,6 +112,15 @@ class Mesh {
   void clear_registers(int fine_level);
   // Which cells of the coarser level synchronise() corrects, of this rank.
   Corrections corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
+  // The coarse fluxes that it replaces, in registers that CorrectionTask::coarse counts.
+  struct CoarseFluxes {
+    const double* values;
+    std::int64_t registers;
+  };
+  CoarseFluxes coarse_fluxes(int fine_level) const {
+    const LevelJump& jump = *jumps_[fine_level];
+    return {registers_[fine_level - 1].data() + jump.coarse_begin(), jump.coarse_registers()};
+  }
   // Corrects the coarser level by the registers and puts the mean of the fine cells into it. What
   // flowed of variable 0 on the coarser level is corrected by them, too.
   void synchronise(int fine_level, const FaceFlow& coarse_flow = {});

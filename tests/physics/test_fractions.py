@@ -87,6 +87,7 @@ SCHEMES = {
     "ppm26": ("hydro.scheme=rk2", "hydro.reconstruction=ppm26"),
     "ppm26_published": ("hydro.scheme=rk2", "hydro.reconstruction=ppm26_published"),
 }
+RK2_PPM = ("hydro.scheme=rk2", "hydro.reconstruction=ppm")
 
 
 def assert_bounded(outcome: Outcome, names: list[str]) -> None:
@@ -106,17 +107,61 @@ def test_a_dye_stays_in_bounds(tmp_path: Path, scheme: str) -> None:
     assert_bounded(run_well(tmp_path / "run", BALL, *SCHEMES[scheme]), ["scalar_0"])
 
 
-@pytest.mark.parametrize("scheme", ["muscl_hancock", "rk2"])
-def test_a_dye_stays_in_bounds_across_level_jumps(tmp_path: Path, scheme: str) -> None:
-    levels = ("mesh.max_level=1", "time.max_steps=8", "mesh.block_size=4")
-    outcome = run_well(tmp_path / "run", BALL, *SCHEMES[scheme], *levels)
-    assert len(set(leaf_cells(outcome.last_snapshot).size)) == 2
+# Schemes, finest levels and the axes that x, y, z of the ball become: (scheme, level, order).
+JUMPS = [
+    ("muscl_hancock", 1, "xyz"),
+    ("rk2", 1, "xyz"),
+    ("rk2_ppm", 1, "yzx"),
+    ("rk3_ppm", 1, "xyz"),
+    ("rk3_ppm", 1, "zxy"),
+    ("muscl_hancock", 2, "xyz"),
+    ("rk2_ppm", 2, "xyz"),
+    ("rk3_ppm", 2, "xyz"),
+]
+
+
+def turned_ball(order: str) -> tuple[str, ...]:
+    """Options with which the ball's x, y, z are these axes."""
+    velocity = dict(zip(order, ("1", "0.5", "0.25"), strict=True))
+    x, y = order[0], order[1]
+    return (
+        f"problem.velocity={[velocity[axis] for axis in 'xyz']}".replace("'", '"'),
+        f'problem.pressure="1 + 5*(({x} - 0.2)^2 + ({y} - 0.3)^2 < 0.01)"',
+    )
+
+
+@pytest.mark.parametrize(("scheme", "level", "order"), JUMPS)
+def test_a_dye_stays_in_bounds_across_level_jumps(
+    tmp_path: Path, scheme: str, level: int, order: str
+) -> None:
+    options = (SCHEMES | {"rk2_ppm": RK2_PPM})[scheme] + turned_ball(order)
+    levels = (f"mesh.max_level={level}", f"time.max_steps={8 // level}", "mesh.block_size=4")
+    outcome = run_well(tmp_path / "run", BALL, *options, *levels)
+    first, last = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
+    assert len(set(last.size)) == level + 1
     assert_bounded(outcome, ["scalar_0"])
-    masses = [
-        np.sum(cells["density"] * cells["scalar_0"] * cells.volume)
-        for cells in (leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot))
-    ]
+    masses = [np.sum(of["density"] * of["scalar_0"] * of.volume) for of in (first, last)]
     assert abs(masses[1] / masses[0] - 1.0) < 1e-13
+
+
+def test_a_mixture_keeps_bounds_and_sum_across_level_jumps_however_it_is_run(
+    tmp_path: Path,
+) -> None:
+    species = (
+        "hydro.scalars=3",
+        'problem.scalars=["0.7*(r < 0.2)", "0.3*(r < 0.2)", "1 - (r < 0.2)"]',
+        "mesh.max_level=1",
+        "mesh.block_size=4",
+        "time.max_steps=6",
+    )
+    outcomes = [
+        run_well(tmp_path / f"run{ranks}", BALL, *SCHEMES["rk3_ppm"], *species, *how, ranks=ranks)
+        for ranks, how in ((1, ()), (3, ("execution.schedule=device",)))
+    ]
+    names = [f"scalar_{n}" for n in range(3)]
+    assert_bounded(outcomes[0], names)
+    assert np.abs(sum_of(leaf_cells(outcomes[0].last_snapshot), names) - 1.0).max() < 1e-13
+    assert_same_run(outcomes[1], outcomes[0])
 
 
 def test_bounds_need_not_be_zero_and_one(tmp_path: Path) -> None:
