@@ -300,3 +300,32 @@ def test_what_is_not_balanced_is_refused(
 ) -> None:
     outcome = run(tmp_path / "run", atmosphere(0), ISOTHERMAL, *overrides)
     assert_refused(outcome, "hydro.well_balanced", *words)
+
+
+@pytest.mark.parametrize("scheme", ["muscl", "rk3_ppm"])
+def test_a_mixture_keeps_its_bounds_and_sum_beside_dual_energy(tmp_path: Path, scheme: str) -> None:
+    """A light bubble rises in a balanced, refined atmosphere of three species."""
+    bubble = "((x - 0.5)^2 + (y - 1)^2 + (z - 0.5)^2 < 0.1)"
+    outcome = run_balanced(
+        tmp_path / "run",
+        atmosphere(1),
+        *SCHEMES[scheme],
+        "hydro.dual_energy=on",
+        "hydro.scalars=3",
+        f'problem.density="exp(-y)*(1 - 0.8*{bubble})"',
+        f'problem.scalars=["{bubble}", "0.3*(1 - {bubble})", "0.7*(1 - {bubble})"]',
+        "mesh.max_level=1",
+        'refine.gradient_fields=["scalar_0"]',
+        "refine.gradient=[0.1]",
+        "time.max_steps=12",
+    )
+    first, last = leaf_cells(outcome.snapshots[0]), leaf_cells(outcome.last_snapshot)
+    assert len(set(last.size)) == 2
+    assert fastest(outcome) > 1e-3
+    names = [f"scalar_{n}" for n in range(3)]
+    for name in names:
+        assert last[name].min() >= first[name].min() - 1e-14
+        assert last[name].max() <= first[name].max() + 1e-14
+    assert np.abs(sum(last[name] for name in names) - 1.0).max() < 1e-13
+    history = outcome.history()
+    assert np.abs(np.asarray(history["mass"]) / history["mass"][0] - 1.0).max() < 1e-13
