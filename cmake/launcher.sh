@@ -379,12 +379,23 @@ test_bindings() {
   run_pytest tests/bindings
 }
 
-# A file's tests stay together: they share what they prepare.
+# Counts instructions with valgrind, which does not know AVX-512: with the preset portable, whatever
+# the others are tested with. Runs are dealt out among the cores.
+test_performance() {
+  local preset=portable build=$root/build/portable program=$root/build/portable/octant
+  command -v valgrind > /dev/null || install_packages valgrind || true
+  build_targets octant octant-bench
+  run_pytest tests/performance --dist loadgroup
+}
+
+# Runs the tests of a folder, with further options for pytest. A file's tests stay together: they
+# share what they prepare.
 run_pytest() {
   local side_by_side=(--numprocesses "$cores" --dist loadfile)
   prepare_python
   (cd "$root/$1" &&
-    OCTANT_PROGRAM=$program "$venv/bin/python" -m pytest -q "${side_by_side[@]}" < /dev/null)
+    OCTANT_PROGRAM=$program "$venv/bin/python" -m pytest -q "${side_by_side[@]}" "${@:2}" \
+      < /dev/null)
 }
 
 existing_parts() {
@@ -436,10 +447,11 @@ run_tests() {
   for part in "${parts[@]}"; do
     [[ $(type -t "test_$part") ]] || fail "no tests are called $part"
   done
-  build_everything
+  [[ ${parts[*]} == performance ]] || build_everything  # which counts with another preset
   # Reference solutions and real inputs; tests that need them skip themselves elsewhere.
   [[ ! -d $root/../shared/data ]] || export OCTANT_DATA=${OCTANT_DATA:-$root/../shared/data}
   [[ ! -d $root/../shared/cases ]] || export OCTANT_CASES=${OCTANT_CASES:-$root/../shared/cases}
+  mkdir -p "$build"
   [[ $preset != coverage ]] || find "$build" -name '*.gcda' -delete
   for part in "${parts[@]}"; do
     echo "--- $part" >&2
