@@ -22,6 +22,14 @@ GCOVR = [
 ]
 
 
+def remove_outdated(build: Path) -> None:
+    """Remove the counts of objects that have been compiled again since: gcov refuses them."""
+    for counts in build.rglob("*.gcda"):
+        notes = counts.with_suffix(".gcno")
+        if notes.exists() and notes.stat().st_mtime > counts.stat().st_mtime:
+            counts.unlink()
+
+
 def run_gcovr(build: Path, pages: Path) -> dict:
     """Write the pages, and return the counts of each file."""
     pages.mkdir(exist_ok=True)
@@ -55,6 +63,7 @@ def main() -> None:
     """Print the table."""
     build = Path(sys.argv[1]).resolve()
     pages = build / "coverage"
+    remove_outdated(build)
     print(table(by_module(run_gcovr(build, pages)["files"])))
     print(f"lines of each file: {pages / 'index.html'}")
 

@@ -22,6 +22,8 @@ constexpr std::int64_t k_same_wish_ns = 1'000'000'000;
 std::atomic<int> g_received{0};
 std::atomic<std::int64_t> g_first_urgent_ns{0};
 std::atomic<bool> g_speaks{false};
+// Signals that a StopSignals has left ignored at its end: the next one heeds them again.
+bool g_left_ignored[NSIG] = {};
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 std::int64_t now_ns() {
@@ -55,7 +57,8 @@ void handle(int signal, void (*handler)(int)) {
   struct sigaction before {
   }, wanted{};
   ::sigaction(signal, nullptr, &before);
-  if (before.sa_handler == SIG_IGN && handler == heed) return;
+  const bool ignored_from_the_start = before.sa_handler == SIG_IGN && !g_left_ignored[signal];
+  if (ignored_from_the_start && handler == heed) return;
   wanted.sa_handler = handler;
   wanted.sa_flags = SA_RESTART;
   ::sigaction(signal, &wanted, nullptr);
@@ -101,7 +104,9 @@ StopSignals::~StopSignals() {
   for (const int signal : k_wishes) {
     struct sigaction present {};
     ::sigaction(signal, nullptr, &present);
-    if (present.sa_handler == heed) std::signal(signal, is_urgent(signal) ? SIG_DFL : SIG_IGN);
+    if (present.sa_handler != heed) continue;
+    std::signal(signal, is_urgent(signal) ? SIG_DFL : SIG_IGN);
+    g_left_ignored[signal] = !is_urgent(signal);
   }
 }
 

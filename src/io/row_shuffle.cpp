@@ -87,16 +87,4 @@ void RowShuffle::move_to_writers(std::span<const std::byte> own, std::span<std::
   scatter(received, written_order_, row_bytes, written);
 }
 
-void RowShuffle::move_to_owners(std::span<const std::byte> read, std::span<std::byte> own,
-                                std::size_t row_bytes) {
-  OCTANT_REQUIRE(read.size() == written_order_.size() * row_bytes,
-                 "{} bytes were given for {} rows of {} bytes", read.size(), written_order_.size(),
-                 row_bytes);
-  const auto send = gathered(read, written_order_, row_bytes);
-  std::vector<std::byte> received(own.size());
-  exchanger_.start_bytes(plan_, send.data(), received.data(), row_bytes, Direction::reverse);
-  exchanger_.finish();
-  scatter(received, own_order_, row_bytes, own);
-}
-
 }  // namespace octant

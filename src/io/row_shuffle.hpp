@@ -1,4 +1,4 @@
-// Moves rows between the ranks that own them and the ranks that write or read them.
+// Moves rows from the ranks that own them to the ranks that write them.
 #pragma once
 
 #include <cstddef>
@@ -38,21 +38,9 @@ class RowShuffle {
     return written;
   }
 
-  // The way back: takes the values of the rows range() and returns those of the own rows.
-  // Collective.
-  template <Copyable T>
-  std::vector<T> to_owners(std::span<const T> read, std::int64_t values_per_row = 1) {
-    std::vector<T> own(own_order_.size() * static_cast<std::size_t>(values_per_row));
-    move_to_owners(std::as_bytes(read), std::as_writable_bytes(std::span(own)),
-                   sizeof(T) * static_cast<std::size_t>(values_per_row));
-    return own;
-  }
-
  private:
   void move_to_writers(std::span<const std::byte> own, std::span<std::byte> written,
                        std::size_t row_bytes);
-  void move_to_owners(std::span<const std::byte> read, std::span<std::byte> own,
-                      std::size_t row_bytes);
 
   std::int64_t total_;
   RowRange range_;

@@ -1,7 +1,9 @@
 // The main program of every unit test. On several ranks, rank 0 reports as usual, and the others
 // speak only of failures; a failure on any rank fails the whole program.
+#include <cstdio>
 #include <string>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "comm/communicator.hpp"
@@ -19,9 +21,10 @@ class FailuresOnly : public testing::EmptyTestEventListener {
 
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (!result.failed()) return;
-    octant::log::error("rank {}: {}:{}: {}: {}", rank_,
-                       result.file_name() != nullptr ? result.file_name() : "?",
-                       result.line_number(), test_, result.message());
+    // Not to the log, which a test may have set to be silent on this rank.
+    fmt::print(stderr, "rank {}: {}:{}: {}: {}\n", rank_,
+               result.file_name() != nullptr ? result.file_name() : "?", result.line_number(),
+               test_, result.message());
   }
 
  private:
