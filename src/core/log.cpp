@@ -5,7 +5,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -94,7 +93,7 @@ class OwnFileSink final : public spdlog::sinks::base_sink<std::mutex> {
     for (std::size_t begin = 0; begin < line.size();) {
       const ssize_t written = ::write(descriptor_, line.data() + begin, line.size() - begin);
       if (written < 0 && errno == EINTR) continue;
-      if (written <= 0) throw RunError("{}", std::strerror(errno));
+      if (written <= 0) throw RunError("{}", system_reason());
       begin += static_cast<std::size_t>(written);
     }
   }

@@ -17,7 +17,22 @@ namespace {
 
 constexpr int k_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
 
-std::string reason() { return std::strerror(errno); }
+// What the user can do about an error of the system, or "".
+const char* remedy(int error) {
+  switch (error) {
+    case ENOSPC: return "free space on the disk";
+    case EDQUOT: return "free space, or ask for a larger quota";
+    case EFBIG: return "raise the limit of file lengths, ulimit -f";
+    case EMFILE:
+    case ENFILE: return "raise the limit of open files, ulimit -n";
+    case EACCES:
+    case EPERM: return "check the permissions";
+    case EROFS: return "check how the disk is mounted";
+    case EIO:
+    case ESTALE: return "check the disk and the connection to it";
+    default: return "";
+  }
+}
 
 std::string identity_of(const struct stat& status) {
   return fmt::format("{} {} {} {}.{:09}", status.st_dev, status.st_ino, status.st_size,
@@ -27,7 +42,7 @@ std::string identity_of(const struct stat& status) {
 // What keeps an open file from being one that belongs to this run alone, or "".
 std::string fault_of(int descriptor) {
   struct stat status;
-  if (::fstat(descriptor, &status) != 0) return reason();
+  if (::fstat(descriptor, &status) != 0) return system_reason();
   if (!S_ISREG(status.st_mode)) return "it is no regular file; remove it";
   if (status.st_nlink > 1)
     return fmt::format("the file has {} names (hard links); replace it by a copy", status.st_nlink);
@@ -36,6 +51,14 @@ std::string fault_of(int descriptor) {
 
 }  // namespace
 
+std::string system_reason(int error) {
+  const std::string_view advice = remedy(error);
+  return advice.empty() ? std::strerror(error)
+                        : fmt::format("{} ({})", std::strerror(error), advice);
+}
+
+std::string system_reason() { return system_reason(errno); }
+
 int create_own_file(const std::string& path) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     if (::unlink(path.c_str()) != 0 && errno != ENOENT) break;
@@ -43,7 +66,7 @@ int create_own_file(const std::string& path) {
     if (descriptor >= 0) return descriptor;
     if (errno != EEXIST) break;
   }
-  throw RunError("cannot create '{}': {}", path, reason());
+  throw RunError("cannot create '{}': {}", path, system_reason());
 }
 
 int open_own_file(const std::string& path, Absent absent, Position position) {
@@ -51,9 +74,9 @@ int open_own_file(const std::string& path, Absent absent, Position position) {
                     (position == Position::at_end ? O_APPEND : 0);
   const int descriptor = ::open(path.c_str(), flags, 0666);
   if (descriptor < 0)
-    throw RunError(
-        "cannot open '{}': {}", path,
-        errno == ELOOP ? "it is a link; remove the link, which may lead elsewhere" : reason());
+    throw RunError("cannot open '{}': {}", path,
+                   errno == ELOOP ? "it is a link; remove the link, which may lead elsewhere"
+                                  : system_reason());
   if (const std::string fault = fault_of(descriptor); !fault.empty()) {
     ::close(descriptor);
     throw RunError("cannot open '{}': {}", path, fault);
@@ -70,7 +93,18 @@ void make_own_folder(const std::string& path) {
         "folder",
         path);
   fs::create_directories(path, error);
-  if (error) throw RunError("cannot make the folder '{}': {}", path, error.message());
+  if (error) throw RunError("cannot make the folder '{}': {}", path, system_reason(error.value()));
+}
+
+// Some file systems cannot do this (EINVAL) and do not need it.
+void sync_directory_of(const std::string& path) {
+  const auto directory = std::filesystem::absolute(path).parent_path();
+  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  const bool failed = descriptor < 0 || (::fsync(descriptor) != 0 && errno != EINVAL);
+  const std::string reason = failed ? system_reason() : "";
+  if (descriptor >= 0) ::close(descriptor);
+  if (failed)
+    throw RunError("cannot bring the directory '{}' to the disk: {}", directory.string(), reason);
 }
 
 void write_own_file(const std::string& path, std::string_view content) {
@@ -78,11 +112,13 @@ void write_own_file(const std::string& path, std::string_view content) {
   try {
     AppendedFile file(part);
     file.append(std::as_bytes(std::span(content.data(), content.size())));
+    file.sync();
     file.close();
-    if (std::rename(part.c_str(), path.c_str()) != 0) throw RunError("{}", reason());
+    if (std::rename(part.c_str(), path.c_str()) != 0) throw RunError("{}", system_reason());
+    sync_directory_of(path);
   } catch (const RunError& error) {
     ::unlink(part.c_str());
-    throw RunError("cannot write '{}': {}; check the space left", path, error.what());
+    throw RunError("cannot write '{}': {}", path, error.what());
   }
 }
 
@@ -94,15 +130,19 @@ void AppendedFile::append(std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) throw RunError("{}", reason());
+    if (written <= 0) throw RunError("{}", system_reason());
     bytes = bytes.subspan(static_cast<std::size_t>(written));
   }
+}
+
+void AppendedFile::sync() {
+  if (::fsync(descriptor_) != 0) throw RunError("{}", system_reason());
 }
 
 void AppendedFile::close() {
   const int descriptor = descriptor_;
   descriptor_ = -1;
-  if (::close(descriptor) != 0) throw RunError("{}", reason());
+  if (::close(descriptor) != 0) throw RunError("{}", system_reason());
 }
 
 ReadFile::ReadFile(const std::string& path, std::size_t most) : path_(path) {
@@ -110,7 +150,7 @@ ReadFile::ReadFile(const std::string& path, std::size_t most) : path_(path) {
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) {
     if (errno == ENOENT) return;
-    reason_ = errno == ELOOP ? "it is a link" : octant::reason();
+    reason_ = errno == ELOOP ? "it is a link" : system_reason();
     identity_ = reason_;
     return;
   }
@@ -122,7 +162,7 @@ ReadFile::ReadFile(const std::string& path, std::size_t most) : path_(path) {
     text_.resize(most + 1);
     const ssize_t length = ::pread(descriptor, text_.data(), text_.size(), 0);
     text_.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
-    if (length < 0) reason_ = octant::reason();
+    if (length < 0) reason_ = system_reason();
     if (text_.size() > most) reason_ = fmt::format("it has more than {} bytes", most);
   }
   ::close(descriptor);

@@ -12,6 +12,11 @@
 
 namespace octant {
 
+// Why a call of the system failed, and what to do: "No space left on device (free space on the
+// disk)". The second form is for the present errno.
+std::string system_reason(int error);
+std::string system_reason();
+
 // Creates an empty regular file and returns its descriptor, for reading and writing. An older file
 // or link of this name is removed first; the target of a link stays as it is. Throws RunError.
 int create_own_file(const std::string& path);
@@ -29,8 +34,11 @@ int open_own_file(const std::string& path, Absent absent = Absent::fails,
 // link.
 void make_own_folder(const std::string& path);
 
-// Gives a file this content: the content is written beside it, as `path`.part, which then takes the
-// name. Throws RunError.
+// Returns when entries of the directory that holds `path` are on the disk. Throws RunError.
+void sync_directory_of(const std::string& path);
+
+// Gives a file this content: the content is written beside it, as `path`.part, which takes the name
+// when it is on the disk. Throws RunError.
 void write_own_file(const std::string& path, std::string_view content);
 
 // A new file that is written from begin to end. Throws RunError, with the system's reason alone.
@@ -42,6 +50,8 @@ class AppendedFile {
   AppendedFile& operator=(const AppendedFile&) = delete;
 
   void append(std::span<const std::byte> bytes);
+  // Returns when what was appended is on the disk.
+  void sync();
   void close();
 
  private:

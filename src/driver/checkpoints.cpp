@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/own_files.hpp"
 #include "driver/run_folder.hpp"
 #include "io/hdf5_file.hpp"
 
@@ -102,7 +103,7 @@ void remove_old_checkpoints(const std::string& directory, int keep) {
   for (std::size_t n = keep; n < all.size(); ++n) {
     std::error_code error;
     if (!std::filesystem::remove(all[n], error) && error)
-      log::warn("{}: cannot be removed: {}", all[n], error.message());
+      log::warn("{}: cannot be removed: {}", all[n], system_reason(error.value()));
   }
 }
 

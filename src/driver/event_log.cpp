@@ -174,7 +174,7 @@ void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::st
   if (inputs.empty()) return;
   const bool goes_on = inputs.front() == earlier_;
   telemetry::merge_parquet(inputs, path, {{"table", Table<Event>::name}},
-                           goes_on ? rows_of_earlier_ : k_all_rows);
+                           goes_on ? rows_of_earlier_ : k_all_rows, telemetry::Storage::on_disk);
   for (const std::string& part : parts) std::remove(part.c_str());
 }
 

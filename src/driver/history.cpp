@@ -1,7 +1,7 @@
 #include "driver/history.hpp"
 
 #include <algorithm>
-#include <fstream>
+#include <filesystem>
 #include <sstream>
 #include <vector>
 
@@ -34,16 +34,30 @@ std::string under_header(const std::vector<std::string>& names, const std::strin
   return fmt::format("{}", fmt::join(result, ","));
 }
 
+// The complete lines of a file: a run that was killed may have left a piece of one. Nothing where
+// there is no such file. Throws RunError.
+std::vector<std::string> complete_lines(const std::string& path) {
+  if (path.empty() || !std::filesystem::exists(path)) return {};
+  const PosixFile file(path, PosixFile::Mode::read);
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read_at(0, std::as_writable_bytes(std::span(text)));
+  text.erase(text.rfind('\n') + 1);  // npos + 1 is 0
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
 // The rows of a file before a step, under this header.
 std::string rows_before(const std::string& path, std::int64_t step, const std::string& header) {
-  std::ifstream file(path);
-  std::string kept, line;
-  if (!std::getline(file, line)) return kept;
-  const bool same = line == header;
-  const std::vector<std::string> names = cells_of(header), old_names = cells_of(line);
-  while (std::getline(file, line))
-    if (std::strtoll(line.c_str(), nullptr, 10) < step)
-      kept += (same ? line : under_header(names, line, old_names)) + "\n";
+  const std::vector<std::string> lines = complete_lines(path);
+  if (lines.empty()) return "";
+  const bool same = lines.front() == header;
+  const std::vector<std::string> names = cells_of(header), old_names = cells_of(lines.front());
+  std::string kept;
+  for (std::size_t n = 1; n < lines.size(); ++n)
+    if (std::strtoll(lines[n].c_str(), nullptr, 10) < step)
+      kept += (same ? lines[n] : under_header(names, lines[n], old_names)) + "\n";
   return kept;
 }
 
@@ -86,9 +100,11 @@ void History::append(const Model& model, double dt) {
   }
 }
 
-void History::finish(const Communicator& communicator) {
+void History::sync(const Communicator& communicator) {
   communicator.agree([&] {
-    if (file_ && !waiting_.empty()) write_waiting();
+    if (!file_) return;
+    if (!waiting_.empty()) write_waiting();
+    file_->sync();
   });
 }
 

@@ -21,8 +21,9 @@ class History {
   // Appends the present state and the step that follows from it. Collective.
   void append(const Model& model, double dt);
 
-  // Throws RunError on every rank if rows are still waiting. Collective.
-  void finish(const Communicator& communicator);
+  // Returns when all rows are on the disk: a checkpoint must not come ahead of the rows before it,
+  // which no run would write again. Throws RunError on every rank if that fails. Collective.
+  void sync(const Communicator& communicator);
 
  private:
   void write_waiting();

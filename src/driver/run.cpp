@@ -50,6 +50,19 @@ class Run::Course {
     history_.emplace(model_, folder_.path(), earlier_history_);
   }
 
+  // Runs what may fail. A failure leaves a line about how the run can go on.
+  template <class Action>
+  auto explained(const Action& action) {
+    try {
+      return action();
+    } catch (const RunError&) {
+      if (!restart_.empty())
+        log::warn("{}: the run ends; --restart {} goes on from step {}", folder_.path(), restart_,
+                  checkpoint_step_);
+      throw;
+    }
+  }
+
   bool step(double latest) {
     if (!has_begun_) begin();
     if (finished() || code_ == k_stopped_early) return false;
@@ -108,6 +121,7 @@ class Run::Course {
     if (!std::filesystem::is_directory(path))  // which is another code's output
       earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
     checkpoint_step_ = model_.step_count();
+    restart_ = wish;
     log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
   }
 
@@ -272,8 +286,10 @@ class Run::Course {
     settle();
     const std::string stem = file(fmt::format("checkpoint_{:05d}", progress_.next_checkpoint));
     ++progress_.next_checkpoint;
+    history_->sync(communicator_);
     model_.write_checkpoint(progress_, stem);
     checkpoint_step_ = model_.step_count();
+    restart_ = "latest";
     if (communicator_.is_root()) remove_old_checkpoints(folder_.path(), output_.checkpoint_keep);
     with_recorder([](auto& recorder) { recorder.merge(); });
     log::info("wrote {}.h5 at {}", stem, model_.when());
@@ -294,7 +310,7 @@ class Run::Course {
     model_.measure();
     history_->append(model_, 0.0);
     if (code == k_done) write_final_state();
-    history_->finish(communicator_);
+    history_->sync(communicator_);
     with_recorder([](auto& recorder) { recorder.finish(); });
     const std::string table = timing_table(model_.timers(), communicator_);
     const auto memory = scarce_memory_use();
@@ -346,6 +362,7 @@ class Run::Course {
   bool has_begun_ = false;
   ExitCode code_ = k_done;
   std::int64_t checkpoint_step_ = -1;  // of the newest checkpoint; -1: there is none
+  std::string restart_;                // what --restart goes on from, if the run breaks
   std::string earlier_history_;        // of the run that this one goes on with
   std::optional<History> history_;
   // Time 0, or that of a new run's first state; a cosmological one that goes on begins there.
@@ -372,10 +389,18 @@ Run::Run(Model& model, const RunRequest& request, Signals signals)
     : course_(std::make_unique<Course>(model, request, signals)) {}
 Run::~Run() = default;
 
-bool Run::step(double latest) { return course_->step(latest); }
-void Run::snapshot() { course_->write_snapshot(); }
-void Run::checkpoint() { course_->write_checkpoint(); }
-int Run::finish() { return course_->finish(); }
+bool Run::step(double latest) {
+  return course_->explained([&] { return course_->step(latest); });
+}
+void Run::snapshot() {
+  course_->explained([&] { course_->write_snapshot(); });
+}
+void Run::checkpoint() {
+  course_->explained([&] { course_->write_checkpoint(); });
+}
+int Run::finish() {
+  return course_->explained([&] { return course_->finish(); });
+}
 
 int run(Model& model, const RunRequest& request) {
   Run run(model, request);

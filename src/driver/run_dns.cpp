@@ -130,8 +130,9 @@ class DnsModel final : public Model {
     return paths;
   }
   void write_checkpoint(const OutputProgress& progress, const std::string& stem) override {
-    write_dns_checkpoint(simulation_, progress, stem);
+    // A run that ends between the two writes the statistics again after its restart.
     write_statistics_beside(stem);
+    write_dns_checkpoint(simulation_, progress, stem);
   }
 
  private:

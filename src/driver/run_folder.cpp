@@ -13,7 +13,7 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "io/posix_file.hpp"
+#include "core/own_files.hpp"
 
 namespace octant::driver {
 
@@ -35,7 +35,10 @@ std::string free_name(const std::string& base, const char* word) {
 std::string make_free_folder(const std::string& base, const char* word) {
   for (;;) {
     std::string name = free_name(base, word);
-    if (fs::create_directory(name)) return name;
+    std::error_code error;
+    if (fs::create_directory(name, error)) return name;
+    if (error)
+      throw RunError("cannot make the folder '{}': {}", name, system_reason(error.value()));
   }
 }
 
@@ -89,7 +92,7 @@ void remove_remains(const std::string& directory) {
   for (const fs::path& path : found) {
     std::error_code error;
     if (!fs::remove(path, error) && error)
-      log::warn("{}: cannot be removed: {}", path.string(), error.message());
+      log::warn("{}: cannot be removed: {}", path.string(), system_reason(error.value()));
   }
 }
 
@@ -129,7 +132,7 @@ RunFolder::~RunFolder() {
   if (!beside_ || !communicator_.is_root()) return;
   std::error_code error;
   fs::remove_all(path_, error);
-  if (error) log::warn("{}: cannot be removed: {}", path_, error.message());
+  if (error) log::warn("{}: cannot be removed: {}", path_, system_reason(error.value()));
 }
 
 void RunFolder::claim(const std::string& directory, Entry entry) {

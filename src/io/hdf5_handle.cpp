@@ -2,7 +2,10 @@
 
 #include "io/hdf5_handle.hpp"
 
+#include <cstdlib>
+
 #include "core/memory.hpp"
+#include "core/own_files.hpp"
 
 namespace octant {
 namespace {
@@ -12,12 +15,21 @@ herr_t keep_description(unsigned, const H5E_error2_t* error, void* reason) {
   return 1;  // the first one visited is the innermost
 }
 
+// HDF5 gives the number of a system's error among times and addresses, over several lines.
+std::string without_circumstances(const std::string& reason) {
+  constexpr std::string_view k_number = "errno = ";
+  const std::size_t number = reason.find(k_number);
+  if (number == std::string::npos) return reason;
+  const int error = std::atoi(reason.c_str() + number + k_number.size());
+  return reason.substr(0, reason.find(':')) + ": " + system_reason(error);
+}
+
 }  // namespace
 
 std::string hdf5_reason() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_description, &reason);
-  return reason.empty() ? "HDF5 gives no reason" : reason;
+  return reason.empty() ? "HDF5 gives no reason" : without_circumstances(reason);
 }
 
 void silence_hdf5() { H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr); }

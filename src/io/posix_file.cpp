@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <filesystem>
 #include <utility>
 
 #include <fcntl.h>
@@ -28,8 +26,6 @@ int open_file(const std::string& path, PosixFile::Mode mode) {
 }
 
 }  // namespace
-
-std::string system_reason() { return std::strerror(errno); }
 
 PosixFile::PosixFile(std::string path, Mode mode)
     : path_(std::move(path)), descriptor_(open_file(path_, mode)) {
@@ -93,17 +89,6 @@ std::int64_t PosixFile::size() const {
     throw RunError("cannot ask for the size of '{}': {}", path_, system_reason());
   }
   return status.st_size;
-}
-
-// Some file systems cannot do this (EINVAL) and do not need it.
-void sync_directory_of(const std::string& path) {
-  const auto directory = std::filesystem::absolute(path).parent_path();
-  const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const bool failed = descriptor < 0 || (::fsync(descriptor) != 0 && errno != EINVAL);
-  const std::string reason = failed ? system_reason() : "";
-  if (descriptor >= 0) ::close(descriptor);
-  if (failed)
-    throw RunError("cannot bring the directory '{}' to the disk: {}", directory.string(), reason);
 }
 
 }  // namespace octant

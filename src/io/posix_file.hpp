@@ -9,9 +9,6 @@
 
 namespace octant {
 
-// "No space left on device" and the like, for the present errno.
-std::string system_reason();
-
 // Owns one descriptor. All functions are local to the calling rank; several ranks may have the same
 // file open. Every failure throws RunError.
 class PosixFile {
@@ -47,8 +44,5 @@ class PosixFile {
   std::string path_;
   int descriptor_;
 };
-
-// Returns when entries of the directory that holds `path` are on the disk. Throws RunError.
-void sync_directory_of(const std::string& path);
 
 }  // namespace octant

@@ -64,7 +64,7 @@ WholeFolder::WholeFolder(const Communicator& communicator, std::string path)
     for (const std::string& folder : {path_, part_path_, old_of(path_)}) require_own(folder);
     std::error_code error;
     std::filesystem::remove_all(part_path_, error);
-    if (error) throw RunError("cannot remove '{}': {}", part_path_, error.message());
+    if (error) throw RunError("cannot remove '{}': {}", part_path_, system_reason(error.value()));
     make_own_folder(part_path_);
     write_mark(part_path_);
   });
@@ -85,7 +85,9 @@ void WholeFolder::commit() {
     std::filesystem::remove_all(old, error);
     if (std::filesystem::exists(path_)) std::filesystem::rename(path_, old, error);
     if (!error) std::filesystem::rename(part_path_, path_, error);
-    if (error) throw RunError("cannot rename '{}' to '{}': {}", part_path_, path_, error.message());
+    if (error)
+      throw RunError("cannot rename '{}' to '{}': {}", part_path_, path_,
+                     system_reason(error.value()));
     sync_directory_of(path_);
     std::filesystem::remove_all(old, error);
   });

@@ -24,10 +24,7 @@ auto on_file(const char* what, const std::string& path, const Step& step) {
   try {
     return step();
   } catch (const std::exception& error) {
-    throw RunError(
-        "cannot {} the telemetry file '{}': {}; check the space left and the permissions, or run "
-        "with telemetry.enabled = false",
-        what, path, error.what());
+    throw RunError("cannot {} the file '{}': {}", what, path, error.what());
   }
 }
 
@@ -94,7 +91,7 @@ void write_parquet(const std::string& path, std::span<const Column> columns,
 }
 
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
-                   const Metadata& metadata, std::int64_t rows_of_first) {
+                   const Metadata& metadata, std::int64_t rows_of_first, Storage storage) {
   on_file("write", path, [&] {
     const std::vector<parquet::Input> files(inputs.begin(), inputs.end());
     require_same_columns(files);
@@ -112,7 +109,7 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
     }
     if (held.empty()) throw RunError("there is nothing to write");
     write_group(held, output);
-    output.finish(metadata);
+    output.finish(metadata, storage);
   });
 }
 

@@ -34,11 +34,15 @@ using Metadata = std::map<std::string, std::string>;
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata);
 
+// Whether a file is on the disk before it gets its name, as results must be.
+enum class Storage { cached, on_disk };
+
 // The rows of files of one table, in their order, as one file, with new metadata; of the first file
 // no more than so many. Holds one column of about a million rows at a time.
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata,
-                   std::int64_t rows_of_first = std::numeric_limits<std::int64_t>::max());
+                   std::int64_t rows_of_first = std::numeric_limits<std::int64_t>::max(),
+                   Storage storage = Storage::cached);
 
 // Of files that the functions above have written.
 Metadata parquet_metadata(const std::string& path);

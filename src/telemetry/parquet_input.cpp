@@ -1,13 +1,13 @@
 #include "telemetry/parquet_input.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <span>
 #include <utility>
 
 #include "core/error.hpp"
+#include "core/own_files.hpp"
 #include "telemetry/deflate.hpp"
 #include "telemetry/parquet_layout.hpp"
 #include "telemetry/parquet_values.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 std::ifstream opened(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw RunError("{}", std::strerror(errno));
+  if (!file) throw RunError("{}", system_reason());
   return file;
 }
 
@@ -28,7 +28,7 @@ std::vector<std::byte> bytes_at(std::ifstream& file, std::int64_t offset, std::i
     throw RunError("it is no Parquet file, or not whole");
   std::vector<std::byte> bytes(static_cast<std::size_t>(count));
   file.seekg(offset).read(reinterpret_cast<char*>(bytes.data()), count);
-  if (!file) throw RunError("{}", std::strerror(errno));
+  if (!file) throw RunError("{}", system_reason());
   return bytes;
 }
 

@@ -147,7 +147,7 @@ void Output::write_page(int type, int encoding, std::int64_t count,
   uncompressed_ += static_cast<std::int64_t>(header.size() + values.size());
 }
 
-void Output::finish(const Metadata& metadata) {
+void Output::finish(const Metadata& metadata, Storage storage) {
   // The root of the schema comes first.
   const auto count = static_cast<std::int32_t>(schema_.size());
   schema_.insert(schema_.begin(), {Thrift::Structure{{element::name, {std::string("table")}},
@@ -162,11 +162,13 @@ void Output::finish(const Metadata& metadata) {
   write_bytes(description);
   write_bytes(std::as_bytes(std::span(&length, 1)));
   write_bytes(bytes_of(k_magic));
+  if (storage == Storage::on_disk) file_.sync();
   file_.close();
   std::error_code failed;
   std::filesystem::rename(part_, path_, failed);
-  if (failed) throw RunError("{}", failed.message());
+  if (failed) throw RunError("{}", system_reason(failed.value()));
   done_ = true;
+  if (storage == Storage::on_disk) sync_directory_of(path_);
 }
 
 }  // namespace octant::telemetry::parquet

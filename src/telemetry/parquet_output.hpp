@@ -29,7 +29,7 @@ class Output {
   void add(const Column& schema, const StoredChunk& stored);  // rows of another file, as they are
   void end_group();
 
-  void finish(const Metadata& metadata);
+  void finish(const Metadata& metadata, Storage storage = Storage::cached);
 
  private:
   struct ChunkFacts {

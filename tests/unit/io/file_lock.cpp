@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "core/error.hpp"
-#include "io/posix_file.hpp"
+#include "core/own_files.hpp"
 
 namespace octant {
 namespace {
