@@ -367,6 +367,7 @@ test_cli() { prepare_manual && run_pytest tests/cli; }
 test_physics() { run_pytest tests/physics; }
 test_cases() { run_pytest tests/cases; }
 test_invariance() { run_pytest tests/invariance; }
+test_faults() { run_pytest tests/faults; }
 test_extending() { run_pytest tests/extending; }
 
 # With a Python that has the package octant built in.
@@ -404,6 +405,7 @@ existing_parts() {
   [[ ! -e $root/tests/physics ]] || echo -n "physics "
   [[ ! -e $root/tests/cases ]] || echo -n "cases "
   [[ ! -e $root/tests/invariance ]] || echo -n "invariance "
+  [[ ! -e $root/tests/faults ]] || echo -n "faults "
   [[ ! -e $root/tests/extending ]] || echo -n "extending "
   [[ ! -e $root/tests/bindings ]] || echo -n "bindings "
 }

@@ -88,6 +88,14 @@ def test_a_history_takes_further_levels(old: Outcome) -> None:
     assert list(history["blocks_1"][:4]) == [0, 0, 0, 0]
 
 
+def test_a_piece_of_a_row_is_dropped(old: Outcome) -> None:
+    """A full disk or a kill may leave one."""
+    with (old.directory / "history.csv").open("a") as history:
+        history.write("1")
+    outcome = run_well(old.directory, TINY_BLAST, "time.max_steps=5", restart="latest")
+    assert list(outcome.history()["step"]) == [0, 1, 2, 3, 4, 5]
+
+
 def test_a_run_that_is_done_is_not_done_again(old: Outcome) -> None:
     before = [path.name for path in old.directory.glob("*.h5")]
     outcome = run_well(old.directory, TINY_BLAST, "time.max_steps=4", restart="latest")

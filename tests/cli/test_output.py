@@ -1,14 +1,11 @@
 """Places that cannot be written end a run with one message, and nothing hangs."""
 
 import os
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-
-import pytest
 
 from inputs import TINY_BLAST
 from refusals import assert_refused, small_disk
@@ -67,41 +64,6 @@ def test_a_disk_that_is_full_at_the_start_is_refused(tmp_path: Path, ranks: int)
         (disk / "run").mkdir()
         fill(disk)
         assert_refused(run_into(disk / "run", tmp_path, ranks), "output.directory", "space")
-
-
-def test_a_disk_that_fills_up_ends_the_run(tmp_path: Path, ranks: int) -> None:
-    # Enough for the parameters and the log, but not for a snapshot of 8^3 cells.
-    with small_disk(tmp_path / "disk", "size=44k") as disk:
-        outcome = run_into(disk / "run", tmp_path, ranks)
-        assert_refused(outcome, "snap_00000.h5", "No space left", code=1)
-        assert list((disk / "run").glob("*.h5*")) == [], "a broken file was left behind"
-
-
-FAILING_FSYNC = """
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int fsync(int file) {
-  struct stat status;
-  if (fstat(file, &status) == 0 && S_ISDIR(status.st_mode)) { errno = EIO; return -1; }
-  return syscall(SYS_fsync, file);
-}
-"""
-
-
-def test_a_folder_that_does_not_reach_the_disk_ends_the_run(
-    tmp_path: Path, ranks: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if shutil.which("cc") is None:
-        pytest.skip("needs a C compiler")
-    (tmp_path / "shim.c").write_text(FAILING_FSYNC)
-    shim = tmp_path / "shim.so"
-    subprocess.run(["cc", "-shared", "-fPIC", "-o", shim, tmp_path / "shim.c"], check=True)
-    monkeypatch.setenv("LD_PRELOAD", str(shim))
-    outcome = run(tmp_path / "run", TINY_BLAST, ranks=ranks)
-    assert_refused(outcome, "cannot bring the directory", "Input/output error", code=1)
 
 
 def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:

@@ -1,0 +1,76 @@
+"""What the tests of faults share: the seed, the preloaded layer, and the undisturbed runs."""
+
+import os
+import random
+import shutil
+import subprocess
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from running import program
+
+pytest.register_assert_rewrite("disturbances")
+from disturbances import Layer, Reference, undisturbed  # noqa: E402
+
+SEED = "OCTANT_FAULTS_SEED"
+SHORT, LONG = 1, 12
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--all", action="store_true", help=f"{LONG} instants of each fault, not one")
+    parser.addoption(
+        "--seed", type=int, help="chooses the instants, as a run before has printed it"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed before the workers start, which inherit it."""
+    if config.getoption("--seed") is not None:
+        os.environ[SEED] = str(config.getoption("--seed"))
+    os.environ.setdefault(SEED, str(random.SystemRandom().randrange(1_000_000)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    terminalreporter.write_line(f"faults: repeat these with --seed {os.environ[SEED]}")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "instant" in metafunc.fixturenames:
+        instants = LONG if metafunc.config.getoption("--all") else SHORT
+        metafunc.parametrize("instant", range(instants))
+
+
+@pytest.fixture
+def chance(request: pytest.FixtureRequest) -> random.Random:
+    """Give each test its own random numbers, which follow from the seed."""
+    return random.Random(f"{os.environ[SEED]} {request.node.name}")
+
+
+@pytest.fixture(scope="session")
+def layer(tmp_path_factory: pytest.TempPathFactory) -> Layer:
+    """Compile the layer that is preloaded into the program."""
+    if b"__asan_init" in program().read_bytes():
+        pytest.skip("nothing can be preloaded ahead of the address sanitizer")
+    if shutil.which("cc") is None:
+        pytest.skip("needs a C compiler")
+    library = tmp_path_factory.mktemp("layer") / "faulty_disk.so"
+    source = Path(__file__).with_name("faulty_disk.c")
+    done = subprocess.run(
+        ["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode != 0:
+        pytest.skip(f"cannot compile the preloaded layer here: {done.stderr.splitlines()[0]}")
+    return Layer(library)
+
+
+@pytest.fixture(scope="session")
+def reference_of(
+    layer: Layer, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[str], Reference]:
+    """Give the undisturbed runs of a flow, which its tests share."""
+    return cache(lambda flow: undisturbed(flow, layer, tmp_path_factory.mktemp(flow)))
