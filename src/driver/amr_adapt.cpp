@@ -30,28 +30,68 @@ double largest_mass(const particles::ParticleSet& set) {
   return std::max(largest, 0.0);
 }
 
-// The number of cells around those with more mass than refine.mass that are refined with them.
-// Particles that refine their cells shall be farther from the new level's end than where the
-// coarser level serves them (particles::k_margin). The acceleration of a particle by itself falls
-// as the fourth power of that distance, but is not small beside other forces where that one
-// particle is all the mass: then the buffer is as wide as it can be.
-int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh,
-                   int level) {
-  const int octant = mesh.geometry().octant_size(), buffer = options.refine.buffer;
-  const auto& thresholds = options.refine.mass;
-  if (level >= static_cast<int>(thresholds.size()) || !matter.has_attracting_particles())
-    return std::min(buffer, octant);
-  double heaviest = 0.0;
-  for (const particles::Particles& kind : matter.kinds())
-    if (kind.kind().has_mass && !kind.kind().wants_finest_cells)
-      for (int l = 0; l <= mesh.finest_level(); ++l)
-        heaviest = std::max(heaviest, largest_mass(kind.set(l)));
-  heaviest = mesh.communicator().max(heaviest);
-  if (heaviest > thresholds[level] * options.mass_unit()) return octant;
-  return std::min(std::max(buffer, 2), octant);
+// The number of a set's particles on this rank that are heavier than `least`.
+std::int64_t count_heavier(const particles::ParticleSet& set, double least) {
+  const double* mass = set.columns().mass;
+  std::int64_t count = 0;
+  announce_kernel("heavier particles", set.count(), {8.0, 0.0});
+  Kokkos::parallel_reduce(
+      "heavier particles", set.count(),
+      KOKKOS_LAMBDA(int n, std::int64_t& heavier) { heavier += mass[n] > least ? 1 : 0; }, count);
+  return count;
 }
 
-// A particle that alone decides about refinement, where it will be at the end of the next step.
+// The number of cells around those with more mass than refine.mass that are refined with them.
+// Particles that refine their cells shall be farther from the new level's end than where the
+// coarser level serves them (particles::k_margin).
+int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh) {
+  const int octant = mesh.geometry().octant_size(), buffer = options.refine.buffer;
+  return std::min(matter.has_attracting_particles() ? std::max(buffer, 2) : buffer, octant);
+}
+
+// Calls body(set) for all sets of particles whose mass, and not their kind, decides about
+// refinement.
+template <class Body>
+void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body& body) {
+  for (const particles::Particles& kind : matter.kinds())
+    if (kind.kind().has_mass && !kind.kind().wants_finest_cells)
+      for (int l = 0; l <= mesh.finest_level(); ++l) body(kind.set(l));
+}
+
+// A body is a particle that outweighs refine.mass by itself, and is one of few: at most this many
+// particles that do so have more than k_light of the heaviest particle's mass. The acceleration of
+// such a particle by itself, which falls as the fourth power of the distance from the level's end,
+// is not small beside that by all others. Where a threshold below the mass of all particles refines
+// around each of thousands, as in cosmology, it is.
+constexpr std::int64_t k_most_bodies = 64;
+constexpr double k_light = 0.01;
+
+// By level up to `last`, the mass that bodies exceed; infinity where there are none. The same for
+// any number of ranks. Collective.
+std::vector<double> least_bodies(const AmrOptions& options, const Matter& matter,
+                                 const mesh::Mesh& mesh, int last) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const auto& thresholds = options.refine.mass;
+  std::vector<double> least(last + 1, none);
+  if (thresholds.empty() || !matter.has_attracting_particles()) return least;
+  double heaviest = 0.0;
+  for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
+    heaviest = std::max(heaviest, largest_mass(set));
+  });
+  heaviest = mesh.communicator().max(heaviest);
+  for (int level = 0; level <= last && level < std::ssize(thresholds); ++level) {
+    const double above = std::max(thresholds[level] * options.mass_unit(), k_light * heaviest);
+    std::int64_t count = 0;
+    for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
+      count += count_heavier(set, above);
+    });
+    count = mesh.communicator().sum(count);
+    if (count > 0 && count <= k_most_bodies) least[level] = above;
+  }
+  return least;
+}
+
+// A body, or a particle whose kind is kept in the finest cells, some time later.
 struct HeavyParticle {
   std::array<double, 3> position;
   double mass;
@@ -117,36 +157,39 @@ void append_flags(const HeavyParticle& particle, const particles::LevelFrame& fr
   }
 }
 
-// Flags, on levels up to `last`, the cells that particles which alone decide about refinement will
-// be in after a step of dt. In the mean over the step the refined region is then as wide ahead of
-// such a particle as behind it. Otherwise the particle would on average be nearer to the end of its
-// level ahead of it, and the acceleration by itself, which falls as the fourth power of that
-// distance, would do work along its path. Collective.
-void flag_arrivals(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh,
-                   double dt, int last, mesh::FlagMasks& flags) {
-  if (!(dt > 0.0)) return;
-  const auto threshold = [&](int level) {
-    const auto& masses = options.refine.mass;
-    return level < std::ssize(masses) ? masses[level] * options.mass_unit()
-                                      : std::numeric_limits<double>::infinity();
-  };
-  double least = std::numeric_limits<double>::infinity();
-  for (int level = 0; level <= last; ++level) least = std::min(least, threshold(level));
+// Flags, on levels up to `last`, the cells that bodies are in, with all octants beside them, and
+// those that they and particles of kinds that are kept in the finest cells will be in after a step
+// of dt. In the mean over the step the refined region is then as wide ahead of a particle as behind
+// it. Otherwise the particle would on average be nearer to the end of its level ahead of it, and
+// its acceleration by itself would do work along its path. Collective.
+void flag_bodies(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh, double dt,
+                 int last, mesh::FlagMasks& flags) {
+  if (last < 0) return;
+  const std::vector<double> least = least_bodies(options, matter, mesh, last);
+  const double lightest = *std::min_element(least.begin(), least.end());
   std::vector<HeavyParticle> heavy;
-  for (const particles::Particles& kind : matter.kinds())
-    if (kind.kind().has_mass)
-      for (int level = 0; level <= mesh.finest_level(); ++level) {
-        const bool finest = kind.kind().wants_finest_cells;
-        append_heavy(kind.set(level), mesh.geometry(), finest ? 0.0 : least, dt, finest, heavy);
-      }
+  for (const particles::Particles& kind : matter.kinds()) {
+    if (!kind.kind().has_mass) continue;
+    const bool finest = kind.kind().wants_finest_cells;
+    const double above = finest ? 0.0 : lightest;
+    if (std::isinf(above)) continue;
+    for (int level = 0; level <= mesh.finest_level(); ++level) {
+      const auto append = [&](double later) {
+        append_heavy(kind.set(level), mesh.geometry(), above, later, finest, heavy);
+      };
+      if (!finest) append(0.0);
+      if (dt > 0.0) append(dt);
+    }
+  }
   if (!mesh.communicator().any(!heavy.empty())) return;
   for (int level = 0; level <= last; ++level) {
     const particles::LevelFrame frame(mesh.geometry(), level);
     std::vector<CellFlag> found;
     for (const HeavyParticle& particle : heavy) {
-      const double above = particle.wants_finest_cells ? 0.0 : threshold(level);
-      if (particle.mass > above)
-        append_flags(particle, frame, above, mesh.geometry().octant_size(), found);
+      if (!particle.wants_finest_cells && !(particle.mass > least[level])) continue;
+      const double threshold =
+          particle.wants_finest_cells ? 0.0 : options.refine.mass[level] * options.mass_unit();
+      append_flags(particle, frame, threshold, mesh.geometry().octant_size(), found);
     }
     std::vector<Key> blocks;
     for (const CellFlag& flag : found) blocks.push_back(flag.block);
@@ -210,10 +253,12 @@ bool AmrSimulation::regrid() {
     flag_cells(level, masks);
     copy_to_host(Cargo::numbers, host_view(flags[level]), masks);
   }
+  double dt = 0.0;  // of the last step
   if (gravity_) {
-    const gravity::PotentialTimes times = gravity_->stored().times(0);  // of the last step
-    flag_arrivals(options_, matter_, mesh_, times.now - times.previous, last, flags);
+    const gravity::PotentialTimes times = gravity_->stored().times(0);
+    dt = times.now - times.previous;
   }
+  flag_bodies(options_, matter_, mesh_, dt, last, flags);
   if (!mesh_.regrid(flags)) return false;
   check_jumps();
   matter_.adapt_to_mesh();
@@ -253,7 +298,7 @@ void AmrSimulation::flag_cells(int level, const mesh::DeviceArray<std::uint64_t>
     hydro::flag_cells(options_.hydro, mesh_.halo(level).tiles,
                       mesh_.pointers(level, LevelFields::k_now), criteria, buffer, masks);
   }
-  flag_massive_cells(level, buffer_of_mass(options_, matter_, mesh_, level), masks);
+  flag_massive_cells(level, buffer_of_mass(options_, matter_, mesh_), masks);
   for (const particles::Particles& kind : matter_.kinds())
     if (kind.kind().wants_finest_cells)
       kind.flag_cells(level, mesh_.geometry().octant_size(), masks);

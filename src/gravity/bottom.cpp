@@ -26,11 +26,11 @@ bool is_spread(const LevelPatches& patches, const DeviceArray<double>& cover,
 
 }  // namespace
 
-Bottom::Bottom(const LevelPatches& patches, bool finest, const DeviceArray<double>& cover,
+Bottom::Bottom(const LevelPatches& patches, bool finest, const BottomCells& cells,
                const CommOptions& options, std::int64_t gathered) {
-  if (!finest && is_spread(patches, cover, gathered))
-    spread_ = std::make_unique<SpreadGrid>(patches, cover, options, gathered);
-  else gathered_ = std::make_unique<GatheredGrid>(patches, finest, cover, options);
+  if (!finest && is_spread(patches, cells.cover, gathered))
+    spread_ = std::make_unique<SpreadGrid>(patches, cells, options, gathered);
+  else gathered_ = std::make_unique<GatheredGrid>(patches, finest, cells, options);
 }
 
 Bottom::~Bottom() = default;

@@ -21,10 +21,10 @@ inline constexpr std::int64_t k_gathered_cells = 8192;
 
 class Bottom {
  public:
-  // `cover` of own patches, [slot][8]; `finest`: this grid is the level itself, which is always
-  // gathered. The patches must outlive this, and stay where they are. The results have the same
-  // bits for any `gathered`. Collective, as all functions but bytes().
-  Bottom(const LevelPatches& patches, bool finest, const DeviceArray<double>& cover,
+  // `finest`: this grid is the level itself, which is always gathered. The patches must outlive
+  // this, and stay where they are. The results have the same bits for any `gathered`. Collective,
+  // as all functions but bytes().
+  Bottom(const LevelPatches& patches, bool finest, const BottomCells& cells,
          const CommOptions& options, std::int64_t gathered = k_gathered_cells);
   ~Bottom();
 

@@ -16,19 +16,23 @@ Key key_of(const std::array<std::int64_t, 3>& c) {
 }
 
 // Half of the cells of each extent; all cells of 2^3 children, by the order of the first.
-std::vector<CoarseCell> coarsened(const std::vector<CoarseCell>& cells) {
+// `row_sums` are those of the cells' own grid.
+std::vector<CoarseCell> coarsened(const std::vector<CoarseCell>& cells,
+                                  const std::vector<double>& row_sums) {
   KeyTable<std::int32_t> index;
   std::vector<CoarseCell> coarse;
-  for (const CoarseCell& cell : cells) {
+  for (std::size_t m = 0; m < cells.size(); ++m) {
+    const CoarseCell& cell = cells[m];
     const std::array<std::int64_t, 3> c{cell.position[0] / 2, cell.position[1] / 2,
                                         cell.position[2] / 2};
     const std::int32_t* known = index.find(key_of(c));
     const int n = known ? *known : static_cast<int>(coarse.size());
     if (!known) {
       index.insert(key_of(c), n);
-      coarse.push_back({c, 0.0});
+      coarse.push_back({c, 0.0, 0.0});
     }
     coarse[n].cover += 0.125 * cell.cover;
+    coarse[n].row_sum += 0.125 * row_sums[m];
   }
   return coarse;
 }
@@ -48,6 +52,7 @@ struct CoarseSolver::Tables {
   std::vector<std::array<std::int32_t, 6>> next;
   std::vector<std::array<std::int32_t, 8>> above, children;
   std::vector<double> diagonal;
+  std::vector<double> row_sums;  // of the given cells
 };
 
 CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
@@ -70,7 +75,7 @@ CoarseSolver::CoarseSolver(const std::vector<CoarseCell>& cells, std::array<std:
     if (grids.size() > 1) link(grids[grids.size() - 2], fine_positions, grid, table);
     const bool even = extent[0] % 2 == 0 && extent[1] % 2 == 0 && extent[2] % 2 == 0;
     if (grid.cells <= k_few_cells || !even) break;
-    present = coarsened(present);
+    present = coarsened(present, grid.row_sums);
     for (auto& e : extent) e /= 2;
     finest = false;
     fine_positions = std::move(positions);
@@ -110,21 +115,22 @@ CoarseSolver::Tables CoarseSolver::make_tables(const std::vector<CoarseCell>& ce
   index_of.assign(cells.size(), grid.cells);
   for (int n = 0; n < grid.cells; ++n) index_of[active[n]] = n;
 
+  grid.row_sums.assign(cells.size(), 0.0);
   for (const int n : active) {
     std::array<std::int32_t, 6> next;
-    const double inside = 2.0 * cells[n].cover - 1.0;
-    double boundary = 0.0;
+    double beside[6];
     for (int face = 0; face < 6; ++face) {
       auto c = cells[n].position;
       c[face / 2] += face % 2 == 0 ? -1 : 1;
       const std::int32_t* other = wrap(c, extent) ? present.find(key_of(c)) : nullptr;
       next[face] = other ? index_of[*other] : grid.cells;
-      boundary += boundary_term(inside, other ? 2.0 * cells[*other].cover - 1.0 : -1.0);
+      beside[face] = other ? cells[*other].cover : 0.0;
     }
     grid.next.push_back(next);
-    if (boundary == 0.0) boundary = hole_term(cells[n].cover);
-    grid.diagonal.push_back(finest ? 6.0 : 6.0 + boundary);
-    grid.open = grid.open && boundary == 0.0;
+    const CellEquation equation = cell_equation(cells[n].cover, beside, finest, cells[n].row_sum);
+    grid.diagonal.push_back(equation.diagonal);
+    grid.row_sums[n] = equation.row_sum;
+    grid.open = grid.open && equation.row_sum == 0.0;
   }
   return grid;
 }

@@ -15,10 +15,16 @@
 
 namespace octant::gravity {
 
-// A cell, and the share of it that the level's blocks cover.
+// A cell, the share of it that the level's blocks cover, and the mean row sum of its finer cells
+// (cell_equation()), 0 where there are none.
 struct CoarseCell {
   std::array<std::int64_t, 3> position;
-  double cover;
+  double cover, row_sum;
+};
+
+// The same of own patches, [slot][8]. The row sums are empty where nothing is masked.
+struct BottomCells {
+  DeviceArray<double> cover, row_sums;
 };
 
 // How V-cycles to a target went.

@@ -35,17 +35,21 @@ void take_patches(const DeviceArray<const std::int32_t>& places, const DeviceArr
 }  // namespace
 
 GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
-                           const DeviceArray<double>& cover, const CommOptions& options)
+                           const BottomCells& cells_of_patches, const CommOptions& options)
     : communicator_(patches.communicator()),
       alone_(communicator_.size() == 1),
       exchanger_("gravity bottom", communicator_, options, patches.level(), Buffers::of_device) {
-  const auto shares = on_host(Cargo::numbers, cover);  // a few for each patch
-  std::vector<PatchCells> own(patches.own());
+  // A few numbers for each patch.
+  const auto shares = on_host(Cargo::numbers, cells_of_patches.cover);
+  const auto row_sums = on_host(Cargo::numbers, cells_of_patches.row_sums);
+  std::vector<PatchCells> own(patches.own(), PatchCells{});
   std::vector<Key> slots(patches.slots());
   for (int slot = 0; slot < patches.slots(); ++slot) slots[slot] = patches.key(slot);
   for (int slot = 0; slot < patches.own(); ++slot) {
     own[slot].key = slots[slot];
     std::copy_n(shares.data() + slot * k_cells, k_cells, own[slot].cover);
+    if (row_sums.size() > 0)
+      std::copy_n(row_sums.data() + slot * k_cells, k_cells, own[slot].row_sums);
   }
   const std::vector<int> root_for_own(own.size(), 0), root_for_slots(slots.size(), 0);
   const auto arrived = route<PatchCells>(communicator_, root_for_own, own);
@@ -70,7 +74,8 @@ GatheredGrid::GatheredGrid(const LevelPatches& patches, bool finest,
       cells.push_back(
           {{2 * std::int64_t{corner[0]} + (c & 1), 2 * std::int64_t{corner[1]} + (c >> 1 & 1),
             2 * std::int64_t{corner[2]} + (c >> 2)},
-           patch.cover[c]});
+           patch.cover[c],
+           patch.row_sums[c]});
   }
   auto extent = patches.extent();
   for (auto& e : extent) e *= 2;

@@ -13,7 +13,7 @@ class GatheredGrid {
  public:
   // `cover` of own patches, [slot][8]; `finest`: this grid is the level itself. Collective, as all
   // functions.
-  GatheredGrid(const LevelPatches& patches, bool finest, const DeviceArray<double>& cover,
+  GatheredGrid(const LevelPatches& patches, bool finest, const BottomCells& cells,
                const CommOptions& options);
 
   // One V-cycle from phi = 0, for f of own patches; phi comes back with all copies.
@@ -29,7 +29,7 @@ class GatheredGrid {
  private:
   struct PatchCells {
     Key key;
-    double cover[8];
+    double cover[8], row_sums[8];
   };
   // On the root, f of all patches in the order of their keys.
   const double* gather(const DeviceArray<double>& f);

@@ -33,6 +33,7 @@ void LevelSolver::group_patches() {
 void LevelSolver::build_grids(const CommOptions& options) {
   DeviceArray<double> cover = level_.make_field("cover");
   set_cover(patches_, cover);
+  DeviceArray<double> row_sums;  // means of the finer grid's, of coarse grids
   int side = patches_.side();
   for (; side > 2; side /= 2) {
     Grid grid;
@@ -42,17 +43,25 @@ void LevelSolver::build_grids(const CommOptions& options) {
     grid.near = finest ? &level_.halo() : grid.own_halo.get();
     if (patches_.any_masked()) {
       grid.near->run(cover.data());
-      if (!finest) {
-        grid.diagonal = diagonals(patches_, level_.tables(), side, cover);
+      const DeviceArray<double> own_sums = level_.make_field("row sums", side);
+      if (finest) {
+        find_row_sums(patches_, level_.tables(), side, cover, own_sums);
+      } else {
+        grid.diagonal = find_equations(patches_, level_.tables(), side, cover, row_sums, own_sums);
         grid.near->run(grid.diagonal.data());
       }
+      row_sums = own_sums;
       grid.mask = find_mask(patches_, level_.tables(), level_.masked_patches(), side,
                             finest ? cover : grid.diagonal);
       if (finest) mask_ = grid.mask;
     }
-    const DeviceArray<double> coarse = level_.make_field("cover", side / 2);
-    coarsen_cover(patches_, side, cover, coarse);
-    cover = coarse;
+    const auto coarsen = [&](const char* name, DeviceArray<double>& field) {
+      const DeviceArray<double> coarse = level_.make_field(name, side / 2);
+      coarsen_means(patches_, side, field, coarse);
+      field = coarse;
+    };
+    coarsen("cover", cover);
+    if (row_sums.extent(0) > 0) coarsen("row sums", row_sums);
     grids_.push_back(std::move(grid));
   }
   if (!grids_.empty()) {
@@ -61,7 +70,8 @@ void LevelSolver::build_grids(const CommOptions& options) {
     level_.halo().run(cover.data());
     mask_ = find_mask(patches_, level_.tables(), level_.masked_patches(), side, cover);
   }
-  bottom_ = std::make_unique<Bottom>(patches_, grids_.empty(), cover, options);
+  bottom_ =
+      std::make_unique<Bottom>(patches_, grids_.empty(), BottomCells{cover, row_sums}, options);
 }
 
 // --- V-cycle -----------------------------------------------------------------------------------

@@ -12,29 +12,30 @@ namespace octant::gravity {
 namespace {
 
 template <int T>
-void write_diagonals(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
-                     const double* cover, double* diagonal) {
+void write_equations(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
+                     const double* cover, const double* finer, double* diagonal, double* row_sum) {
   const auto strips = patches.strips();
   Kokkos::parallel_for(
-      "gravity: diagonals", teams(patches.own(), PatchScratch<T, 2>::bytes()),
+      "gravity: cell equations", teams(patches.own(), PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const int patch = team.league_rank();
         const PatchScratch<T, 2> share(team);
         gather(team, tables(patch), strips.data(), cover, 1, share);
         team.team_barrier();
         for_rows<T>(team, 0, [&](int j, int k) {
-          double* row = row_of(strips.data(), T, diagonal, patch, j, k);
+          double* row_sums = row_of(strips.data(), T, row_sum, patch, j, k);
+          if (!row_sums) return;
+          // No coarse grid has patches that are kept as strips.
+          const std::int64_t first = ((std::int64_t{patch} * T + k) * T + j) * T;
           for (int i = 0; i < T; ++i) {
-            const int parity = i & 1, e = i >> 1;
+            const int parity = i & 1, e = i >> 1, cell = split(i, T);
             const Neighbours<T, 2> around(share, parity, j, k);
-            const double inside = 2.0 * share.pairs(parity, j, k)[e] - 1.0;
-            double boundary = 0.0;
-            const double* const others[] = {around.left,    around.right,   around.below_y,
-                                            around.above_y, around.below_z, around.above_z};
-            for (const double* other : others)
-              boundary += boundary_term(inside, 2.0 * other[e] - 1.0);
-            if (boundary == 0.0) boundary = hole_term(0.5 + 0.5 * inside);
-            row[split(i, T)] = inside > 0.0 ? 6.0 + boundary : 0.0;
+            const double beside[6] = {around.left[e],    around.right[e],   around.below_y[e],
+                                      around.above_y[e], around.below_z[e], around.above_z[e]};
+            const CellEquation equation = cell_equation(share.pairs(parity, j, k)[e], beside,
+                                                        !finer, finer ? finer[first + cell] : 0.0);
+            if (diagonal) diagonal[first + cell] = equation.diagonal;
+            row_sums[cell] = equation.row_sum;
           }
         });
       });
@@ -100,21 +101,21 @@ void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover) {
       });
 }
 
-void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<double>& cover,
+void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<double>& fine,
                    const DeviceArray<double>& coarse) {
   const int C = side / 2;
   const auto strips = patches.strips();
   clear_copies(patches, C, coarse);
-  announce_kernel("gravity: coarsen cover", patches.own() * cells_of(C), {72.0, 8.0});
+  announce_kernel("gravity: coarsen means", patches.own() * cells_of(C), {72.0, 8.0});
   Kokkos::parallel_for(
-      "gravity: coarsen cover", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
+      "gravity: coarsen means", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
       KOKKOS_LAMBDA(const std::int64_t n) {
         const auto i = static_cast<int>(n % C), j = static_cast<int>(n / C % C),
                    k = static_cast<int>(n / (C * C) % C);
         const std::int64_t patch = n / (C * C * C);
         double sum = 0.0;
         for (int line = 0; line < 4; ++line) {
-          const double* row = row_of(strips.data(), side, cover.data(), patch, 2 * j + (line & 1),
+          const double* row = row_of(strips.data(), side, fine.data(), patch, 2 * j + (line & 1),
                                      2 * k + (line >> 1));
           if (row) sum += row[i] + row[i + C];
         }
@@ -122,14 +123,25 @@ void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<doub
       });
 }
 
-DeviceArray<double> diagonals(const LevelPatches& patches,
-                              const DeviceArray<const PatchTable>& tables, int side,
-                              const DeviceArray<double>& cover) {
+void find_row_sums(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
+                   int side, const DeviceArray<double>& cover, const DeviceArray<double>& row_sum) {
+  if (patches.own() == 0) return;
+  with_patch_side(side, [&](auto T) {
+    write_equations<T.value>(patches, tables, cover.data(), nullptr, nullptr, row_sum.data());
+  });
+}
+
+DeviceArray<double> find_equations(const LevelPatches& patches,
+                                   const DeviceArray<const PatchTable>& tables, int side,
+                                   const DeviceArray<double>& cover,
+                                   const DeviceArray<double>& finer,
+                                   const DeviceArray<double>& row_sum) {
   const auto diagonal = mesh::uninitialised<double>("diagonal", patches.slots() * cells_of(side));
   clear_copies(patches, side, diagonal);
   if (patches.own() == 0) return diagonal;
   with_patch_side(side, [&](auto T) {
-    write_diagonals<T.value>(patches, tables, cover.data(), diagonal.data());
+    write_equations<T.value>(patches, tables, cover.data(), finer.data(), diagonal.data(),
+                             row_sum.data());
   });
   return diagonal;
 }

@@ -15,17 +15,37 @@
 
 namespace octant::gravity {
 
-// What a neighbour adds to the diagonal, 6, of a coarse cell. `inside` and `outside` are the masks
-// of the cell and its neighbour.
-KOKKOS_FORCEINLINE_FUNCTION double boundary_term(double inside, double outside) {
-  return outside > 0.0 ? 0.0 : -outside / inside;
-}
+// The equation of a cell, 0 where masked: its diagonal, and its row sum, the diagonal less the
+// number of neighbours that are not masked. Row sums tie corrections to zero.
+struct CellEquation {
+  double diagonal, row_sum;
+};
 
-// What a coarse cell adds that has a hole of which no neighbour knows. A cube of side a holds the
-// potential like a capacity of about 8 a; twice that allows for several holes in a cell. Without
-// this term nothing ties down coarse grids that see no boundary but holes, and V-cycles diverge.
-KOKKOS_FORCEINLINE_FUNCTION double hole_term(double cover) {
-  return cover < 1.0 ? 16.0 * Kokkos::cbrt(1.0 - cover) : 0.0;
+// What is added to the diagonal of a coarse cell whose boundary lies in finer cells alone, where
+// holes are smaller than half a cell: `finer` is the mean row sum of its eight finer cells.
+// Corrections that are constant in the cell lead to 4 times the mean. They are drawn down at a
+// hole, which limits the term to about 40. Terms of all holes in a cell add up, so that the
+// coarsest grid ties down a level that is full but for scattered holes as firmly as the finest one
+// does; otherwise V-cycles diverge.
+KOKKOS_FORCEINLINE_FUNCTION double hole_term(double finer) { return finer / (0.25 + finer / 40.0); }
+
+// `beside` are the covers of the six neighbours, 0 where there is none; `finest`: the grid is the
+// level itself.
+KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const double (&beside)[6],
+                                                       bool finest, double finer) {
+  if (!(cover > 0.5)) return {0.0, 0.0};
+  const double inside = 2.0 * cover - 1.0;
+  double boundary = 0.0;
+  int masked = 0;
+  for (const double other : beside) {
+    const double outside = 2.0 * other - 1.0;
+    if (outside > 0.0) continue;
+    ++masked;
+    boundary -= outside / inside;
+  }
+  if (finest) boundary = 0.0;
+  else if (masked == 0) boundary = hole_term(finer);
+  return {6.0 + boundary, boundary + masked};
 }
 
 // Sets a field of a grid, [slot][k][j][split i], to 1 in the pieces of own patches and 0 elsewhere.
@@ -33,14 +53,20 @@ void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover);
 
 // Sets a field of the grid with patches of half the side: in own patches to the mean of 2^3 cells,
 // and 0 elsewhere.
-void coarsen_cover(const LevelPatches& patches, int side, const DeviceArray<double>& cover,
+void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<double>& fine,
                    const DeviceArray<double>& coarse);
 
-// The diagonals of own patches of a coarse grid, 0 where masked. `cover` needs copies to a depth
-// of 1.
-DeviceArray<double> diagonals(const LevelPatches& patches,
-                              const DeviceArray<const PatchTable>& tables, int side,
-                              const DeviceArray<double>& cover);
+// Sets the row sums of own patches of the finest grid. `cover` needs copies to a depth of 1.
+void find_row_sums(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
+                   int side, const DeviceArray<double>& cover, const DeviceArray<double>& row_sum);
+
+// Sets the row sums of own patches of a coarse grid from the means of the finer grid's, `finer`,
+// and returns the diagonals, 0 in copies.
+DeviceArray<double> find_equations(const LevelPatches& patches,
+                                   const DeviceArray<const PatchTable>& tables, int side,
+                                   const DeviceArray<double>& cover,
+                                   const DeviceArray<double>& finer,
+                                   const DeviceArray<double>& row_sum);
 
 // The cells of a row along x, of a patch or its surroundings to a depth of 2, that are not masked:
 // bit e + 2 for cell 2 e, bit e + 18 for cell 2 e + 1.

@@ -36,25 +36,33 @@ KOKKOS_FORCEINLINE_FUNCTION double neighbours(const PatchTable& table, const dou
          (beside(table, phi, cell, 2, -1) + beside(table, phi, cell, 2, 1));
 }
 
-// Of own cells; `cover` has all copies.
-DeviceArray<double> diagonals_of(const LevelPatches& patches,
-                                 const DeviceArray<const PatchTable>& tables,
-                                 const DeviceArray<double>& cover) {
-  const auto diagonal = mesh::uninitialised<double>("diagonal", patches.own() * k_cells);
+// Fields of cell_equation(), of own cells.
+struct GridEquations {
+  DeviceArray<double> diagonal, row_sum;
+};
+
+// The cover has all copies.
+GridEquations find_equations(const LevelPatches& patches,
+                             const DeviceArray<const PatchTable>& tables,
+                             const BottomCells& cells) {
+  const std::int64_t count = patches.own() * k_cells;
+  const GridEquations equations{mesh::uninitialised<double>("diagonals", count),
+                                mesh::uninitialised<double>("row sums", count)};
+  const DeviceArray<double> cover = cells.cover, finer = cells.row_sums;
+  const bool holes = finer.extent(0) > 0;
   Kokkos::parallel_for(
-      "gravity: diagonals", Cells(0, patches.own() * k_cells), KOKKOS_LAMBDA(const std::int64_t n) {
+      "gravity: cell equations", Cells(0, count), KOKKOS_LAMBDA(const std::int64_t n) {
         const auto cell = static_cast<int>(n % k_cells);
         const PatchTable& table = tables(n / k_cells);
-        const double inside = 2.0 * cover(n) - 1.0;
-        double boundary = 0.0;
-        for (int axis = 0; axis < 3; ++axis)
-          for (const int step : {-1, 1})
-            boundary +=
-                boundary_term(inside, 2.0 * beside(table, cover.data(), cell, axis, step) - 1.0);
-        if (boundary == 0.0) boundary = hole_term(cover(n));
-        diagonal(n) = cover(n) > 0.5 ? 6.0 + boundary : 0.0;
+        double around[6];
+        for (int face = 0; face < 6; ++face)
+          around[face] = beside(table, cover.data(), cell, face / 2, face % 2 == 0 ? -1 : 1);
+        const CellEquation equation =
+            cell_equation(cover(n), around, false, holes ? finer(n) : 0.0);
+        equations.diagonal(n) = equation.diagonal;
+        equations.row_sum(n) = equation.row_sum;
       });
-  return diagonal;
+  return equations;
 }
 
 // Half a sweep: the cells of one colour.
@@ -121,13 +129,13 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t cell_of(const Piece& piece) {
          4 * piece.in_patch[2];
 }
 
-// The mean cover of every own patch.
-DeviceArray<double> mean_cover(int own, const DeviceArray<double>& cover) {
-  const auto mean = mesh::uninitialised<double>("cover", own);
+// The means of own patches.
+DeviceArray<double> patch_means(int own, const DeviceArray<double>& values) {
+  const auto mean = mesh::uninitialised<double>("means", own);
   Kokkos::parallel_for(
-      "gravity: coarsen cover", Cells(0, own), KOKKOS_LAMBDA(const std::int64_t patch) {
+      "gravity: coarsen means", Cells(0, own), KOKKOS_LAMBDA(const std::int64_t patch) {
         double sum = 0.0;
-        for (int cell = 0; cell < k_cells; ++cell) sum += 0.125 * cover(patch * k_cells + cell);
+        for (int cell = 0; cell < k_cells; ++cell) sum += 0.125 * values(patch * k_cells + cell);
         mean(patch) = sum;
       });
   return mean;
@@ -175,7 +183,7 @@ void from_cells(const DeviceArray<const Piece>& pieces, const DeviceArray<double
 
 }  // namespace
 
-SpreadGrid::SpreadGrid(const LevelPatches& patches, const DeviceArray<double>& cover,
+SpreadGrid::SpreadGrid(const LevelPatches& patches, const BottomCells& cells,
                        const CommOptions& options, std::int64_t gathered)
     : patches_(patches),
       tables_(mesh::to_device("patch tables", patches.tables())),
@@ -192,11 +200,15 @@ SpreadGrid::SpreadGrid(const LevelPatches& patches, const DeviceArray<double>& c
                  Buffers::of_device),
       coarser_f_("coarser f", coarser_patches_.slots() * k_cells),
       coarser_phi_("coarser phi", coarser_patches_.slots() * k_cells) {
-  cells_halo_.run(cover.data());
-  diagonal_ = diagonals_of(patches, tables_, cover);
-  const DeviceArray<double> coarser_cover("cover", coarser_patches_.slots() * k_cells);
-  hand_on(mean_cover(patches.own(), cover), coarser_cover);
-  coarser_ = std::make_unique<Bottom>(coarser_patches_, false, coarser_cover, options, gathered);
+  cells_halo_.run(cells.cover.data());
+  const GridEquations equations = find_equations(patches, tables_, cells);
+  diagonal_ = equations.diagonal;
+  const std::int64_t coarser_cells = coarser_patches_.slots() * k_cells;
+  const BottomCells coarser{DeviceArray<double>("cover", coarser_cells),
+                            DeviceArray<double>("row sums", coarser_cells)};
+  hand_on(patch_means(patches.own(), cells.cover), coarser.cover);
+  hand_on(patch_means(patches.own(), equations.row_sum), coarser.row_sums);
+  coarser_ = std::make_unique<Bottom>(coarser_patches_, false, coarser, options, gathered);
 }
 
 // From a value per own patch to own cells of the coarser grid.

@@ -9,9 +9,9 @@ namespace octant::gravity {
 
 class SpreadGrid {
  public:
-  // See Bottom. The patches' extents are even; `cover` gets its copies.
-  SpreadGrid(const LevelPatches& patches, const DeviceArray<double>& cover,
-             const CommOptions& options, std::int64_t gathered);
+  // See Bottom. The patches' extents are even; the cover gets its copies.
+  SpreadGrid(const LevelPatches& patches, const BottomCells& cells, const CommOptions& options,
+             std::int64_t gathered);
 
   // See Bottom.
   void solve(const DeviceArray<double>& f, const DeviceArray<double>& phi);

@@ -380,6 +380,9 @@ def test_an_unknown_preset_is_refused(tmp_path: Path, ranks: int) -> None:
 
 
 def test_gravity_of_a_ragged_level_converges(tmp_path: Path) -> None:
-    """Level 1 covers nearly all of the box in step 4: its slowest solve takes 62 V-cycles."""
+    """Level 1 covers all of the box but for some half blocks in step 4."""
     how = (*SMALLER["galaxies"], "time.max_steps=5", "output.snapshot_interval=0")
-    run_well(tmp_path / "run", (ROOT / "examples/galaxies.toml").read_text(), *how)
+    outcome = run_well(tmp_path / "run", (ROOT / "examples/galaxies.toml").read_text(), *how)
+    most = re.findall(r"gravity: level \d: .* V-cycles in the mean, (\d+) at most", outcome.text)
+    assert len(most) == 2
+    assert max(map(int, most)) <= 6

@@ -151,3 +151,58 @@ def test_an_orbit_at_level_jumps_has_the_same_bits_anywhere(tmp_path: Path) -> N
     for ranks in (2, 3):
         assert_same_run(run_well(tmp_path / f"{ranks}", TWO_BODY, *options, ranks=ranks), reference)
     assert_goes_on(tmp_path / "restarted", reference, 3, *options, ranks=2)
+
+
+BODIES = """
+[problem]
+name = "file"
+path = "{path}"
+particles = ["dark"]
+[hydro]
+enabled = false
+[gravity]
+enabled = true
+[mesh]
+base_cells = [48, 48, 48]
+block_size = 16
+max_level = 1
+[refine]
+mass = [0.5]
+mass_unit = {unit}
+[time]
+end = 1e-6
+largest_step = 1e-6
+"""
+
+
+@pytest.mark.parametrize(
+    ("masses", "wide"),
+    [
+        ([1.0] * 3, 3),
+        ([1.0] * 65, 0),  # no longer few
+        ([1000.0] + [1.0] * 99, 1),  # light beside the heaviest one
+    ],
+)
+def test_only_bodies_are_refined_widely(tmp_path: Path, masses: list[float], wide: int) -> None:
+    """Particles in the middle of octants, whose neighbours two cells away are in the same one."""
+    count, octants = len(masses), 6
+    flat = np.array([0, 43, 86] if count == 3 else np.arange(count) * 2)
+    octant = np.stack([flat % octants, flat // octants % octants, flat // octants**2], axis=-1)
+    path = tmp_path / "bodies.h5"
+    particles = {
+        "position": (octant + 4.5 / 8) / octants,
+        "velocity": np.zeros((count, 3)),
+        "mass": np.array(masses),
+    }
+    write_initial(path, None, particles={"dark": particles})
+    outcome = run_well(tmp_path / "run", BODIES.format(path=path, unit=min(masses)))
+    refined = np.zeros((octants,) * 3, dtype=bool)
+    for n, (x, y, z) in enumerate(octant):
+        around = (-1, 0, 1) if n < wide else (0,)
+        at = np.ix_(*[[(c + d) % octants for d in around] for c in (x, y, z)])
+        refined[at] = True
+    with h5py.File(outcome.last_snapshot) as file:
+        origin = file["mesh/level_1/origin"][...]
+    found = np.zeros_like(refined)
+    found[tuple(np.rint(origin * octants).astype(int).T)] = True
+    assert np.array_equal(found, refined)

@@ -42,7 +42,10 @@ TEST_P(BottomOf, spread_and_gathered_grids_have_the_same_bits) {
       patches, [](std::uint64_t cell) { return RandomStream(3, cell, 0).uniform(0) - 0.5; });
   const auto solve = [&, holes = holes](std::int64_t gathered, int grids) {
     const auto cover = cell_field(patches, [&](auto cell) { return holes ? holed(cell) : 1.0; });
-    Bottom bottom(patches, false, cover, {}, gathered);
+    const auto row_sums = cell_field(patches, [&](std::uint64_t cell) {
+      return holes ? std::floor(3.0 * RandomStream(4, cell, 0).uniform(0)) : 0.0;
+    });
+    Bottom bottom(patches, false, {cover, row_sums}, {}, gathered);
     EXPECT_EQ(bottom.spread_grids(), grids);
     const DeviceArray<double> phi("phi", patches.slots() * 8);
     bottom.solve(f, phi);
@@ -71,7 +74,7 @@ TEST(Bottom, no_field_travels_in_a_cycle) {
     const auto f = cell_field(patches, [](std::uint64_t cell) { return cell % 2 - 0.5; });
     const DeviceArray<double> phi("phi", patches.slots() * 8);
     const CopiedBytes copied(Cargo::fields);
-    Bottom bottom(patches, false, cover, staged());
+    Bottom bottom(patches, false, {cover, {}}, staged());
     bottom.solve(f, phi);
     EXPECT_EQ(copied.total, 0);
   }
@@ -87,7 +90,7 @@ TEST(Bottom, no_rank_holds_more_than_its_share) {
     if (scattered) scatter_blocks(gas, 9);
     const LevelPatches patches(gas.mesh.tree(), 0);
     const auto cover = cell_field(patches, [](auto) { return 1.0; });
-    const Bottom bottom(patches, false, cover, {}, gathered);
+    const Bottom bottom(patches, false, {cover, {}}, {}, gathered);
     EXPECT_EQ(bottom.spread_grids(), 2);
     const std::int64_t most = world.max(bottom.bytes()), sum = world.sum(bottom.bytes());
     const auto own = world.max(static_cast<std::int64_t>(patches.own()));

@@ -1,4 +1,8 @@
 // One level that fills a periodic domain, where the discrete solution is known.
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -8,7 +12,7 @@
 namespace octant::gravity::test {
 namespace {
 
-// Calls visit(centre, value) for every cell of own patches of a field.
+// Calls visit(centre, value) for every cell of own patches of a field that is stored.
 template <class Visit>
 void for_patch_cells(const LevelPatches& patches, const mesh::Geometry& geometry,
                      const DeviceArray<double>& field, const Visit& visit) {
@@ -17,12 +21,14 @@ void for_patch_cells(const LevelPatches& patches, const mesh::Geometry& geometry
   for (int slot = 0; slot < patches.own(); ++slot) {
     const BlockCoordinates corner = morton_decode(patches.key(slot));
     for (int k = 0; k < T; ++k)
-      for (int j = 0; j < T; ++j)
-        for (int i = 0; i < T; ++i) {
+      for (int j = 0; j < T; ++j) {
+        double* row = row_of(patches.strips().data(), T, field.data(), slot, j, k);
+        for (int i = 0; row && i < T; ++i) {
           const Point x{(corner[0] * T + i + 0.5) * h, (corner[1] * T + j + 0.5) * h,
                         (corner[2] * T + k + 0.5) * h};
-          visit(x, field.data()[((std::int64_t{slot} * T + k) * T + j) * T + split(i, T)]);
+          visit(x, row[split(i, T)]);
         }
+      }
   }
 }
 
@@ -101,6 +107,62 @@ TEST(LevelSolver, gives_the_same_bits_for_every_block_size) {
   if (Communicator::world().size() > 1) return;  // ranks hold other patches
   for (const int block_size : {4, 8, 16, 32})
     EXPECT_EQ(solve_wave({{32, 32, 32}, block_size}, 1e-6).phi, reference.phi);
+}
+
+// A level that fills a periodic box of 32^3 cells but for some of its 8^3 octants.
+using Octants = std::vector<std::array<int, 3>>;
+
+bool is_in(const Octants& octants, const Point& x) {
+  const std::array octant{static_cast<int>(8 * x[0]), static_cast<int>(8 * x[1]),
+                          static_cast<int>(8 * x[2])};
+  return std::find(octants.begin(), octants.end(), octant) != octants.end();
+}
+
+// The mean factor by which a V-cycle reduces a residual that has all wavelengths at first.
+double factor_beside_holes(const Octants& holes, const Communicator& ranks) {
+  Gas gas(box({16, 16, 16}, 4, 1), ranks);
+  gas.refine([&](const Point& x, int) { return !is_in(holes, x); });
+  FieldPool pool;
+  PatchLevel level(gas.mesh.tree(), 1, {}, pool);
+  LevelSolver solver(level, {});
+  DeviceArray<double> phi = level.make_field("phi"), f = level.make_field("f");
+  Kokkos::deep_copy(phi, 0.0);
+  for_patch_cells(level.patches(), gas.mesh.geometry(), f, [&](const Point& x, double& value) {
+    const double row = std::floor(32 * x[2]) * 32 + std::floor(32 * x[1]);
+    const auto cell = static_cast<std::uint64_t>(row * 32 + 32 * x[0]);
+    value = is_in(holes, x) ? 0.0 : 0.5 + RandomStream(7, cell, 0).uniform(0);
+  });
+  level.halo().run(f.data());
+  const SolveReport report = solver.solve(phi, f, level.norm(f), 1e-10, 200);
+  return std::pow(report.residual, 1.0 / report.cycles);
+}
+
+// Every part of the octants, drawn at random.
+Octants scattered(double part) {
+  Octants holes;
+  for (int n = 0; n < 512; ++n)
+    if (RandomStream(5, n, 0).uniform(0) < part) holes.push_back({n % 8, n / 8 % 8, n / 64});
+  return holes;
+}
+
+TEST(LevelSolver, converges_as_fast_beside_holes_as_elsewhere) {
+  Octants layer;
+  for (int n = 0; n < 64; ++n) layer.push_back({n % 8, n / 8, 3});
+  const std::pair<Octants, double> cases[] = {
+      {{{4, 2, 4}, {4, 3, 6}, {5, 3, 4}, {5, 3, 5}, {6, 3, 4}}, 0.3},  // of a cosmological box
+      {{{3, 4, 5}}, 0.3},
+      {{{0, 0, 0}, {4, 4, 4}}, 0.3},
+      {{{0, 0, 0}, {1, 0, 0}, {7, 7, 7}}, 0.3},
+      {scattered(0.02), 0.3},
+      {scattered(0.1), 0.3},
+      {scattered(0.3), 0.3},
+      {layer, 0.35}};  // no hole, but thinner than coarse cells
+  for (const auto& [holes, largest] : cases) {
+    const double factor = factor_beside_holes(holes, Communicator::world());
+    EXPECT_LT(factor, largest) << holes.size() << " holes";
+    const Communicator alone = Communicator::world().split(Communicator::world().rank());
+    EXPECT_EQ(factor_beside_holes(holes, alone), factor);
+  }
 }
 
 TEST(LevelSolver, says_with_numbers_that_it_did_not_converge) {
