@@ -30,7 +30,8 @@ struct CellEquation {
 KOKKOS_FORCEINLINE_FUNCTION double hole_term(double finer) { return finer / (0.25 + finer / 40.0); }
 
 // `beside` are the covers of the six neighbours, 0 where there is none; `finest`: the grid is the
-// level itself.
+// level itself. Holes count, too, where all masked neighbours are covered by half: their mask of 0
+// adds no term.
 KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const double (&beside)[6],
                                                        bool finest, double finer) {
   if (!(cover > 0.5)) return {0.0, 0.0};
@@ -43,9 +44,10 @@ KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const doubl
     ++masked;
     boundary -= outside / inside;
   }
-  if (finest) boundary = 0.0;
-  else if (masked == 0) boundary = hole_term(finer);
-  return {6.0 + boundary, boundary + masked};
+  if (finest) return {6.0, 1.0 * masked};
+  if (boundary > 0.0) return {6.0 + boundary, boundary + masked};
+  const double holes = hole_term(finer);
+  return {6.0 + holes, holes + masked};
 }
 
 // Sets a field of a grid, [slot][k][j][split i], to 1 in the pieces of own patches and 0 elsewhere.
