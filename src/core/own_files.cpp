@@ -17,7 +17,7 @@ namespace {
 
 constexpr int k_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
 
-// What the user can do about an error of the system, or "".
+// The remedy for an error of the system that the user can apply, or "".
 const char* remedy(int error) {
   switch (error) {
     case ENOSPC: return "free space on the disk";

@@ -66,8 +66,8 @@ void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body
 constexpr std::int64_t k_most_bodies = 64;
 constexpr double k_light = 0.01;
 
-// By level up to `last`, the mass that bodies exceed; infinity where there are none. The same for
-// any number of ranks. Collective.
+// The mass that bodies exceed on each level up to `last`; infinity where there are none. The same
+// for any number of ranks. Collective.
 std::vector<double> least_bodies(const AmrOptions& options, const Matter& matter,
                                  const mesh::Mesh& mesh, int last) {
   constexpr double none = std::numeric_limits<double>::infinity();

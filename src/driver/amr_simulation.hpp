@@ -277,7 +277,7 @@ class AmrSimulation {
   std::int64_t step_ = 0, cell_updates_ = 0;
   bool regridded_ = false, rebalanced_ = false;
   std::vector<Placement> placements_;  // by the last adapt()
-  // By level: amounts withheld from fractions until refluxing.
+  // Amounts withheld from fractions until refluxing, for each level.
   std::vector<mesh::DeviceArray<double>> withheld_fractions_;
 };
 

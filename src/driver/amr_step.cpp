@@ -285,7 +285,7 @@ void AmrSimulation::restore_broken(int level) {
   }
 }
 
-// Whether fractions of a level are withheld from later stages of a Runge-Kutta step and from finer
+// True if fractions of a level are withheld from later stages of a Runge-Kutta step and from finer
 // levels, where coarse fluxes have brought them into cells beside those.
 bool AmrSimulation::withholds_fractions(int level) const {
   const bool has_stages = hydro::stages(options_.hydro.integrator).size() > 1;

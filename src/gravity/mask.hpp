@@ -21,7 +21,7 @@ struct CellEquation {
   double diagonal, row_sum;
 };
 
-// What is added to the diagonal of a coarse cell whose boundary lies in finer cells alone, where
+// The term added to the diagonal of a coarse cell whose boundary lies in finer cells alone, where
 // holes are smaller than half a cell: `finer` is the mean row sum of its eight finer cells.
 // Corrections that are constant in the cell lead to 4 times the mean. They are drawn down at a
 // hole, which limits the term to about 40. Terms of all holes in a cell add up, so that the

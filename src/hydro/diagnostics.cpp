@@ -45,7 +45,7 @@ struct MeasuredGas {
   double bytes_of_cell() const { return gas.dual_energy ? 48.0 : 40.0; }
 };
 
-// What blocks are measured by: sums, then maxima.
+// Terms of a cell by which blocks are measured: sums, then maxima.
 struct GasTerms : MeasuredGas {
   enum { sums = k_gas_sums, fastest = sums, broken, count };
 

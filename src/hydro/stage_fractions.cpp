@@ -14,10 +14,10 @@ using mesh::CorrectionTask;
 using mesh::TaskTeam;
 using mesh::TaskTeams;
 
-// Of the cell's mass before the step. The fractions of a smaller rest are known to few digits.
+// A share of the cell's mass before the step. The fractions of a smaller rest have few digits.
 constexpr double k_least_certain_mass = 0.1;
 
-// Of a cell's mass finer levels take less than this in a step of the coarse one.
+// Finer levels take less than this share of a cell's mass in a step of the coarse one.
 constexpr double k_most_to_finer = 0.5;
 
 struct Range {
@@ -107,7 +107,7 @@ struct BoundaryCells {
       });
     }
   }
-  // Which cell of a side it is; -1: none.
+  // The number of the cell in a side; -1: it is in another one.
   KOKKOS_INLINE_FUNCTION int number_in(const CorrectionTask& side, int in_block) const {
     const int N = layout.block_size;
     const int index[3] = {in_block % N, in_block / N % N, in_block / (N * N)};

@@ -1,4 +1,4 @@
-// What the blocks of a range total, added to sums over the whole mesh.
+// Totals of the blocks of a range, added to sums over the whole mesh.
 //
 // The cells of a block have one order. The blocks' totals are added exactly, in any order: where
 // kernels work in another memory than the host's, they add them there, and a few numbers travel.

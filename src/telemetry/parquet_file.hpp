@@ -34,7 +34,7 @@ using Metadata = std::map<std::string, std::string>;
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata);
 
-// Whether a file is on the disk before it gets its name, as results must be.
+// Results must be on the disk before they get their names; other files need not be.
 enum class Storage { cached, on_disk };
 
 // The rows of files of one table, in their order, as one file, with new metadata; of the first file

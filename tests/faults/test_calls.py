@@ -21,7 +21,7 @@ from disturbances import (
 
 from refusals import small_disk
 
-# What fails, and how: with an error, or, of a write, after half of its bytes.
+# The call that fails, and how: with an error, or, of a write, after half of its bytes.
 CALLS = {
     "open": ("open", errno.EIO),
     "read": ("read", errno.EIO),

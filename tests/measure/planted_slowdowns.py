@@ -159,7 +159,7 @@ PLANTS = (
       }
 """,
     ),
-    # Of the three components, every 11th row of one.
+    # Every 11th row of one of the three components.
     Plant(
         "momentum of a flow",
         "dns/momentum_sweep.cpp",

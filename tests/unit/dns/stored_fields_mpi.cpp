@@ -182,7 +182,7 @@ TEST_F(StoredFields, of_another_grid_are_exact_for_cubic_polynomials) {
         stored.put_grid(file);
         for (int c = 0; c < k_components; ++c)
           stored.put_field(file, std::string("/fields/") + "uvw"[c], c, value);
-        // What lies at centres has no value at walls.
+        // Values at centres have no counterpart at walls.
         stored.put_field(file, "/fields/p", -1,
                          [](const Spot& x) { return 1.0 + x[0] * x[1] * x[2] * x[2] * x[2]; });
       },

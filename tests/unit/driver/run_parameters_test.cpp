@@ -1,4 +1,4 @@
-// What a run's parameters are checked for before it begins, and when it goes on.
+// Checks of a run's parameters before it begins, and when it goes on.
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
