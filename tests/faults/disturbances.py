@@ -473,7 +473,8 @@ def assert_goes_on(reference: Reference, folder: Path, copies: Path, other_ranks
     """Go on from what a fault has left, on the same and on another number of ranks."""
     for ranks in (RANKS, other_ranks):
         copy = copies / f"on_{ranks}"
-        shutil.copytree(folder, copy, symlinks=True)
+        if folder.exists():
+            shutil.copytree(folder, copy, symlinks=True)
         has_checkpoint = bool(list(copy.glob("checkpoint_*.h5")))
         how = {"restart": "latest"} if has_checkpoint else {"overwrite": True}
         assert_complete(reference, start(reference.flow, copy, ranks=ranks, **how))
