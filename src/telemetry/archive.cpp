@@ -67,9 +67,18 @@ Metadata metadata_or_none(const std::string& path) {
   }
 }
 
+// Adds to an error how to run without telemetry.
+void with_advice(const auto& write) {
+  try {
+    write();
+  } catch (const RunError& error) {
+    throw RunError("{}; or run with telemetry.enabled = false", error.what());
+  }
+}
+
 void merge_parquet_whole(std::span<const std::string> inputs, const std::string& path,
                          const Metadata& metadata) {
-  merge_parquet(inputs, path, metadata);
+  with_advice([&] { merge_parquet(inputs, path, metadata); });
 }
 
 // Replaces files by one of their rows.
@@ -202,7 +211,7 @@ void Archive::write_table(const std::string& table, std::size_t rows, std::vecto
   if (rows == 0) return;
   columns.insert(columns.begin(), {"segment", std::vector<std::int16_t>(rows, segment_)});
   const std::string path = path_of(table, first, last);
-  write_parquet(path, columns, metadata_);
+  with_advice([&] { write_parquet(path, columns, metadata_); });
   shelf(table).fresh.push_back({first, last, path});
 }
 
