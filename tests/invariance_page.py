@@ -73,9 +73,7 @@ Geometry is varied by files of initial conditions: the initial state of the exam
 (`problem.name = "file"`, or `"stored_flow"` for flows), which are transformed together with all
 parameters that have a direction or a position. Inflow is open in both runs, because a file defines
 none. `gravity.tolerance` is 10⁻¹², because the residual of multigrid depends on the colour of
-cells, and that on the orientation. Incompressible flows have a fixed step: the step that `time.cfl`
-allows is found from the velocities on the upper faces of cells, and differs by up to 8 % between a
-noisy flow and its mirror image.
+cells, and that on the orientation.
 
 A number bounds the largest difference of any field over the scale of the field. Components of a
 vector have one scale. The scale of velocities is at least the speed of sound, that of pressures
