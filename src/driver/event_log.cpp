@@ -25,6 +25,17 @@ using subgrid::StarBirth;
 // Rank 0 holds the rows of no more places than these at a time.
 constexpr std::uint64_t k_places_at_once = 1 << 17;
 
+// Files that end with this object, also after an error.
+struct TemporaryFiles {
+  bool are_mine;
+  std::vector<std::string> paths;
+
+  ~TemporaryFiles() {
+    if (!are_mine) return;
+    for (const std::string& path : paths) std::remove(path.c_str());
+  }
+};
+
 // Columns of rows, as a Parquet file has them.
 template <class Row>
 class RowsAsColumns {
@@ -126,7 +137,8 @@ template <class Event>
 void EventLog<Event>::write(const Communicator& communicator, const std::string& directory) {
   constexpr auto k_none = std::numeric_limits<std::uint64_t>::max();
   sort_by_place(rows_);
-  std::vector<std::string> parts;
+  TemporaryFiles temporary{communicator.is_root(), {}};
+  std::vector<std::string>& parts = temporary.paths;
   auto next = rows_.cbegin();
   for (;;) {
     const std::uint64_t first =
@@ -163,7 +175,7 @@ void EventLog<Event>::write_rows(const std::string& path, std::vector<Row> rows)
   telemetry::write_parquet(path, table.columns, {});
 }
 
-// On rank 0. The parts end.
+// On rank 0.
 template <class Event>
 void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::string& path) {
   std::vector<std::string> inputs;
@@ -175,7 +187,6 @@ void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::st
   const bool goes_on = inputs.front() == earlier_;
   telemetry::merge_parquet(inputs, path, {{"table", Table<Event>::name}},
                            goes_on ? rows_of_earlier_ : k_all_rows, telemetry::Storage::on_disk);
-  for (const std::string& part : parts) std::remove(part.c_str());
 }
 
 template <class Event>

@@ -4,8 +4,6 @@ import os
 import random
 import shutil
 import subprocess
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,7 @@ import pytest
 from running import program
 
 pytest.register_assert_rewrite("disturbances")
-from disturbances import Layer, Reference, undisturbed  # noqa: E402
+from disturbances import FLOWS, Layer, Reference, undisturbed  # noqa: E402
 
 SEED = "OCTANT_FAULTS_SEED"
 SHORT, LONG = 1, 12
@@ -70,9 +68,9 @@ def layer(tmp_path_factory: pytest.TempPathFactory) -> Layer:
     return Layer(library)
 
 
-@pytest.fixture(scope="session")
-def reference_of(
-    layer: Layer, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], Reference]:
+@pytest.fixture(scope="session", params=FLOWS)
+def reference(
+    request: pytest.FixtureRequest, layer: Layer, tmp_path_factory: pytest.TempPathFactory
+) -> Reference:
     """Give the undisturbed runs of a flow, which its tests share."""
-    return cache(lambda flow: undisturbed(flow, layer, tmp_path_factory.mktemp(flow)))
+    return undisturbed(request.param, layer, tmp_path_factory.mktemp(request.param))

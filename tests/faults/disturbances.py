@@ -123,13 +123,13 @@ class Call:
 class Layer:
     """The layer between the program and the disk."""
 
-    library: Path
+    preloaded: Path
 
     @contextmanager
     def below(self, folder: Path, fault: Fault = Fault()) -> Iterator[None]:
         """Let runs that begin meanwhile see a fault of the files below a folder."""
         variables = {
-            "LD_PRELOAD": str(self.library),
+            "LD_PRELOAD": str(self.preloaded),
             "FAULTS_FOLDER": str(folder),
             "FAULTS_JOURNAL": str(self.journal(folder)),
             "FAULTS_RANK": str(fault.rank),

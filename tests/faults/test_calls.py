@@ -3,12 +3,10 @@
 import errno
 import random
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from disturbances import (
-    FLOWS,
     OTHER_RANKS,
     Fault,
     Layer,
@@ -39,17 +37,14 @@ CALLS = {
 
 
 @pytest.mark.parametrize("kind", CALLS)
-@pytest.mark.parametrize("flow", FLOWS)
 def test_a_call_fails(
-    flow: str,
     kind: str,
     instant: int,
     layer: Layer,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
-    reference = reference_of(flow)
     name, action = CALLS[kind]
     goes_on, rank, number = chosen(reference.calls, name, chance)
     folder = reference.begin(tmp_path, goes_on)
@@ -62,17 +57,14 @@ def test_a_call_fails(
     assert_survives(reference, outcome, tmp_path, chance.choice(OTHER_RANKS))
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_the_disk_is_full_for_a_rank(
-    flow: str,
     instant: int,
     layer: Layer,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
     """A quota of one user, or a disk of one node."""
-    reference = reference_of(flow)
     folder = reference.begin(tmp_path, goes_on := chance.random() < 0.5)
     space = chance.randrange(100, reference.bytes // (2 if goes_on else 1))
     fault = Fault(rank=chance.randrange(2), space=space)
@@ -82,15 +74,12 @@ def test_the_disk_is_full_for_a_rank(
     assert_survives(reference, outcome, tmp_path, chance.choice(OTHER_RANKS))
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_the_disk_is_full(
-    flow: str,
     instant: int,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
-    reference = reference_of(flow)
     size = chance.randrange(64 << 10, reference.bytes)
     with small_disk(tmp_path / "disk", f"size={size}") as disk:
         outcome = start(reference.flow, disk / "run")

@@ -5,12 +5,10 @@ import random
 import shutil
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from disturbances import (
-    FLOWS,
     OTHER_RANKS,
     Layer,
     Reference,
@@ -29,17 +27,14 @@ FLIPS = 4
 
 
 @pytest.mark.parametrize("kind", ["snap", "slice_z0.5", "checkpoint"])
-@pytest.mark.parametrize("flow", FLOWS)
 def test_bits_flip(
-    flow: str,
     kind: str,
     instant: int,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
     """The file is named and not used; the checkpoint before is gone on from."""
-    reference = reference_of(flow)
     folder = reference.begin(tmp_path, goes_on=True)
     path = sorted(folder.glob(f"{kind}_*.h5"))[-1]
     for bit in chosen_bits(path, FLIPS, chance):
@@ -58,17 +53,14 @@ def test_bits_flip(
         assert_goes_on(reference, folder, tmp_path, chance.choice(OTHER_RANKS))
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_two_runs_want_one_folder(
-    flow: str,
     instant: int,
     layer: Layer,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
     """The second one is refused as long as the first one is there, however slow that is."""
-    reference = reference_of(flow)
     goes_on = chance.random() < 0.5
     folder = reference.begin(tmp_path, goes_on)
     calls = [call.path.name for call in reference.calls[goes_on]]
@@ -91,16 +83,13 @@ def test_two_runs_want_one_folder(
     assert_complete(reference, outcome)
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_links_are_not_followed(
-    flow: str,
     instant: int,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
     """Files that a run writes are links to files elsewhere; the history was moved there."""
-    reference = reference_of(flow)
     goes_on = chance.random() < 0.5
     folder = reference.begin(tmp_path, goes_on)
     folder.mkdir(exist_ok=True)

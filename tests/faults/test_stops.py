@@ -4,12 +4,9 @@ import os
 import random
 import signal
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from disturbances import (
-    FLOWS,
     OTHER_RANKS,
     Fault,
     Layer,
@@ -22,17 +19,14 @@ from disturbances import (
 )
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_a_run_is_killed(
-    flow: str,
     instant: int,
     layer: Layer,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
     """All processes at once, or one rank; some time after a random call."""
-    reference = reference_of(flow)
     goes_on = chance.random() < 0.5
     folder = reference.begin(tmp_path, goes_on)
     calls, delay = chance.randrange(len(reference.calls[goes_on])), 0.02 * chance.random()
@@ -51,16 +45,13 @@ def test_a_run_is_killed(
     assert_survives(reference, outcome, tmp_path, chance.choice(OTHER_RANKS), killed=True)
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_a_rank_is_killed_at_a_call(
-    flow: str,
     instant: int,
     layer: Layer,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
-    reference = reference_of(flow)
     goes_on, rank, number = chosen(reference.calls, "any", chance)
     folder = reference.begin(tmp_path, goes_on)
     with layer.below(folder, Fault("any", "kill", number, rank)):
@@ -69,17 +60,14 @@ def test_a_rank_is_killed_at_a_call(
     assert_survives(reference, outcome, tmp_path, chance.choice(OTHER_RANKS), killed=True)
 
 
-@pytest.mark.parametrize("flow", FLOWS)
 def test_the_power_fails(
-    flow: str,
     instant: int,
     layer: Layer,
-    reference_of: Callable[[str], Reference],
+    reference: Reference,
     chance: random.Random,
     tmp_path: Path,
 ) -> None:
     """What was not synchronised is lost; what was announced is not."""
-    reference = reference_of(flow)
     goes_on, rank, number = chosen(reference.calls, "any", chance)
     folder = reference.begin(tmp_path, goes_on)
     with layer.below(folder, Fault("any", "kill", number, rank)):

@@ -212,8 +212,8 @@ TEST(ExactFlows, the_force_that_keeps_the_mean_of_a_parabola_is_its_pressure_gra
   }
 }
 
-// Where diffusion is implicit, a stage takes the friction of its new velocity from the present one:
-// the mean then has an error of second order in the step.
+// With implicit diffusion the forcing of a stage balances the wall friction of the present velocity
+// instead of that of the new one: the mean then has an error of second order in the step.
 TEST(ExactFlows, the_mean_velocity_is_kept_whatever_the_flow_and_its_side_walls) {
   for (const bool duct : {false, true}) {
     FlowSetup driven = channel_setup(Axis::x);

@@ -47,7 +47,7 @@ class TestFlow {
   Flow& flow() { return *flow_; }
   State& state() { return flow_->state(); }
 
-  // Where a velocity component (-1: pressure or scalar) lies that belongs to a cell of this rank.
+  // The position of a velocity component (-1: pressure or scalar) of a cell of this rank.
   Point place(int component, int i, int j, int k) const {
     const Grid& grid = domain_.grid;
     const double half[] = {component == k_u ? 1.0 : 0.5, component == k_v ? 1.0 : 0.5};
