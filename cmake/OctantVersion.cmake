@@ -1,12 +1,5 @@
 # The texts of core/version.hpp: which sources a program was built from, as outputs record it, and
 # with what, as `octant --version` says.
-execute_process(COMMAND git describe --always --dirty
-  WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-  OUTPUT_VARIABLE OCTANT_GIT_REVISION OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-if(NOT OCTANT_GIT_REVISION)
-  set(OCTANT_GIT_REVISION "no git")
-endif()
-
 string(REPLACE ";" ", " devices "${Kokkos_DEVICES}")
 string(TOLOWER "${devices}" devices)
 set(tools "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}"
@@ -33,8 +26,16 @@ else()
   set(OCTANT_PROCESSOR "the processor it was built on")
 endif()
 
-configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/version.cpp.in
-  ${CMAKE_BINARY_DIR}/version.cpp)
+# Every build reads the revision, not only a configuration: it changes with a pull or a commit.
+set(version ${CMAKE_BINARY_DIR}/version.cpp)
+configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/version.cpp.in ${version}.in @ONLY)
+add_custom_target(octant_revision
+  COMMAND ${CMAKE_COMMAND} -D SOURCES=${CMAKE_CURRENT_SOURCE_DIR}
+          -D VERSION_IN=${version}.in -D VERSION_OUT=${version}
+          -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/write_revision.cmake
+  BYPRODUCTS ${version}
+  COMMENT "Read the git revision" VERBATIM)
 
-add_library(octant_version STATIC ${CMAKE_BINARY_DIR}/version.cpp)
+add_library(octant_version STATIC ${version})
+add_dependencies(octant_version octant_revision)
 target_include_directories(octant_version PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/src)
