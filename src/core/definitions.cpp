@@ -9,15 +9,18 @@ namespace octant {
 
 void Definitions::declare(ParameterSchema& schema, const std::string& section) {
   section_ = section;
-  schema.add(section + ".constants", constants_,
-             {.meaning = "A table of numbers by name, for all expressions of this section; each "
-                         "may use those before it"});
+  schema.add(
+      section + ".constants", constants_,
+      {.meaning = "Named constants for the expressions of the same section, a table of names and "
+                  "numbers or constant expressions; each entry may use earlier ones"});
   schema.add(section + ".terms", terms_,
-             {.meaning = "A table of expressions by name, for the others of this section; each may "
-                         "use those before it"});
-  schema.add(section + ".tables", tables_,
-             {.meaning = "A table of text files by name: f = \"file\" makes f(r) a function, "
-                         "linear between the file's lines of an r and a value"});
+             {.meaning = "Named terms for the expressions of the same section, a table of names "
+                         "and expressions; each entry may use earlier ones"});
+  schema.add(
+      section + ".tables", tables_,
+      {.meaning =
+           "Named functions of one argument, a table of names and text files: f = \"file\" defines "
+           "f(r) by linear interpolation between the lines \"r value\" of the file"});
 }
 
 void Definitions::compile(ExpressionNames& names) {

@@ -113,30 +113,34 @@ void InitialCells::paint(const Contribution& part, const std::vector<double>& fr
 
 void declare(ParameterSchema& schema, InitialOptions& options) {
   schema.add("initial.kind", options.kind,
-             {.meaning = "Where initial conditions come from: the built-in generator, or grafic "
-                         "files as of MUSIC"});
-  schema.add("initial.path", options.path,
-             {.meaning = "Folder that holds level_005 and so on, for kind = \"grafic\""});
+             {.meaning = "Source of cosmological initial conditions: built-in generator, or grafic "
+                         "files such as those of MUSIC"});
+  schema.add(
+      "initial.path", options.path,
+      {.meaning =
+           "Folder of the grafic files (level_005 and so on), for initial.kind = \"grafic\""});
   schema.add("initial.cells", options.cells,
-             {.meaning = "Cells along each side of the generator's grid, which makes as many "
-                         "particles; 0: as many as the base mesh",
+             {.meaning = "Number of cells, and of particles, along each side of the generator's "
+                         "grid; 0: base grid of the mesh",
               .min = 0,
               .max = 1 << 20});
   schema.add("initial.seed", options.seed,
-             {.meaning = "Seed of the generator's random waves; grids of any number of cells "
-                         "share the waves that they can hold",
+             {.meaning = "Seed of the generator's random phases; grids of different resolution "
+                         "share the modes that both resolve",
               .min = 0});
   schema.add("initial.order", options.order,
              {.meaning = "Order of Lagrangian perturbation theory", .min = 1, .max = 2});
   schema.add("initial.transfer", options.transfer,
              {.meaning = "Transfer function: Eisenstein & Hu (1998) with or without acoustic "
                          "peaks, or from initial.table"});
-  schema.add("initial.table", options.table,
-             {.meaning = "Text file of k in h/Mpc and linear P(k), for transfer = \"table\""});
-  schema.add("initial.sigma_8", options.sigma_8,
-             {.meaning = "Linear rms overdensity today in spheres of 8 Mpc/h", .above = 0.0});
+  schema.add(
+      "initial.table", options.table,
+      {.meaning = "Text file of k [h/Mpc] and linear P(k), for initial.transfer = \"table\""});
+  schema.add(
+      "initial.sigma_8", options.sigma_8,
+      {.meaning = "Linear rms overdensity today in spheres of radius 8 Mpc/h", .above = 0.0});
   schema.add("initial.spectral_index", options.spectral_index,
-             {.meaning = "Slope n_s of the primordial spectrum"});
+             {.meaning = "Spectral index n_s of the primordial power spectrum"});
 }
 
 std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,

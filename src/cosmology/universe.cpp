@@ -22,30 +22,42 @@ Background background_of(const CosmologyOptions& o) {
 
 void declare(ParameterSchema& schema, CosmologyOptions& o) {
   schema.add("cosmology.enabled", o.enabled,
-             {.meaning = "The domain is a comoving box of an expanding universe; code units are "
-                         "then supercomoving"});
+             {.meaning = "Comoving integration in an expanding universe; the domain is a periodic "
+                         "comoving box and code units are supercomoving"});
   schema.add("cosmology.omega_m", o.omega_m,
-             {.unit = "critical density", .meaning = "All matter today", .above = 0.0});
+             {.unit = "critical density",
+              .meaning = "Matter density parameter today, dark matter and baryons",
+              .above = 0.0});
   schema.add("cosmology.omega_lambda", o.omega_lambda,
-             {.unit = "critical density", .meaning = "Dark energy today"});
+             {.unit = "critical density", .meaning = "Dark-energy density parameter today"});
   schema.add("cosmology.omega_b", o.omega_b,
-             {.unit = "critical density", .meaning = "Baryons today, a part of omega_m", .min = 0});
+             {.unit = "critical density",
+              .meaning = "Baryon density parameter today, included in cosmology.omega_m",
+              .min = 0});
   schema.add("cosmology.omega_radiation", o.omega_radiation,
              {.unit = "critical density",
-              .meaning = "Radiation today; what is missing to one is curvature",
+              .meaning = "Radiation density parameter today; curvature makes up the difference of "
+                         "all density parameters to one",
               .min = 0});
-  schema.add("cosmology.w0", o.w0, {.meaning = "Dark energy's equation of state today"});
-  schema.add("cosmology.wa", o.wa, {.meaning = "Its change: w = w0 + wa (1 - a)"});
+  schema.add("cosmology.w0", o.w0,
+             {.meaning = "Equation-of-state parameter w0 of dark energy today"});
+  schema.add(
+      "cosmology.wa", o.wa,
+      {.meaning =
+           "Evolution parameter of the dark-energy equation of state: w(a) = w0 + wa (1 - a)"});
   schema.add("cosmology.h", o.h,
-             {.unit = "100 km/s/Mpc", .meaning = "Hubble's constant", .above = 0.0});
+             {.unit = "100 km/s/Mpc", .meaning = "Hubble constant today", .above = 0.0});
   schema.add("cosmology.box", o.box,
-             {.unit = "Mpc/h", .meaning = "Side of the box, comoving", .min = 0});
+             {.unit = "Mpc/h", .meaning = "Comoving side length of the box", .min = 0});
   schema.add("cosmology.start", o.start,
-             {.meaning = "When the run begins: \"z = 29.5\", a redshift, or \"a = 0.03\", a scale "
-                         "factor; empty: that of the files of initial conditions"});
-  schema.add("cosmology.end", o.end, {.meaning = "When it ends, likewise"});
+             {.meaning = "Start of the run: a redshift such as \"z = 29.5\" or a scale factor such "
+                         "as \"a = 0.03\"; empty: taken from the files of initial conditions"});
+  schema.add(
+      "cosmology.end", o.end,
+      {.meaning =
+           "End of the run: a redshift such as \"z = 0\" or a scale factor such as \"a = 1\""});
   schema.add("cosmology.largest_growth", o.largest_growth,
-             {.meaning = "The share of itself by which the scale factor may grow in a step",
+             {.meaning = "Maximum relative growth of the scale factor in a step",
               .max = 0.5,
               .above = 0.0});
 }

@@ -28,45 +28,47 @@ void BalanceOptions::check() const {
 }
 
 void declare(ParameterSchema& schema, BalanceOptions& options) {
-  schema.add("balance.decomposition", options.decomposition,
-             {.meaning = "How space is divided among ranks: recursive k-section, or pieces of a "
-                         "Hilbert or Morton curve"});
+  schema.add(
+      "balance.decomposition", options.decomposition,
+      {.meaning =
+           "Domain decomposition: recursive k-section, or segments of a Hilbert or Morton curve"});
   std::vector<std::string> policies{"contiguous"};
   policies.insert(policies.end(), planned_policies().begin(), planned_policies().end());
-  schema.add("balance.policy", options.policy,
-             {.meaning = "How blocks are placed on ranks. contiguous: a region of space each, by "
-                         "balance.decomposition. The others cut the curve of "
-                         "balance.decomposition (hilbert for ksection) into equal numbers of "
-                         "blocks (baseline) or even loads (exact, cdp, cdp_general, "
-                         "cdp_chunked), or give up neighbourhood for even loads: for the most "
-                         "and least loaded ranks (cplx; zonal: in zones of ranks), inside nodes "
-                         "(node) or altogether (lpt); auto: cplx with the share of ranks that "
-                         "costs least",
-              .choices = policies});
+  schema.add(
+      "balance.policy", options.policy,
+      {.meaning = "Placement of blocks on ranks. contiguous: one region of space per rank, by "
+                  "balance.decomposition. All others start from the curve of balance.decomposition "
+                  "(hilbert for ksection): equal block counts (baseline), equal loads (exact, cdp, "
+                  "cdp_general, cdp_chunked), or equal loads at the cost of locality: among the "
+                  "most and least loaded ranks (cplx; zonal: within zones of ranks), within nodes "
+                  "(node) or everywhere (lpt). auto: cplx with the cheapest balance.cplx_x",
+       .choices = policies});
   schema.add("balance.cplx_x", options.cplx_x,
              {.unit = "%",
-              .meaning = "Share of the ranks that cplx rebalances: 0 keeps the curve's pieces, 100 "
-                         "is lpt",
+              .meaning = "Fraction of the ranks that policy cplx rebalances: 0 keeps the segments "
+                         "of the curve, 100 equals lpt",
               .min = 0.0,
               .max = 100.0});
   schema.add("balance.interval", options.interval,
              {.unit = "coarse steps",
-              .meaning = "How often blocks are redistributed; 0 for never",
+              .meaning = "Number of coarse steps between load-balancing steps; 0: never",
               .min = 0});
   schema.add(
       "balance.cost", options.cost,
-      {.meaning = "What ranks share evenly: memory; memory times the number of sub-steps, which is "
-                  "close to time; or the measured time of every block in the last steps"});
+      {.meaning = "Cost that is balanced between ranks: memory, estimated time (memory times the "
+                  "number of sub-steps), or the measured time of every block in recent steps"});
   schema.add("balance.rank_memory", options.rank_memory,
              {.unit = "MB",
-              .meaning = "What a rank may hold of blocks and particles whenever blocks are "
-                         "redistributed by a policy other than contiguous; 0: any",
+              .meaning = "Maximum memory of blocks and particles on a rank after load balancing "
+                         "with a policy other than contiguous; 0: no limit",
               .min = 0.0});
   schema.add("balance.most_blocks", options.most_blocks,
-             {.meaning = "How many blocks it may hold then; 0: any number", .min = 0});
+             {.meaning = "Maximum number of blocks on a rank after load balancing with a policy "
+                         "other than contiguous; 0: no limit",
+              .min = 0});
   schema.add("balance.time_alpha", options.time_alpha,
-             {.meaning = "How strongly measured times correct the costs: 0 not at all, 0.3 to 0.5 "
-                         "where the work per cell varies a lot",
+             {.meaning = "Strength with which measured times correct the costs: 0 for no "
+                         "correction, 0.3 to 0.5 where the work per cell varies strongly",
               .min = 0.0,
               .max = 1.0});
 }

@@ -11,12 +11,14 @@
 namespace octant::dns {
 
 void BodyForce::declare(ParameterSchema& schema) {
-  schema.add("sources.acceleration", texts_,
-             {.unit = "velocity / time",
-              .meaning = "Three expressions, along x, y, z, of x, y, z, r and t: what accelerates "
-                         "all fluid"});
-  schema.add("sources.centre", centre_,
-             {.unit = "length", .meaning = "From where r is the distance"});
+  schema.add(
+      "sources.acceleration", texts_,
+      {.unit = "velocity / time",
+       .meaning =
+           "Body force per unit mass: three expressions, along x, y, z, of x, y, z, r and t"});
+  schema.add(
+      "sources.centre", centre_,
+      {.unit = "length", .meaning = "Origin of the radius r in the expressions of [sources]"});
   definitions_.declare(schema, "sources");
 }
 

@@ -19,22 +19,26 @@ const char* end_name(int end) { return end == 0 ? "lower" : "upper"; }
 
 void declare(ParameterSchema& schema, ScalarOptions& o) {
   schema.add("scalar.enabled", o.enabled,
-             {.meaning = "Carry a scalar, such as temperature, with the flow"});
+             {.meaning = "Transport of a scalar, such as temperature, by the flow"});
   schema.add("scalar.diffusivity", o.diffusivity,
              {.unit = "length^2 / time", .meaning = "Diffusivity of the scalar", .above = 0.0});
-  schema.add("scalar.buoyancy", o.buoyancy,
-             {.unit = "velocity / time",
-              .meaning = "Acceleration along z per unit of the scalar (Boussinesq)"});
+  schema.add(
+      "scalar.buoyancy", o.buoyancy,
+      {.unit = "velocity / time",
+       .meaning =
+           "Buoyant acceleration along z per unit of the scalar (Boussinesq approximation)"});
   schema.add("scalar.reference", o.reference,
-             {.meaning = "Value of the scalar that has no buoyancy"});
+             {.meaning = "Reference value of the scalar, at which buoyancy vanishes"});
   for (int axis = 0; axis < 3; ++axis) {
     const char name = static_cast<char>('x' + axis);
     schema.add(fmt::format("scalar.boundary_{}", name), o.boundary[axis],
-               {.meaning = fmt::format("What holds below and above along {}, unless it is periodic "
-                                       "or an outflow: the value, or no flux",
-                                       name)});
+               {.meaning = fmt::format(
+                    "Boundary conditions of the scalar on the lower and upper sides along {}, "
+                    "except periodic and outflow sides: prescribed value, or zero flux (insulated)",
+                    name)});
     schema.add(fmt::format("scalar.values_{}", name), o.values[axis],
-               {.meaning = fmt::format("Values of the scalar below and above along {}", name)});
+               {.meaning = fmt::format(
+                    "Boundary values of the scalar on the lower and upper sides along {}", name)});
   }
 }
 

@@ -108,11 +108,13 @@ double square(double a) { return a * a; }
 
 void declare(ParameterSchema& schema, StatisticsOptions& o) {
   schema.add("statistics.interval", o.interval,
-             {.unit = "steps", .meaning = "Steps between samples; 0: no statistics", .min = 0});
+             {.unit = "steps",
+              .meaning = "Number of steps between samples of the statistics; 0: no statistics",
+              .min = 0});
   schema.add("statistics.start", o.start,
-             {.unit = "time", .meaning = "Time of the first sample", .min = 0.0});
+             {.unit = "time", .meaning = "Time of the first sample of the statistics", .min = 0.0});
   schema.add("statistics.spectra", o.spectra,
-             {.meaning = "Sample spectra along the periodic axes as well"});
+             {.meaning = "Sampling of spectra along the periodic axes"});
 }
 
 Means::Means(std::vector<double> values) : values_(std::move(values)) {}

@@ -21,20 +21,25 @@ void DebugOptions::draw_out_step(double seconds_so_far) const {
 }
 
 void declare(ParameterSchema& schema, DebugOptions& o) {
-  schema.add(
-      "debug.ranks_per_node", o.ranks_per_node,
-      {.meaning = "Makes nodes of so many consecutive ranks; 0: the machine's own", .min = 0});
+  schema.add("debug.ranks_per_node", o.ranks_per_node,
+             {.meaning = "Number of consecutive ranks that are treated as one node; 0: actual "
+                         "nodes of the machine",
+              .min = 0});
   schema.add("debug.synthetic_load", o.synthetic_load,
-             {.meaning = "Blocks whose sweeps take longer: \"LEVEL:KEY:FACTOR\" with a Morton key, "
-                         "or \"random:SHARE:FACTOR\" for that share of all blocks"});
+             {.meaning = "Blocks with artificially slow sweeps: \"LEVEL:KEY:FACTOR\" with a Morton "
+                         "key, or \"random:FRACTION:FACTOR\" for a random fraction of all blocks"});
   schema.add("debug.slow_ranks", o.slow_ranks,
-             {.meaning = "Ranks whose kernels take debug.slow_factor times as long", .min = 0});
-  schema.add("debug.slow_node", o.slow_node,
-             {.meaning = "Node whose ranks do so; -1: none", .min = -1});
-  schema.add("debug.slow_factor", o.slow_factor, {.meaning = "How many times", .min = 1.0});
+             {.meaning = "Ranks whose kernels are slowed down by debug.slow_factor", .min = 0});
   schema.add(
-      "debug.step_seconds", o.step_seconds,
-      {.unit = "s", .meaning = "Least duration of a step, which sleeps if need be", .min = 0});
+      "debug.slow_node", o.slow_node,
+      {.meaning = "Node whose ranks are slowed down by debug.slow_factor; -1: none", .min = -1});
+  schema.add("debug.slow_factor", o.slow_factor,
+             {.meaning = "Slow-down factor of the kernels on debug.slow_ranks and debug.slow_node",
+              .min = 1.0});
+  schema.add("debug.step_seconds", o.step_seconds,
+             {.unit = "s",
+              .meaning = "Minimum wall-clock duration of a step; shorter steps sleep for the rest",
+              .min = 0});
 }
 
 SyntheticLoad::SyntheticLoad(const std::vector<std::string>& entries) {
@@ -52,7 +57,7 @@ SyntheticLoad::SyntheticLoad(const std::vector<std::string>& entries) {
     if (!words || !words.eof() || !(factor >= 1.0))
       throw InputError(
           "debug.synthetic_load: \"{}\": expected \"LEVEL:KEY:FACTOR\" or "
-          "\"random:SHARE:FACTOR\" with a factor of at least 1",
+          "\"random:FRACTION:FACTOR\" with a factor of at least 1",
           entry);
     if (drawn) drawn_.push_back(draw);
     else blocks_.push_back(block);

@@ -30,7 +30,7 @@ void declare(ParameterSchema& schema, DebugOptions& options);
 // How many times as long as others the sweeps of a block take: a pure function of level and key.
 class SyntheticLoad {
  public:
-  // From "LEVEL:KEY:FACTOR" and "random:SHARE:FACTOR". Throws InputError for anything else.
+  // From "LEVEL:KEY:FACTOR" and "random:FRACTION:FACTOR". Throws InputError for anything else.
   explicit SyntheticLoad(const std::vector<std::string>& entries);
 
   bool is_empty() const { return blocks_.empty() && drawn_.empty(); }

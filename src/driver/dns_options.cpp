@@ -10,26 +10,27 @@ namespace {
 void declare(ParameterSchema& schema, FlowTimeOptions& o) {
   schema.add("time.end", o.end,
              {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
-  schema.add("time.max_steps", o.max_steps, {.meaning = "Most steps", .min = 0});
+  schema.add("time.max_steps", o.max_steps, {.meaning = "Maximum number of steps", .min = 0});
   schema.add("time.cfl", o.cfl,
-             {.meaning = "Step over the longest one that linear theory calls stable",
+             {.meaning = "Fraction of the linear stability limit that is used as time step",
               .max = 1.0,
               .above = 0.0});
   schema.add(
       "time.step", o.step,
-      {.unit = "time", .meaning = "Length of every step; 0: as long as time.cfl allows", .min = 0});
-  schema.add("time.largest_step", o.largest_step,
-             {.unit = "time",
-              .meaning = "Longest step, where time.step does not fix it; 0: any",
-              .min = 0});
+      {.unit = "time", .meaning = "Fixed time step; 0: as large as time.cfl allows", .min = 0});
+  schema.add(
+      "time.largest_step", o.largest_step,
+      {.unit = "time", .meaning = "Maximum time step where time.step = 0; 0: no limit", .min = 0});
 }
 
 }  // namespace
 
 void DnsOptions::declare_all(ParameterSchema& schema) {
-  schema.add("model", model, {.meaning = "Which half of Octant runs"});
+  schema.add(
+      "model", model,
+      {.meaning = "Solver family: amr (gas, gravity, particles) or dns (incompressible flow)"});
   schema.add("problem.name", problem_name,
-             {.meaning = "The initial conditions",
+             {.meaning = "Initial conditions",
               .choices = problems::flow_problem_names(),
               .required = true});
   dns::declare(schema, grid);

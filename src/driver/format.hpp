@@ -63,7 +63,7 @@ void declare(ParameterSchema& schema, const Formats<Contents>& formats,
              std::vector<std::string>& wanted) {
   std::vector<std::string> names;
   for (const auto& format : formats) names.push_back(format->name());
-  schema.add("output.formats", wanted, {.meaning = "How snapshots are written", .choices = names});
+  schema.add("output.formats", wanted, {.meaning = "File formats of snapshots", .choices = names});
   for (const auto& format : formats) format->declare(schema);
 }
 

@@ -69,50 +69,52 @@ void OutputOptions::check(const std::vector<std::string>& known_fields,
 }
 
 void declare(ParameterSchema& schema, OutputOptions& o) {
-  schema.add("output.directory", o.directory, {.meaning = "Where all results go"});
+  schema.add("output.directory", o.directory, {.meaning = "Directory of all results of the run"});
   schema.add(
       "output.snapshot_interval", o.snapshot_interval,
-      {.unit = "time", .meaning = "Time between snapshots; 0: only the last state", .min = 0});
+      {.unit = "time", .meaning = "Time between snapshots; 0: only the final state", .min = 0});
   schema.add("output.snapshot_times", o.snapshot_times,
-             {.unit = "time", .meaning = "Further times of snapshots", .min = 0});
+             {.unit = "time", .meaning = "Additional snapshot times", .min = 0});
   schema.add("output.checkpoint_interval", o.checkpoint_interval,
              {.unit = "s",
-              .meaning = "Wall-clock seconds between checkpoints; 0: none but at the end",
+              .meaning = "Wall-clock time between checkpoints; 0: only at the end",
               .min = 0});
   schema.add("output.checkpoint_keep", o.checkpoint_keep,
-             {.meaning = "Checkpoints that are kept, the newest ones", .min = 1});
+             {.meaning = "Number of checkpoints that are kept; older ones are deleted", .min = 1});
   schema.add("output.final_checkpoint", o.final_checkpoint,
-             {.meaning = "A run that is done leaves a checkpoint, from which --restart latest with "
-                         "a later time.end goes on"});
+             {.meaning = "Checkpoint at the end of a completed run, from which --restart latest "
+                         "continues to a later time.end"});
   schema.add("output.history_interval", o.history_interval,
-             {.unit = "steps", .meaning = "Steps between rows of history.csv", .min = 1});
+             {.unit = "steps", .meaning = "Number of steps between rows of history.csv", .min = 1});
+  schema.add("output.pictures", o.pictures,
+             {.meaning = "octools commands that ./octant applies to the output directory after the "
+                         "run, such as \"plot --outlines\" or \"profile\""});
   schema.add(
-      "output.pictures", o.pictures,
-      {.meaning = "Commands of octools that ./octant gives the output directory when the run "
-                  "is done, such as \"plot --outlines\" or \"profile\""});
-  schema.add("output.fields", o.fields,
-             {.meaning = "Fields in snapshots, slices and coarse cut-outs, by their names there; "
-                         "none: all that there are"});
+      "output.fields", o.fields,
+      {.meaning =
+           "Names of the fields in snapshots, slices and coarse cut-outs; empty: all fields"});
   schema.add("output.precision", o.precision,
-             {.meaning = "Of real numbers in these, but positions, which stay double"});
-  schema.add("output.compression", o.compression,
-             {.meaning = "Of what is 64 KiB or larger in these: \"deflate\" takes time for space, "
-                         "and every HDF5 reads it"});
+             {.meaning = "Floating-point precision of snapshots, slices and coarse cut-outs; "
+                         "particle positions are always double"});
+  schema.add(
+      "output.compression", o.compression,
+      {.meaning =
+           "Compression of datasets of at least 64 KiB in snapshots, slices and coarse cut-outs; "
+           "deflate saves space, costs time and is readable by every HDF5 library"});
   schema.add("output.slices", o.slices,
-             {.meaning = "Planes whose cells are written to files of their own: a list as "
+             {.meaning = "Planes of cells that are written to separate slice files: a list such as "
                          "[\"z = 0.5\", \"x = 0\"]"});
   schema.add("output.cutout_interval", o.cutout_interval,
              {.unit = "time",
-              .meaning = "Time between slices, and between coarse cut-outs: after the first step "
-                         "that reaches it, which it leaves as long as it is; 0: with every "
-                         "snapshot",
+              .meaning = "Time between slices and between coarse cut-outs, written after the first "
+                         "step that reaches it without shortening the step; 0: with every snapshot",
               .min = 0});
 }
 
 void declare_levels(ParameterSchema& schema, OutputOptions& o) {
   schema.add("output.coarse_level", o.coarse_level,
-             {.meaning = "Coarse cut-outs hold the cells down to this level, with the means of "
-                         "finer ones; -1: none are written",
+             {.meaning = "Finest level in coarse cut-outs, which hold averages of finer cells; -1: "
+                         "no coarse cut-outs",
               .min = -1});
 }
 

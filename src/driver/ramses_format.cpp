@@ -307,10 +307,11 @@ class RamsesMesh final : public MeshFormat {
   std::string name() const override { return "ramses"; }
 
   void declare(ParameterSchema& schema) override {
-    schema.add("ramses.domains", domains_,
-               {.meaning = "Domains of an output of RAMSES, each with files of its own; 0: as many "
-                           "as there are ranks",
-                .min = 0});
+    schema.add(
+        "ramses.domains", domains_,
+        {.meaning =
+             "Number of domains of a RAMSES output, each with separate files; 0: one per rank",
+         .min = 0});
   }
 
   void check(const mesh::Geometry& geometry,

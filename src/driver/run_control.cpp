@@ -20,12 +20,12 @@ void RunControl::read_control_file(News& news) {
   if (file.identity().empty() || file.identity() == refused_) return;
   ParameterSchema schema;
   bool stop = false, dump = false;
-  schema.add("stop", stop, {.meaning = "Write a checkpoint and end the run"});
-  schema.add("dump", dump, {.meaning = "Write a snapshot now"});
+  schema.add("stop", stop, {.meaning = "Request to write a checkpoint and end the run"});
+  schema.add("dump", dump, {.meaning = "Request to write a snapshot after the current step"});
   schema.add("snapshot_interval", news.snapshot_interval,
-             {.unit = "time", .meaning = "New output.snapshot_interval"});
+             {.unit = "time", .meaning = "New value of output.snapshot_interval"});
   schema.add("checkpoint_interval", news.checkpoint_interval,
-             {.unit = "s", .meaning = "New output.checkpoint_interval"});
+             {.unit = "s", .meaning = "New value of output.checkpoint_interval"});
   try {
     if (!file.is_read()) throw InputError("{}: {}", control_path_, file.reason());
     schema.read_text(file.text(), control_path_);

@@ -29,11 +29,11 @@ std::string fault_of_control_file(const std::string& name) {
 void declare(ParameterSchema& schema, RunOptions& o) {
   schema.add("run.walltime", o.walltime,
              {.unit = "s",
-              .meaning = "Wall-clock seconds after which the run writes a checkpoint "
-                         "and stops; 0: no limit",
+              .meaning = "Wall-clock time at which the run writes a checkpoint and stops; 0: none",
               .min = 0});
-  schema.add("run.walltime_margin", o.walltime_margin,
-             {.unit = "s", .meaning = "Seconds before that at which it stops", .min = 0});
+  schema.add(
+      "run.walltime_margin", o.walltime_margin,
+      {.unit = "s", .meaning = "Margin before run.walltime at which the run stops", .min = 0});
   schema.add("run.control_file", o.control_file,
              {.meaning = "Name of the control file in the output directory, read at every step and "
                          "removed when applied: stop = true, dump = true, or new intervals of "
@@ -73,109 +73,111 @@ std::int64_t ExecutionOptions::batch_bytes() const {
 namespace {
 
 void declare(ParameterSchema& schema, ExecutionOptions& o) {
-  schema.add("execution.schedule", o.schedule,
-             {.meaning = "How a level's gas is swept: each tile by a core, plane after plane in "
-                         "its cache (host), or batches of tiles, one kernel after the other "
-                         "(device), which transforms gravity's base level in batches, too; auto: "
-                         "by execution.model, or else as kernels run on cores or on a GPU. The "
-                         "same bits"});
-  schema.add("execution.model", o.model,
-             {.meaning = "File of sweeps that octant bench device-model measured: each level takes "
-                         "the schedule that is faster for its number of tiles"});
   schema.add(
-      "execution.batch_megabytes", o.batch_megabytes,
-      {.unit = "MB",
-       .meaning = "Memory that a batch works in: on cores less than their cache, on a GPU so "
-                  "much that all of its threads have work; 0: 32 and 1024",
-       .min = 0.0,
-       .max = 1e5});
+      "execution.schedule", o.schedule,
+      {.meaning =
+           "Schedule of the gas sweeps: host (one tile per core, plane by plane in cache), device "
+           "(batches of tiles, one kernel after the other; also batched Fourier transforms of "
+           "gravity's base level), or auto (execution.model where given, otherwise host on CPUs "
+           "and device on GPUs). Results of the sweeps are bitwise identical"});
+  schema.add("execution.model", o.model,
+             {.meaning = "File of sweep timings written by octant bench device-model; each level "
+                         "then takes the schedule that is faster for its number of tiles"});
+  schema.add("execution.batch_megabytes", o.batch_megabytes,
+             {.unit = "MB",
+              .meaning = "Memory of a batch of the device schedule: less than the cache of a core, "
+                         "or enough to occupy a whole GPU; 0: 32 on CPUs, 1024 on GPUs",
+              .min = 0.0,
+              .max = 1e5});
 }
 
 void declare(ParameterSchema& schema, TimeOptions& o) {
   schema.add("time.end", o.end,
              {.unit = "time", .meaning = "Time at which the run ends", .min = 0});
-  schema.add("time.max_steps", o.max_steps, {.meaning = "Most coarse steps", .min = 0});
+  schema.add("time.max_steps", o.max_steps, {.meaning = "Maximum number of steps", .min = 0});
   schema.add("time.cfl", o.cfl,
              {.meaning = "Courant number: dt = cfl dx / max(|vx| + |vy| + |vz| + 3 c)",
               .max = 1.0,
               .above = 0.0});
   schema.add("time.largest_step", o.largest_step,
-             {.unit = "time", .meaning = "Longest coarse step; 0: any", .min = 0});
+             {.unit = "time", .meaning = "Maximum length of a coarse step; 0: no limit", .min = 0});
   schema.add("time.subcycle", o.subcycle,
-             {.meaning = "Each level takes two steps per step of the coarser one; otherwise all "
-                         "levels take the same step"});
+             {.meaning = "Subcycling: each level takes two steps per step of the next coarser "
+                         "level; false: all levels take the same step"});
 }
 
 void declare(ParameterSchema& schema, UnitOptions& o) {
   schema.add("units.length", o.length,
-             {.unit = "cm",
-              .meaning = "The code's unit of length; without cosmology, which has its own",
-              .above = 0.0});
-  schema.add("units.density", o.density,
-             {.unit = "g cm^-3", .meaning = "Its unit of density", .above = 0.0});
-  schema.add("units.time", o.time, {.unit = "s", .meaning = "Its unit of time", .above = 0.0});
+             {.unit = "cm", .meaning = "Code unit of length; not with cosmology", .above = 0.0});
+  schema.add(
+      "units.density", o.density,
+      {.unit = "g cm^-3", .meaning = "Code unit of density; not with cosmology", .above = 0.0});
+  schema.add("units.time", o.time,
+             {.unit = "s", .meaning = "Code unit of time; not with cosmology", .above = 0.0});
 }
 
 void declare(ParameterSchema& schema, RefineOptions& o) {
   const std::string fields =
       "density, pressure, velocity_x, velocity_y, velocity_z or scalar_0, ...";
   schema.add("refine.gradient_fields", o.gradient_fields,
-             {.meaning = "Fields whose relative jump across a cell refines it: " + fields});
-  schema.add(
-      "refine.gradient", o.gradient,
-      {.meaning = "Thresholds of |q+ - q-| / (|q+| + |q-|), one per gradient field", .min = 0});
+             {.meaning = "Fields whose relative difference across a cell refines it: " + fields});
+  schema.add("refine.gradient", o.gradient,
+             {.meaning = "Thresholds of |q+ - q-| / (|q+| + |q-|) for refinement, one per entry of "
+                         "refine.gradient_fields",
+              .min = 0});
   schema.add(
       "refine.curvature_fields", o.curvature_fields,
       {.meaning = "Fields whose normalised second derivative (Loehner 1987) refines a cell"});
   schema.add("refine.curvature", o.curvature,
-             {.meaning = "Thresholds of it, one per curvature field", .min = 0});
-  schema.add("refine.floor", o.floor,
-             {.meaning = "Added to the denominators of both, in the field's unit; 0: 1e-10 of what "
-                         "the mean density and energy density of the initial state give as a scale",
+             {.meaning = "Thresholds of the normalised second derivative for refinement, one per "
+                         "entry of refine.curvature_fields",
               .min = 0});
-  schema.add("refine.density", o.density,
-             {.unit = "density",
-              .meaning = "Density above which a cell of level 0, 1, ... is refined",
-              .min = 0});
+  schema.add(
+      "refine.floor", o.floor,
+      {.meaning =
+           "Noise floor in the denominators of the gradient and curvature criteria, in the field's "
+           "unit; 0: 1e-10 of the scale of density and energy in the initial conditions",
+       .min = 0});
+  schema.add(
+      "refine.density", o.density,
+      {.unit = "density", .meaning = "Density thresholds for refinement, one per level", .min = 0});
   schema.add("refine.jeans", o.jeans,
              {.unit = "cells",
-              .meaning = "Cells are refined that are larger than the Jeans length "
-                         "c sqrt(pi / (G rho)) divided by this; 0: never",
+              .meaning = "Minimum number of cells per Jeans length c sqrt(pi / (G rho)), below "
+                         "which a cell is refined; 0: no Jeans refinement",
               .min = 0});
   schema.add("refine.mass", o.mass,
              {.unit = "refine.mass_unit",
-              .meaning = "Mass, of gas and particles together, above which a cell of level 0, 1, "
-                         "... is refined",
+              .meaning = "Mass thresholds (gas and particles) for refinement, one per level",
               .min = 0});
   schema.add("refine.mass_unit", o.mass_unit,
              {.unit = "mass",
-              .meaning = "Its unit; 0: the mean mass in a cell of the base level of a cosmological "
-                         "box",
+              .meaning = "Unit of refine.mass; 0: mean mass of a base cell in a cosmological box",
               .min = 0});
   schema.add("refine.gas_weight", o.gas_weight,
-             {.meaning = "How many times the mass of gas counts in refine.mass. Where the gas is a "
-                         "share f of all matter, (1 - f) / f counts numbers of particles and of "
-                         "equal portions of gas, as RAMSES does",
+             {.meaning = "Weight of the gas mass in refine.mass; with a gas fraction f, (1 - f) / "
+                         "f counts particles and equal gas masses alike, as in RAMSES",
               .min = 0});
   schema.add("refine.mass_scalar", o.mass_scalar,
-             {.meaning = "Passive scalar that marks the gas to which refine.mass applies, 0, 1, "
-                         "...; -1: all of it",
+             {.meaning = "Index (0, 1, ...) of the passive scalar that marks the gas to which "
+                         "refine.mass applies, as in zooms; -1: all gas",
               .min = -1});
   schema.add("refine.mass_scalar_above", o.mass_scalar_above,
-             {.meaning = "Concentration of it that is enough", .min = 0});
+             {.meaning = "Minimum concentration of refine.mass_scalar for refine.mass to apply",
+              .min = 0});
   schema.add("refine.holdback", o.holdback,
-             {.meaning = "Level max_level - n is the finest until a = 0.79 / 2^n, so that the "
-                         "proper size of the finest cells stays about the same"});
-  schema.add("refine.buffer", o.buffer,
-             {.unit = "cells",
-              .meaning = "Cells around a flagged one that are refined with it; at "
-                         "most half a block. Where particles attract, at least 2 around cells "
-                         "that refine.mass flags, and half a block if a single particle is "
-                         "heavier than that",
-              .min = 0,
-              .max = 16});
+             {.meaning = "Delayed opening of fine levels, for constant proper resolution: level "
+                         "max_level - n becomes available at a = 0.79 / 2^n"});
+  schema.add(
+      "refine.buffer", o.buffer,
+      {.unit = "cells",
+       .meaning = "Width of the layer around flagged cells that is refined with them, at most half "
+                  "a block. With gravitating particles: at least 2 around cells flagged by "
+                  "refine.mass, half a block where one particle exceeds the threshold",
+       .min = 0,
+       .max = 16});
   schema.add("refine.interval", o.interval,
-             {.unit = "steps", .meaning = "Coarse steps between changes of the mesh", .min = 1});
+             {.unit = "steps", .meaning = "Number of coarse steps between regrids", .min = 1});
   o.region.declare(schema);
   o.places.declare(schema);
 }
@@ -242,26 +244,30 @@ std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double a
 }
 
 void AmrOptions::declare_all(ParameterSchema& schema) {
-  schema.add("model", model, {.meaning = "Which half of Octant runs"});
-  schema.add("problem.name", problem_name,
-             {.meaning = "The initial conditions",
-              .choices = problems::problem_names(),
-              .required = true});
+  schema.add(
+      "model", model,
+      {.meaning = "Solver family: amr (gas, gravity, particles) or dns (incompressible flow)"});
+  schema.add(
+      "problem.name", problem_name,
+      {.meaning = "Initial conditions", .choices = problems::problem_names(), .required = true});
   declare(schema, mesh);
   frame.declare(schema);
   declare(schema, time);
   declare(schema, physical);
   hydro_parameters.declare(schema);
   schema.add("subgrid.preset", preset,
-             {.meaning = "Defaults for cooling, stars and supernovae, as a simulation of that name "
-                         "had them; what the file gives counts all the same"});
+             {.meaning = "Preset of defaults for cooling, star formation and feedback, named after "
+                         "a published simulation; values in the parameter file override it"});
   for (const auto& process : processes) process->declare(schema);
-  schema.add("events.method", event_search,
-             {.meaning = "How cells find supernovae and black holes: all give the same bits"});
+  schema.add(
+      "events.method", event_search,
+      {.meaning =
+           "Search method that pairs cells with supernovae and black holes; affects speed only"});
   declare(schema, gravity);
   declare(schema, cosmology);
-  schema.add("cosmology.snapshots", snapshot_epochs,
-             {.meaning = "When snapshots are written: a list as [\"z = 3\", \"a = 0.5\"]"});
+  schema.add(
+      "cosmology.snapshots", snapshot_epochs,
+      {.meaning = "Redshifts or scale factors of snapshots, as in [\"z = 3\", \"a = 0.5\"]"});
   declare(schema, initial);
   declare(schema, refine);
   declare(schema, balance);
@@ -270,11 +276,12 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   declare_levels(schema, output);
   integrals.declare(schema);
   declare(schema, formats, output.formats);
-  schema.add("io.chunk_files", input.chunk_files,
-             {.unit = "files",
-              .meaning = "Files that a rank reads at a time where it goes on from another code's "
-                         "output; 0: all of its share",
-              .min = 0});
+  schema.add(
+      "io.chunk_files", input.chunk_files,
+      {.unit = "files",
+       .meaning =
+           "Number of files a rank reads at a time in a restart from another code's output; 0: all",
+       .min = 0});
   declare(schema, run);
   declare(schema, execution);
   telemetry::declare(schema, telemetry);

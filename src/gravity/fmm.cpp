@@ -31,12 +31,13 @@ class Fmm final : public PotentialSolver {
     double theta = 0.4;
 
     void declare(ParameterSchema& schema) {
-      schema.add("gravity.theta", theta,
-                 {.meaning = "Opening criterion of fmm: cells n cells apart attract each other "
-                             "through their moments if n theta is at least 1. Above 0.408 the "
-                             "force on single cells in vacuum may be off by 30 %",
-                  .min = 0.34,
-                  .max = 0.5});
+      schema.add(
+          "gravity.theta", theta,
+          {.meaning = "Opening criterion of fmm: cells at a distance of n cells interact by "
+                      "multipoles if n theta >= 1; smaller values are more accurate and slower. "
+                      "Above 0.408 the force on single cells in vacuum can be wrong by 30 %",
+           .min = 0.34,
+           .max = 0.5});
     }
   };
 

@@ -13,75 +13,75 @@ namespace octant::hydro {
 
 void HydroParameters::declare(ParameterSchema& schema) {
   schema.add("hydro.enabled", enabled,
-             {.meaning = "There is gas; without it, only particles attract and move"});
+             {.meaning = "Gas dynamics; false: particles and their gravity only"});
   schema.add("hydro.gamma", gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
   schema.add("hydro.scheme", integrator,
-             {.meaning = "Time integration: Hancock's predictor, or Runge-Kutta of order 2 or 3"});
+             {.meaning = "Time integration: MUSCL-Hancock, or strong-stability-preserving "
+                         "Runge-Kutta of order 2 or 3"});
   schema.add(
       "hydro.reconstruction", reconstruction,
-      {.meaning = "Profiles inside cells: piecewise linear, parabolic (blocks of 4^3 and up), or "
-                  "parabolic along 13 lines to 26 points with central-upwind fluxes (ppm26 at "
-                  "shocks, ppm26_published everywhere; with rk3 or rk2)",
+      {.meaning =
+           "Spatial reconstruction: piecewise linear (plm), piecewise parabolic (ppm; blocks of at "
+           "least 4^3), or parabolic along 13 lines to 26 points with central-upwind fluxes "
+           "(ppm26: at shocks only; ppm26_published: everywhere; both require rk2 or rk3)",
        .choices = reconstruction_names()});
   schema.add("hydro.limiter", limiter,
-             {.meaning = "Slope limiter of plm; huynh is mc that keeps smooth extrema (blocks of "
-                         "4^3 and up)",
+             {.meaning = "Slope limiter of plm; huynh is mc that preserves smooth extrema (blocks "
+                         "of at least 4^3)",
               .choices = Limiters::names()});
-  schema.add(
-      "hydro.contact_steepening", contact_steepening,
-      {.meaning = "Keep jumps of the density without one of the pressure within two or three "
-                  "cells (ppm and ppm26 with rk3 or rk2)"});
-  schema.add(
-      "hydro.riemann", riemann,
-      {.meaning =
-           "Riemann solver: hllc_hybrid is hllc with hll in faces along strong shocks (against "
-           "the carbuncle instability), hllc_low_mach the same with less dissipation of flows much "
-           "slower than sound",
-       .choices = riemann_solver_names()});
+  schema.add("hydro.contact_steepening", contact_steepening,
+             {.meaning = "Contact steepening: keeps density jumps without a pressure jump within "
+                         "two or three cells (ppm and ppm26 with rk2 or rk3)"});
+  schema.add("hydro.riemann", riemann,
+             {.meaning = "Riemann solver; hllc_hybrid is hllc with hll at faces along strong "
+                         "shocks (against the carbuncle instability), hllc_low_mach is hllc_hybrid "
+                         "with less dissipation at low Mach numbers",
+              .choices = riemann_solver_names()});
   schema.add("hydro.density_floor", density_floor,
              {.unit = "code density",
-              .meaning = "Smallest density; 0: 1e-12 of the mean density of the initial state",
+              .meaning = "Density floor; 0: 1e-12 of the mean density of the initial conditions",
               .min = 0});
-  schema.add(
-      "hydro.pressure_floor", pressure_floor,
-      {.unit = "code pressure",
-       .meaning = "Smallest pressure; 0: 1e-14 of the mean energy density, thermal and kinetic, "
-                  "of the initial state, but in an expanding box 1e-10 of what gas of the mean "
-                  "density has that was never heated",
-       .min = 0});
+  schema.add("hydro.pressure_floor", pressure_floor,
+             {.unit = "code pressure",
+              .meaning = "Pressure floor; 0: 1e-14 of the mean thermal plus kinetic energy density "
+                         "of the initial conditions, or, in a cosmological box, 1e-10 of the "
+                         "pressure of never-heated gas at the mean density",
+              .min = 0});
   schema.add("hydro.scalars", scalars, {.meaning = "Number of passive scalars", .min = 0});
-  schema.add("hydro.fraction_groups", fraction_groups,
-             {.meaning = "Numbers of consecutive passive scalars, from scalar_0 on, that are the "
-                         "mass fractions of one mixture each and keep their sum; empty: all "
-                         "passive scalars are one mixture in cells where their sum is 1",
-              .min = 2});
-  schema.add("hydro.angular_momentum", angular_momentum,
-             {.meaning = "Carry the angular momentum of the gas within cells, spin_x, spin_y and "
-                         "spin_z: with it the total is conserved, and it shapes the velocities in "
-                         "them (ppm26 with rk3 or rk2 on one level)"});
-  schema.add("hydro.dual_energy", dual_energy,
-             {.meaning = "Carry entropy beside total energy, for cold fast flows; overwrite also "
-                         "resets total energy where it may be truncation error, which is not "
-                         "conservative"});
   schema.add(
-      "hydro.dual_energy_threshold", dual_energy_threshold,
-      {.meaning = "Share of internal in total energy below which pressures are the entropy's",
-       .above = 0.0,
-       .below = 1.0});
+      "hydro.fraction_groups", fraction_groups,
+      {.meaning = "Sizes of groups of consecutive passive scalars, from scalar_0 on; the scalars "
+                  "of a group are mass fractions of one mixture and keep their sum; empty: all "
+                  "passive scalars form one mixture in cells where their sum is 1",
+       .min = 2});
+  schema.add(
+      "hydro.angular_momentum", angular_momentum,
+      {.meaning =
+           "Intra-cell angular momentum of the gas (variables spin_x, spin_y, spin_z): the total "
+           "angular momentum is then conserved to rounding (ppm26 with rk2 or rk3 on one level)"});
+  schema.add("hydro.dual_energy", dual_energy,
+             {.meaning = "Dual-energy formalism for cold, supersonic flow: on evolves the entropy "
+                         "beside the total energy; overwrite also resets the total energy where it "
+                         "may be dominated by truncation error, which is not conservative"});
+  schema.add("hydro.dual_energy_threshold", dual_energy_threshold,
+             {.meaning = "Ratio of internal to total energy below which the pressure is computed "
+                         "from the entropy",
+              .above = 0.0,
+              .below = 1.0});
   schema.add("hydro.dimensions", dimensions,
-             {.meaning = "Along how many axes the gas changes: 2: not along z, 1: along x alone. "
-                         "Fluxes are found once along the others, whose boundaries are periodic "
-                         "and where the domain is one block across",
+             {.meaning = "Number of dimensions in which the gas varies: 2: uniform along z; 1: "
+                         "uniform along y and z. Fluxes of the uniform axes are computed once; "
+                         "there the domain is periodic and one block wide",
               .min = 1,
               .max = 3});
   schema.add("hydro.acceleration", acceleration,
              {.unit = "code acceleration", .meaning = "Uniform external acceleration"});
   schema.add(
       "hydro.well_balanced", well_balanced,
-      {.meaning = "Hydrostatic equilibrium under hydro.acceleration that is kept to rounding: "
-                  "plm and ppm reconstruct what neighbours differ by from the profile of "
-                  "one temperature through each cell (isothermal), where a cell is no larger "
-                  "than the pressure scale height"});
+      {.meaning =
+           "Well-balanced reconstruction that keeps hydrostatic equilibrium under "
+           "hydro.acceleration to rounding: isothermal reconstructs deviations from the local "
+           "isothermal profile (plm and ppm; cells no larger than the pressure scale height)"});
 }
 
 namespace {

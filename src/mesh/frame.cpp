@@ -7,13 +7,14 @@
 namespace octant::mesh {
 
 void FrameOptions::declare(ParameterSchema& schema) {
-  schema.add("frame.angular_velocity", angular_velocity,
-             {.unit = "radians per time",
-              .meaning = "Of the mesh, which turns about an axis along z; velocities stay those "
-                         "against the stars, along axes that turn"});
+  schema.add(
+      "frame.angular_velocity", angular_velocity,
+      {.unit = "radians per time",
+       .meaning = "Angular velocity of the rotating reference frame about an axis parallel to z; "
+                  "velocities are those of the inertial frame, along the rotating axes"});
   schema.add("frame.centre", centre,
              {.unit = "length",
-              .meaning = "x and y of the axis; [], or without it, the middle of the domain"});
+              .meaning = "Position x, y of the rotation axis; empty: centre of the domain"});
 }
 
 Frame FrameOptions::frame(const Geometry& geometry) const {

@@ -21,11 +21,14 @@ constexpr double k_base_spacings = 1e6, k_finest_spacings = 16.0;
 }  // namespace
 
 void declare(ParameterSchema& schema, MeshOptions& options) {
-  schema.add("mesh.base_cells", options.base_cells,
-             {.unit = "cells", .meaning = "Cells of the base grid along x, y, z", .min = 2});
+  schema.add(
+      "mesh.base_cells", options.base_cells,
+      {.unit = "cells",
+       .meaning = "Number of cells of the base grid along x, y, z; multiples of mesh.block_size",
+       .min = 2});
   schema.add("mesh.block_size", options.block_size,
              {.unit = "cells",
-              .meaning = "Cells along each side of a block: 2, 4, 8, 16 or 32",
+              .meaning = "Number of cells along each side of a block: 2, 4, 8, 16 or 32",
               .min = 2,
               .max = 32});
   schema.add(
@@ -37,11 +40,12 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
              {.unit = "length", .meaning = "Upper corner of the domain"});
   for (int axis = 0; axis < 3; ++axis) {
     schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
-               {.meaning = std::string("Boundaries below and above along ") + k_axis_names[axis] +
-                           ": reflecting: a wall; inflow: the problem's gas enters; open: gas of "
-                           "the last cell leaves or enters; diode: gas leaves, and none enters; "
-                           "outflow: diode with gravity.enabled or hydro.acceleration in a frame "
-                           "that does not turn, otherwise open"});
+               {.meaning = std::string("Boundary conditions on the lower and upper sides along ") +
+                           k_axis_names[axis] +
+                           ": periodic; reflecting (solid wall); inflow (gas state of the "
+                           "problem); open (zero gradient, gas may leave and enter); diode (zero "
+                           "gradient, gas may only leave); outflow (diode with gravity.enabled or "
+                           "hydro.acceleration in a frame that does not rotate, otherwise open)"});
   }
 }
 

@@ -39,10 +39,11 @@ std::optional<ProcessGrid> PencilOptions::forced_grid() const {
 
 void declare(ParameterSchema& schema, PencilOptions& options) {
   schema.add("grid.process_grid", options.process_grid,
-             {.meaning = "Ranks along y and z, as \"2x4\"; auto measures and takes the fastest"});
+             {.meaning = "Number of ranks along y and z, such as \"2x4\"; auto measures all and "
+                         "takes the fastest"});
   schema.add(
       "grid.transpose", options.transpose,
-      {.meaning = "How transposes move their messages; auto measures and takes the fastest"});
+      {.meaning = "Communication backend of transposes; auto measures all and takes the fastest"});
 }
 
 namespace {

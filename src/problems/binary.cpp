@@ -137,19 +137,23 @@ class Binary final : public StarsInGas {
 
   void declare(ParameterSchema& schema) override {
     schema.add("problem.polytropic_index", index_,
-               {.meaning = "n of p = K rho^(1 + 1/n), of each star", .min = 0.5, .max = 4.0});
+               {.meaning = "Polytropic indices n of both stars, p = K rho^(1 + 1/n)",
+                .min = 0.5,
+                .max = 4.0});
     schema.add("problem.mass", binary_.mass,
-               {.unit = "mass", .meaning = "Mass of both stars", .above = 0.0});
-    schema.add("problem.mass_ratio", binary_.mass_ratio,
-               {.meaning = "Of the second to the first star", .min = 0.01, .max = 100.0});
+               {.unit = "mass", .meaning = "Total mass of the two stars", .above = 0.0});
+    schema.add(
+        "problem.mass_ratio", binary_.mass_ratio,
+        {.meaning = "Mass ratio of the second star to the first one", .min = 0.01, .max = 100.0});
     schema.add("problem.separation", binary_.separation,
                {.unit = "length",
-                .meaning = "Of the centres, where the density is largest, along x",
+                .meaning = "Separation of the density maxima of the two stars along x",
                 .above = 0.0});
-    schema.add("problem.filling", filling_,
-               {.unit = "distance to the inner Lagrangian point",
-                .meaning = "How far each star reaches towards the other one; 1: to the point",
-                .above = 0.0});
+    schema.add(
+        "problem.filling", filling_,
+        {.unit = "distance to the inner Lagrangian point",
+         .meaning = "Extent of each star towards its companion; 1: to the inner Lagrangian point",
+         .above = 0.0});
     StarsInGas::declare(schema);
   }
 

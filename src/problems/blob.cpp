@@ -14,19 +14,19 @@ class Blob final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density around the ball", .above = 0.0});
+               {.unit = "density", .meaning = "Ambient density", .above = 0.0});
     schema.add("problem.contrast", contrast_,
-               {.meaning = "Density of the ball over that around it", .above = 0.0});
+               {.meaning = "Density contrast of the ball to the ambient gas", .above = 0.0});
     schema.add("problem.pressure", pressure_,
-               {.unit = "pressure", .meaning = "Pressure of the gas", .above = 0.0});
+               {.unit = "pressure", .meaning = "Uniform gas pressure", .above = 0.0});
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Motion of all gas along x, y, z"});
+               {.unit = "velocity", .meaning = "Uniform gas velocity"});
     schema.add("problem.centre", centre_,
-               {.unit = "length", .meaning = "Centre of the ball at first"});
+               {.unit = "length", .meaning = "Initial centre of the ball"});
     schema.add("problem.radius", radius_,
                {.unit = "length", .meaning = "Radius of the ball", .above = 0.0});
     schema.add("problem.width", width_,
-               {.unit = "length", .meaning = "Width of its smooth edge", .above = 0.0});
+               {.unit = "length", .meaning = "Width of the smooth edge of the ball", .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

@@ -16,18 +16,19 @@ class Bondi final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Of the gas far away", .above = 0.0});
+               {.unit = "density", .meaning = "Gas density at infinity", .above = 0.0});
     schema.add("problem.sound_speed", sound_speed_,
-               {.unit = "velocity", .meaning = "Of the gas far away", .above = 0.0});
+               {.unit = "velocity", .meaning = "Sound speed at infinity", .above = 0.0});
     schema.add("problem.radius", radius_,
                {.unit = "length",
-                .meaning = "Bondi's radius G M / c^2, which says how heavy the hole is",
+                .meaning = "Bondi radius G M / c^2, which sets the black-hole mass M",
                 .above = 0.0});
     schema.add("problem.inner_radius", inner_radius_,
                {.unit = "length",
-                .meaning = "Nearer to the hole the gas is as it is there",
+                .meaning = "Radius within which the initial gas is uniform",
                 .above = 0.0});
-    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Where the hole is"});
+    schema.add("problem.centre", centre_,
+               {.unit = "length", .meaning = "Position of the black hole"});
   }
 
   void prepare(const Setting& setting) override {

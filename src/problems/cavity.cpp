@@ -11,7 +11,7 @@ class Cavity final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Velocity of the fluid at first"});
+               {.unit = "velocity", .meaning = "Initial velocity of the fluid"});
   }
   double velocity(int component, const Place&) const override { return velocity_[component]; }
 

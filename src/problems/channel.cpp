@@ -14,15 +14,20 @@ namespace {
 class Channel final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.bulk_velocity", bulk_velocity_,
-               {.unit = "velocity", .meaning = "Mean velocity along x of the parabola at first"});
-    schema.add("problem.rolls", rolls_,
-               {.meaning = "Speed of the rolls over the mean velocity", .min = 0.0});
+    schema.add(
+        "problem.bulk_velocity", bulk_velocity_,
+        {.unit = "velocity", .meaning = "Mean velocity of the initial parabolic profile along x"});
+    schema.add(
+        "problem.rolls", rolls_,
+        {.meaning =
+             "Amplitude of the initial streamwise vortices (rolls), relative to the bulk velocity",
+         .min = 0.0});
     schema.add("problem.roll_pairs", roll_pairs_,
-               {.meaning = "Pairs of rolls side by side along y", .min = 1});
+               {.meaning = "Number of pairs of initial streamwise vortices along y", .min = 1});
     schema.add(
         "problem.noise", noise_,
-        {.meaning = "Amplitude of the random velocities over the mean velocity", .min = 0.0});
+        {.meaning = "Amplitude of the initial random velocities, relative to the bulk velocity",
+         .min = 0.0});
     schema.add("problem.seed", seed_, {.meaning = "Seed of the random velocities", .min = 0});
   }
 

@@ -16,19 +16,20 @@ namespace {
 class CoolingCell final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.hydrogen_density", hydrogen_density_,
-               {.unit = "cm^-3",
-                .meaning = "Hydrogen nuclei n_H; the density is n_H m_p / 0.76",
-                .above = 0.0});
+    schema.add(
+        "problem.hydrogen_density", hydrogen_density_,
+        {.unit = "cm^-3",
+         .meaning = "Number density n_H of hydrogen nuclei; the gas density is n_H m_p / 0.76",
+         .above = 0.0});
     schema.add(
         "problem.temperature_over_mu", temperature_over_mu_,
         {.unit = "K", .meaning = "Temperature over the mean molecular weight", .above = 0.0});
     schema.add("problem.metals", metals_,
-               {.meaning = "Mass shares of metals; none given: as cooling.initial_metallicity",
+               {.meaning = "Metal mass fractions; empty: cooling.initial_metallicity",
                 .min = 0,
                 .max = 1.0});
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
+               {.unit = "velocity", .meaning = "Uniform gas velocity"});
   }
 
   void prepare(const Setting& setting) override {

@@ -21,8 +21,8 @@ class Cosmology final : public Problem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.temperature", temperature_,
                {.unit = "K",
-                .meaning = "Of the gas when the run begins; 0: it left the cosmic background's at "
-                           "z = 137",
+                .meaning = "Initial gas temperature; 0: adiabatic cooling since thermal decoupling "
+                           "from the microwave background at z = 137",
                 .min = 0});
   }
 

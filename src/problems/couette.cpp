@@ -11,10 +11,11 @@ namespace {
 class Couette final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.noise", noise_,
-               {.unit = "velocity", .meaning = "Amplitude of random velocities", .min = 0.0});
+    schema.add(
+        "problem.noise", noise_,
+        {.unit = "velocity", .meaning = "Amplitude of the initial random velocities", .min = 0.0});
     schema.add("problem.at_rest", at_rest_,
-               {.meaning = "Begin with a fluid at rest instead of the linear profile"});
+               {.meaning = "Initial state at rest instead of the linear profile"});
     schema.add("problem.seed", seed_, {.meaning = "Seed of the random velocities", .min = 0});
   }
 

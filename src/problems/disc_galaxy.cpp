@@ -87,29 +87,34 @@ class DiscGalaxy final : public Problem {
     const auto length = [&](const char* name, double& field, const char* meaning) {
       schema.add(name, field, {.unit = "kpc", .meaning = meaning, .above = 0.0});
     };
-    mass("problem.gas_mass", gas_.mass, "Of the gas disc");
-    length("problem.gas_length", gas_.length, "Its scale length");
-    length("problem.gas_height", gas_.height, "Its scale height");
-    schema.add(
-        "problem.temperature", temperature_,
-        {.unit = "K", .meaning = "Of the disc, of a mean molecular weight of 0.6", .above = 0.0});
+    mass("problem.gas_mass", gas_.mass, "Mass of the gas disc");
+    length("problem.gas_length", gas_.length, "Radial scale length of the gas disc");
+    length("problem.gas_height", gas_.height, "Vertical scale height of the gas disc");
+    schema.add("problem.temperature", temperature_,
+               {.unit = "K",
+                .meaning = "Temperature of the gas disc, for a mean molecular weight of 0.6",
+                .above = 0.0});
     schema.add("problem.metals", metals_,
-               {.meaning = "Mass share of metals in the disc", .min = 0, .max = 1.0});
+               {.meaning = "Metal mass fraction of the gas disc", .min = 0, .max = 1.0});
     schema.add("problem.corona_density", corona_density_,
-               {.unit = "cm^-3", .meaning = "Hydrogen nuclei in the gas around it", .above = 0.0});
+               {.unit = "cm^-3",
+                .meaning = "Density of the hot corona, in hydrogen nuclei",
+                .above = 0.0});
     schema.add("problem.corona_temperature", corona_temperature_,
-               {.unit = "K", .meaning = "Of the gas around it", .above = 0.0});
-    mass("problem.halo_mass", halo_.mass, "Of dark matter, within problem.halo_radius");
-    length("problem.halo_radius", halo_.radius, "In which the mean density is 200 times critical");
+               {.unit = "K", .meaning = "Temperature of the hot corona", .above = 0.0});
+    mass("problem.halo_mass", halo_.mass, "Dark-matter mass within problem.halo_radius");
+    length("problem.halo_radius", halo_.radius,
+           "Virial radius of the halo, within which the mean density is 200 times critical");
     schema.add("problem.halo_concentration", halo_.concentration,
-               {.meaning = "Ratio of that radius to the halo's scale", .above = 0.0});
-    mass("problem.bulge_mass", bulge_.mass, "Of the bulge of old stars");
-    length("problem.bulge_scale", bulge_.scale, "Its scale");
-    mass("problem.disc_mass", stars_.mass, "Of the disc of old stars");
-    length("problem.disc_length", stars_.length, "Its scale length");
-    length("problem.disc_height", stars_.height, "Its scale height");
+               {.meaning = "Halo concentration: virial radius over scale radius", .above = 0.0});
+    mass("problem.bulge_mass", bulge_.mass, "Mass of the stellar bulge");
+    length("problem.bulge_scale", bulge_.scale, "Scale radius of the stellar bulge");
+    mass("problem.disc_mass", stars_.mass, "Mass of the disc of old stars");
+    length("problem.disc_length", stars_.length, "Radial scale length of the disc of old stars");
+    length("problem.disc_height", stars_.height, "Vertical scale height of the disc of old stars");
     schema.add("problem.particles", particles_,
-               {.meaning = "At rest, which stand for halo, bulge and old stars", .min = 1});
+               {.meaning = "Number of particles at rest that represent halo, bulge and old stars",
+                .min = 1});
   }
 
   void prepare(const Setting& setting) override {

@@ -16,14 +16,17 @@ class Evrard final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.mass", mass_,
-               {.unit = "mass", .meaning = "Mass of the ball", .above = 0.0});
+               {.unit = "mass", .meaning = "Mass of the gas sphere", .above = 0.0});
     schema.add("problem.radius", radius_,
-               {.unit = "length", .meaning = "Radius of the ball", .above = 0.0});
-    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the ball"});
+               {.unit = "length", .meaning = "Radius of the gas sphere", .above = 0.0});
+    schema.add("problem.centre", centre_,
+               {.unit = "length", .meaning = "Centre of the gas sphere"});
     schema.add("problem.thermal_energy", thermal_energy_,
-               {.unit = "G mass / radius", .meaning = "Thermal energy per mass", .above = 0.0});
+               {.unit = "G mass / radius",
+                .meaning = "Specific thermal energy of the gas sphere",
+                .above = 0.0});
     schema.add("problem.ambient_density", ambient_density_,
-               {.unit = "mass / radius^3", .meaning = "Density around the ball", .above = 0.0});
+               {.unit = "mass / radius^3", .meaning = "Ambient density", .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

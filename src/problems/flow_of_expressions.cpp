@@ -15,17 +15,22 @@ namespace {
 class FlowOfExpressions final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.velocity", velocity_,
-               {.unit = "velocity",
-                .meaning = "Velocity along x, y, z at first, by x, y, z, r and noise"});
+    schema.add(
+        "problem.velocity", velocity_,
+        {.unit = "velocity",
+         .meaning = "Initial velocity: three expressions, along x, y, z, of x, y, z, r and noise"});
     schema.add("problem.pressure", pressure_,
-               {.unit = "velocity^2", .meaning = "Pressure over density at first"});
-    schema.add("problem.scalar", scalar_, {.meaning = "The scalar at first"});
-    schema.add("problem.centre", centre_,
-               {.unit = "length", .meaning = "From where r is the distance"});
-    schema.add("problem.seed", seed_,
-               {.meaning = "Of noise, a random number between -1 and 1 for each cell and component",
-                .min = 0});
+               {.unit = "velocity^2",
+                .meaning = "Initial pressure over density, an expression of x, y, z, r and noise"});
+    schema.add("problem.scalar", scalar_,
+               {.meaning = "Initial scalar, an expression of x, y, z, r and noise"});
+    schema.add(
+        "problem.centre", centre_,
+        {.unit = "length", .meaning = "Origin of the radius r in the expressions of [problem]"});
+    schema.add(
+        "problem.seed", seed_,
+        {.meaning = "Seed of noise, a random number between -1 and 1 for each cell and component",
+         .min = 0});
     definitions_.declare(schema, "problem");
   }
 

@@ -19,29 +19,33 @@ class ExpressionProblem final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density, by x, y, z, r and t"});
+               {.unit = "density", .meaning = "Density, an expression of x, y, z, r and t"});
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Velocity along x, y, z"});
+               {.unit = "velocity", .meaning = "Velocity: three expressions, along x, y, z"});
     schema.add(
         "problem.pressure", pressure_,
-        {.unit = "pressure", .meaning = "Pressure; without it and without a temperature: 1"});
-    schema.add("problem.temperature", temperature_,
-               {.unit = "K",
-                .meaning = "Instead of the pressure: temperature over the mean molecular weight, "
-                           "where [units] is given, and else pressure over density"});
-    schema.add("problem.scalars", scalars_,
-               {.meaning = "Concentrations of the passive scalars (hydro.scalars)"});
-    definitions_.declare(schema, "problem");
+        {.unit = "pressure",
+         .meaning = "Pressure, an expression; empty: 1, unless problem.temperature is given"});
     schema.add(
-        "problem.random", random_,
-        {.meaning = "A table of random fields by name, as {ripple = \"seed 1, from 1, to 8, slope "
-                    "-2, rms 0.1\"}: Gaussian, periodic in the domain, of wave numbers from 1 to "
-                    "8 in units of 2 pi over its longest side, power per wave going as k^-2"});
-    schema.add("problem.centre", centre_,
-               {.unit = "length", .meaning = "From where r is the distance"});
+        "problem.temperature", temperature_,
+        {.unit = "K",
+         .meaning =
+             "Temperature over the mean molecular weight, an expression given instead of "
+             "problem.pressure; without unit parameters: pressure over density, in code units"});
+    schema.add("problem.scalars", scalars_,
+               {.meaning = "Concentrations of the passive scalars, one expression per scalar"});
+    definitions_.declare(schema, "problem");
+    schema.add("problem.random", random_,
+               {.meaning = "Named Gaussian random fields for the expressions of [problem], "
+                           "periodic in the domain, such as {ripple = \"seed 1, from 1, to 8, "
+                           "slope -2, rms 0.1\"}: wave numbers from 1 to 8 in units of 2 pi over "
+                           "the longest side, power per mode proportional to k^-2"});
+    schema.add(
+        "problem.centre", centre_,
+        {.unit = "length", .meaning = "Origin of the radius r in the expressions of [problem]"});
     schema.add("problem.samples", samples_,
-               {.meaning = "Points along each axis of a cell, which gets the mean of their mass, "
-                           "momentum and energy",
+               {.meaning = "Number of sampling points along each axis of a cell, over which mass, "
+                           "momentum and energy are averaged",
                 .min = 1,
                 .max = 64});
   }

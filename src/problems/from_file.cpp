@@ -27,13 +27,14 @@ namespace {
 class FromFile final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.path", path_, {.meaning = "The file, as octools.write_initial makes it"});
-    schema.add("problem.particles", kinds_,
-               {.meaning = "Kinds of particles that the file has and the run takes",
-                .choices = {"dark", "stars"}});
+    schema.add("problem.path", path_,
+               {.meaning = "File of initial conditions, as written by octools.write_initial"});
+    schema.add(
+        "problem.particles", kinds_,
+        {.meaning = "Particle kinds to read from problem.path", .choices = {"dark", "stars"}});
     schema.add("problem.hold_levels", hold_levels_,
-               {.meaning = "Whether places where the file has finer grids stay refined; otherwise "
-                           "only as long as [refine] asks for it"});
+               {.meaning = "Permanent refinement where problem.path has finer grids; false: "
+                           "[refine] decides from the start"});
   }
 
   void prepare(const Setting& setting) override {

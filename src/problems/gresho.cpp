@@ -14,19 +14,20 @@ class Gresho final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.mach", mach_,
-               {.meaning = "Largest Mach number of the rotation", .above = 0.0});
-    schema.add("problem.speed", speed_,
-               {.unit = "velocity", .meaning = "Largest speed of the rotation", .above = 0.0});
+               {.meaning = "Maximum Mach number of the vortex", .above = 0.0});
+    schema.add(
+        "problem.speed", speed_,
+        {.unit = "velocity", .meaning = "Maximum rotation velocity of the vortex", .above = 0.0});
     schema.add("problem.radius", radius_,
                {.unit = "length",
-                .meaning = "Radius of the vortex; the speed is largest at half of it",
+                .meaning = "Outer radius of the vortex; the rotation velocity peaks at half of it",
                 .above = 0.0});
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density of the gas", .above = 0.0});
+               {.unit = "density", .meaning = "Uniform gas density", .above = 0.0});
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Motion of the whole vortex along x, y, z"});
+               {.unit = "velocity", .meaning = "Bulk velocity of the vortex"});
     schema.add("problem.centre", centre_,
-               {.unit = "length", .meaning = "A point on the axis of the vortex"});
+               {.unit = "length", .meaning = "Position of the vortex axis"});
   }
 
   void prepare(const Setting& setting) override {

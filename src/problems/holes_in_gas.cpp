@@ -18,18 +18,22 @@ class BlackHolesInGas final : public SwarmInGas {
 
   void declare(ParameterSchema& schema) override {
     SwarmInGas::declare(schema);
-    schema.add("problem.masses", masses_,
-               {.unit = "Msun",
-                .meaning = "Of the first hole, the second one, ...; others have hole_mass",
-                .above = 0.0});
-    schema.add("problem.velocities", velocities_,
-               {.unit = "velocity",
-                .meaning = "In the gas: x, y, z of the first hole, then of the second one, ..."});
-    schema.add("problem.spins", spins_,
-               {.meaning = "Vectors c J / (G M^2): x, y, z of the first hole, ..."});
     schema.add(
-        "problem.rotation", rotation_,
-        {.unit = "1 / time", .meaning = "Angular velocity of the gas around the domain's centre"});
+        "problem.masses", masses_,
+        {.unit = "Msun",
+         .meaning =
+             "Masses of the first, second, ... black hole; all others have problem.hole_mass",
+         .above = 0.0});
+    schema.add(
+        "problem.velocities", velocities_,
+        {.unit = "velocity",
+         .meaning = "Velocities x, y, z of the first, second, ... black hole relative to the gas"});
+    schema.add(
+        "problem.spins", spins_,
+        {.meaning = "Spin vectors c J / (G M^2), x, y, z of the first, second, ... black hole"});
+    schema.add("problem.rotation", rotation_,
+               {.unit = "1 / time",
+                .meaning = "Angular velocity vector of the gas about the centre of the domain"});
   }
 
   void prepare(const Setting& setting) override {

@@ -13,17 +13,23 @@ class Implosion final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.inner_density", inner_.density,
-               {.unit = "density", .meaning = "Density in the corner", .above = 0.0});
-    schema.add("problem.inner_pressure", inner_.pressure,
-               {.unit = "pressure", .meaning = "Pressure in the corner", .above = 0.0});
-    schema.add("problem.outer_density", outer_.density,
-               {.unit = "density", .meaning = "Density beyond the membrane", .above = 0.0});
-    schema.add("problem.outer_pressure", outer_.pressure,
-               {.unit = "pressure", .meaning = "Pressure beyond the membrane", .above = 0.0});
-    schema.add("problem.diagonal", diagonal_,
-               {.unit = "length",
-                .meaning = "The membrane is where x + y, from the lower corner, equals this",
+               {.unit = "density",
+                .meaning = "Density in the lower corner, below the diagonal",
                 .above = 0.0});
+    schema.add("problem.inner_pressure", inner_.pressure,
+               {.unit = "pressure",
+                .meaning = "Pressure in the lower corner, below the diagonal",
+                .above = 0.0});
+    schema.add("problem.outer_density", outer_.density,
+               {.unit = "density", .meaning = "Density above the diagonal", .above = 0.0});
+    schema.add("problem.outer_pressure", outer_.pressure,
+               {.unit = "pressure", .meaning = "Pressure above the diagonal", .above = 0.0});
+    schema.add(
+        "problem.diagonal", diagonal_,
+        {.unit = "length",
+         .meaning =
+             "Position of the diagonal discontinuity: x + y from the lower corner of the domain",
+         .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

@@ -21,15 +21,17 @@ class IsothermalBall final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.central_density", central_density_,
-               {.unit = "density", .meaning = "Density in the centre", .above = 0.0});
+               {.unit = "density", .meaning = "Central density", .above = 0.0});
     schema.add("problem.radius", radius_,
                {.unit = "length", .meaning = "Radius of the ball", .above = 0.0});
     schema.add("problem.extent", extent_,
-               {.meaning = "The same in units of s / sqrt(4 pi G central_density)",
+               {.meaning = "Dimensionless radius of the ball, in units of s / sqrt(4 pi G "
+                           "problem.central_density) with the isothermal sound speed s",
                 .max = k_largest_extent,
                 .above = 0.0});
-    schema.add("problem.contrast", contrast_,
-               {.meaning = "Density at the surface over that of the gas around", .min = 1.0});
+    schema.add(
+        "problem.contrast", contrast_,
+        {.meaning = "Density contrast at the surface between ball and ambient gas", .min = 1.0});
     schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the ball"});
   }
 

@@ -16,12 +16,14 @@ class Isotropic final : public FlowProblem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.speed", speed_,
                {.unit = "velocity",
-                .meaning = "Root mean square of each velocity component",
+                .meaning = "Root-mean-square of each velocity component",
                 .above = 0.0});
     schema.add("problem.peak_wave", peak_,
-               {.meaning = "Wavelengths in the box at which the energy peaks", .above = 0.0});
-    schema.add("problem.modes", modes_, {.meaning = "Number of waves", .min = 1, .max = 10000});
-    schema.add("problem.seed", seed_, {.meaning = "Seed of the waves", .min = 0});
+               {.meaning = "Wave number of the peak of the energy spectrum, in wavelengths per box",
+                .above = 0.0});
+    schema.add("problem.modes", modes_,
+               {.meaning = "Number of random Fourier modes", .min = 1, .max = 10000});
+    schema.add("problem.seed", seed_, {.meaning = "Seed of the random Fourier modes", .min = 0});
   }
 
   void prepare(const FlowSetting& setting) override {

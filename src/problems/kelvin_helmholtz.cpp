@@ -18,17 +18,20 @@ class KelvinHelmholtz final : public Problem {
     schema.add("problem.inner_density", inner_density_,
                {.unit = "density", .meaning = "Density of the layer", .above = 0.0});
     schema.add("problem.outer_velocity", outer_velocity_,
-               {.unit = "velocity", .meaning = "Velocity outside the layer, along x"});
+               {.unit = "velocity", .meaning = "Velocity along x outside the layer"});
     schema.add("problem.inner_velocity", inner_velocity_,
-               {.unit = "velocity", .meaning = "Velocity of the layer, along x"});
+               {.unit = "velocity", .meaning = "Velocity along x of the layer"});
     schema.add("problem.pressure", pressure_,
-               {.unit = "pressure", .meaning = "Pressure of the gas", .above = 0.0});
+               {.unit = "pressure", .meaning = "Uniform gas pressure", .above = 0.0});
     schema.add("problem.width", width_,
-               {.unit = "domain", .meaning = "Width of the shear layers", .above = 0.0});
+               {.unit = "domain",
+                .meaning = "Width of the shear layers, as a fraction of the domain height",
+                .above = 0.0});
     schema.add("problem.amplitude", amplitude_,
-               {.unit = "velocity", .meaning = "Amplitude of the seed, along y"});
+               {.unit = "velocity",
+                .meaning = "Amplitude of the seed perturbation of the velocity along y"});
     schema.add("problem.mode", mode_,
-               {.meaning = "Wavelengths of the seed in the domain, along x", .min = 1});
+               {.meaning = "Number of wavelengths of the seed perturbation along x", .min = 1});
   }
 
   void prepare(const Setting& setting) override {

@@ -97,14 +97,14 @@ class Maclaurin final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.radius", spheroid_.a,
-               {.unit = "length", .meaning = "Radius of the equator", .above = 0.0});
+               {.unit = "length", .meaning = "Equatorial radius of the spheroid", .above = 0.0});
     schema.add("problem.axis_ratio", axis_ratio_,
-               {.meaning = "Of the polar to the equatorial radius", .min = 0.01, .max = 0.999});
+               {.meaning = "Ratio of polar to equatorial radius", .min = 0.01, .max = 0.999});
     schema.add("problem.density", spheroid_.density,
                {.unit = "density", .meaning = "Density of the spheroid", .above = 0.0});
-    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Its centre"});
+    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the spheroid"});
     schema.add("problem.ambient_density", ambient_density_,
-               {.unit = "problem.density", .meaning = "Density of the gas around", .above = 0.0});
+               {.unit = "problem.density", .meaning = "Ambient density", .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

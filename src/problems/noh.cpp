@@ -18,12 +18,14 @@ class Noh final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density of the gas at first", .above = 0.0});
+               {.unit = "density", .meaning = "Initial gas density", .above = 0.0});
     schema.add("problem.speed", speed_,
-               {.unit = "velocity", .meaning = "Speed towards the centre", .above = 0.0});
+               {.unit = "velocity", .meaning = "Infall speed towards the centre", .above = 0.0});
     schema.add("problem.pressure", pressure_,
-               {.unit = "pressure", .meaning = "Pressure at first, in theory zero", .above = 0.0});
-    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Where the gas collides"});
+               {.unit = "pressure",
+                .meaning = "Initial pressure, zero in the analytic solution",
+                .above = 0.0});
+    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the implosion"});
   }
 
   GasState initial_state(const Position& centre, double) const override {

@@ -20,14 +20,19 @@ class Pancake final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.collapse", collapse_,
-               {.meaning = "When the middle collapses: \"z = 1\" or \"a = 0.5\""});
+               {.meaning = "Collapse of the pancake: a redshift such as \"z = 1\" or a scale "
+                           "factor such as \"a = 0.5\""});
     schema.add("problem.axis", along_, {.meaning = "Direction of the wave"});
     schema.add("problem.temperature", temperature_,
-               {.unit = "K", .meaning = "Of the gas when the run begins", .above = 0.0});
-    schema.add("problem.dark_matter", has_dark_matter_,
-               {.meaning = "Whether matter beyond cosmology.omega_b is dark; if not, all is gas"});
+               {.unit = "K", .meaning = "Initial gas temperature", .above = 0.0});
+    schema.add(
+        "problem.dark_matter", has_dark_matter_,
+        {.meaning =
+             "Dark matter for all matter beyond cosmology.omega_b; false: all matter is gas"});
     schema.add("problem.particles_per_cell", per_cell_,
-               {.meaning = "Dark particles along each side of a base cell", .min = 1, .max = 16});
+               {.meaning = "Number of dark-matter particles along each side of a base cell",
+                .min = 1,
+                .max = 16});
   }
 
   void prepare(const Setting& setting) override {

@@ -7,13 +7,15 @@
 namespace octant::problems {
 
 void PlaneWave::declare(ParameterSchema& schema) {
-  schema.add("problem.wave", wavelengths_, {.meaning = "Wavelengths in the domain along x, y, z"});
-  schema.add("problem.amplitude", amplitude_,
-             {.meaning = "Relative amplitude of the density", .above = 0.0, .below = 1.0});
+  schema.add("problem.wave", wavelengths_,
+             {.meaning = "Number of wavelengths in the domain along x, y, z"});
+  schema.add(
+      "problem.amplitude", amplitude_,
+      {.meaning = "Relative amplitude of the density perturbation", .above = 0.0, .below = 1.0});
   schema.add("problem.density", density_,
              {.unit = "density", .meaning = "Mean density", .above = 0.0});
   schema.add("problem.sound_speed", sound_speed_,
-             {.unit = "velocity", .meaning = "Speed of sound in the mean state", .above = 0.0});
+             {.unit = "velocity", .meaning = "Sound speed of the unperturbed state", .above = 0.0});
 }
 
 void PlaneWave::prepare(const Setting& setting) {

@@ -17,17 +17,21 @@ class Plummer final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.mass", mass_,
-               {.unit = "mass", .meaning = "Mass of the whole sphere", .above = 0.0});
+               {.unit = "mass", .meaning = "Total mass of the Plummer sphere", .above = 0.0});
     schema.add("problem.radius", radius_,
-               {.unit = "length", .meaning = "Scale radius a", .above = 0.0});
+               {.unit = "length", .meaning = "Plummer scale radius a", .above = 0.0});
     schema.add("problem.extent", extent_,
-               {.unit = "radius", .meaning = "Where the sphere is cut off", .above = 0.0});
+               {.unit = "radius", .meaning = "Truncation radius of the sphere", .above = 0.0});
     schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the sphere"});
-    schema.add("problem.particles", particles_,
-               {.meaning = "Particles, in pairs on opposite sides of the centre", .min = 2});
-    schema.add("problem.seed", seed_, {.meaning = "Chooses the random numbers", .min = 0});
+    schema.add(
+        "problem.particles", particles_,
+        {.meaning = "Number of particles, in pairs on opposite sides of the centre", .min = 2});
+    schema.add("problem.seed", seed_,
+               {.meaning = "Seed of the random positions and velocities", .min = 0});
     schema.add("problem.ambient_density", ambient_density_,
-               {.unit = "mass / length^3", .meaning = "Density of the gas, if any", .above = 0.0});
+               {.unit = "mass / length^3",
+                .meaning = "Uniform gas density, with hydro.enabled",
+                .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

@@ -14,10 +14,10 @@ class RadiativeShock final : public Problem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.speed", speed_,
                {.unit = "km/s",
-                .meaning = "Of all gas along x, towards the wall at the upper end",
+                .meaning = "Gas velocity along x, towards the wall at the upper end",
                 .above = 0.0});
     schema.add("problem.hydrogen_density", hydrogen_density_,
-               {.unit = "cm^-3", .meaning = "Hydrogen nuclei n_H", .above = 0.0});
+               {.unit = "cm^-3", .meaning = "Number density n_H of hydrogen nuclei", .above = 0.0});
     schema.add(
         "problem.temperature_over_mu", temperature_over_mu_,
         {.unit = "K", .meaning = "Temperature over the mean molecular weight", .above = 0.0});

@@ -13,11 +13,11 @@ namespace {
 class RayleighBenard final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.lower", lower_, {.meaning = "Temperature at the lower plate at first"});
-    schema.add("problem.upper", upper_, {.meaning = "Temperature at the upper plate at first"});
+    schema.add("problem.lower", lower_, {.meaning = "Initial temperature at the lower plate"});
+    schema.add("problem.upper", upper_, {.meaning = "Initial temperature at the upper plate"});
     schema.add("problem.noise", noise_,
-               {.meaning = "Amplitude of the disturbances of the temperature", .min = 0.0});
-    schema.add("problem.seed", seed_, {.meaning = "Seed of the disturbances", .min = 0});
+               {.meaning = "Amplitude of the initial temperature perturbations", .min = 0.0});
+    schema.add("problem.seed", seed_, {.meaning = "Seed of the initial perturbations", .min = 0});
   }
 
   void prepare(const FlowSetting& setting) override { height_ = setting.grid.size[2]; }

@@ -11,12 +11,15 @@ namespace octant::problems {
 
 void RefinedRegion::declare(ParameterSchema& schema) {
   schema.add("refine.region_level", level,
-             {.meaning = "Level to which a box of the domain is always refined; 0 for no such box",
+             {.meaning = "Level to which the box refine.region_lower to refine.region_upper is "
+                         "always refined; 0: no such box",
               .min = 0});
-  schema.add("refine.region_lower", lower,
-             {.unit = "length", .meaning = "Lower corner of that box"});
-  schema.add("refine.region_upper", upper,
-             {.unit = "length", .meaning = "Upper corner of that box"});
+  schema.add(
+      "refine.region_lower", lower,
+      {.unit = "length", .meaning = "Lower corner of the box refined to refine.region_level"});
+  schema.add(
+      "refine.region_upper", upper,
+      {.unit = "length", .meaning = "Upper corner of the box refined to refine.region_level"});
 }
 
 void RefinedRegion::check(const mesh::Geometry& geometry) const {
@@ -51,8 +54,8 @@ void RefinedRegion::flag_cells(const mesh::Mesh& mesh, int mesh_level,
 
 void RefinedPlaces::declare(ParameterSchema& schema) {
   schema.add("refine.where", where_,
-             {.meaning = "Expression of x, y, z, r, t and level: cells at whose centres it is not "
-                         "0 are refined, as \"r < 0.4 * 0.5^level\""});
+             {.meaning = "Refinement expression of x, y, z, r, t and level; cells with a non-zero "
+                         "value at their centre are refined, as in \"r < 0.4 * 0.5^level\""});
 }
 
 void RefinedPlaces::compile() {

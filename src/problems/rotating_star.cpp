@@ -16,13 +16,13 @@ class RotatingStarProblem final : public StarsInGas {
 
   void declare(ParameterSchema& schema) override {
     schema.add("problem.polytropic_index", star_.index,
-               {.meaning = "n of p = K rho^(1 + 1/n)", .min = 0.5, .max = 4.0});
+               {.meaning = "Polytropic index n, p = K rho^(1 + 1/n)", .min = 0.5, .max = 4.0});
     schema.add("problem.mass", star_.mass,
                {.unit = "mass", .meaning = "Mass of the star", .above = 0.0});
     schema.add("problem.radius", star_.radius,
-               {.unit = "length", .meaning = "Radius of its equator", .above = 0.0});
+               {.unit = "length", .meaning = "Equatorial radius of the star", .above = 0.0});
     schema.add("problem.axis_ratio", star_.axis_ratio,
-               {.meaning = "Of its polar to its equatorial radius; 1: it is at rest",
+               {.meaning = "Ratio of polar to equatorial radius; 1: non-rotating star",
                 .max = 1.0,
                 .above = 0.0});
     StarsInGas::declare(schema);

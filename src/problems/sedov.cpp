@@ -13,28 +13,26 @@ class Sedov final : public Problem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.energy", energy_,
                {.unit = "energy",
-                .meaning = "Energy of the whole blast, also where reflecting walls "
-                           "cut it and the domain holds a part of it",
+                .meaning = "Total blast energy, also where reflecting walls leave only a part of "
+                           "the blast in the domain",
                 .above = 0.0});
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density of the gas", .above = 0.0});
-    schema.add(
-        "problem.ambient_pressure", ambient_pressure_,
-        {.unit = "pressure", .meaning = "Pressure of the gas before the blast", .above = 0.0});
+               {.unit = "density", .meaning = "Ambient density", .above = 0.0});
+    schema.add("problem.ambient_pressure", ambient_pressure_,
+               {.unit = "pressure", .meaning = "Ambient pressure", .above = 0.0});
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
-    schema.add("problem.centre", centre_,
-               {.unit = "length", .meaning = "Where the energy is released"});
+               {.unit = "velocity", .meaning = "Bulk velocity of the gas"});
+    schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the blast"});
     // A ball of this radius holds at least one cell, wherever its centre is.
     schema.add("problem.radius_cells", radius_cells_,
                {.unit = "cells of the finest level",
-                .meaning = "The energy goes in equal parts to the cells of the finest level whose "
-                           "centres are this near; 1 means the eight cells around a node",
+                .meaning = "Radius of the ball of finest cells that share the blast energy "
+                           "equally; 1 selects the eight cells around a node",
                 .min = 0.87});
     schema.add("problem.refined_radius", refined_radius_,
                {.unit = "length",
-                .meaning = "Everything this near to the centre stays at the finest "
-                           "level; 0 leaves it to the criteria",
+                .meaning = "Radius of the ball around the centre that stays on the finest level; "
+                           "0: [refine] decides",
                 .min = 0.0});
   }
 

@@ -15,15 +15,17 @@ class Riemann final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     const std::string unit = "density, velocity, pressure";
-    schema.add("problem.left", left_, {.unit = unit, .meaning = "The gas below the plane"});
-    schema.add("problem.right", right_, {.unit = unit, .meaning = "The gas above the plane"});
+    schema.add("problem.left", left_,
+               {.unit = unit, .meaning = "Left state, below the initial discontinuity"});
+    schema.add("problem.right", right_,
+               {.unit = unit, .meaning = "Right state, above the initial discontinuity"});
     schema.add("problem.position", position_,
-               {.unit = "length", .meaning = "Where the two states meet"});
+               {.unit = "length", .meaning = "Position of the initial discontinuity"});
     schema.add("problem.axis", along_,
-               {.meaning = "Normal of the plane, and direction of the velocities"});
-    schema.add(
-        "problem.velocity", velocity_,
-        {.unit = "velocity", .meaning = "Motion of everything along x, y, z, added to both"});
+               {.meaning = "Normal of the initial discontinuity, and direction of the velocities "
+                           "in problem.left and problem.right"});
+    schema.add("problem.velocity", velocity_,
+               {.unit = "velocity", .meaning = "Bulk velocity added to both states"});
   }
 
   void prepare(const Setting& setting) override {

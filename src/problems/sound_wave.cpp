@@ -15,8 +15,7 @@ class SoundWave final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     wave_.declare(schema);
-    schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Mean motion of the gas along x, y, z"});
+    schema.add("problem.velocity", velocity_, {.unit = "velocity", .meaning = "Mean gas velocity"});
   }
 
   void prepare(const Setting& setting) override { wave_.prepare(setting); }

@@ -51,15 +51,15 @@ struct StarTerms {
 void StarsInGas::declare(ParameterSchema& schema) {
   schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of mass"});
   schema.add("problem.velocity", velocity_,
-             {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
+             {.unit = "velocity", .meaning = "Bulk velocity of stars and ambient gas"});
   schema.add("problem.ambient_density", ambient_density_,
              {.unit = "density of the (first) star's centre",
-              .meaning = "Density of the gas around at the star's surface; it is as warm as the "
-                         "star's centre, and thinner further out, where it floats at rest",
+              .meaning = "Density of the ambient gas at the star's surface; the ambient gas is "
+                         "hydrostatic and has the central temperature of the star",
               .above = 0.0});
   schema.add("problem.model_file", model_file_,
-             {.meaning = "HDF5 file that the equilibrium is read from if it exists, and written to "
-                         "if not; none if empty"});
+             {.meaning = "HDF5 file of the equilibrium model, read if it exists and written "
+                         "otherwise; empty: no file"});
 }
 
 void StarsInGas::prepare(const Setting& setting) {

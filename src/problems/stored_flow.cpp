@@ -15,7 +15,8 @@ namespace {
 class StoredFlow final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.path", path_, {.meaning = "The file that holds the fields"});
+    schema.add("problem.path", path_,
+               {.meaning = "File of initial fields, such as a snapshot of a DNS run"});
   }
   void prepare(const FlowSetting&) override {
     if (path_.empty())

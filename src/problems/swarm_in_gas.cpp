@@ -17,31 +17,34 @@ SwarmInGas::SwarmInGas(std::string problem, particles::Kind kind, std::string wo
 
 void SwarmInGas::declare(ParameterSchema& schema) {
   const std::string particle = "problem." + word_;
+  const std::string noun = word_ == "hole" ? "black hole" : word_;
   schema.add("problem.hydrogen_density", hydrogen_density_,
              {.unit = "cm^-3",
-              .meaning = "Hydrogen nuclei n_H; the density is n_H m_p / 0.76",
+              .meaning = "Number density n_H of hydrogen nuclei; the gas density is n_H m_p / 0.76",
               .above = 0.0});
-  schema.add("problem.temperature_over_mu", temperature_over_mu_,
-             {.unit = "K", .meaning = "Of the gas", .above = 0.0});
+  schema.add(
+      "problem.temperature_over_mu", temperature_over_mu_,
+      {.unit = "K", .meaning = "Gas temperature over the mean molecular weight", .above = 0.0});
   schema.add("problem.metals", metals_,
-             {.meaning = "Mass share of metals, in the gas and in stars", .min = 0, .max = 1.0});
+             {.meaning = "Metal mass fraction of gas and stars", .min = 0, .max = 1.0});
   schema.add("problem.scalars", scalars_,
              {.meaning = "Concentrations of the passive scalars (hydro.scalars) in the gas"});
   schema.add("problem.velocity", velocity_,
-             {.unit = "velocity", .meaning = "Motion of everything along x, y, z"});
-  schema.add(particle + "s", count_, {.meaning = "How many there are", .min = 0});
+             {.unit = "velocity", .meaning = "Bulk velocity of gas and particles"});
+  schema.add(particle + "s", count_, {.meaning = "Number of " + noun + "s", .min = 0});
   schema.add("problem.positions", positions_,
              {.unit = "length",
-              .meaning = "x, y, z of the first " + word_ +
-                         ", then of the second one, ...; those that are not named are anywhere in "
-                         "the domain"});
+              .meaning = "Positions x, y, z of the first, second, ... " + noun +
+                         "; all others are placed at random in the domain"});
   schema.add(particle + "_mass", mass_,
-             {.unit = "Msun", .meaning = "Mass of each " + word_, .above = 0.0});
+             {.unit = "Msun", .meaning = "Mass of each " + noun, .above = 0.0});
   schema.add(particle + "_speed", speed_,
              {.unit = "velocity",
-              .meaning = "Largest component of the " + word_ + "s' random velocities in the gas",
+              .meaning = "Maximum of each component of the " + noun +
+                         "s' random velocities relative to the gas",
               .min = 0});
-  schema.add("problem.seed", seed_, {.meaning = "Of places and velocities", .min = 0});
+  schema.add("problem.seed", seed_,
+             {.meaning = "Seed of the random positions and velocities", .min = 0});
 }
 
 void SwarmInGas::prepare(const Setting& setting) {

@@ -17,12 +17,11 @@ class TaylorGreen final : public FlowProblem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.speed", speed_,
                {.unit = "velocity", .meaning = "Amplitude of the vortices", .above = 0.0});
-    schema.add(
-        "problem.dimensions", dimensions_,
-        {.meaning = "2: vortices that do not depend on z, and decay as they are; 3: vortices "
-                    "that break up",
-         .min = 2,
-         .max = 3});
+    schema.add("problem.dimensions", dimensions_,
+               {.meaning = "Dimensions of the vortices: 2: uniform along z, with an analytic "
+                           "decay; 3: vortices that break up",
+                .min = 2,
+                .max = 3});
   }
 
   void prepare(const FlowSetting& setting) override {

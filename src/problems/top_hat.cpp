@@ -21,16 +21,17 @@ class TopHat final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.overdensity", overdensity_,
-               {.meaning = "Overdensity of the ball when the run begins", .above = 0.0});
+               {.meaning = "Initial overdensity of the ball", .above = 0.0});
     schema.add("problem.radius", radius_,
-               {.unit = "length", .meaning = "Its radius then", .above = 0.0});
+               {.unit = "length", .meaning = "Initial radius of the ball", .above = 0.0});
     schema.add("problem.outer_radius", outer_radius_,
                {.unit = "length",
-                .meaning = "Radius up to which there is less matter outside of the ball",
+                .meaning = "Outer radius of the shell around the ball whose density deficit "
+                           "compensates the overdensity",
                 .above = 0.0});
     schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of the ball"});
     schema.add("problem.temperature", temperature_,
-               {.unit = "K", .meaning = "Of the gas when the run begins", .above = 0.0});
+               {.unit = "K", .meaning = "Initial gas temperature", .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

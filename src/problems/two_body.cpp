@@ -14,18 +14,19 @@ class TwoBody final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.mass", mass_[0],
-               {.unit = "mass", .meaning = "Of the one particle", .above = 0.0});
+               {.unit = "mass", .meaning = "Mass of the first particle", .above = 0.0});
     schema.add("problem.companion_mass", mass_[1],
-               {.unit = "mass", .meaning = "Of the other one", .above = 0.0});
+               {.unit = "mass", .meaning = "Mass of the second particle", .above = 0.0});
     schema.add("problem.separation", separation_,
                {.unit = "length",
-                .meaning = "Between them when the run begins, the largest that they reach",
+                .meaning = "Initial separation of the particles, which is their apocentre distance",
                 .above = 0.0});
     schema.add("problem.eccentricity", eccentricity_,
-               {.meaning = "Of their orbits", .min = 0, .below = 1.0});
+               {.meaning = "Eccentricity of the orbit", .min = 0, .below = 1.0});
     schema.add("problem.centre", centre_, {.unit = "length", .meaning = "Centre of mass"});
-    schema.add("problem.ambient_density", ambient_density_,
-               {.unit = "density", .meaning = "Of the gas, if any", .above = 0.0});
+    schema.add(
+        "problem.ambient_density", ambient_density_,
+        {.unit = "density", .meaning = "Uniform gas density, with hydro.enabled", .above = 0.0});
   }
 
   void prepare(const Setting& setting) override {

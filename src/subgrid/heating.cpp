@@ -30,16 +30,21 @@ class Heating final : public Process {
 
   void declare(ParameterSchema& schema) override {
     schema.add("heating.rate", rate_,
-               {.unit = "energy / (mass time)", .meaning = "Heat that all gas gets", .min = 0});
+               {.unit = "energy / (mass time)",
+                .meaning = "Uniform heating rate of the gas per unit mass",
+                .min = 0});
     schema.add("heating.relaxation_time", relaxation_time_,
                {.unit = "time",
-                .meaning = "In which the gas's internal energy comes closer to "
-                           "heating.relaxation_energy by a factor e; 0: it does not",
+                .meaning = "Relaxation time of the specific internal energy towards "
+                           "heating.relaxation_energy (e-folding); 0: no relaxation",
                 .min = 0});
     schema.add("heating.relaxation_energy", relaxation_energy_,
-               {.unit = "energy / mass", .meaning = "What it comes closer to", .min = 0});
+               {.unit = "energy / mass",
+                .meaning = "Target specific internal energy of the relaxation",
+                .min = 0});
     schema.add("heating.largest_change", largest_change_,
-               {.meaning = "Steps change no cell's internal energy by more than this share of it",
+               {.meaning = "Maximum relative change of a cell's internal energy per step by "
+                           "heating; limits the time step",
                 .above = 0.0});
   }
 

@@ -20,10 +20,10 @@ Integrals& Integrals::operator=(Integrals&&) noexcept = default;
 Integrals::~Integrals() = default;
 
 void Integrals::declare(ParameterSchema& schema) {
-  schema.add("output.integrals", definitions_,
-             {.meaning = "A table of expressions of x, y, z, r, t, density, velocity_x, "
-                         "velocity_y, velocity_z, pressure and scalars by name: columns of "
-                         "history.csv with their integrals over the volume"});
+  schema.add(
+      "output.integrals", definitions_,
+      {.meaning = "Volume integrals in history.csv, a table of column names and expressions of x, "
+                  "y, z, r, t, density, velocity_x, velocity_y, velocity_z, pressure and scalars"});
 }
 
 void Integrals::compile(const mesh::Geometry& geometry, const hydro::Gas& gas,

@@ -23,22 +23,25 @@ class Sources final : public Process {
   const char* name() const override { return "sources"; }
 
   void declare(ParameterSchema& schema) override {
-    schema.add("sources.acceleration", acceleration_,
-               {.unit = "length / time^2",
-                .meaning = "Three expressions, along x, y, z, of x, y, z, r, t, density, "
-                           "velocity_x, velocity_y, velocity_z, pressure and scalars: what "
-                           "accelerates all gas"});
+    schema.add(
+        "sources.acceleration", acceleration_,
+        {.unit = "length / time^2",
+         .meaning = "External acceleration of the gas: three expressions, along x, y, z, of x, y, "
+                    "z, r, t, density, velocity_x, velocity_y, velocity_z, pressure and scalars"});
     schema.add("sources.heating", heating_,
                {.unit = "energy / (volume time)",
-                .meaning = "Expression of the same: heat that the gas gets, or loses"});
+                .meaning = "Volumetric heating rate of the gas (negative: cooling), an expression "
+                           "of the variables of sources.acceleration"});
     schema.add("sources.scalars", scalars_,
                {.unit = "density / time",
-                .meaning = "Expressions of the same: by how much the densities of the passive "
-                           "scalars grow"});
-    schema.add("sources.centre", centre_,
-               {.unit = "length", .meaning = "From where r is the distance"});
+                .meaning = "Source terms of the passive scalar densities, one expression per "
+                           "scalar, of the variables of sources.acceleration"});
+    schema.add(
+        "sources.centre", centre_,
+        {.unit = "length", .meaning = "Origin of the radius r in the expressions of [sources]"});
     schema.add("sources.largest_change", largest_change_,
-               {.meaning = "Steps change no cell's internal energy by more than this share of it",
+               {.meaning = "Maximum relative change of a cell's internal energy per step by "
+                           "sources; limits the time step",
                 .above = 0.0});
     definitions_.declare(schema, "sources");
   }

@@ -103,25 +103,30 @@ class Turbulence final : public Process {
   void declare(ParameterSchema& schema) override {
     schema.add("turbulence.acceleration", strength_,
                {.unit = "length / time^2",
-                .meaning = "Root mean square of the random acceleration that drives the gas; 0: "
-                           "there is none",
+                .meaning = "Root-mean-square amplitude of the random acceleration that drives "
+                           "turbulence; 0: no driving",
                 .min = 0});
-    schema.add("turbulence.from", from_,
-               {.meaning = "Smallest wave number that is driven, in units of 2 pi over the longest "
-                           "side of the domain",
-                .above = 0.0});
-    schema.add("turbulence.to", to_,
-               {.meaning = "Largest wave number that is driven", .max = k_most_waves});
+    schema.add(
+        "turbulence.from", from_,
+        {.meaning =
+             "Smallest driven wave number, in units of 2 pi over the longest side of the domain",
+         .above = 0.0});
+    schema.add(
+        "turbulence.to", to_,
+        {.meaning =
+             "Largest driven wave number, in units of 2 pi over the longest side of the domain",
+         .max = k_most_waves});
     schema.add("turbulence.correlation_time", correlation_time_,
                {.unit = "time",
-                .meaning = "In which the acceleration forgets what it was, by a factor e",
+                .meaning = "Autocorrelation time (e-folding) of the driving acceleration, an "
+                           "Ornstein-Uhlenbeck process",
                 .above = 0.0});
     schema.add("turbulence.solenoidal", solenoidal_,
-               {.meaning = "1: free of divergence; 0: free of curl; 0.5: both by their natural "
-                           "weight, two to one",
+               {.meaning = "Solenoidal weight of the driving: 1: divergence-free; 0: curl-free; "
+                           "0.5: natural mixture of two solenoidal modes to one compressive mode",
                 .min = 0,
                 .max = 1});
-    schema.add("turbulence.seed", seed_, {.meaning = "Of the random numbers", .min = 0});
+    schema.add("turbulence.seed", seed_, {.meaning = "Seed of the random driving", .min = 0});
   }
 
   bool is_wanted() const override { return strength_ > 0.0; }

@@ -12,93 +12,107 @@ namespace {
 
 void declare_nucleus(ParameterSchema& schema, NucleusOptions& agn) {
   schema.add("agn.enabled", agn.enabled,
-             {.meaning = "Black holes give energy back to the gas: jets or heat"});
-  schema.add("agn.radio_threshold", agn.radio_threshold,
-             {.unit = "Eddington rates",
-              .meaning = "Holes that gas reaches more slowly have jets, others heat",
-              .min = 0});
+             {.meaning = "AGN feedback of black holes: jets and thermal feedback"});
+  schema.add(
+      "agn.radio_threshold", agn.radio_threshold,
+      {.unit = "Eddington rates",
+       .meaning =
+           "Eddington-ratio threshold between jet mode (below) and quasar (thermal) mode (above)",
+       .min = 0});
   schema.add("agn.thermal_efficiency", agn.thermal_efficiency,
-             {.meaning = "Share of the radiated energy that heats gas", .min = 0, .max = 1.0});
+             {.meaning = "Fraction of the radiated energy that heats the gas in quasar mode",
+              .min = 0,
+              .max = 1.0});
   schema.add(
       "agn.jet_efficiency", agn.jet_efficiency,
-      {.meaning = "Energy of jets over what a thin disc would radiate, without agn.mad", .min = 0});
+      {.meaning = "Ratio of jet energy to the energy radiated by a thin disc, with agn.mad = false",
+       .min = 0});
   schema.add("agn.mad", agn.mad,
-             {.meaning = "Discs of jets are magnetically arrested: they spin holes down, and the "
-                         "spin says how much energy jets have (McKinney et al. 2012)"});
-  schema.add(
-      "agn.radius", agn.radius,
-      {.unit = "cells of the hole's level", .meaning = "How far jets and heat reach", .min = 1.0});
+             {.meaning = "Magnetically arrested discs in jet mode: the spin sets the jet "
+                         "efficiency, and jets spin the black hole down (McKinney et al. 2012)"});
+  schema.add("agn.radius", agn.radius,
+             {.unit = "cells of the hole's level",
+              .meaning = "Radius of jets and thermal feedback, at least agn.least_radius",
+              .min = 1.0});
   schema.add("agn.least_radius", agn.least_radius,
-             {.unit = "kpc", .meaning = "They reach that far at least", .min = 0});
+             {.unit = "kpc", .meaning = "Minimum radius of jets and thermal feedback", .min = 0});
   schema.add("agn.mass_loading", agn.mass_loading,
-             {.meaning = "Mass of a jet over that of the gas that the hole has swallowed; at most "
-                         "a quarter of the gas in the hole's cell",
+             {.meaning = "Mass loading of jets: jet mass over accreted mass; limited to a quarter "
+                         "of the gas in the black hole's cell",
               .min = 0});
   schema.add(
       "agn.jet_trigger", agn.jet_trigger,
-      {.meaning = "A jet waits until the hole has swallowed this share of its mass", .min = 0});
+      {.meaning =
+           "Accreted fraction of the black-hole mass at which a jet is launched; 0: at every step",
+       .min = 0});
   schema.add("agn.heating_trigger", agn.heating_trigger,
              {.unit = "K",
-              .meaning = "Heat waits until it raises T / mu of the gas within reach by this",
+              .meaning = "Rise of T / mu of the gas within agn.radius at which stored thermal "
+                         "energy is released; 0: at every step",
               .min = 0});
   schema.add("agn.maximum_temperature", agn.maximum_temperature,
              {.unit = "K",
-              .meaning = "T / mu to which gas is heated at most; the rest of the energy is saved, "
-                         "and released in the steps that follow",
+              .meaning = "Maximum T / mu of gas heated by thermal feedback; energy beyond it is "
+                         "stored and released in later steps",
               .above = 0.0});
-  schema.add("agn.kinetic_fraction", agn.kinetic_fraction,
-             {.meaning = "Share of a jet's energy that is kinetic", .min = 0, .max = 1.0});
+  schema.add(
+      "agn.kinetic_fraction", agn.kinetic_fraction,
+      {.meaning = "Kinetic fraction of the jet energy; the rest is thermal", .min = 0, .max = 1.0});
 }
 
 }  // namespace
 
 void BlackHoleOptions::declare(ParameterSchema& schema) {
   schema.add("black_holes.enabled", enabled,
-             {.meaning = "Black holes form, swallow gas, merge and heat"});
+             {.meaning = "Black holes: seeding, accretion, drag, mergers and feedback; requires "
+                         "gravity.enabled = true"});
   schema.add("black_holes.seed_mass", seed_mass,
-             {.unit = "Msun", .meaning = "Mass that holes form with; 0: none form", .min = 0});
+             {.unit = "Msun", .meaning = "Seed mass of black holes; 0: no seeding", .min = 0});
   schema.add("black_holes.gas_density", gas_density,
              {.unit = "cm^-3",
-              .meaning = "Hydrogen nuclei above which holes form, in cells of the finest level",
+              .meaning = "Minimum gas density for seeding, in hydrogen nuclei, on the finest level",
               .above = 0.0});
   schema.add("black_holes.star_density", star_density,
              {.unit = "cm^-3",
-              .meaning = "Density of stars above which holes form, in the same unit; 0: any",
+              .meaning = "Minimum stellar density for seeding, in equivalent hydrogen nuclei; 0: "
+                         "no such condition",
               .min = 0});
   schema.add("black_holes.exclusion", exclusion,
-             {.unit = "kpc", .meaning = "No hole forms as near to another one", .min = 0});
-  schema.add("black_holes.accretion", accretion, {.meaning = "Holes swallow gas"});
-  schema.add(
-      "black_holes.boost", boost,
-      {.meaning = "Where gas is denser than boost_density, Bondi's rate is multiplied by the "
-                  "ratio of both to this power (Booth & Schaye 2009); 0: nowhere",
-       .min = 0});
+             {.unit = "kpc",
+              .meaning = "Minimum proper distance to an existing black hole for seeding",
+              .min = 0});
+  schema.add("black_holes.accretion", accretion, {.meaning = "Accretion of gas onto black holes"});
+  schema.add("black_holes.boost", boost,
+             {.meaning = "Exponent of the boost factor (n_H / black_holes.boost_density)^boost of "
+                         "the Bondi rate above that density (Booth & Schaye 2009); 0: no boost",
+              .min = 0});
   schema.add("black_holes.boost_density", boost_density,
              {.unit = "cm^-3",
-              .meaning = "Hydrogen nuclei, of the boosts of accretion and drag",
+              .meaning = "Density, in hydrogen nuclei, above which accretion and drag are boosted",
               .above = 0.0});
-  schema.add("black_holes.velocity_limit", velocity_limit,
-             {.unit = "km/s",
-              .meaning = "Speed in the gas that Bondi's rate is reckoned with at most; 0: any",
-              .min = 0});
-  schema.add("black_holes.eddington", eddington,
-             {.meaning = "Accretion is limited to Eddington's rate"});
-  schema.add("black_holes.drag", drag,
-             {.meaning = "Gas slows down holes by the wake that they draw (Ostriker 1999)"});
   schema.add(
-      "black_holes.drag_boost", drag_boost,
-      {.meaning = "Power of the density that multiplies drag, as black_holes.boost", .min = 0});
+      "black_holes.velocity_limit", velocity_limit,
+      {.unit = "km/s",
+       .meaning = "Maximum relative velocity of gas and black hole in the Bondi rate; 0: no limit",
+       .min = 0});
+  schema.add("black_holes.eddington", eddington, {.meaning = "Eddington limit on accretion"});
+  schema.add("black_holes.drag", drag,
+             {.meaning = "Dynamical friction of gas on black holes (Ostriker 1999)"});
+  schema.add("black_holes.drag_boost", drag_boost,
+             {.meaning = "Exponent of the boost factor (n_H / "
+                         "black_holes.boost_density)^drag_boost of the gas drag above that density",
+              .min = 0});
   schema.add("black_holes.merge_length", merge_length,
              {.unit = "finest cells",
-              .meaning = "Holes that are as near merge, with friends of friends; 0: none do",
+              .meaning = "Friends-of-friends linking length of black-hole mergers; 0: no mergers",
               .min = 0});
   schema.add("black_holes.merge_bound", merge_bound,
-             {.meaning = "Only pairs merge that gravity would hold together on their own"});
+             {.meaning = "Restriction of mergers to gravitationally bound pairs"});
   schema.add("black_holes.spin", spin,
-             {.meaning = "Holes have spins, which follow from what they swallow and from mergers; "
-                         "otherwise their discs radiate a tenth"});
+             {.meaning = "Black-hole spins, evolved by accretion and mergers; false: radiative "
+                         "efficiency of 0.1"});
   schema.add("black_holes.largest_spin", largest_spin,
-             {.meaning = "Spins do not grow beyond this", .min = 0, .max = k_largest_spin});
+             {.meaning = "Maximum dimensionless spin", .min = 0, .max = k_largest_spin});
   declare_nucleus(schema, agn);
 }
 

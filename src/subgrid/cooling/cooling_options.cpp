@@ -9,84 +9,94 @@
 namespace octant::subgrid::cooling {
 
 void CoolingOptions::declare(ParameterSchema& schema) {
-  schema.add("cooling.enabled", enabled, {.meaning = "Gas cools, and a background heats it"});
+  schema.add("cooling.enabled", enabled,
+             {.meaning = "Radiative cooling of the gas and heating by the ultraviolet background"});
   schema.add("cooling.method", method,
-             {.meaning = "How the equation of cooling is solved: in closed form between the "
-                         "table's temperatures, or by implicit steps; original: by RAMSES's steps "
-                         "with the rates that it has without a table"});
+             {.meaning = "Cooling solver: closed-form solution between the temperatures of the "
+                         "table (exact), implicit sub-steps (implicit), or the rates and sub-steps "
+                         "of RAMSES without a table (original)"});
   schema.add("cooling.tolerance", tolerance,
-             {.meaning = "Largest change of log u in a sub-step of the implicit method",
+             {.meaning = "Maximum change of ln u in a sub-step of cooling.method = \"implicit\"",
               .max = 1.0,
               .above = 0.0});
   schema.add("cooling.table", table,
-             {.meaning = "File of Grackle with the rates; none for the original method"});
-  schema.add(
-      "cooling.uv_background", uv_background,
-      {.meaning = "The ultraviolet background that heats the gas; own: that of the table, or "
-                  "Courty's where the method is original"});
+             {.meaning = "Grackle file of cooling rates; empty for cooling.method = \"original\""});
+  schema.add("cooling.uv_background", uv_background,
+             {.meaning = "Ultraviolet background that heats the gas; own: background of the table, "
+                         "or Courty's for cooling.method = \"original\""});
   schema.add("cooling.reionization", reionization,
-             {.meaning = "Redshift at which Courty's background begins", .min = 0});
-  schema.add("cooling.self_shielding", self_shielding,
-             {.meaning = "How dense gas is kept from that background: exp(-n_H / 0.01), or the fit "
-                         "of Rahmati et al. (2013); with a table it weakens the heating alone"});
+             {.meaning = "Redshift at which Courty's ultraviolet background sets in", .min = 0});
+  schema.add(
+      "cooling.self_shielding", self_shielding,
+      {.meaning = "Self-shielding of dense gas from the ultraviolet background: exp(-n_H / 0.01), "
+                  "or the fit of Rahmati et al. (2013); with a table only the heating is reduced"});
   schema.add("cooling.cmb_floor", cmb_floor,
-             {.meaning = "Radiation cools no gas below the microwave background's temperature"});
+             {.meaning = "Temperature floor of radiative cooling at the temperature of the "
+                         "microwave background"});
   schema.add("cooling.compton", compton,
-             {.meaning = "Electrons exchange heat with the microwave background"});
+             {.meaning = "Compton heating and cooling by the microwave background"});
   schema.add(
       "cooling.residual_electrons", residual_electrons,
-      {.meaning = "Least number of electrons per hydrogen nucleus in Compton's exchange with "
-                  "a table; recombination leaves about 2e-4, which ionization equilibrium "
-                  "lacks; 0: as Grackle",
+      {.meaning =
+           "Minimum number of electrons per hydrogen nucleus in Compton cooling with a table; 2e-4 "
+           "is left by recombination and missing in ionization equilibrium; 0: as in Grackle",
        .min = 0,
        .max = 1.0});
-  schema.add("cooling.redshift", redshift,
-             {.meaning = "Of the backgrounds, where nothing expands", .min = 0});
-  schema.add("cooling.initial_metallicity", initial_metallicity,
-             {.unit = "solar", .meaning = "Of all gas when the run begins", .min = 0});
   schema.add(
-      "cooling.solar_metallicity", solar_metallicity,
-      {.meaning =
-           "Mass share of metals that is called solar; 0: 0.01295, as the tables, or 0.02 with the "
-           "original method",
-       .min = 0,
-       .below = 1.0});
+      "cooling.redshift", redshift,
+      {.meaning = "Redshift of the ultraviolet and microwave backgrounds in runs without cosmology",
+       .min = 0});
+  schema.add("cooling.initial_metallicity", initial_metallicity,
+             {.unit = "solar", .meaning = "Initial metallicity of all gas", .min = 0});
+  schema.add("cooling.solar_metallicity", solar_metallicity,
+             {.meaning = "Metal mass fraction of solar metallicity; 0: 0.01295, as in the tables, "
+                         "or 0.02 for cooling.method = \"original\"",
+              .min = 0,
+              .below = 1.0});
   schema.add("cooling.maximum_temperature", maximum_temperature,
              {.unit = "K",
-              .meaning = "Hotter gas is brought down to the first temperature of the table, which "
-                         "goes on as bremsstrahlung, that is not below this",
+              .meaning = "Temperature ceiling of the gas, rounded up to a temperature of the "
+                         "table, which is continued as bremsstrahlung",
               .above = 0.0});
   schema.add("cooling.table_refinement", table_refinement,
-             {.meaning = "Rows that rates are evaluated on per density of the table, and linear "
-                         "between; 1: rates are interpolated in their logarithms in every cell, "
-                         "which is slower",
+             {.meaning = "Number of density rows per row of the table at which rates are "
+                         "tabulated, with linear interpolation between them; 1: logarithmic "
+                         "interpolation in every cell, which is slower",
               .min = 1,
               .max = 100});
   schema.add("cooling.temperature_refinement", temperature_refinement,
-             {.meaning = "Largest number of intervals between two of the table's temperatures; "
-                         "steep rates take more of them, so that rates that are linear in the "
-                         "internal energy follow their interpolation in logarithms to 0.4 per "
-                         "cent; 1: the table's temperatures alone",
+             {.meaning = "Maximum number of intervals between two temperatures of the table, used "
+                         "where rates are steep so that linear and logarithmic interpolation agree "
+                         "to 0.4 per cent; 1: temperatures of the table only",
               .min = 1,
               .max = 100});
-  schema.add("cooling.largest_change", largest_change,
-             {.meaning = "Steps are no longer than this share of the shortest cooling time; 0: any",
-              .min = 0});
+  schema.add(
+      "cooling.largest_change", largest_change,
+      {.meaning = "Maximum time step as a fraction of the shortest cooling time; 0: no limit",
+       .min = 0});
   schema.add("cooling.delayed", delayed,
-             {.meaning = "Gas whose scalar `delayed` is above 1e-3 does not cool"});
-  schema.add("cooling.delay_time", delay_time,
-             {.unit = "Myr", .meaning = "In which that scalar falls by a factor e", .above = 0.0});
+             {.meaning = "Delayed cooling after supernovae: gas with a concentration of the scalar "
+                         "`delayed` above 1e-3 does not cool"});
+  schema.add(
+      "cooling.delay_time", delay_time,
+      {.unit = "Myr", .meaning = "Decay time (e-folding) of the scalar `delayed`", .above = 0.0});
   schema.add("floor.kind", floor,
-             {.meaning = "Pressure that is added to that of gas which cools: one that keeps the "
-                         "Jeans length resolved, where there is gravity, or a polytrope"});
-  schema.add("floor.jeans_cells", jeans_cells,
-             {.unit = "finest cells", .meaning = "Least Jeans length", .above = 0.0});
+             {.meaning = "Pressure floor of cooling gas: jeans (keeps the Jeans length resolved; "
+                         "with gravity) or polytrope"});
+  schema.add(
+      "floor.jeans_cells", jeans_cells,
+      {.unit = "finest cells", .meaning = "Minimum Jeans length of the jeans floor", .above = 0.0});
   schema.add("floor.temperature", floor_temperature,
-             {.unit = "K", .meaning = "T / mu of the polytrope at floor.density", .min = 0});
-  schema.add("floor.density", floor_density,
-             {.unit = "cm^-3", .meaning = "Hydrogen nuclei where it has that", .above = 0.0});
+             {.unit = "K", .meaning = "T / mu of the polytropic floor at floor.density", .min = 0});
+  schema.add(
+      "floor.density", floor_density,
+      {.unit = "cm^-3",
+       .meaning =
+           "Density, in hydrogen nuclei, at which the polytropic floor has floor.temperature",
+       .above = 0.0});
   schema.add("floor.index", floor_index,
-             {.meaning = "Its index: the pressure goes as density to this power", .min = 1.0});
+             {.meaning = "Index of the polytropic floor: pressure is proportional to density^index",
+              .min = 1.0});
 }
 
 void CoolingOptions::check() const {

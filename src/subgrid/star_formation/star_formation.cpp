@@ -33,37 +33,45 @@ struct Options {
 };
 
 void Options::declare(ParameterSchema& schema) {
-  schema.add("stars.enabled", enabled, {.meaning = "Stars form in dense, cold gas"});
-  schema.add("stars.model", model,
-             {.meaning = "How much of the gas forms stars in a free-fall time: stars.efficiency of "
-                         "it (schmidt), that times what turbulence in the cell leaves to collapse, "
-                         "or as its pressure says (Schaye & Dalla Vecchia 2008), from a density "
-                         "that falls with its metallicity"});
+  schema.add("stars.enabled", enabled,
+             {.meaning = "Star formation in dense, cold gas; requires gravity.enabled = true"});
+  schema.add(
+      "stars.model", model,
+      {.meaning =
+           "Star formation law: constant efficiency per free-fall time (schmidt), an efficiency "
+           "from the turbulence in the cell (multi_freefall_km, multi_freefall_pn, padoan, "
+           "hopkins, virial), or a pressure law above a metallicity-dependent density threshold "
+           "(pressure_law, Schaye & Dalla Vecchia 2008)"});
   schema.add("stars.efficiency", efficiency,
-             {.meaning = "Share of the gas that forms stars in a free-fall time; a factor of what "
-                         "models with turbulence give",
+             {.meaning = "Star formation efficiency per free-fall time; a factor of the model's "
+                         "efficiency for turbulence models",
               .min = 0});
   schema.add("stars.density", density,
-             {.unit = "cm^-3", .meaning = "Hydrogen nuclei above which stars form", .above = 0.0});
+             {.unit = "cm^-3",
+              .meaning = "Minimum density of star-forming gas, in hydrogen nuclei",
+              .above = 0.0});
   schema.add("stars.overdensity", overdensity,
              {.unit = "mean densities of gas",
-              .meaning = "In an expanding box stars form above this density as well",
+              .meaning = "Minimum overdensity of star-forming gas in a cosmological box, in "
+                         "addition to stars.density",
               .min = 0});
-  schema.add("stars.temperature", temperature,
-             {.unit = "K",
-              .meaning = "T / mu below which stars form, without what a pressure floor adds",
-              .above = 0.0});
+  schema.add(
+      "stars.temperature", temperature,
+      {.unit = "K",
+       .meaning =
+           "Maximum T / mu of star-forming gas, without the contribution of the pressure floor",
+       .above = 0.0});
   schema.add("stars.mass", mass,
              {.unit = "Msun",
-              .meaning = "Quantum of mass of the stars; 0: that of gas of stars.density in one of "
-                         "the finest cells there may be, at a = 1",
+              .meaning = "Mass unit of star particles, which have integer multiples of it; 0: gas "
+                         "mass of one cell of mesh.max_level at stars.density and a = 1",
               .min = 0});
   schema.add("stars.gas_limit", gas_limit,
-             {.meaning = "Largest share of a cell's gas that becomes stars in a step",
+             {.meaning = "Maximum fraction of a cell's gas that is converted to stars in a step",
               .max = 1.0,
               .above = 0.0});
   schema.add("stars.seed", seed,
-             {.meaning = "Another seed gives other stars, as likely ones",
+             {.meaning = "Seed of stochastic star formation",
               .min = 0,
               .max = static_cast<double>(std::int64_t{1} << 40)});
 }

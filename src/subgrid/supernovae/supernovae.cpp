@@ -48,52 +48,64 @@ struct Options {
 
 void Options::declare(ParameterSchema& schema) {
   schema.add("supernovae.mode", mode,
-             {.meaning = "What gas gets from stars that explode: momentum and heat that are right "
-                         "in coarse cells as well, the velocities of a Sedov blast, heat, or heat "
-                         "in few cells by chance"});
+             {.meaning = "Supernova feedback scheme: momentum and heat with unresolved cooling "
+                         "taken into account (mechanical), velocities of a Sedov blast (kinetic), "
+                         "heat (thermal), or stochastic heating of few cells (stochastic)"});
+  schema.add("supernovae.population", population,
+             {.meaning = "Supernova population: all core collapses of a star particle at one age "
+                         "(single), individual supernovae at the rates of Hopkins et al. (2018) "
+                         "(discrete), or yields from supernovae.table (table)"});
+  schema.add("supernovae.table", table,
+             {.meaning = "HDF5 file of cumulative stellar yields by age and metallicity, for "
+                         "supernovae.population = \"table\""});
   schema.add(
-      "supernovae.population", population,
-      {.meaning = "Which stars explode: a share of each one's mass at one age, one after the "
-                  "other at the rates of Hopkins et al. (2018), or as supernovae.table "
-                  "says"});
-  schema.add(
-      "supernovae.table", table,
-      {.meaning = "HDF5 file of what stars have ejected at an age, of a table's population"});
-  schema.add("supernovae.least_ejecta", least_ejecta,
-             {.meaning = "Share of its first mass that a star of a table's population gathers "
-                         "before it gives it back",
-              .min = 0,
-              .below = 1.0});
+      "supernovae.least_ejecta", least_ejecta,
+      {.meaning = "Minimum ejected fraction of the initial stellar mass per event, for "
+                  "supernovae.population = \"table\"; larger values give fewer, larger events",
+       .min = 0,
+       .below = 1.0});
   schema.add("supernovae.fraction", fraction,
-             {.meaning = "Share of a star's mass that explodes, of a single population",
+             {.meaning = "Fraction of the initial stellar mass that is ejected, for "
+                         "supernovae.population = \"single\"",
               .above = 0.0,
               .below = 1.0});
   schema.add("supernovae.delay", delay,
-             {.unit = "Myr", .meaning = "Age at which it does", .min = 0});
-  schema.add("supernovae.energy", energy, {.unit = "erg", .meaning = "Of one supernova", .min = 0});
+             {.unit = "Myr",
+              .meaning = "Stellar age at which core-collapse supernovae explode, for "
+                         "supernovae.population = \"single\"",
+              .min = 0});
+  schema.add("supernovae.energy", energy,
+             {.unit = "erg", .meaning = "Energy per supernova", .min = 0});
   schema.add("supernovae.mass", mass,
-             {.unit = "Msun", .meaning = "That one ejects: as many explode", .above = 0.0});
-  schema.add("supernovae.yield", yield,
-             {.meaning = "Share of the ejected hydrogen and helium that has become metals",
-              .min = 0,
-              .max = 1.0});
+             {.unit = "Msun",
+              .meaning = "Ejecta mass per core-collapse supernova; sets the number of supernovae "
+                         "per star particle for supernovae.population = \"single\"",
+              .above = 0.0});
+  schema.add(
+      "supernovae.yield", yield,
+      {.meaning =
+           "Metal yield: fraction of the ejected hydrogen and helium that is converted to metals",
+       .min = 0,
+       .max = 1.0});
   schema.add("supernovae.radius", radius,
              {.unit = "cells of the star's level",
-              .meaning = "How far a blast reaches; 0: the star's own cell gets everything",
+              .meaning = "Radius of energy and mass injection, at least supernovae.least_radius; "
+                         "0: only the star's own cell",
               .min = 0});
   schema.add("supernovae.least_radius", least_radius,
-             {.unit = "pc", .meaning = "It reaches that far at least", .min = 0});
-  schema.add("supernovae.kinetic_fraction", kinetic_fraction,
-             {.meaning = "Share of the energy that is kinetic, of kinetic and mechanical blasts",
-              .min = 0,
-              .max = 1.0});
+             {.unit = "pc", .meaning = "Minimum radius of energy and mass injection", .min = 0});
   schema.add(
-      "supernovae.heating", heating,
-      {.unit = "K",
-       .meaning = "By which stochastic blasts heat a cell, of a mean molecular weight of 0.6",
-       .above = 0.0});
+      "supernovae.kinetic_fraction", kinetic_fraction,
+      {.meaning = "Kinetic fraction of the supernova energy in kinetic and mechanical feedback",
+       .min = 0,
+       .max = 1.0});
+  schema.add("supernovae.heating", heating,
+             {.unit = "K",
+              .meaning = "Temperature increase of a cell heated by stochastic feedback, for a mean "
+                         "molecular weight of 0.6",
+              .above = 0.0});
   schema.add("supernovae.seed", seed,
-             {.meaning = "Of the chances of stochastic blasts and of discrete populations",
+             {.meaning = "Seed of stochastic feedback and of discrete supernovae",
               .min = 0,
               .max = static_cast<double>(std::int64_t{1} << 40)});
 }
