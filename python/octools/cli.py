@@ -96,7 +96,7 @@ def pictures(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> N
     wanted = wanted_pictures(run)
     codes = [_ended(lambda text=text: app(picture_command(text, run))) for text in wanted]
     if not codes:
-        console.print(f"{run / 'run.toml'} asks for no pictures")
+        console.print(f"{run / 'run.toml'}: output.pictures is empty")
     raise typer.Exit(max(codes, default=0))
 
 

@@ -186,7 +186,7 @@ def test_run_that_asks_for_no_pictures_gets_none(octools: Call, run: Path) -> No
     ask_for(run)
     result = octools("pictures", run)
     assert result.returncode == 0
-    assert "asks for no pictures" in result.stdout
+    assert "output.pictures is empty" in result.stdout
     assert not list(run.glob("*.png"))
 
 

@@ -53,7 +53,7 @@ std::vector<std::byte> gather_to_root(const Comm&, std::span<const std::byte> by
 namespace {
 
 [[noreturn]] void fail(const char* call) {
-  throw RunError("{} has no other rank to talk to: this program was built without MPI", call);
+  throw RunError("{} requires more than one rank, but this program was built without MPI", call);
 }
 
 }  // namespace

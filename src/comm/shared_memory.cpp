@@ -49,9 +49,8 @@ void check_space(const Communicator& ranks, std::size_t bytes) {
     const double available = static_cast<double>(space.f_bavail) * space.f_frsize;
     if (needed > available)
       throw RunError(
-          "{} ranks need {:.0f} MB of shared memory, and /dev/shm has {:.0f} MB: give the node "
-          "more "
-          "of it, or let messages travel by grid.transpose = \"p2p\"",
+          "{} ranks need {:.0f} MB of shared memory, and /dev/shm has {:.0f} MB: enlarge /dev/shm, "
+          "or set grid.transpose = \"p2p\"",
           ranks.size(), 1e-6 * needed, 1e-6 * available);
   });
 }
@@ -70,8 +69,8 @@ void SharedMemory::State::open() {
     if (code == MPI_SUCCESS) return;
     window = MPI_WIN_NULL;
     throw RunError(
-        "{} ranks could not get {} bytes each of shared memory: give the node more of it "
-        "(/dev/shm), or let messages travel by grid.transpose = \"p2p\"",
+        "{} ranks could not get {} bytes each of shared memory: enlarge /dev/shm, or set "
+        "grid.transpose = \"p2p\"",
         ranks.size(), bytes);
   });
   MPI_Win_lock_all(MPI_MODE_NOCHECK, window);

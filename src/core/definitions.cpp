@@ -44,7 +44,7 @@ void Definitions::compile_constants(ExpressionNames& names) const {
     const std::string parameter = section_ + ".constants." + name;
     const Expression constant(parameter, text, names);
     if (!constant.is_constant())
-      throw InputError("{} changes from place to place: it belongs into {}.terms",
+      throw InputError("{} is not constant in space and time; move it to {}.terms",
                        constant.description(), section_);
     names.add_constant(parameter, name, constant.value());
   }

@@ -75,8 +75,7 @@ int open_own_file(const std::string& path, Absent absent, Position position) {
   const int descriptor = ::open(path.c_str(), flags, 0666);
   if (descriptor < 0)
     throw RunError("cannot open '{}': {}", path,
-                   errno == ELOOP ? "it is a link; remove the link, which may lead elsewhere"
-                                  : system_reason());
+                   errno == ELOOP ? "it is a symbolic link; remove the link" : system_reason());
   if (const std::string fault = fault_of(descriptor); !fault.empty()) {
     ::close(descriptor);
     throw RunError("cannot open '{}': {}", path, fault);
@@ -104,7 +103,7 @@ void sync_directory_of(const std::string& path) {
   const std::string reason = failed ? system_reason() : "";
   if (descriptor >= 0) ::close(descriptor);
   if (failed)
-    throw RunError("cannot bring the directory '{}' to the disk: {}", directory.string(), reason);
+    throw RunError("cannot flush the directory '{}' to the disk: {}", directory.string(), reason);
 }
 
 void write_own_file(const std::string& path, std::string_view content) {

@@ -53,8 +53,8 @@ void require_shallow_keys(const std::string& text, const std::string& source) {
     const auto dots = std::count(begin, end, '.');
     if (dots > k_most_dots)
       throw InputError(
-          "{}:{}: {} dots in one line; keys are section.key, and long lists may go on in the next "
-          "line",
+          "{}:{}: {} dots in one line; expected keys of the form section.key; long lists may "
+          "continue on the next line",
           source, number, dots);
     begin = end == text.end() ? end : end + 1;
   }

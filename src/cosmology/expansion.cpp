@@ -104,8 +104,7 @@ double Background::matter_share(double a) const {
 Expansion::Expansion(const Background& background)
     : background_(background), nodes_(k_intervals + 1) {
   if (!(background.omega_m > 0.0))
-    throw InputError("cosmology.omega_m = {}: a universe without matter; give a positive number",
-                     background.omega_m);
+    throw InputError("cosmology.omega_m = {}: expected a positive number", background.omega_m);
   for (int n = 0; n <= k_intervals; ++n) {
     const double a = node_scale_factor(n);
     if (!(background.hubble_squared(a) > 0.0))

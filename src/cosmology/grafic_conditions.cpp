@@ -172,8 +172,9 @@ std::vector<double> GraficConditions::read(int level, const std::string& name) {
         GraficFile(folder_.file(level, name)).planes({planes.begin - first, planes.count()});
     for (const float value : single)
       if (!std::isfinite(value))
-        throw InputError("'{}' holds {} among its values: make it again", folder_.file(level, name),
-                         value);
+        throw InputError(
+            "'{}' holds the value {}: expected finite numbers; generate the file again",
+            folder_.file(level, name), value);
     values.assign(single.begin(), single.end());
   });
   return values;

@@ -38,8 +38,8 @@ std::vector<double> InitialConditions::own(int level, InitialField field) {
     least = communicator_.min(least);
     if (!(least > -1.0))
       throw InputError(
-          "the initial overdensity of baryons is {:.4g} somewhere, but must be above -1: begin "
-          "earlier, or with larger cells",
+          "initial overdensity of baryons: the minimum is {:.4g}, expected above -1; choose an "
+          "earlier cosmology.start, or larger cells",
           least);
   }
   return values;
@@ -149,7 +149,7 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
                                                            const Expansion& expansion,
                                                            int base_cells) {
   if (options.kind == InitialKind::grafic && options.path.empty())
-    throw InputError("initial.kind = \"grafic\" needs initial.path, the folder of the files");
+    throw InputError("initial.kind = \"grafic\" requires initial.path, the folder of the files");
   if (options.kind == InitialKind::grafic)
     return std::make_unique<GraficConditions>(communicator, options.path, header, expansion);
   GeneratorOptions generator;

@@ -82,10 +82,12 @@ double scale_factor_of(const std::string& text, const std::string& parameter) {
 Universe::Universe(const CosmologyOptions& options)
     : options_(options), expansion_(background_of(options)) {
   if (!(options.box > 0.0))
-    throw InputError("cosmology.enabled = true needs cosmology.box, the side of the box in Mpc/h");
+    throw InputError(
+        "cosmology.enabled = true requires cosmology.box, the side of the box in Mpc/h");
   if (options.omega_b >= options.omega_m)
     throw InputError(
-        "cosmology.omega_b = {} leaves no dark matter of cosmology.omega_m = {}; make it smaller",
+        "cosmology.omega_b = {} leaves no dark matter with cosmology.omega_m = {}; expected a "
+        "smaller value",
         options.omega_b, options.omega_m);
 }
 

@@ -22,8 +22,8 @@ std::int64_t BalanceOptions::block_limit(double bytes_of_block) const {
 void BalanceOptions::check() const {
   if (!is_planned() && is_limited())
     throw InputError(
-        "balance.{} means nothing with balance.policy = \"contiguous\", where nobody plans for "
-        "all; choose another policy, such as \"node\"",
+        "balance.{} is not supported with balance.policy = \"contiguous\", which has no global "
+        "plan; choose another policy, such as \"node\"",
         rank_memory > 0.0 ? "rank_memory" : "most_blocks");
 }
 

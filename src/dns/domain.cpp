@@ -41,8 +41,7 @@ void Boundaries::check_pair(int axis) const {
   const auto [lower, upper] = sides_[axis];
   if ((lower == Side::periodic) != (upper == Side::periodic))
     throw InputError(
-        "dns.boundary_{} = [\"{}\", \"{}\"]: a periodic side needs a periodic partner; make both "
-        "periodic or neither",
+        "dns.boundary_{} = [\"{}\", \"{}\"]: expected both sides to be periodic, or neither",
         axis_name(axis), name_of(lower), name_of(upper));
 }
 
@@ -55,13 +54,14 @@ void Boundaries::check_velocities(int axis) const {
     const bool moves = v[0] != 0.0 || v[1] != 0.0 || v[2] != 0.0;
     const double inwards = end == 0 ? v[axis] : -v[axis];
     if (side == Side::wall && v[axis] != 0.0)
-      throw InputError("{}: a wall moves only along itself; expected 0 for {}, or the kind inflow",
-                       name, axis_name(axis));
+      throw InputError(
+          "{}: a wall can only move tangentially; expected 0 for {}, or an inflow boundary", name,
+          axis_name(axis));
     if (side == Side::inflow && !(inwards > 0.0))
-      throw InputError("{}: the fluid of an inflow enters; expected a {} velocity along {}", name,
-                       end == 0 ? "positive" : "negative", axis_name(axis));
+      throw InputError("{}: an inflow must point into the domain; expected a {} velocity along {}",
+                       name, end == 0 ? "positive" : "negative", axis_name(axis));
     if (moves && side != Side::wall && side != Side::inflow)
-      throw InputError("{}: a {} side has no velocity of its own; expected [0, 0, 0]", name,
+      throw InputError("{}: a {} boundary takes no velocity; expected [0, 0, 0]", name,
                        name_of(side));
   }
 }
@@ -77,8 +77,8 @@ void Boundaries::check_balance(const Vector& size) const {
     }
   if (std::abs(entering) > 1e-12 * gross)
     throw InputError(
-        "the inflows bring in {} (volume per time) and nothing leaves; make one side "
-        "an outflow",
+        "the inflows have a net volume flux of {} and there is no outflow; make one side an "
+        "outflow",
         entering);
 }
 

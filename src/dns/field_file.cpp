@@ -54,7 +54,7 @@ void read_part(const Hdf5Reader& file, const Domain& domain, const std::string& 
   const std::vector<std::int64_t> expected{nz, ny, nx};
   const auto shape = file.shape(dataset);
   if (shape != expected)
-    throw InputError("{}: {} has the shape {}, but grid.cells asks for {} (planes, rows, cells)",
+    throw InputError("{}: {} has the shape {}; expected {} (planes, rows, cells) from grid.cells",
                      file.path(), dataset, shape, expected);
   const auto [x, y, z] = part.first;
   const int most = domain.pencils.communicator().max(part.own[2].count());

@@ -55,9 +55,11 @@ Totals measure(const Flow& flow) {
   if (!std::isfinite(t.kinetic_energy())) {
     const std::string cell = broken_cell(d, flow.state());
     communicator.agree([&] {
-      if (!cell.empty()) throw RunError("the flow has broken down: {}", cell);
+      if (!cell.empty())
+        throw RunError("the flow is not finite: {}; reduce time.cfl or time.step", cell);
     });
-    throw RunError("the flow has broken down: its kinetic energy is {}", t.kinetic_energy());
+    throw RunError("the kinetic energy of the flow is {}; reduce time.cfl or time.step",
+                   t.kinetic_energy());
   }
   const double columns = static_cast<double>(d.grid.cells[0]) * d.grid.cells[1];
   t.scalar_mean = total(k_sum_scalar) * share;

@@ -183,8 +183,8 @@ StoredPoints::StoredPoints(const Hdf5Reader& file, const Domain& domain)
     if (!file_.exists(name) || !file_.exists(name + "_face")) {
       if (cells != domain_.grid.cells[axis])
         throw InputError(
-            "'{}': /fields/u has {} cells along {}, and this run {}; where they are must be in {} "
-            "and {}_face",
+            "'{}': /fields/u has {} cells along {}, and this run {}; interpolation requires the "
+            "cell positions in {} and {}_face",
             file_.path(), cells, "xyz"[axis], domain_.grid.cells[axis], name, name);
       points_[axis] = own;
       continue;

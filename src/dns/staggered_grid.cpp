@@ -37,7 +37,8 @@ std::vector<double> faces_from_file(const GridOptions& options) {
         path, expected);
   std::vector<double> faces;
   for (double z; in >> z;) faces.push_back(z);
-  if (!in.eof()) throw InputError("{}: what follows number {} is no number", path, faces.size());
+  if (!in.eof())
+    throw InputError("{}: the entry after number {} is not a number", path, faces.size());
   if (std::ssize(faces) != expected)
     throw InputError(
         "{}: it has {} numbers, but grid.cells[2] = {} needs the positions of {} faces", path,

@@ -203,7 +203,7 @@ void AmrSimulation::count_restored(std::int64_t cells) {
     floored_.mass += mass;
     floored_.energy += energy;
     log::warn(
-        "{} thin cells beside finer levels were mended by what they were before the step; mass "
+        "restored {} unphysical cells at coarse-fine boundaries to their pre-step state; mass "
         "{:.3g} and energy {:.3g} added",
         cells, mass, energy);
   }

@@ -132,9 +132,9 @@ void AmrSimulation::advance_finer(int level, double dt) {
     while (dt / pieces > longest && pieces <= k_most_pieces) pieces *= 2;
     if (pieces > k_most_pieces)
       throw RunError(
-          "step {}, time {}: signals on level {} became more than {} times as fast within one step "
-          "of level {}; try a smaller time.cfl, a more diffusive hydro.riemann or hydro.limiter, "
-          "or, where cells are all but emptied, a hydro.density_floor",
+          "step {}, time {}: the signal speed on level {} grew by more than a factor of {} within "
+          "one step of level {}; try a smaller time.cfl, a more diffusive hydro.riemann or "
+          "hydro.limiter, or, for nearly empty cells, a hydro.density_floor",
           step_, time_, level + 1, k_most_pieces / 2, level);
     advance(level + 1, dt / pieces, done, done + 1.0 / pieces);
     if (done + 1.0 / pieces < 1.0) finish_step(level + 1, clocks_[level + 1]);

@@ -77,9 +77,9 @@ void require_newest_checkpoint(const Communicator& communicator, const std::stri
     const auto all = checkpoints_in(directory);
     if (!all.empty() && std::filesystem::equivalent(path, all.front())) return;
     throw InputError(
-        "--restart {}: output.directory = \"{}\" holds a run whose newest checkpoint is {}; to go "
-        "on from there: --restart latest; from the one that you named: another --output, or "
-        "--overwrite, which moves that run aside",
+        "--restart {}: output.directory = \"{}\" holds a run whose newest checkpoint is {}; to "
+        "continue from there: --restart latest; to continue from the named checkpoint: another "
+        "--output, or --overwrite, which moves the existing run aside",
         path, directory,
         all.empty() ? "missing" : std::filesystem::path(all.front()).filename().string());
   });
@@ -92,8 +92,8 @@ OutputProgress read_checkpoint(Model& model, const std::string& path) {
     const std::string before = checkpoint_before(model.communicator(), path);
     if (before.empty() || !is_damaged(model.communicator(), path)) throw;
     throw InputError(
-        "{}. The checkpoint before it is {}: rename the damaged one, and --restart latest goes on "
-        "from there",
+        "{}. The checkpoint before it is {}: rename the damaged one, and continue with --restart "
+        "latest",
         error.what(), before);
   }
 }

@@ -89,8 +89,8 @@ void DnsSimulation::step(double dt) {
   if (flow_.damped_steps() > 0 && !dns::would_ring(flow_, dt)) flow_.set_damped_steps(0);
   if (flow_.damped_steps() == k_damped_steps)
     log::info(
-        "a side's value differs suddenly from the flow beside it: the first {} steps damp implicit "
-        "diffusion (backward Euler)",
+        "initial values and boundary values are discontinuous: implicit diffusion uses backward "
+        "Euler in the first {} steps",
         k_damped_steps);
   {
     const auto timing = timers_.time("steps", Phase::compute);

@@ -57,8 +57,8 @@ void check_points(const Hdf5Reader& file, const std::string& name,
   for (std::size_t n = 0; n < values.size(); ++n)
     if (stored[n] != values[n])
       throw InputError(
-          "{}: its cells are other ones: {} has {} in row {}, and this run {}; use the "
-          "grid.stretching of the run that wrote it, or begin a new run with problem.name = "
+          "{}: the grid differs from that of this run: {} has {} in row {}, and this run {}; use "
+          "the grid.stretching of the run that wrote it, or start a new run with problem.name = "
           "\"stored_flow\", which interpolates",
           file.path(), name, stored[n], n, values[n]);
 }

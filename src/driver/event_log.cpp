@@ -180,8 +180,7 @@ template <class Event>
 void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::string& path) {
   std::vector<std::string> inputs;
   if (!earlier_.empty() && std::filesystem::is_regular_file(earlier_)) inputs.push_back(earlier_);
-  else if (!earlier_.empty())
-    log::warn("{} is gone: {} begins with what happened since the restart", earlier_, path);
+  else if (!earlier_.empty()) log::warn("{} is missing: {} starts at the restart", earlier_, path);
   inputs.insert(inputs.end(), parts.begin(), parts.end());
   if (inputs.empty()) return;
   const bool goes_on = inputs.front() == earlier_;

@@ -64,8 +64,9 @@ BlockLevel read_blocks(const Hdf5Reader& file, const Communicator& ranks, int nu
   const auto words = file.read<std::uint64_t>(group + "/key", own);
   level.keys.resize(level.slots.size());
   if (words.size() * sizeof(std::uint64_t) != level.keys.size() * sizeof(Key))
-    throw InputError("'{}': {}/key: keys of another width than this program's (OCTANT_KEY128)",
-                     file.path(), group);
+    throw InputError(
+        "'{}': {}/key: the key width differs from that of this program (OCTANT_KEY128)",
+        file.path(), group);
   std::memcpy(level.keys.data(), words.data(), level.keys.size() * sizeof(Key));
   level.refined = file.read<std::uint8_t>(group + "/refined", own);
   return level;
@@ -243,7 +244,7 @@ std::string convert_snapshot(const Communicator& communicator, const std::string
     });
     return writer->write(contents, (place / stem).string());
   }
-  throw InputError("convert --to {}: there is no such format; there are {}", format,
+  throw InputError("convert --to {}: unknown format; expected one of {}", format,
                    fmt::join(formats, ", "));
 }
 

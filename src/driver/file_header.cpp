@@ -73,13 +73,13 @@ OutputProgress read_progress(const Hdf5Reader& file) {
 void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {
   const std::string kind = kind_of(file);
   if (kind != "checkpoint")
-    throw InputError("{}: this is a {}, from which a run cannot go on; give a checkpoint_*.h5",
-                     file.path(), kind);
+    throw InputError("{}: a run cannot restart from a {}; expected a checkpoint_*.h5", file.path(),
+                     kind);
   require_same(file.path(), "format_version",
                file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
   file.require_unchanged();
   if (!file.has_checksums())
-    log::warn("{} holds no checksums: whether it is damaged cannot be told", file.path());
+    log::warn("{} has no checksums: its integrity cannot be verified", file.path());
   require_same_run(file.path(), stored_parameters(file), parameters);
 }
 

@@ -95,7 +95,7 @@ void History::append(const Model& model, double dt) {
   try {
     write_waiting();
   } catch (const RunError& error) {
-    if (!complained_) log::warn("{}; the run goes on, and its rows wait", error.what());
+    if (!complained_) log::warn("{}; the run continues, and rows are buffered", error.what());
     complained_ = true;
   }
 }

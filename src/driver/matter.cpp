@@ -30,14 +30,15 @@ Matter::Matter(mesh::Mesh& mesh, const AmrOptions& options)
     : mesh_(mesh), has_gas_(options.hydro.enabled) {
   for (particles::Kind& kind : particle_kinds(options)) {
     if (kind.motion == particles::Motion::flows && !has_gas_)
-      throw InputError("{} particles move with the gas: they need hydro.enabled = true", kind.name);
+      throw InputError("{} particles are advected by the gas: they require hydro.enabled = true",
+                       kind.name);
     particles_attract_ = particles_attract_ || kind.has_mass;
     kinds_.emplace_back(std::move(kind), mesh, options.comm);
   }
   if (!has_gas_ && kinds_.empty())
     throw InputError(
-        "hydro.enabled = false, and problem.name = \"{}\" brings no particles: there is nothing to "
-        "simulate",
+        "hydro.enabled = false, and problem.name = \"{}\" has no particles: expected gas or "
+        "particles",
         options.problem_name);
 }
 

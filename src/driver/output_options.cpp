@@ -24,7 +24,7 @@ Plane plane_of(const std::string& text) {
     if (*end == '\0') return {*value_named<Axis>(parts[1].str()), position};
   }
   throw InputError(
-      "output.slices: \"{}\" is no plane; expected an axis and a position: \"z = 0.5\"", text);
+      "output.slices: \"{}\" is not a plane; expected an axis and a position: \"z = 0.5\"", text);
 }
 
 void check_field(const std::string& name, const std::vector<std::string>& known) {
@@ -51,7 +51,7 @@ void OutputOptions::check(const std::vector<std::string>& known_fields,
                           const std::array<double, 3>& lower,
                           const std::array<double, 3>& upper) const {
   if (formats.empty())
-    throw InputError("output.formats is empty: name one at least, such as \"octant\"");
+    throw InputError("output.formats is empty: expected at least one, such as \"octant\"");
   require_different("output.formats", formats);
   for (const std::string& name : fields) check_field(name, known_fields);
   require_different("output.fields", fields);
@@ -87,8 +87,8 @@ void declare(ParameterSchema& schema, OutputOptions& o) {
   schema.add("output.history_interval", o.history_interval,
              {.unit = "steps", .meaning = "Number of steps between rows of history.csv", .min = 1});
   schema.add("output.pictures", o.pictures,
-             {.meaning = "octools commands that ./octant applies to the output directory after the "
-                         "run, such as \"plot --outlines\" or \"profile\""});
+             {.meaning = "Commands of octools that ./octant applies to the output directory after "
+                         "the run, such as \"plot --outlines\" or \"profile\""});
   schema.add(
       "output.fields", o.fields,
       {.meaning =

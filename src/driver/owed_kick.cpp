@@ -114,8 +114,8 @@ OwedKick::OwedKick(AmrSimulation& simulation, const RamsesFacts& facts, RamsesLe
   if (!simulation.gravity()) {
     if (facts.has_forces)
       log::warn(
-          "{}: its run had gravity, but gravity.enabled is false here: velocities stay as "
-          "they are, half a step behind places",
+          "{}: the run of this file had gravity, but gravity.enabled = false: velocities remain "
+          "half a step behind positions",
           facts.folder);
     return;
   }
@@ -126,8 +126,8 @@ OwedKick::OwedKick(AmrSimulation& simulation, const RamsesFacts& facts, RamsesLe
                                     RamsesCells::forces));
   else
     log::warn(
-        "{}: there are no forces (grav_{}.out*): the gas goes on with the velocities of the "
-        "files, to which RAMSES adds half of what the last step changed of its force",
+        "{}: no forces (grav_{}.out*): gas velocities are those of the files, without the half "
+        "kick that RAMSES adds",
         facts.folder, facts.number);
 }
 

@@ -114,7 +114,8 @@ void require_particles(const Hdf5Reader& file, std::span<const particles::Partic
       if (!file.exists(group + "/" + column.name))
         throw InputError(
             "{}: the {} particles of the checkpoint have no column \"{}\" ({}); it was written "
-            "without it: begin again, or go on with the program and parameters that wrote it",
+            "without this column: start a new run, or continue with the program and parameters "
+            "that wrote it",
             file.path(), kind.name, column.name, column.description);
   }
   if (!file.exists("/particles")) return;
@@ -122,7 +123,7 @@ void require_particles(const Hdf5Reader& file, std::span<const particles::Partic
     if (std::none_of(kinds.begin(), kinds.end(),
                      [&](const particles::Particles& kind) { return kind.name() == name; }))
       throw InputError(
-          "{}: the checkpoint has particles of the kind \"{}\", which this run does not know; use "
+          "{}: the checkpoint has particles of the kind \"{}\", which this run does not have; use "
           "the parameters of the run that wrote it",
           file.path(), name);
 }
@@ -137,9 +138,9 @@ std::vector<std::uint64_t> read_ids(const Hdf5Reader& file, const std::string& d
   file.communicator().agree([&] {
     for (std::size_t n = 1; n < ids.size(); ++n)
       if (ids[n] <= ids[n - 1])
-        throw InputError("'{}': {}: row {} holds {} after {}: ids ascend, each once", file.path(),
-                         dataset, rows.begin - before + static_cast<std::int64_t>(n), ids[n],
-                         ids[n - 1]);
+        throw InputError("'{}': {}: row {} holds {} after {}: expected strictly ascending ids",
+                         file.path(), dataset, rows.begin - before + static_cast<std::int64_t>(n),
+                         ids[n], ids[n - 1]);
   });
   ids.erase(ids.begin(), ids.begin() + before);
   return ids;

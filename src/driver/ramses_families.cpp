@@ -148,8 +148,8 @@ void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
   };
   for (const auto& [name, count] : facts.families)
     if (!is_known(name))
-      log::warn("{}: {} particles of family {} are left out: Octant has no such kind", facts.folder,
-                count, name);
+      log::warn("{}: ignored {} particles of family {}: Octant has no corresponding kind",
+                facts.folder, count, name);
   std::map<std::string, std::vector<std::int64_t>> found;
   const cosmology::Universe* const universe = simulation.options().universe.get();
   std::int64_t outside = 0;
@@ -166,8 +166,8 @@ void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& facts,
                });
   if (const std::int64_t all = simulation.mesh().communicator().sum(outside); all > 0)
     log::warn(
-        "{}: {} stars or sinks have times of birth that are no conformal times before the output "
-        "(use_proper_time?): their birth_scale_factor is that of the nearest such time",
+        "{}: {} stars or sinks have birth times that are not conformal times before the output "
+        "(use_proper_time?): birth_scale_factor is set from the nearest valid time",
         facts.folder, all);
   for (const Family& family : k_families) {
     if (!facts.families.contains(family.name)) continue;

@@ -293,9 +293,8 @@ std::optional<MeshContents> with_unit_gravity(const MeshContents& contents) {
   if (G == 1.0) return std::nullopt;
   MeshContents scaled = in_unit_of_time(contents, 1.0 / std::sqrt(G));
   log::info(
-      "output of RAMSES: gravity.constant is {:.9g} here and 1 there; its unit of time is {:.9g} "
-      "s, "
-      "ours {:.9g} s",
+      "RAMSES output: converted from gravity.constant = {:.9g} to 1; unit of time {:.9g} s instead "
+      "of {:.9g} s",
       G, scaled.origin.units.time, contents.origin.units.time);
   return scaled;
 }
@@ -320,17 +319,17 @@ class RamsesMesh final : public MeshFormat {
     const auto cells = static_cast<unsigned>(blocks[0] * geometry.block_size());
     if (blocks[1] != blocks[0] || blocks[2] != blocks[0] || !std::has_single_bit(cells))
       throw InputError(
-          "output.formats: for RAMSES's, mesh.base_cells must be a power of two, the "
-          "same along all axes");
+          "output.formats = \"ramses\" requires mesh.base_cells to be the same power of two along "
+          "all axes");
     const int finest = ramses_base(geometry) + geometry.max_level();
     if (finest > k_finest_ramses_level)
       throw InputError(
-          "output.formats: RAMSES's has room for cells of 1/2^{} of the box; those of "
-          "mesh.max_level = {} have 1/2^{}",
+          "output.formats = \"ramses\" supports cells down to 1/2^{} of the box; mesh.max_level = "
+          "{} has 1/2^{}",
           k_finest_ramses_level, geometry.max_level(), finest);
     for (const char* name : k_ramses_gas)
       if (std::ranges::find(fields, name) == fields.end())
-        throw InputError("output.formats: RAMSES's needs the gas and its {} (output.fields)", name);
+        throw InputError("output.formats = \"ramses\" requires gas with {} in output.fields", name);
   }
 
   std::string write(const MeshContents& contents, const std::string& stem) const override {

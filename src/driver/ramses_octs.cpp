@@ -49,7 +49,7 @@ int ramses_base(const mesh::Geometry& geometry) {
 RamsesVariables::RamsesVariables(const MeshContents& contents) {
   for (const char* name : k_ramses_gas) all.push_back(find_field(contents, "hydro", name));
   if (std::ranges::find(all, nullptr) != all.end())
-    throw RunError("output.formats: RAMSES's has no place for a state without {}",
+    throw RunError("output.formats = \"ramses\" does not support a state without {}",
                    fmt::join(k_ramses_gas, ", "));
   for (const CellField& field : contents.fields)
     if (field.room == "hydro" && field.name != "entropy" &&

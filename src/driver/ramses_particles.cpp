@@ -123,7 +123,7 @@ void RamsesParticleWriter::find_families() {
       continue;
     }
     if (!dark && !stars && total > 0)
-      log::warn("{}: particles of the kind {} are left out: RAMSES has no such family",
+      log::warn("{}: ignored particles of the kind {}: RAMSES has no corresponding family",
                 output_.facts.folder, particles.name);
     if ((!dark && !stars) || total == 0) continue;
     Family family{&particles, static_cast<std::int8_t>(dark ? 1 : 2), {}, 0};

@@ -343,7 +343,7 @@ class TreeReader {
       raised += std::ssize(cells);
     }
     if (const std::int64_t all = mesh_.communicator().sum(raised); all > 0)
-      log::warn("{}: {} cells of no positive total energy were raised to hydro.pressure_floor",
+      log::warn("{}: raised {} cells without positive internal energy to hydro.pressure_floor",
                 facts_.folder, all);
   }
 
@@ -355,8 +355,8 @@ class TreeReader {
     const int half = mesh_.geometry().octant_size();
     const std::int64_t cells = mesh_.communicator().sum(octants) * half * half * half;
     log::info(
-        "{}: {} files; {} cells were refined beyond its tree, for blocks of {}^3 and what "
-        "sweeps read around them",
+        "{}: {} files; refined {} cells beyond the RAMSES tree for blocks of {}^3 and their ghost "
+        "zones",
         facts_.folder, facts_.domains, cells - refined_cells_, mesh_.geometry().block_size());
   }
 

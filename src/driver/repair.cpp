@@ -254,8 +254,10 @@ class Repair {
     floored.cells += count;
     floored.mass += mass;
     floored.energy += energy;
-    log::warn("level {}: {} cells were raised to the floors; mass {:.3g} and energy {:.3g} added",
-              level_, count, mass, energy);
+    log::warn(
+        "level {}: raised {} cells to the density and pressure floors; mass {:.3g} and energy "
+        "{:.3g} added",
+        level_, count, mass, energy);
   }
 
   mesh::Mesh& mesh_;

@@ -47,7 +47,7 @@ void require_same_run(const std::string& path, const std::string& stored,
   if (!forbidden.empty())
     throw InputError(
         "{}: the checkpoint was written with {}; use the parameters of the run that wrote it "
-        "(octant info prints them), or begin a new one",
+        "(octant info prints them), or start a new one",
         path, fmt::join(forbidden, "; "));
   for (const std::string& line : changed) log::info("the checkpoint was written with {}", line);
 }

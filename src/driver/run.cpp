@@ -57,7 +57,7 @@ class Run::Course {
       return action();
     } catch (const RunError&) {
       if (!restart_.empty())
-        log::warn("{}: the run ends; --restart {} goes on from step {}", folder_.path(), restart_,
+        log::warn("{}: the run ends; --restart {} continues from step {}", folder_.path(), restart_,
                   checkpoint_step_);
       throw;
     }
@@ -159,7 +159,7 @@ class Run::Course {
     try {
       step(*recording_);
     } catch (const RunError& error) {
-      log::warn("{}; the run goes on without telemetry", error.what());
+      log::warn("{}; the run continues without telemetry", error.what());
       recording_->stop();
       recording_ = nullptr;
     }
@@ -230,8 +230,8 @@ class Run::Course {
     if (std::isnan(dt) || dt <= 1e-14 * std::max(farthest, std::abs(time)) ||
         dt <= k_shortest_share * settings_.end)
       throw RunError(
-          "step {}, time {}: a time step of {} comes nowhere near the end, {}: some signal is far "
-          "too fast, or the end too far away",
+          "step {}, time {}: the time step {} is too small to reach time.end = {}: the fastest "
+          "signal speed is too high, or time.end too late",
           model_.step_count(), time, dt, settings_.end);
     // A snapshot that a shorter interval has made overdue is written after the step.
     const double left = std::min({settings_.end, next_snapshot_time(), latest}) - time;

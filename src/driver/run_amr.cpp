@@ -34,7 +34,8 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
       options.problem =
           problems::with_state(std::move(options.problem), options.hydro, given.state);
     if (given.source) {
-      if (!options.hydro.enabled) throw InputError("a source needs gas: hydro.enabled = true");
+      if (!options.hydro.enabled)
+        throw InputError("a source function requires hydro.enabled = true");
       options.processes.push_back(subgrid::make_source(given.source));
     }
   });
@@ -88,7 +89,7 @@ class AmrModel final : public Model {
       log::info("{}", about);
     if (options_.universe) log_universe();
     if (!options_.of_preset.empty())
-      log::info("subgrid.preset = \"{}\" stands for {}", name_of(options_.preset),
+      log::info("subgrid.preset = \"{}\" sets {}", name_of(options_.preset),
                 fmt::join(options_.of_preset, ", "));
   }
 

@@ -65,7 +65,7 @@ class DnsModel final : public Model {
               communicator().size(), pencil::to_string(simulation_.tuning().processes),
               simulation_.flow().schedule());
     const std::string table = simulation_.tuning().table();
-    if (!table.empty()) log::info("process grids and exchanges that were tried:\n{}", table);
+    if (!table.empty()) log::info("measured process grids and exchanges:\n{}", table);
   }
 
   void initialise() override { simulation_.initialise(); }

@@ -53,12 +53,12 @@ FileLock take_lock(const std::string& directory) {
   FileLock lock(directory + "/" + k_lock);
   if (!lock.is_held())
     throw InputError(
-        "output.directory = \"{}\": a run is writing there: {}; wait for its end or stop it, or "
-        "give another --output",
+        "output.directory = \"{}\": another run is writing there: {}; wait until it ends, stop it, "
+        "or choose another --output",
         directory, lock.holder());
   if (!lock.is_enforced())
     log::warn(
-        "{}: its file system knows no locks: nothing will keep a second run from writing there",
+        "{}: the file system has no file locks: a second run could write to the same directory",
         directory);
   return lock;
 }
@@ -143,8 +143,8 @@ void RunFolder::claim(const std::string& directory, Entry entry) {
   if (entry == Entry::go_on || !holds_run(directory)) return;
   if (entry == Entry::begin)
     throw InputError(
-        "output.directory = \"{}\": it holds a run already; to go on with that one: --restart "
-        "latest; to move it aside: --overwrite; to keep both: another --output",
+        "output.directory = \"{}\": it holds a run already; to continue it: --restart latest; to "
+        "move it aside: --overwrite; to keep both: another --output",
         directory);
   open_beside(directory);
 }
@@ -153,8 +153,8 @@ void RunFolder::open_beside(const std::string& directory) {
   place_ = fs::canonical(directory).string();
   if (is_mount_point(place_))
     throw InputError(
-        "--overwrite: \"{}\" is the root of a disk, which cannot be moved aside; give a folder in "
-        "it as --output",
+        "--overwrite: \"{}\" is the root of a disk, which cannot be moved aside; choose a "
+        "subfolder as --output",
         directory);
   path_ = make_free_folder(place_, "new");
   beside_ = true;
@@ -183,7 +183,7 @@ void RunFolder::exchange() {
   sync_directory_of(place_);
   path_ = place_;
   old_lock_.reset();
-  log::info("the run that was in {} is in {}", place_, old);
+  log::info("moved the existing run from {} to {}", place_, old);
 }
 
 void RunFolder::supersede_snapshots(std::int64_t first, std::int64_t first_cutout) {
@@ -205,8 +205,7 @@ void RunFolder::supersede_snapshots(std::int64_t first, std::int64_t first_cutou
     const std::string shelf = make_free_folder(path_ + "/snapshots", "superseded");
     for (const fs::path& file : later)
       rename(file.string(), (fs::path(shelf) / file.filename()).string());
-    log::info("snapshots from {} on were written after the checkpoint: they are in {}", first,
-              shelf);
+    log::info("moved snapshots from {} on, written after the checkpoint, to {}", first, shelf);
   });
 }
 

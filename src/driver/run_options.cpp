@@ -46,18 +46,17 @@ void declare(ParameterSchema& schema, RunOptions& o) {
 void ExecutionOptions::check() const {
   if (schedule == Schedule::host && !hydro::k_has_core_schedule)
     throw InputError(
-        "execution.schedule = \"host\": this program was built for a GPU, whose memory its host "
-        "does not sweep in; leave it \"auto\", or build one for processors");
+        "execution.schedule = \"host\": not supported by a program built for GPUs; expected "
+        "\"auto\", or a build for CPUs");
   if (model.empty()) return;
   if (schedule != Schedule::automatic)
     throw InputError(
-        "execution.model chooses the schedule of each level, but execution.schedule = \"{}\" does "
-        "already; expected \"auto\"",
+        "execution.model is incompatible with execution.schedule = \"{}\"; expected \"auto\"",
         name_of(schedule));
   if (!hydro::k_has_core_schedule)
     throw InputError(
-        "execution.model = \"{}\": there is nothing to choose, for this program was built for a "
-        "GPU, whose memory its host does not sweep in; leave it empty, or build one for processors",
+        "execution.model = \"{}\": not supported by a program built for GPUs, which has the device "
+        "schedule only; leave it empty, or use a build for CPUs",
         model);
 }
 
@@ -311,13 +310,10 @@ void AmrOptions::finish(const ParameterSchema& schema) {
         "between the sweeps; expected \"off\"",
         name_of(hydro.well_balanced));
   if (refine.jeans > 0.0 && !gravity.enabled)
-    throw InputError("refine.jeans = {}: there is no Jeans length without gravity.enabled = true",
-                     refine.jeans);
+    throw InputError("refine.jeans = {} requires gravity.enabled = true", refine.jeans);
   finish_cosmology();
   if (!refine.mass.empty() && refine.mass_unit == 0.0 && !universe)
-    throw InputError(
-        "refine.mass needs refine.mass_unit, the mass that it counts in, where there is no "
-        "cosmological box");
+    throw InputError("refine.mass requires refine.mass_unit where cosmology.enabled = false");
   const int scalars = hydro.enabled ? hydro_parameters.scalars : 0;
   if (refine.mass_scalar >= scalars)
     throw InputError("refine.mass_scalar = {}: there are {} scalars (hydro.scalars)",
@@ -341,16 +337,14 @@ void AmrOptions::finish(const ParameterSchema& schema) {
 void AmrOptions::check_spin(const mesh::Geometry& geometry) const {
   if (hydro.spin() < 0) return;
   if (mesh.max_level > 0)
-    throw InputError(
-        "hydro.angular_momentum = true keeps angular momentum on one level: expected "
-        "mesh.max_level = 0, but it is {}",
-        mesh.max_level);
+    throw InputError("hydro.angular_momentum = true requires mesh.max_level = 0, but it is {}",
+                     mesh.max_level);
   for (int axis = 0; axis < 3; ++axis)
     for (int side = 0; side < 2; ++side)
       if (geometry.boundary(axis, side) == mesh::Boundary::reflecting)
         throw InputError(
-            "hydro.angular_momentum = true: walls take angular momentum, but mesh.boundary_{} is "
-            "\"reflecting\"; expected \"outflow\", \"inflow\" or \"periodic\"",
+            "hydro.angular_momentum = true is incompatible with mesh.boundary_{} = \"reflecting\"; "
+            "expected \"outflow\", \"inflow\" or \"periodic\"",
             static_cast<char>('x' + axis));
 }
 
@@ -358,7 +352,7 @@ void AmrOptions::check_work() const {
   if (gravity.work == gravity::Work::forces) return;
   const std::string work = fmt::format("gravity.work = \"{}\"", name_of(gravity.work));
   if (!gravity.enabled || !hydro.enabled)
-    throw InputError("{} is work of self-gravity on gas: expected {} = true", work,
+    throw InputError("{} requires {} = true", work,
                      gravity.enabled ? "hydro.enabled" : "gravity.enabled");
   if (cosmology.enabled)
     throw InputError(
@@ -367,8 +361,8 @@ void AmrOptions::check_work() const {
         work);
   if (hydro.dual_energy != hydro::DualEnergy::on)
     throw InputError(
-        "{} may take more from a cell's total energy than its heat: expected hydro.dual_energy = "
-        "\"on\", which finds the pressure from the entropy then, but it is \"{}\"",
+        "{} requires hydro.dual_energy = \"on\", which keeps the pressure positive where the work "
+        "exceeds the thermal energy, but it is \"{}\"",
         work, name_of(hydro.dual_energy));
 }
 
@@ -416,13 +410,13 @@ constexpr double k_coldest_share = 1e-10;
 void AmrOptions::finish_cosmology() {
   if (!cosmology.enabled) {
     if (!snapshot_epochs.empty() || refine.holdback)
-      throw InputError("{} needs cosmology.enabled = true: without it nothing expands",
+      throw InputError("{} requires cosmology.enabled = true",
                        refine.holdback ? "refine.holdback" : "cosmology.snapshots");
     return;
   }
   const auto forbid = [](bool is_other, const char* name, const char* instead) {
     if (is_other)
-      throw InputError("{} means nothing with cosmology.enabled = true: {}", name, instead);
+      throw InputError("{} is not supported with cosmology.enabled = true: {}", name, instead);
   };
   double longest = 0.0;
   for (int axis = 0; axis < 3; ++axis)
@@ -433,16 +427,16 @@ void AmrOptions::finish_cosmology() {
   forbid(mesh.lower != mesh::MeshOptions{}.lower || longest != 1.0, "mesh.lower or mesh.upper",
          "the longest side of the box, cosmology.box, is the unit of length");
   if (!gravity.enabled)
-    throw InputError("cosmology.enabled = true: an expanding box needs gravity.enabled = true");
+    throw InputError("cosmology.enabled = true requires gravity.enabled = true");
   if (hydro.enabled && std::abs(hydro.gamma - 5.0 / 3.0) > 1e-6)
     throw InputError(
-        "hydro.gamma = {}: in supercomoving units the gas must have 1.6666666666666667 = 5/3",
+        "hydro.gamma = {}: expected 1.6666666666666667 = 5/3 with cosmology.enabled = true, whose "
+        "units are supercomoving",
         hydro.gamma);
   for (int axis = 0; axis < 3; ++axis)
     if (mesh.boundary[axis] != mesh::MeshOptions::k_periodic)
       throw InputError(
-          "mesh.boundary_{}: an expanding box (cosmology.enabled = true) has no sides; expected "
-          "[\"periodic\", \"periodic\"]",
+          "mesh.boundary_{}: cosmology.enabled = true requires [\"periodic\", \"periodic\"]",
           static_cast<char>('x' + axis));
   forbid(hydro.frame.turns(), "frame.angular_velocity", "an expanding box does not turn");
   universe = std::make_unique<cosmology::Universe>(cosmology);
@@ -468,7 +462,7 @@ void AmrOptions::add_process_variables() {
       const auto own = hydro.scalars.begin() + hydro_parameters.scalars;
       if (std::any_of(own, hydro.scalars.end(), is_it)) continue;  // of another process as well
       if (hydro.place(variable.name))
-        throw InputError("[{}] brings a variable \"{}\" of the gas, but there is one already",
+        throw InputError("[{}] defines the gas variable \"{}\", which exists already",
                          process->name(), variable.name);
       hydro.scalars.push_back(variable);
     }
@@ -496,7 +490,7 @@ void AmrOptions::finish_processes() {
     throw InputError("frame.angular_velocity = {}: {}", frame.angular_velocity,
                      kinds.empty() ? "there is no gas (hydro.enabled = false)"
                                    : "particles, here of the kind \"" + kinds.front().name +
-                                         "\", do not know of frames that turn");
+                                         "\", are not supported in a rotating frame");
   for (const auto& process : processes)
     process->prepare(
         {.has_gas = hydro.enabled,

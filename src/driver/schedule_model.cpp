@@ -55,8 +55,8 @@ std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path) {
   for (const auto& [place, numbers] : read_number_lines(path, "execution.model")) {
     if (numbers.size() != 4 || std::ranges::any_of(numbers, [](double n) { return n <= 0.0; }))
       throw InputError(
-          "{}: expected threads, tiles and the seconds of a sweep by the schedules of hosts and of "
-          "devices, all positive",
+          "{}: expected positive numbers: threads, tiles, and seconds per sweep of the host and of "
+          "the device schedule",
           place);
     all.push_back(
         {static_cast<int>(numbers[0]), static_cast<int>(numbers[1]), numbers[2], numbers[3]});

@@ -236,8 +236,9 @@ std::vector<subgrid::Ledger> read_ledgers(const Hdf5Reader& file,
   for (subgrid::Ledger& ledger : ledgers) {
     const std::string group = ledger_group(ledger);
     if (!file.exists(group))
-      throw InputError("{}: the checkpoint has no ledger of {}: it was written without it",
-                       file.path(), ledger.owner());
+      throw InputError(
+          "{}: the checkpoint has no ledger of {}: the run that wrote it did not use that process",
+          file.path(), ledger.owner());
     for (const subgrid::Ledger::Total& total : ledger.totals())
       ledger.restore(total.name, finite_attribute(file, group, total.name));
   }
@@ -247,7 +248,7 @@ std::vector<subgrid::Ledger> read_ledgers(const Hdf5Reader& file,
 // A total that checkpoints of version 0.2.0 and before do not have: there it begins at zero.
 double read_later_total(const Hdf5Reader& file, const std::string& name) {
   if (file.has_attribute("/header", name)) return finite_attribute(file, "/header", name);
-  log::info("{} has no {}, which begins at zero", file.path(), name);
+  log::info("{} has no {}; it starts at zero", file.path(), name);
   return 0.0;
 }
 
@@ -323,12 +324,13 @@ void check_header(const Hdf5Reader& file, const AmrSimulation& simulation) {
   for (const hydro::GasField& field : stored_fields(simulation))
     if (!file.exists(level_group("hydro", 0) + "/" + field.name))
       throw InputError(
-          "{}: the checkpoint has no field \"{}\"; were hydro.enabled, hydro.scalars or "
-          "hydro.dual_energy other than now?",
+          "{}: the checkpoint has no field \"{}\"; use the hydro.enabled, hydro.scalars and "
+          "hydro.dual_energy of the run that wrote it",
           path, field.name);
   if (simulation.gravity() && !file.exists(level_group("gravity", 0) + "/potential"))
-    throw InputError("{}: the checkpoint has no potential; was gravity.enabled other than now?",
-                     path);
+    throw InputError(
+        "{}: the checkpoint has no potential; use the gravity.enabled of the run that wrote it",
+        path);
   require_particles(file, simulation.matter().kinds());
 }
 
@@ -340,8 +342,9 @@ void check_epoch(const Hdf5Reader& file, const AmrSimulation& simulation) {
   const double a = finite_attribute(file, "/header", "scale_factor");
   const bool tabulated = a >= cosmology::Expansion::k_a_min && a <= cosmology::Expansion::k_a_max;
   if (!tabulated || std::abs(universe->time(a) - time) > 1e-6 * std::abs(time))
-    throw InputError("'{}': /header: in this universe, time {} does not have the scale factor {}",
-                     file.path(), time, a);
+    throw InputError(
+        "'{}': /header: time {} does not match the scale factor {} in the cosmology of this run",
+        file.path(), time, a);
 }
 
 // Reads variable n of a level's stored blocks, which this rank owns in the order of the file.

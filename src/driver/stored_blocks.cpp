@@ -35,8 +35,8 @@ std::vector<Key> read_keys(const Hdf5Reader& file, const mesh::Geometry& geometr
   const auto expected = k_words == 1 ? std::vector{total} : std::vector{total, k_words};
   if (const auto shape = file.shape(dataset); shape != expected)
     throw InputError(
-        "'{}': {} has the shape {} instead of {}: other blocks, or keys of another width than this "
-        "program's (OCTANT_KEY128)",
+        "'{}': {} has the shape {} instead of {}: the block size, or the key width "
+        "(OCTANT_KEY128), differs from this program's",
         file.path(), dataset, shape, expected);
   const std::int64_t before = range.begin > 0 && range.count > 0 ? 1 : 0;
   const auto words =
@@ -72,7 +72,7 @@ void check_blocks(const Hdf5Reader& file, const mesh::Geometry& geometry, int le
                            range.begin + static_cast<std::int64_t>(n), origins[3 * n + d],
                            origin[d]);
       if (owners[n] < 0)
-        throw InputError("'{}': {}/owner: row {} holds {}, the rank of nobody", file.path(), group,
+        throw InputError("'{}': {}/owner: row {} holds {}, which is not a rank", file.path(), group,
                          range.begin + static_cast<std::int64_t>(n), owners[n]);
     }
   });

@@ -90,7 +90,7 @@ Fmm::Fmm(const Parameters& parameters, const SolverSetting& setting)
         "gravity.solver = \"fmm\" is for isolated systems: mesh.boundary_x, _y and _z must not be "
         "periodic; expected \"outflow\", or gravity.solver = \"multigrid\"");
   if (geometry.block_size() < fmm::k_side)
-    throw InputError("gravity.solver = \"fmm\" needs mesh.block_size to be {} at least; it is {}",
+    throw InputError("gravity.solver = \"fmm\" requires mesh.block_size >= {}; it is {}",
                      fmm::k_side, geometry.block_size());
 }
 

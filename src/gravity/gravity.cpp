@@ -31,8 +31,8 @@ void refuse_symmetry_planes(const GravityOptions& options, const mesh::Geometry&
         "\"vacuum\" if the sides are walls around the whole system",
         static_cast<char>('x' + axis_of_one));
   log::warn(
-      "all sides of the domain are reflecting: gravity is that of the mass within, without mirror "
-      "images; gravity.beyond_walls = \"vacuum\" says that this is meant");
+      "all sides of the domain are reflecting: gravity includes the mass inside only, without "
+      "mirror images; set gravity.beyond_walls = \"vacuum\" if this is intended");
 }
 
 std::unique_ptr<PotentialSolver> make_solver(const SolverSetting& setting) {

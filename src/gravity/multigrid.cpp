@@ -106,7 +106,7 @@ bool is_isolated(const mesh::Geometry& geometry) {
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
-        "gravity.laplacian = \"{}\" needs mesh.boundary_x, _y and _z to be periodic: expected "
+        "gravity.laplacian = \"{}\" requires periodic mesh.boundary_x, _y and _z; expected "
         "\"discrete\" for an isolated system",
         name_of(options.laplacian));
   return options.base ? options.base == BaseSolver::fft : k_device_is_host;
@@ -156,8 +156,7 @@ void Multigrid::measure(const Sources& sources) {
 
 void Multigrid::set_transfer(TransferFunction transfer) {
   if (!fourier_base_ || isolated_)
-    throw InputError(
-        "a transfer function of the potential needs gravity.base = \"fft\" and a periodic domain");
+    throw InputError("gravity.transfer requires gravity.base = \"fft\" and a periodic domain");
   transfer_ = std::move(transfer);
 }
 

@@ -26,7 +26,8 @@ void PotentialSolver::guess(int level, const mesh::CellRange& blocks) {
 }
 
 void PotentialSolver::set_transfer(TransferFunction /*transfer*/) {
-  throw InputError("gravity.transfer means nothing to the solver that gravity.solver asks for");
+  throw InputError(
+      "gravity.transfer is not supported by the chosen gravity.solver; expected \"multigrid\"");
 }
 
 }  // namespace octant::gravity

@@ -136,8 +136,8 @@ HydroOptions HydroParameters::options() const {
   if (angular_momentum) {
     if (!reconstruction.starts_with("ppm26"))
       throw InputError(
-          "hydro.angular_momentum = true: hydro.reconstruction = \"{}\" knows of no rotation "
-          "within cells; expected \"ppm26\"",
+          "hydro.angular_momentum = true: hydro.reconstruction = \"{}\" does not support "
+          "intra-cell angular momentum; expected \"ppm26\"",
           reconstruction);
     const GasVariables spin = spin_variables();
     options.scalars.insert(options.scalars.end(), spin.begin(), spin.end());
@@ -155,9 +155,8 @@ HydroOptions HydroParameters::options() const {
         reconstruction, name_of(integrator));
   if (contact_steepening && (integrator == Integrator::muscl_hancock || reconstruction == "plm"))
     throw InputError(
-        "hydro.contact_steepening = true steepens the parabolas of Runge-Kutta schemes, but "
-        "hydro.reconstruction = \"{}\" and hydro.scheme = \"{}\"; choose ppm or ppm26 with rk3 or "
-        "rk2",
+        "hydro.contact_steepening = true is not supported with hydro.reconstruction = \"{}\" and "
+        "hydro.scheme = \"{}\"; expected ppm or ppm26 with rk3 or rk2",
         reconstruction, name_of(integrator));
   return options;
 }

@@ -38,7 +38,7 @@ class SweepKernel {
   // Advances all tiles; returns the largest signal speed of the new state.
   static double run(const KernelArguments& arguments, const FluxKernels& fluxes) {
     if constexpr (!k_has_core_schedule) {
-      throw RunError("this program was built for a device, which sweeps in batches");
+      throw RunError("a program built for GPUs has the device schedule only");
     } else {
       Policy policy(arguments.sweep.tiles.count(), 1);
       policy.set_chunk_size(1);

@@ -192,7 +192,7 @@ std::vector<std::string> StoredChecksums::damage_beside_rows() const {
 
 void StoredChecksums::require_description() const {
   for (const std::string& part : damage_beside_rows())
-    throw InputError("'{}' is damaged: {}; octant info --verify tells what else is", file_.path(),
+    throw InputError("'{}' is damaged: {}; octant info --verify lists all damage", file_.path(),
                      part);
 }
 
@@ -230,7 +230,7 @@ void StoredChecksums::require_rows(const std::string& path, RowRange rows,
   const auto damaged = std::find_if(crcs.begin(), crcs.end(), [](auto crc) { return crc != 0; });
   if (damaged == crcs.end()) return;
   const std::int64_t batch = dataset->first_batch + first + (damaged - crcs.begin());
-  throw InputError("'{}' is damaged: {}; octant info --verify tells what else is", file_.path(),
+  throw InputError("'{}' is damaged: {}; octant info --verify lists all damage", file_.path(),
                    in_words({&batch, 1}).front());
 }
 

@@ -64,15 +64,16 @@ void check_header_markers(const std::string& path, const std::array<Marker, 2>& 
 void check_numbers(const std::string& path, const GraficHeader& header) {
   const auto [nx, ny, nz] = header.cells;
   if (std::min({nx, ny, nz}) < 1)
-    throw InputError("'{}': a grid of {} x {} x {} cells makes no sense", path, nx, ny, nz);
+    throw InputError("'{}': invalid grid of {} x {} x {} cells", path, nx, ny, nz);
   // Markers cannot give the length of larger records.
   if (plane_bytes(header) > std::int64_t{INT32_MAX})
     throw InputError("'{}': planes of {} x {} cells are too large for grafic2", path, nx, ny);
   for (const float positive : {header.spacing, header.scale_factor, header.hubble})
     if (!(positive > 0.0F) || !std::isfinite(positive))
       throw InputError(
-          "'{}': cells of {} Mpc at scale factor {} with H0 = {} km/s/Mpc make no sense", path,
-          header.spacing, header.scale_factor, header.hubble);
+          "'{}': invalid header: cells of {} Mpc, scale factor {}, H0 = {} km/s/Mpc; expected "
+          "positive numbers",
+          path, header.spacing, header.scale_factor, header.hubble);
 }
 
 void check_length(const std::string& path, const GraficHeader& header, std::int64_t bytes) {
@@ -81,7 +82,7 @@ void check_length(const std::string& path, const GraficHeader& header, std::int6
   if (bytes < expected)
     throw InputError(
         "'{}' is truncated: {} x {} x {} cells take {} bytes, but it has {}, which hold {} of {} "
-        "planes; copy or make it again",
+        "planes; copy or generate it again",
         path, nx, ny, nz, expected, bytes, (bytes - k_header_record) / plane_record(header), nz);
   if (bytes > expected)
     throw InputError("'{}' has {} bytes, but {} x {} x {} cells of four bytes take {}", path, bytes,

@@ -79,14 +79,14 @@ void PosixFile::resize(std::int64_t bytes) {
 
 void PosixFile::sync() {
   if (::fsync(descriptor_) != 0) {
-    throw RunError("cannot bring '{}' to the disk: {}", path_, system_reason());
+    throw RunError("cannot flush '{}' to the disk: {}", path_, system_reason());
   }
 }
 
 std::int64_t PosixFile::size() const {
   struct stat status;
   if (::fstat(descriptor_, &status) != 0) {
-    throw RunError("cannot ask for the size of '{}': {}", path_, system_reason());
+    throw RunError("cannot determine the size of '{}': {}", path_, system_reason());
   }
   return status.st_size;
 }

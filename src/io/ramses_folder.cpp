@@ -75,13 +75,13 @@ class Info {
     char* end = nullptr;
     const double value = std::strtod(found->second.c_str(), &end);
     if (end == found->second.c_str() || *end != '\0' || !std::isfinite(value))
-      throw InputError("'{}': {} = {} is no number", path_, key, found->second);
+      throw InputError("'{}': {} = {} is not a number", path_, key, found->second);
     return value;
   }
   std::int64_t count(const std::string& key) const {
     const double value = number(key);
     if (value != std::floor(value) || value < 0.0 || value > 1e15)
-      throw InputError("'{}': {} = {} is no number of things", path_, key, value);
+      throw InputError("'{}': {} = {} is not a valid count", path_, key, value);
     return static_cast<std::int64_t>(value);
   }
 
@@ -155,8 +155,7 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
   find_groups(communicator, facts);
   const std::string info_path = text_of(facts, "info", ".txt");
   const auto info_text = shared_text(communicator, info_path);
-  if (!info_text)
-    throw InputError("'{}' is missing: the folder is no whole output of RAMSES", info_path);
+  if (!info_text) throw InputError("'{}' is missing: the RAMSES output is incomplete", info_path);
   const Info info(info_path, *info_text);
   facts.domains = static_cast<int>(info.count("ncpu"));
   if (info.count("ndim") != 3)
@@ -166,8 +165,8 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
   facts.coarse_steps = info.count("nstep_coarse");
   for (const auto& [name, number] : k_ramses_numbers) facts.*number = info.number(name);
   if (facts.domains < 1 || !(facts.box_length > 0.0))
-    throw InputError("'{}': {} domains in a box of length {} make no sense", info_path,
-                     facts.domains, facts.box_length);
+    throw InputError("'{}': invalid header: {} domains, box length {}", info_path, facts.domains,
+                     facts.box_length);
   if (const auto text =
           shared_text(communicator, ramses_text_folder(facts) + "/hydro_file_descriptor.txt"))
     facts.variables = names_in(*text);
@@ -191,9 +190,7 @@ void read_folder_facts(const Communicator& communicator, RamsesFacts& facts) {
   if (facts.families.empty()) return;
   const std::string fields = ramses_text_folder(facts) + "/part_file_descriptor.txt";
   const auto text = shared_text(communicator, fields);
-  if (!text)
-    throw InputError("'{}' is missing: without it nobody knows what the particles' files hold",
-                     fields);
+  if (!text) throw InputError("'{}' is missing: it is required to read the particle files", fields);
   facts.particle_fields = names_in(*text);
 }
 

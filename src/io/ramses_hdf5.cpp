@@ -167,7 +167,7 @@ class RamsesHdf5 final : public RamsesSource {
         for (std::int64_t n = 0; n < rows.count; ++n) {
           octs.places[at + n][axis] = ramses_oct_place(level_, centres[n]);
           if (octs.places[at + n][axis] < 0)
-            throw InputError("'{}': {}/xg_{}: {} is no centre of an oct", file_.path(), amr,
+            throw InputError("'{}': {}/xg_{}: {} is not the centre of an oct", file_.path(), amr,
                              axis + 1, centres[n]);
         }
       });
@@ -278,9 +278,8 @@ void read_hdf5_facts(const Communicator& communicator, RamsesFacts& facts) {
     facts.unit_time = a * a / (facts.hubble * 1e5 / k_megaparsec);
   }
   if (count("ndim") != 3 || facts.domains < 1 || !(facts.box_length > 0.0))
-    throw InputError(
-        "'{}': /header: {} dimensions, {} domains and a box of length {} make no sense",
-        facts.hdf5_file, count("ndim"), facts.domains, facts.box_length);
+    throw InputError("'{}': /header: invalid values: {} dimensions, {} domains, box length {}",
+                     facts.hdf5_file, count("ndim"), facts.domains, facts.box_length);
   require_whole(file, "/particles", "mass");
   require_whole(file, "/sinks", "msink");
   report_unread_parts(file, static_cast<int>(count("nvar")));

@@ -42,8 +42,8 @@ constexpr const char* k_mark = "octant.txt";
 void require_own(const std::string& folder) {
   if (std::filesystem::exists(folder) && !std::filesystem::exists(folder + "/" + k_mark))
     throw InputError(
-        "'{}' is in the way and was not written by Octant (it holds no {}); move it aside, or "
-        "choose another output directory",
+        "'{}' exists and was not written by Octant (it has no {}); move it aside, or choose "
+        "another output directory",
         folder, k_mark);
 }
 

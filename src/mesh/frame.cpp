@@ -29,9 +29,8 @@ Frame FrameOptions::frame(const Geometry& geometry) const {
       const Boundary boundary = geometry.boundary(axis, side);
       if (boundary == Boundary::periodic || boundary == Boundary::reflecting)
         throw InputError(
-            "frame.angular_velocity = {}: mesh.boundary_{} is \"{}\", but the domain turns about "
-            "z; "
-            "expected \"outflow\" or \"inflow\"",
+            "frame.angular_velocity = {}: not supported with mesh.boundary_{} = \"{}\"; expected "
+            "\"outflow\" or \"inflow\"",
             angular_velocity, axis == 0 ? "x" : "y", name_of(boundary));
     }
   }

@@ -117,9 +117,9 @@ Geometry::Geometry(const MeshOptions& options)
         boundary = options.outflow_is_diode ? Boundary::diode : Boundary::open;
     }
     if ((boundary_[axis][0] == Boundary::periodic) != (boundary_[axis][1] == Boundary::periodic))
-      throw InputError("mesh.boundary_{} = [\"{}\", \"{}\"]: a periodic boundary needs both sides",
-                       k_axis_names[axis], name_of(boundary_[axis][0]),
-                       name_of(boundary_[axis][1]));
+      throw InputError(
+          "mesh.boundary_{} = [\"{}\", \"{}\"]: expected both sides to be periodic, or neither",
+          k_axis_names[axis], name_of(boundary_[axis][0]), name_of(boundary_[axis][1]));
   }
   require_resolved_lengths(*this);
 }

@@ -15,8 +15,8 @@ namespace {
 void check_setup(const Geometry& geometry, const FieldSetup& setup) {
   if (setup.ghosts.reach > geometry.block_size())
     throw InputError(
-        "mesh.block_size = {}: the hydrodynamics reads {} cells beyond a block; use blocks of at "
-        "least that size or a shorter stencil (hydro.reconstruction = \"plm\")",
+        "mesh.block_size = {}: the hydrodynamics has {} ghost cells; use larger blocks or a "
+        "shorter stencil (hydro.reconstruction = \"plm\")",
         geometry.block_size(), setup.ghosts.reach);
   if (setup.variables.size() > static_cast<std::size_t>(k_max_variables))
     throw InputError("{} variables per cell; at most {} are possible", setup.variables.size(),

@@ -108,9 +108,8 @@ class Inspection {
           if ((near >> Nesting::bit_of(n) & 1) != 0 && around[n] != k_no_key &&
               tree_.level(level).neighbours(slot)[n] == k_nobody)
             throw InputError(
-                "{} is refined, but {} is missing beside it: within {} cells of refined ones there "
-                "must be others; a scheme or limiter that reaches farther than that of the run "
-                "that wrote the file cannot go on with it",
+                "{} is refined, but its neighbour {} is missing within {} cells: the scheme or "
+                "limiter has a wider stencil than that of the run that wrote the file",
                 name_of(level, key), name_of(level, around[n]), distance_);
       }
     });
@@ -130,7 +129,7 @@ void require_keys(const Geometry& geometry, int level, std::span<const Key> keys
                        fmt::format("{:#x}", static_cast<std::uint64_t>(keys[n])), level, extent[0],
                        extent[1], extent[2]);
     if (n > 0 && keys[n] <= keys[n - 1])
-      throw InputError("{} comes {} {}: keys ascend, each once", name_of(level, keys[n]),
+      throw InputError("{} comes {} {}: expected strictly ascending keys", name_of(level, keys[n]),
                        keys[n] == keys[n - 1] ? "twice, after" : "after",
                        name_of(level, keys[n - 1]));
   }

@@ -89,10 +89,8 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
       homes.push_back(base.holds(x) ? own_leaf(x) : Home{0, -1, -1});
       const auto [level, owner, slot] = homes.back();
       if (slot < 0)
-        throw RunError(
-            "a {} particle at ({}, {}, {}) comes into being in a cell that is not a leaf of this "
-            "rank's",
-            name(), x[0], x[1], x[2]);
+        throw RunError("a new {} particle at ({}, {}, {}) is not in a leaf cell of this rank",
+                       name(), x[0], x[1], x[2]);
       const LevelFrame frame(mesh_.geometry(), level);
       births.push_back({level, frame.block_at(x), frame.cell_key(x)});
     }

@@ -32,9 +32,8 @@ std::string to_string(const AxisConditions& conditions) {
 void check_conditions(const AxisConditions& conditions, const std::string& axis) {
   if ((conditions.lower == Condition::periodic) == (conditions.upper == Condition::periodic))
     return;
-  throw InputError(
-      "the boundaries of {} are {} below and {} above: either both are periodic or none is", axis,
-      to_string(conditions.lower), to_string(conditions.upper));
+  throw InputError("the boundaries along {} are {} and {}: expected both or neither to be periodic",
+                   axis, to_string(conditions.lower), to_string(conditions.upper));
 }
 
 int unknowns(int entries, const AxisConditions& conditions) {

@@ -164,7 +164,7 @@ class Binary final : public StarsInGas {
     const auto traced = setting.hydro.place("scalar_1");
     if (!traced)
       throw InputError(
-          "problem.name = \"binary\" marks the gas of both stars: expected hydro.scalars = 2");
+          "problem.name = \"binary\" requires hydro.scalars = 2, which mark the gas of each star");
     first_tracer_ = setting.hydro.first_scalar();
   }
 

@@ -33,7 +33,7 @@ class Bondi final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"bondi\": gas falls by gravity.enabled = true");
+      throw InputError("problem.name = \"bondi\" requires gravity.enabled = true");
     gamma_ = setting.hydro.gamma;
     if (!(gamma_ > 1.0 && gamma_ < 5.0 / 3.0))
       throw InputError("problem.name = \"bondi\": hydro.gamma = {}; expected 1 to 5/3", gamma_);

@@ -28,13 +28,14 @@ class Cosmology final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.universe == nullptr)
-      throw InputError("problem.name = \"cosmology\" needs cosmology.enabled = true");
+      throw InputError("problem.name = \"cosmology\" requires cosmology.enabled = true");
     universe_ = setting.universe;
     initial_options_ = setting.initial;
     const auto& options = universe_->options();
     if (setting.hydro.enabled && options.omega_b <= 0.0)
       throw InputError(
-          "cosmology.omega_b = 0: there is no gas; give it a share, or say hydro.enabled = false");
+          "cosmology.omega_b = 0 is incompatible with hydro.enabled = true; set a positive value, "
+          "or hydro.enabled = false");
     gas_share_ = setting.hydro.enabled ? options.omega_b / options.omega_m : 0.0;
     scalars_ = static_cast<int>(
         std::count_if(setting.hydro.scalars.begin(), setting.hydro.scalars.end(),
@@ -43,7 +44,7 @@ class Cosmology final : public Problem {
     const auto blocks = setting.geometry.extent(0);
     side_ = static_cast<int>(blocks[0]) * setting.geometry.block_size();
     if (blocks[1] != blocks[0] || blocks[2] != blocks[0])
-      throw InputError("mesh.base_cells: a cosmological box is a cube of equally many cells");
+      throw InputError("mesh.base_cells: expected the same number of cells along all axes");
   }
 
   // Opens the initial conditions.
@@ -52,8 +53,8 @@ class Cosmology final : public Problem {
     const double a = o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
     if (a == 0.0 && initial_options_.kind != cosmology::InitialKind::grafic)
       throw InputError(
-          "cosmology.start is missing: generated initial conditions need to know when the run "
-          "begins, as \"z = 30\"");
+          "cosmology.start is missing: generated initial conditions require it, such as \"z = "
+          "30\"");
     communicator_.emplace(communicator);
     initial_ = cosmology::make_initial_conditions(
         communicator, initial_options_,
@@ -62,7 +63,7 @@ class Cosmology final : public Problem {
     levels_ = initial_->levels();
     levels_coarser_ = coarser_levels();
     if (const int given = initial_->scalars(); given > scalars_)
-      log::warn("{} of {} scalars of the initial conditions are not read: hydro.scalars has {}",
+      log::warn("ignored {} of {} scalars of the initial conditions: hydro.scalars = {}",
                 given - scalars_, given, scalars_);
     start_ = initial_->header().scale_factor;
     return universe_->time(start_);

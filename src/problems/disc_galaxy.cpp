@@ -120,9 +120,9 @@ class DiscGalaxy final : public Problem {
   void prepare(const Setting& setting) override {
     if (setting.units.length == 1.0 && setting.units.mass == 1.0)
       throw InputError(
-          "problem.name = \"disc_galaxy\" needs units.length, units.density and units.time");
+          "problem.name = \"disc_galaxy\" requires units.length, units.density and units.time");
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"disc_galaxy\" needs gravity.enabled = true");
+      throw InputError("problem.name = \"disc_galaxy\" requires gravity.enabled = true");
     const double known = constants::k_gravitational * setting.units.density() * setting.units.time *
                          setting.units.time;
     if (std::abs(setting.G / known - 1.0) > 1e-3)

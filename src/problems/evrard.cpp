@@ -32,7 +32,7 @@ class Evrard final : public Problem {
   void prepare(const Setting& setting) override {
     gamma_ = setting.hydro.gamma;
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"evrard\": the collapse needs gravity.enabled = true");
+      throw InputError("problem.name = \"evrard\" requires gravity.enabled = true");
     specific_energy_ = thermal_energy_ * setting.G * mass_ / radius_;
     const auto lower = setting.geometry.lower(), upper = setting.geometry.upper();
     for (int axis = 0; axis < 3; ++axis)

@@ -122,7 +122,8 @@ class ExpressionProblem final : public Problem {
       throw InputError("problem.temperature and problem.pressure: expected one of them");
     if (setting.universe)
       throw InputError(
-          "problem.temperature means nothing with cosmology.enabled = true: give problem.pressure");
+          "problem.temperature is not supported with cosmology.enabled = true; give "
+          "problem.pressure");
     is_hot_ = true;
     const CodeUnits& units = setting.units;
     if (units.length != 1.0 || units.mass != 1.0 || units.time != 1.0)

@@ -50,7 +50,7 @@ class FromFile final : public Problem {
       throw InputError("problem.path is missing: name the file that holds the initial state");
     file_.emplace(communicator, path_);
     if (file_->lost_checksums())
-      log::warn("{} was changed after it was written; its checksums are gone", path_);
+      log::warn("{} was modified after it was written and has no checksums", path_);
     check_kind();
     check_parts();
     file_units_ = units_of_file();
@@ -142,7 +142,7 @@ class FromFile final : public Problem {
                         finite_attribute(*file_, "/header", "unit_time")};
     if (!is_given(own)) return {};
     if (universe_ != nullptr || !is_given(units_))
-      throw InputError("'{}': its numbers have units of their own, but {}", path_,
+      throw InputError("'{}': the file has its own units, but {}", path_,
                        universe_ ? "an expanding box has those that follow from it: write them in "
                                    "code units"
                                  : "the run has none: give [units]");
@@ -177,8 +177,8 @@ class FromFile final : public Problem {
     for (const std::string& kind : found)
       if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end())
         throw InputError(
-            "'{}' holds particles of the kind \"{}\" that the run does not ask for: name them in "
-            "problem.particles",
+            "'{}' holds particles of the kind \"{}\", which is not in problem.particles; add it "
+            "there",
             path_, kind);
   }
 
@@ -211,8 +211,8 @@ particles::ParticleBatch FromFile::initial_particles(const std::string& name) {
   for (const std::string& column : file_->children("/particles/" + name))
     if (const auto known = columns_of(kind);
         std::find(known.begin(), known.end(), column) == known.end())
-      throw InputError("'{}': {}{} is nothing that the run knows; expected {}", path_, group,
-                       column, fmt::join(known, ", "));
+      throw InputError("'{}': unknown dataset {}{}; expected {}", path_, group, column,
+                       fmt::join(known, ", "));
   const std::int64_t total = file_->shape(group + "mass").at(0);
   require_shape(*file_, group + "mass", {total});
   for (const char* column : {"position", "velocity"})

@@ -88,7 +88,7 @@ class GivenState final : public Problem {
   int place_of(const std::string& name) const {
     const auto place = hydro_.place(name);
     if (place && *place >= hydro_.first_scalar()) return *place;
-    throw InputError("the initial state has \"{}\", which is no scalar of this run", name);
+    throw InputError("the initial state has \"{}\", which is not a scalar of this run", name);
   }
 
   static double positive(const char* what, double value, const Vectors& at, std::size_t n) {

@@ -37,7 +37,7 @@ class IsothermalBall final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"isothermal_ball\": the ball needs gravity.enabled = true");
+      throw InputError("problem.name = \"isothermal_ball\" requires gravity.enabled = true");
     const double a = radius_ / extent_;
     squared_speed_ = 4.0 * M_PI * setting.G * central_density_ * a * a;
     integrate();

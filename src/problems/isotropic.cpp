@@ -30,8 +30,7 @@ class Isotropic final : public FlowProblem {
     for (int axis = 0; axis < 3; ++axis)
       if (!setting.boundaries.periodic(axis))
         throw InputError(
-            "problem.name = \"isotropic\" needs periodic sides, but dns.boundary_{} has "
-            "others",
+            "problem.name = \"isotropic\" requires periodic sides, but dns.boundary_{} has others",
             static_cast<char>('x' + axis));
     const auto& size = setting.grid.size;
     double energy = 0.0;

@@ -17,7 +17,7 @@ class JeansWave final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"jeans\": the wave needs gravity.enabled = true");
+      throw InputError("problem.name = \"jeans\" requires gravity.enabled = true");
     wave_.prepare(setting);
   }
 

@@ -109,7 +109,7 @@ class Maclaurin final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"maclaurin\" needs gravity.enabled = true");
+      throw InputError("problem.name = \"maclaurin\" requires gravity.enabled = true");
     for (int axis = 0; axis < 3; ++axis) {
       if (setting.geometry.periodic(axis))
         throw InputError(

@@ -37,14 +37,12 @@ class Pancake final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.universe == nullptr)
-      throw InputError("problem.name = \"pancake\" needs cosmology.enabled = true");
+      throw InputError("problem.name = \"pancake\" requires cosmology.enabled = true");
     if (!setting.hydro.enabled && !has_dark_matter_)
-      throw InputError(
-          "problem.dark_matter = false and hydro.enabled = false leave nothing that could "
-          "collapse");
+      throw InputError("problem.dark_matter = false is incompatible with hydro.enabled = false");
     const auto& o = setting.universe->options();
     if (o.start.empty())
-      throw InputError("cosmology.start is missing: when does the pancake begin, as \"z = 50\"?");
+      throw InputError("cosmology.start is missing: give the start of the run, such as \"z = 50\"");
     geometry_.emplace(setting.geometry);
     axis_ = index_of(along_);
     size_ = geometry_->upper()[axis_] - geometry_->lower()[axis_];

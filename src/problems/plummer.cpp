@@ -36,7 +36,7 @@ class Plummer final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"plummer\": the sphere needs gravity.enabled = true");
+      throw InputError("problem.name = \"plummer\" requires gravity.enabled = true");
     G_ = setting.G;
     const auto lower = setting.geometry.lower(), upper = setting.geometry.upper();
     for (int axis = 0; axis < 3; ++axis)

@@ -18,8 +18,8 @@ RandomField::RandomField(const std::string& parameter, const std::string& text,
     wave_number_[d] = 2.0 * M_PI / (geometry.upper()[d] - geometry.lower()[d]);
   add_waves(parse(parameter, text));
   if (waves_.empty())
-    throw InputError("{} = \"{}\": no waves of these wave numbers fit into the domain", parameter,
-                     text);
+    throw InputError("{} = \"{}\": the domain has no modes in this range of wave numbers",
+                     parameter, text);
   along_x_.resize(2 * most_[0] + 1);
   row_.fill(std::numeric_limits<double>::quiet_NaN());
 }
@@ -41,7 +41,7 @@ RandomField::Spectrum RandomField::parse(const std::string& parameter, const std
         std::ranges::find_if(known, [&](const auto& entry) { return entry.first == name; });
     if (!is_pair || found == std::end(known))
       throw InputError(
-          "{}: \"{}\" means nothing; expected \"seed 1, from 1, to 8, slope -2, rms 0.1\"",
+          "{}: cannot parse \"{}\"; expected \"seed 1, from 1, to 8, slope -2, rms 0.1\"",
           parameter, item);
     *found->second = value;
   }

@@ -351,8 +351,8 @@ StarModel solve_star(const RotatingStar& star, double G) {
   const double unit = G * star.mass / star.radius;
   const auto unbound = [&] {
     return InputError(
-        "problem.axis_ratio = {}: no star of polytropic index {} that rotates uniformly is so "
-        "flat, its equator would be lost; expected an axis ratio closer to 1",
+        "problem.axis_ratio = {}: a uniformly rotating star of polytropic index {} would shed mass "
+        "at its equator; expected an axis ratio closer to 1",
         star.axis_ratio, star.index);
   };
   Convergence convergence;

@@ -64,7 +64,7 @@ void StarsInGas::declare(ParameterSchema& schema) {
 
 void StarsInGas::prepare(const Setting& setting) {
   if (setting.G == 0.0)
-    throw InputError("problem.name = \"{}\": stars need gravity.enabled = true", problem_);
+    throw InputError("problem.name = \"{}\" requires gravity.enabled = true", problem_);
   G_ = setting.G;
   spin_ = setting.hydro.spin();
   turning_ = setting.hydro.frame.angular_velocity;

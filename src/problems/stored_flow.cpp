@@ -29,7 +29,7 @@ class StoredFlow final : public FlowProblem {
   void set(const dns::Domain& domain, dns::State& state) const override {
     const Hdf5Reader file(domain.pencils.communicator(), path_);
     if (file.lost_checksums())
-      log::warn("{} was changed after it was written; its checksums are gone", path_);
+      log::warn("{} was modified after it was written and has no checksums", path_);
     const dns::StoredPoints points(file, domain);
     for (int component = 0; component < dns::k_components; ++component)
       read(points, file, domain, k_velocity[component], component, state.velocity(component));

@@ -196,8 +196,8 @@ StoredGas::StoredGas(const Hdf5Reader& file, const mesh::Geometry& geometry,
     : file_(file), units_(units), per_pressure_(1.0 / (hydro.gamma - 1.0)) {
   if (!file_.exists(level_of(0)))
     throw InputError(
-        "'{}': /gas/level_0 is missing: the file holds no gas; write it with "
-        "octools.write_initial(..., gas = ...), or say hydro.enabled = false",
+        "'{}': /gas/level_0 is missing: the file has no gas; write it with "
+        "octools.write_initial(..., gas = ...), or set hydro.enabled = false",
         file_.path());
   for (int level = 0; file_.exists(level_of(level)); ++level) {
     const StoredGrid grid = read_grid(geometry, level_of(level));
@@ -226,8 +226,8 @@ StoredGrid StoredGas::read_grid(const mesh::Geometry& geometry, const std::strin
     const auto cells = whole_cells(size, cell), before = whole_cells(begin, cell);
     if (!(cell > 0.0) || !cells || !before || *before < 0 || *before + shape[2 - d] > *cells)
       throw InputError(
-          "'{}': {}: along {}, {} cells from {} to {} are not some of equal ones that fill the "
-          "domain, from {} to {}",
+          "'{}': {}: along {}, the {} cells from {} to {} do not align with equal cells that fill "
+          "the domain, from {} to {}",
           file_.path(), group, "xyz"[d], shape[2 - d], lower[d], upper[d], first / units_.length,
           (first + size) / units_.length);
     grid.axes[d] = {*cells, *before, *before + shape[2 - d]};
@@ -275,7 +275,7 @@ void StoredGas::find_quantities(const hydro::HydroOptions& hydro) {
     if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
     const auto place = hydro.place(name);
     if (!place || *place < hydro.first_scalar())
-      throw InputError("'{}': {}/{} is nothing that this run knows; its scalars are: {}",
+      throw InputError("'{}': {}/{} is not a gas variable of this run; its scalars are: {}",
                        file_.path(), level_of(0), name,
                        hydro.scalars.empty()
                            ? "none (hydro.scalars)"
@@ -291,7 +291,7 @@ void StoredGas::find_quantities(const hydro::HydroOptions& hydro) {
     }
     for (const std::string& name : file_.children(grid.group))
       if (std::find(names_.begin(), names_.end(), name) == names_.end())
-        throw InputError("'{}': {}/{} is nothing that {} has", file_.path(), grid.group, name,
+        throw InputError("'{}': {}/{} does not occur in {}", file_.path(), grid.group, name,
                          level_of(0));
   }
 }

@@ -49,7 +49,7 @@ void SwarmInGas::declare(ParameterSchema& schema) {
 
 void SwarmInGas::prepare(const Setting& setting) {
   if (setting.units.length == 1.0 && setting.units.mass == 1.0)
-    throw InputError("problem.name = \"{}\" needs units.length, units.density and units.time",
+    throw InputError("problem.name = \"{}\" requires units.length, units.density and units.time",
                      problem_);
   if (positions_.size() % 3 != 0 || std::ssize(positions_) > 3 * count_)
     throw InputError(

@@ -28,8 +28,8 @@ class TaylorGreen final : public FlowProblem {
     for (int axis = 0; axis < dimensions_; ++axis)
       if (!setting.boundaries.periodic(axis))
         throw InputError(
-            "problem.name = \"taylor_green\" needs periodic sides, but dns.boundary_{} "
-            "has others",
+            "problem.name = \"taylor_green\" requires periodic sides, but dns.boundary_{} has "
+            "others",
             static_cast<char>('x' + axis));
     for (int axis = 0; axis < 3; ++axis) wave_[axis] = 2.0 * M_PI / setting.grid.size[axis];
   }

@@ -36,10 +36,10 @@ class TopHat final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.universe == nullptr)
-      throw InputError("problem.name = \"top_hat\" needs cosmology.enabled = true");
+      throw InputError("problem.name = \"top_hat\" requires cosmology.enabled = true");
     const auto& o = setting.universe->options();
     if (o.start.empty())
-      throw InputError("cosmology.start is missing: when does the ball begin, as \"z = 50\"?");
+      throw InputError("cosmology.start is missing: give the start of the run, such as \"z = 50\"");
     geometry_.emplace(setting.geometry);
     check_room();
     gas_share_ = setting.hydro.enabled ? o.omega_b / o.omega_m : 0.0;
@@ -106,8 +106,8 @@ class TopHat final : public Problem {
   void check_room() const {
     if (!(cube(outer_radius_) > cube(radius_) * (1.0 + overdensity_)))
       throw InputError(
-          "problem.outer_radius = {}: the shell around the ball has less than no matter; it must "
-          "be larger than {:.6g}",
+          "problem.outer_radius = {}: the density of the shell around the ball would be negative; "
+          "expected more than {:.6g}",
           outer_radius_, std::cbrt(cube(radius_) * (1.0 + overdensity_)));
     for (int d = 0; d < 3; ++d)
       if (2.0 * outer_radius_ > geometry_->upper()[d] - geometry_->lower()[d])

@@ -31,7 +31,7 @@ class TwoBody final : public Problem {
 
   void prepare(const Setting& setting) override {
     if (setting.G == 0.0)
-      throw InputError("problem.name = \"two_body\": the orbits need gravity.enabled = true");
+      throw InputError("problem.name = \"two_body\" requires gravity.enabled = true");
     G_ = setting.G;
   }
 

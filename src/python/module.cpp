@@ -214,12 +214,12 @@ class Simulation {
   driver::AmrSimulation& amr() {
     model();
     if (opened_.amr != nullptr) return *opened_.amr;
-    throw InputError("model = \"dns\" has no levels: see fields");
+    throw InputError("model = \"dns\" has no levels; use fields");
   }
   driver::DnsSimulation& dns() {
     model();
     if (opened_.dns != nullptr) return *opened_.dns;
-    throw InputError("model = \"amr\" has no fields of one grid: see level(l)");
+    throw InputError("model = \"amr\" has no single grid; use level(l)");
   }
 
   // Memory of the flow as an array that keeps the simulation alive.
@@ -245,7 +245,7 @@ class Simulation {
     return *opened_.model;
   }
   driver::Run& run() {
-    if (!run_) throw RunError("this run is over");
+    if (!run_) throw RunError("the run has ended");
     return *run_;
   }
   // Arrays that are held keep what they show.

@@ -93,7 +93,8 @@ class GivenSource final : public Process {
 }  // namespace
 
 std::unique_ptr<Process> make_source(SourceFunction rates) {
-  if (!k_device_is_host) throw InputError("a source that a function gives needs a build for cores");
+  if (!k_device_is_host)
+    throw InputError("source functions are not supported on GPUs; use a build for CPUs");
   return std::make_unique<GivenSource>(std::move(rates));
 }
 

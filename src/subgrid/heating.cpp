@@ -53,10 +53,10 @@ class Heating final : public Process {
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
   void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[heating] needs gas: hydro.enabled = true");
+    if (!setting.has_gas) throw InputError("[heating] requires hydro.enabled = true");
     if (setting.expands)
       throw InputError(
-          "[heating] means nothing with cosmology.enabled = true, whose unit of energy per mass "
+          "[heating] is not supported with cosmology.enabled = true, whose unit of specific energy "
           "changes with time");
   }
 

@@ -32,8 +32,9 @@ void Ledger::settle(const Communicator& communicator) {
     total.value += terms_[n].to_double();
     if (!std::isfinite(total.value))
       throw RunError(
-          "{}: {} comes to {}; the last checkpoint is whole, look there at what it acts on", owner_,
-          total.name, total.value);
+          "{}: {} is {}; expected a finite number; inspect the gas and particles in the last "
+          "checkpoint",
+          owner_, total.name, total.value);
   }
   std::fill(terms_.begin(), terms_.end(), ReproducibleSum());
 }

@@ -57,8 +57,9 @@ class Sources final : public Process {
   }
 
   void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[sources] needs gas: hydro.enabled = true");
-    if (setting.expands) throw InputError("[sources] means nothing with cosmology.enabled = true");
+    if (!setting.has_gas) throw InputError("[sources] requires hydro.enabled = true");
+    if (setting.expands)
+      throw InputError("[sources] is not supported with cosmology.enabled = true");
     if (!acceleration_.empty() && acceleration_.size() != 3)
       throw InputError("sources.acceleration: expected 3 expressions, found {}",
                        acceleration_.size());

@@ -134,21 +134,23 @@ class Turbulence final : public Process {
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
   void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[turbulence] needs gas: hydro.enabled = true");
+    if (!setting.has_gas) throw InputError("[turbulence] requires hydro.enabled = true");
     if (setting.expands)
-      throw InputError("[turbulence] means nothing with cosmology.enabled = true");
+      throw InputError("[turbulence] is not supported with cosmology.enabled = true");
     const mesh::Geometry& geometry = setting.geometry;
     for (int d = 0; d < 3; ++d) {
       if (!geometry.periodic(d))
-        throw InputError("[turbulence] needs a periodic domain: mesh.boundary_{} is not", "xyz"[d]);
+        throw InputError(
+            "[turbulence] requires a periodic domain, but mesh.boundary_{} is not periodic",
+            "xyz"[d]);
       lower_[d] = geometry.lower()[d];
       wave_number_[d] = 2.0 * M_PI / (geometry.upper()[d] - geometry.lower()[d]);
     }
     add_waves();
     if (numbers_.empty())
       throw InputError(
-          "turbulence.from = {} and turbulence.to = {}: no waves of these wave numbers fit into "
-          "the domain",
+          "turbulence.from = {} and turbulence.to = {}: the domain has no modes in this range of "
+          "wave numbers",
           from_, to_);
   }
 

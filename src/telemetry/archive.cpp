@@ -51,8 +51,7 @@ std::vector<std::string> prepare(const std::string& folder, bool restart) {
     return left;
   } catch (const std::exception& error) {
     throw InputError(
-        "{}: telemetry cannot be written there ({}); check its permissions, or run with "
-        "telemetry.enabled = false",
+        "{}: cannot write telemetry: {}; check the permissions, or set telemetry.enabled = false",
         folder, error.what());
   }
 }

@@ -57,8 +57,8 @@ std::vector<RecordedStep> read_block_history(const std::string& run) {
     }
   if (rows.empty())
     throw InputError(
-        "{}: holds no records of blocks (telemetry/blocks-*.parquet); expected the directory of an "
-        "AMR run with telemetry.enabled = true",
+        "{}: no block records (telemetry/blocks-*.parquet); expected the directory of an AMR run "
+        "with telemetry.enabled = true",
         run);
   std::map<std::int64_t, int> newest;
   for (const Row& row : rows) newest[row.step] = std::max(newest[row.step], row.segment);

@@ -107,7 +107,7 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
       held.push_back(part);
       rows += part.rows;
     }
-    if (held.empty()) throw RunError("there is nothing to write");
+    if (held.empty()) throw RunError("the table has no columns");
     write_group(held, output);
     output.finish(metadata, storage);
   });

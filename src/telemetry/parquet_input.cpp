@@ -25,7 +25,7 @@ std::ifstream opened(const std::string& path) {
 std::vector<std::byte> bytes_at(std::ifstream& file, std::int64_t offset, std::int64_t count) {
   const std::int64_t size = file.seekg(0, std::ios::end).tellg();
   if (offset < 0 || count < 0 || offset > size - count)
-    throw RunError("it is no Parquet file, or not whole");
+    throw RunError("it is not a Parquet file, or it is incomplete");
   std::vector<std::byte> bytes(static_cast<std::size_t>(count));
   file.seekg(offset).read(reinterpret_cast<char*>(bytes.data()), count);
   if (!file) throw RunError("{}", system_reason());
@@ -39,7 +39,7 @@ Thrift description_of(const std::string& path) {
   constexpr auto k_end = static_cast<std::int64_t>(sizeof(std::uint32_t) + k_magic.size());
   const auto end = bytes_at(file, size - k_end, k_end);
   if (std::memcmp(end.data() + sizeof(std::uint32_t), k_magic.data(), k_magic.size()) != 0)
-    throw RunError("it is no Parquet file, or not whole");
+    throw RunError("it is not a Parquet file, or it is incomplete");
   std::uint32_t length = 0;
   std::memcpy(&length, end.data(), sizeof length);
   const auto bytes = bytes_at(file, size - k_end - length, length);
@@ -71,7 +71,7 @@ Column column_of(const Thrift& element) {
     type.converted = static_cast<int>(converted->integer());
   const std::string& name = element.at(element::name).text();
   const auto known = std::find(k_types.begin(), k_types.end(), type);
-  if (known == k_types.end()) throw RunError("the column {} has a type of other programs", name);
+  if (known == k_types.end()) throw RunError("the column {} has an unsupported type", name);
   return empty_column(name, known - k_types.begin());
 }
 
@@ -124,7 +124,7 @@ Column Input::column(const std::string& name) const {
 void Input::append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const {
   const Chunk& chunk = groups_.at(group).chunks.at(place);
   if (chunk.codec != k_uncompressed && chunk.codec != k_gzip)
-    throw RunError("it is compressed in a way that this program does not read (not by gzip)");
+    throw RunError("its compression is not supported; expected gzip");
   std::ifstream file = opened(path_);
   const auto bytes = bytes_at(file, chunk.offset, chunk.bytes);
   std::span<const std::byte> left = bytes;
@@ -140,7 +140,7 @@ void Input::append(Column& column, std::size_t place, std::size_t group, std::in
   const int encoding = has_list ? k_dictionary : k_plain;
   if (about.at(page_values::encoding).integer() != encoding ||
       about.at(page_values::count).integer() != this->rows(group))
-    throw RunError("it is encoded in a way that this program does not read");
+    throw RunError("its encoding is not supported");
   append_values(all, values, this->rows(group));
   append_rows(column, all, rows);
 }

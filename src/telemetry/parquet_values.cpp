@@ -92,7 +92,7 @@ void append_plain(Texts& texts, std::span<const std::byte> bytes, std::int64_t c
     if (next < 128) break;
   }
   if (!is_ours || header != (rounded_up(count) / 8 << 1 | 1))
-    throw RunError("its texts are packed in a way that this program does not read");
+    throw RunError("the encoding of its strings is not supported");
   append_plain(texts.numbers, bytes, count);
 }
 
@@ -163,7 +163,7 @@ std::vector<std::string> list_in(std::span<const std::byte> bytes, std::int64_t 
     const auto text = take(bytes, length);
     list.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
   }
-  if (!bytes.empty()) throw RunError("its data are damaged (texts are left over)");
+  if (!bytes.empty()) throw RunError("its data are damaged (unexpected data at the end)");
   return list;
 }
 

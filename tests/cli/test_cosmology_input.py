@@ -17,7 +17,7 @@ from running import differing, run, run_well
 @pytest.mark.parametrize(
     ("setting", "fragments"),
     [
-        ("cosmology.enabled=false", ["refine.mass_unit", "cosmological box"]),
+        ("cosmology.enabled=false", ["refine.mass_unit", "cosmology.enabled = false"]),
         ("cosmology.box=0.0", ["cosmology.box", "Mpc/h"]),
         ("cosmology.start=z29", ["cosmology.start", "z = 29.5"]),
         ('cosmology.start=""', ["cosmology.start", "missing"]),

@@ -247,7 +247,9 @@ def test_restarting_from_a_cutout_is_refused(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", TINY_BLAST, *settings)
     for name, kind in (("slice_z0.5", "slice"), ("coarse", "coarse")):
         path = outcome.directory / f"{name}_00001.h5"
-        assert_refused(run(tmp_path / "on", TINY_BLAST, restart=path), f"this is a {kind}")
+        assert_refused(
+            run(tmp_path / "on", TINY_BLAST, restart=path), f"cannot restart from a {kind}"
+        )
         assert kind in octant("info", path).text
 
 

@@ -119,7 +119,7 @@ def test_a_file_without_checksums_is_read_with_a_warning(
     path = Path(shutil.copy(file_of(runs["blast"], "checkpoint"), tmp_path / "old.h5"))
     edit_by_hand(path, lambda file: None)
     outcome = run_well(tmp_path / "run", TINY_BLAST, restart=path, ranks=ranks)
-    assert "holds no checksums" in outcome.text
+    assert "has no checksums" in outcome.text
     assert "without checksums" in octant("info", path).text
     assert_refused(octant("info", "--verify", path, ranks=ranks), path.name, "no checksums")
 
@@ -142,7 +142,7 @@ def test_a_flow_may_begin_with_a_snapshot_that_was_changed_by_hand(
     with h5py.File(path, "r+") as file:
         file["fields/v"][...] *= 1.01
     outcome = run_well(tmp_path / "run", stored_flow(), f'problem.path="{path}"', STEPS)
-    assert "changed after it was written" in outcome.text
+    assert "modified after it was written" in outcome.text
 
 
 def places_of_texts(data: bytes) -> list[int]:

@@ -84,7 +84,7 @@ def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
         while not history.exists() or history.read_text().count("\n") < 3:
             time.sleep(0.01)
         fill(disk)
-        while "its rows wait" not in log.read_text():
+        while "rows are buffered" not in log.read_text():
             assert process.poll() is None
             time.sleep(0.01)
         (disk / "ballast").unlink()
@@ -92,7 +92,7 @@ def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
         assert process.returncode == 0, text
         steps = [line.split(",")[0] for line in history.read_text().splitlines()[1:]]
     assert steps == [str(step) for step in range(61)]
-    assert text.count("its rows wait") == 1
+    assert text.count("rows are buffered") == 1
 
 
 def test_a_log_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, ranks: int) -> None:

@@ -242,7 +242,7 @@ def test_a_lock_that_is_gone_does_not_let_a_run_be_moved(tmp_path: Path, how: st
             (folder / "run.lock").touch()
         for words in ({"overwrite": True}, {"restart": "latest"}, {}):
             outcome = run(folder, TINY_BLAST, **words)
-            assert_refused(outcome, "a run is writing there")
+            assert_refused(outcome, "another run is writing there")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "run.toml"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 3

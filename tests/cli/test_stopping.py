@@ -186,7 +186,7 @@ def test_a_limit_of_file_lengths_ends_a_run_with_a_message(tmp_path: Path, ranks
 
 def test_an_end_that_no_step_comes_near_is_named(tmp_path: Path, ranks: int) -> None:
     outcome = run(tmp_path / "run", TINY_BLAST, "time.end=1e30", ranks=ranks)
-    assert_refused(outcome, "step 0", "time step of 0.", "1e+30", "too far away", code=1)
+    assert_refused(outcome, "step 0", "the time step 0.", "time.end = 1e+30", "too small", code=1)
 
 
 def test_a_broken_state_ends_the_run_with_place_and_values(tmp_path: Path, ranks: int) -> None:

@@ -242,7 +242,7 @@ def test_a_full_disk_ends_telemetry_with_one_message(tmp_path: Path, ranks: int)
             tmp_path / "run", DRIFTING_BLAST, "telemetry.window=1", ranks=ranks, timeout=60
         )
     assert outcome.text.count("No space left") == 1
-    assert "the run goes on without telemetry" in outcome.text
+    assert "the run continues without telemetry" in outcome.text
 
 
 def test_a_damaged_file_does_not_keep_a_run_from_going_on(tmp_path: Path, ranks: int) -> None:

@@ -440,10 +440,10 @@ def test_random_fields_have_their_spectrum(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("sed 7, to 4", '"sed 7" means nothing'),
-        ("to", '"to" means nothing'),
+        ("sed 7, to 4", 'cannot parse "sed 7"'),
+        ("to", 'cannot parse "to"'),
         ("from 3, to 2", "expected wave numbers"),
-        ("from 1.1, to 1.2", "no waves of these wave numbers"),
+        ("from 1.1, to 1.2", "no modes in this range of wave numbers"),
     ],
 )
 def test_random_fields_that_are_none_are_refused(tmp_path: Path, text: str, message: str) -> None:

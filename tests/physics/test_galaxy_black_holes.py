@@ -531,7 +531,7 @@ def test_all_searches_give_the_same_bits(tmp_path: Path, reference: Outcome, met
             ["[black_holes]", "half of the domain"],
         ),
         (["agn.enabled=true", "agn.radius=6.0"], ["agn.radius", "half of the domain"]),
-        (["black_holes.star_density=1.0"], ["black_holes.star_density", "no stars"]),
+        (["black_holes.star_density=1.0"], ["black_holes.star_density", "requires stars.enabled"]),
         (["black_holes.largest_spin=1.0"], ["black_holes.largest_spin"]),
         (["problem.spins=[0.0,0.9,0.9]"], ["problem.spins"]),
         (["problem.velocities=[1.0]"], ["problem.velocities", "expected 3"]),

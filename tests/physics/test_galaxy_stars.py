@@ -344,8 +344,8 @@ def test_the_same_stars_across_a_restart(tmp_path: Path, reference: Outcome, ran
 @pytest.mark.parametrize(
     ("overrides", "complaint"),
     [
-        (["gravity.enabled=false"], ["stars.enabled = true", "gravity.enabled = false"]),
-        (["hydro.enabled=false"], ["[stars] needs gas"]),
+        (["gravity.enabled=false"], ["stars.enabled = true", "gravity.enabled = true"]),
+        (["hydro.enabled=false"], ["[stars] requires hydro.enabled = true"]),
         (["stars.model=kennicutt"], ["stars.model", "pressure_law"]),
         (["stars.gas_limit=1.5"], ["stars.gas_limit"]),
         (["stars.mass=-1"], ["stars.mass"]),
@@ -363,7 +363,9 @@ def test_stars_need_units(tmp_path: Path) -> None:
     without = re.sub(r"\[units\][^\[]*", "", UNIFORM)
     without = without.replace("cooling_cell", "sedov")
     without = re.sub(r"(hydrogen_density|temperature_over_mu|metals) = .*\n", "", without)
-    assert_refused(run(tmp_path / "run", without), "[stars] needs to know", "units.length")
+    assert_refused(
+        run(tmp_path / "run", without), "[stars] requires physical units", "units.length"
+    )
 
 
 def test_a_checkpoint_without_stars_is_refused(tmp_path: Path) -> None:

@@ -391,7 +391,7 @@ def test_a_bubble_radiates_no_heat_that_its_energy_lacks(tmp_path: Path) -> None
         (["supernovae.radius=8.0"], ["supernovae.radius = 8", "half of the domain"]),
         (["supernovae.fraction=1.0"], ["supernovae.fraction"]),
         (["events.method=bin"], ["events.method", "bins"]),
-        (["hydro.enabled=false"], ["[supernovae] needs gas"]),
+        (["hydro.enabled=false"], ["[supernovae] requires hydro.enabled = true"]),
         (DELAYED, ['supernovae.mode = "mechanical"', "cooling.delayed = true"]),
         (["problem.positions=[1.0, 2.0]"], ["problem.positions", "three"]),
         (["problem.positions=[1.0, 2.0, 64.0]"], ["problem.positions", "outside"]),
@@ -551,8 +551,8 @@ def test_bad_tables_are_refused(
 @pytest.mark.parametrize(
     ("overrides", "complaint"),
     [
-        (["supernovae.population=table"], ["needs supernovae.table"]),
-        (['supernovae.table="stars.h5"'], ['supernovae.population = "table" alone']),
+        (["supernovae.population=table"], ["requires supernovae.table"]),
+        (['supernovae.table="stars.h5"'], ['requires supernovae.population = "table"']),
         (["supernovae.population=table", 'supernovae.table="none.h5"'], ["none.h5"]),
         (["supernovae.least_ejecta=1.0"], ["supernovae.least_ejecta"]),
     ],

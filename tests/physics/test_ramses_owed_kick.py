@@ -228,4 +228,4 @@ def test_missing_forces_are_told(output: Path, tmp_path: Path) -> None:
     outcome = run_well(
         tmp_path / "run", parameters(output, 2), NOTHING_MORE, *GRAVITY, restart=folder
     )
-    assert "there are no forces (grav_" in outcome.text
+    assert "no forces (grav_" in outcome.text

@@ -212,5 +212,5 @@ def test_what_was_mended_in_the_last_step_is_counted_across_a_restart(
     tmp_path: Path, ranks: int
 ) -> None:
     whole = run_well(tmp_path / "whole", MENDED, *CHECKPOINT_EVERY_STEP)
-    assert "cells beside finer levels were mended" in whole.text
+    assert "unphysical cells at coarse-fine boundaries" in whole.text
     assert_goes_on(tmp_path / "on", whole, 1, ranks=ranks)

@@ -150,7 +150,7 @@ def test_the_potential_of_a_spheroid_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parameters", "override", "fragments"),
     [
-        (STAR, "problem.axis_ratio=0.5", ("problem.axis_ratio = 0.5", "equator would be lost")),
+        (STAR, "problem.axis_ratio=0.5", ("problem.axis_ratio = 0.5", "shed mass at its equator")),
         (STAR, "problem.radius=1.6", ("radius 1.6", "does not fit into the domain along x")),
         (STAR, "gravity.theta=0.7", ("gravity.theta", "0.5")),
         (STAR, "gravity.enabled=false", ("rotating_star", "gravity.enabled = true")),
@@ -290,7 +290,7 @@ def test_cells_that_break_keep_what_flowed_through_them(tmp_path: Path) -> None:
         "time.end=0.1",
     )
     outcome = run_well(tmp_path / "run", LEAVING_BALL, *BY_POTENTIAL, *torn)
-    assert "were raised to the floors" in outcome.text
+    assert "to the density and pressure floors" in outcome.text
     history = outcome.history()
     assert np.abs(unaccounted(history)).max() < 1e-13 * history["total_energy"][0]
 

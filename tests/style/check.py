@@ -19,6 +19,8 @@
 11. Files are created, and opened for writing, by src/core/own_files.cpp and python/octools/files.py
     alone, which follow no links. A file that such code has created under a temporary name, called
     `beside` or `part` in Python, may be opened again.
+12. Descriptions of parameters stand alone: each begins with its subject. Messages and descriptions
+    use the terms of the field: none of the words in tests/style/wording.py.
 
 Usage: check.py [ROOT]
 """
@@ -30,6 +32,8 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import wording
 
 FLOORS = [
     {"core"},
@@ -375,7 +379,7 @@ def main(root: Path) -> int:
     findings = [*documentation(root), *names_twice(root)]
     for path in files(root):
         text = (root / path).read_text(encoding="utf-8")
-        checks = [length, stray_writes]
+        checks = [length, stray_writes, wording.findings]
         if path.suffix in {".hpp", ".cpp"}:
             checks += [climbing_includes, varying_sums, stray_copies]
             checks += [functools.partial(missing_includes, root)]

@@ -119,18 +119,19 @@ void BlackHoleOptions::declare(ParameterSchema& schema) {
 void BlackHoleOptions::check(const mesh::Geometry& geometry) const {
   if (agn.enabled && agn.mad && !spin)
     throw InputError(
-        "agn.mad = true and black_holes.spin = false exclude each other: magnetically arrested "
-        "discs draw their energy from spins");
+        "agn.mad = true is incompatible with black_holes.spin = false: the spin sets the energy of "
+        "magnetically arrested discs");
   const auto check_reach = [&](const char* what, double cells) {
     for (int d = 0; d < 3; ++d) {
       const double half = 0.5 * (geometry.upper()[d] - geometry.lower()[d]);
       if (cells * geometry.cell_size(0) >= half)
         throw InputError(
-            "{}: in cells of level 0 that would reach half of the domain; expected less than {}",
+            "{}: the radius in cells of level 0 must be below half of the domain; expected less "
+            "than {}",
             what, half / geometry.cell_size(0));
     }
   };
-  check_reach("[black_holes] holes look at gas within 4 cells", k_reach);
+  check_reach("[black_holes] accretes gas within 4 cells", k_reach);
   if (agn.enabled) check_reach("agn.radius, times the root of 2 for jets", 1.4142 * agn.radius);
 }
 

@@ -33,22 +33,18 @@ class BlackHoles final : public Process {
 
   void prepare(const Setting& setting) override {
     if (!options_.enabled)
-      throw InputError(
-          "agn.enabled = true and black_holes.enabled = false exclude each other: active nuclei "
-          "are black holes");
-    if (!setting.has_gas) throw InputError("[black_holes] needs gas: hydro.enabled = true");
+      throw InputError("agn.enabled = true requires black_holes.enabled = true");
+    if (!setting.has_gas) throw InputError("[black_holes] requires hydro.enabled = true");
     if (!setting.has_gravity)
-      throw InputError(
-          "black_holes.enabled = true and gravity.enabled = false exclude each other: without "
-          "gravity nothing falls into a hole");
+      throw InputError("black_holes.enabled = true requires gravity.enabled = true");
     if (!setting.has_units)
       throw InputError(
-          "[black_holes] needs to know what the code's numbers are: give units.length, "
-          "units.density and units.time in cgs, or an expanding box");
+          "[black_holes] requires physical units: give units.length, units.density and units.time "
+          "in cgs, or set cosmology.enabled = true");
     options_.check(setting.geometry);
     if (options_.star_density > 0.0 && !setting.has_stars)
       throw InputError(
-          "black_holes.star_density = {}: there are no stars; enable [stars], or give 0",
+          "black_holes.star_density = {}: requires stars.enabled = true; enable stars, or set 0",
           options_.star_density);
     const bool has_metals = std::find(setting.scalars.begin(), setting.scalars.end(), "metals") !=
                             setting.scalars.end();

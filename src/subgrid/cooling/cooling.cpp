@@ -47,8 +47,9 @@ class PreparedRates {
   void prepare_table(double redshift) {
     const auto& redshifts = table_->redshift;
     if (!warned_ && redshifts.size() > 1 && redshift > redshifts.back()) {
-      log::warn("cooling: z = {:.4g} is beyond {}, whose last redshift, {:.4g}, stands in",
-                redshift, table_->path, redshifts.back());
+      log::warn(
+          "cooling: z = {:.4g} is beyond the redshifts of {}; its last redshift, {:.4g}, is used",
+          redshift, table_->path, redshifts.back());
       warned_ = true;
     }
     slice_ = slice_at(*table_, options_.table_options(gamma_), redshift);
@@ -242,11 +243,11 @@ class Cooling final : public Process {
     auto table = cooling::read_cooling_table(communicator, options_.table);
     if (options_.self_shielding == cooling::Shielding::rahmati && table.hydrogen_ionization.empty())
       throw InputError(
-          "cooling.self_shielding = \"rahmati\" needs a table with /UVBRates/Chemistry/k24; {} has "
-          "none",
+          "cooling.self_shielding = \"rahmati\" requires a table with /UVBRates/Chemistry/k24; {} "
+          "has none",
           table.path);
     if (!table.has_metals)
-      log::warn("cooling: {} has no metals, and metallicities do not matter", table.path);
+      log::warn("cooling: {} has no metal rates: metallicity is ignored", table.path);
     return table;
   }
 
@@ -283,24 +284,25 @@ class Cooling final : public Process {
   }
 
   void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[cooling] needs gas: hydro.enabled = true");
+    if (!setting.has_gas) throw InputError("[cooling] requires hydro.enabled = true");
     if (!setting.has_units)
       throw InputError(
-          "[cooling] needs to know what the code's numbers are: give units.length, units.density "
-          "and units.time in cgs, or an expanding box");
+          "[cooling] requires physical units: give units.length, units.density and units.time in "
+          "cgs, or set cosmology.enabled = true");
     options_.check();
     if (setting.expands && options_.redshift > 0.0)
-      throw InputError("cooling.redshift means nothing with cosmology.enabled = true");
+      throw InputError("cooling.redshift is not supported with cosmology.enabled = true");
     const double metals = options_.initial_metallicity * options_.solar();
     if (metals > 1.0)
       throw InputError(
-          "cooling.initial_metallicity = {}: the gas would have a mass share of {} of metals; "
-          "expected at most 1",
+          "cooling.initial_metallicity = {}: the metal mass fraction would be {}; expected at most "
+          "1",
           options_.initial_metallicity, metals);
     if (setting.expands && !setting.gas.dual_energy)
       log::warn(
-          "cooling in an expanding box with hydro.dual_energy = \"off\": the temperatures of cold, "
-          "fast gas are noise; \"overwrite\" keeps them");
+          "cooling in an expanding box with hydro.dual_energy = \"off\": temperatures of cold, "
+          "supersonic gas are dominated by truncation error; set hydro.dual_energy = "
+          "\"overwrite\"");
     expands_ = setting.expands;
     gamma_ = setting.gas.gamma;
     metals_ = setting.variable("metals");

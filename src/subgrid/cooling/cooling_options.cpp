@@ -103,11 +103,11 @@ void CoolingOptions::check() const {
   const std::string method_name = name_of(method), background = name_of(uv_background);
   if (table.empty() && !is_original())
     throw InputError(
-        "cooling.method = \"{}\": cooling.table must name a file of Grackle; the method without "
-        "one is \"original\"",
+        "cooling.method = \"{}\" requires cooling.table, a Grackle file; the method without a "
+        "table is \"original\"",
         method_name);
   const auto exclude = [](const std::string& one, const std::string& other, const char* because) {
-    throw InputError("cooling.{} and cooling.{} exclude each other: {}", one, other, because);
+    throw InputError("cooling.{} is incompatible with cooling.{}: {}", one, other, because);
   };
   const std::string of_method = fmt::format("method = \"{}\"", method_name);
   const std::string of_table = fmt::format("table = \"{}\"", table);

@@ -22,8 +22,7 @@ std::vector<double> read_all(const Hdf5Reader& file, const std::string& dataset)
 void require_finite(const CoolingTable& table, const std::string& what,
                     const std::vector<double>& values) {
   if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); }))
-    throw InputError("{}: {} holds numbers that are not finite; get the file anew", table.path,
-                     what);
+    throw InputError("{}: {} has non-finite values; download the file again", table.path, what);
 }
 
 void require_axis(const CoolingTable& table, const std::string& what,
@@ -73,7 +72,7 @@ void mend_lone_gaps(const CoolingTable& table, const std::string& name,
     if (!std::isfinite(mean)) continue;
     values[n] = mean;
     log::warn(
-        "{}: {} has no number at T = {:.4g} K in row {}; the mean of its neighbours stands in",
+        "{}: {} has no finite value at T = {:.4g} K in row {}; used the mean of its neighbours",
         table.path, name, std::pow(10.0, table.log_temperature[k]), n / temperatures);
   }
 }

@@ -235,15 +235,13 @@ class StarFormation final : public Process {
   }
 
   void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[stars] needs gas: hydro.enabled = true");
+    if (!setting.has_gas) throw InputError("[stars] requires hydro.enabled = true");
     if (!setting.has_gravity)
-      throw InputError(
-          "stars.enabled = true and gravity.enabled = false exclude each other: without gravity "
-          "there is no free-fall time");
+      throw InputError("stars.enabled = true requires gravity.enabled = true");
     if (!setting.has_units)
       throw InputError(
-          "[stars] needs to know what the code's numbers are: give units.length, units.density "
-          "and units.time in cgs, or an expanding box");
+          "[stars] requires physical units: give units.length, units.density and units.time in "
+          "cgs, or set cosmology.enabled = true");
     mean_gas_density_ = setting.mean_gas_density;
     metals_ = setting.variable("metals");
   }

@@ -17,7 +17,7 @@ constexpr double k_most_returned = 0.9;
 std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name, double least) {
   const auto shape = file.shape("/" + name);
   if (shape.size() != 1 || shape.front() == 0)
-    throw InputError("{}: {} is no list of numbers", file.path(), name);
+    throw InputError("{}: {} is not a list of numbers", file.path(), name);
   auto values = file.read<double>("/" + name, {0, shape.front()});
   for (std::size_t n = 0; n < values.size(); ++n)
     if (!std::isfinite(values[n]) || values[n] < least || (n > 0 && values[n] <= values[n - 1]))

@@ -151,11 +151,11 @@ class Supernovae final : public Process {
   }
 
   void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[supernovae] needs gas: hydro.enabled = true");
+    if (!setting.has_gas) throw InputError("[supernovae] requires hydro.enabled = true");
     if (!setting.has_units)
       throw InputError(
-          "[supernovae] needs to know what the code's numbers are: give units.length, "
-          "units.density and units.time in cgs, or an expanding box");
+          "[supernovae] requires physical units: give units.length, units.density and units.time "
+          "in cgs, or set cosmology.enabled = true");
     const mesh::Geometry& geometry = setting.geometry;
     for (int d = 0; d < 3; ++d)
       if (options_.radius * geometry.cell_size(0) >=
@@ -168,16 +168,15 @@ class Supernovae final : public Process {
     const bool delays = std::ranges::find(setting.scalars, "delayed") != setting.scalars.end();
     if (delays && options_.mode == supernovae::Mode::mechanical)
       throw InputError(
-          "supernovae.mode = \"mechanical\" and cooling.delayed = true exclude each other: the "
-          "terminal momentum is that of a blast that cools");
+          "supernovae.mode = \"mechanical\" is incompatible with cooling.delayed = true: the "
+          "terminal momentum assumes cooling");
     const bool by_table = options_.population == Population::table;
     if (by_table && options_.table.empty())
       throw InputError(
-          "supernovae.population = \"table\" needs supernovae.table: a file of what stars eject");
+          "supernovae.population = \"table\" requires supernovae.table, a file of stellar yields");
     if (!by_table && !options_.table.empty())
-      throw InputError(
-          "supernovae.table = \"{}\" is read with supernovae.population = \"table\" alone",
-          options_.table);
+      throw InputError("supernovae.table = \"{}\" requires supernovae.population = \"table\"",
+                       options_.table);
     metals_ = setting.variable("metals");
     passive_ = {setting.first_passive_scalar(), setting.passive_scalars()};
     delayed_ = delays ? setting.variable("delayed") : -1;

@@ -178,7 +178,7 @@ TEST(Boundaries, whose_inflows_bring_in_what_others_take_out_need_no_outflow) {
   FlowParameters p;
   p.boundary[0] = {Side::inflow, Side::wall};
   p.boundary_velocity[0][0] = {1.0, 0.0, 0.0};
-  expect_part(error_of<InputError>([&] { Boundaries(p, {1.0, 2.0, 3.0}); }), "nothing leaves");
+  expect_part(error_of<InputError>([&] { Boundaries(p, {1.0, 2.0, 3.0}); }), "no outflow");
   p.boundary[0] = {Side::inflow, Side::outflow};
   EXPECT_EQ(error_of<InputError>([&] { Boundaries(p, {1.0, 2.0, 3.0}); }), "");
 }

@@ -315,8 +315,7 @@ TEST_F(StoredFields, that_do_not_fit_are_refused_with_what_was_expected) {
               });
     return message;
   };
-  expect(read_refusal("/fields/u"),
-         "/fields/u has the shape [9, 8, 7], but grid.cells asks for [9, 8, 6]");
+  expect(read_refusal("/fields/u"), "/fields/u has the shape [9, 8, 7]; expected [9, 8, 6]");
   expect(read_refusal("/fields/none"), "/fields/none");
 }
 

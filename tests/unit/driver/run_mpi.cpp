@@ -282,7 +282,7 @@ TEST_F(Runs, refuse_a_folder_that_holds_a_run_and_checkpoints_that_are_not_there
   settings_.max_steps = 2;
   settings_.output.checkpoint_interval = 1e-9;
   EXPECT_EQ(run_to_end(), k_done);
-  expect(error_of_run<InputError>({}), "it holds a run already; to go on with that one: --restart");
+  expect(error_of_run<InputError>({}), "it holds a run already; to continue it: --restart");
   expect(error_of_run<InputError>(restart_from(path("checkpoint_00000.h5"))),
          "holds a run whose newest checkpoint is checkpoint_00001.h5");
   expect(error_of_run<InputError>(restart_from(path("none.h5"))), "none.h5");

@@ -77,7 +77,7 @@ TEST(OutputOptions, of_which_there_is_no_such_thing_are_refused) {
   for (const char* plane : {"w = 0.5", "z", "z = half", "z = 1e", "z = 0.5 0.6"}) {
     output = some_output();
     output.slices = {plane};
-    expect_in(refused_output(output), fmt::format("output.slices: \"{}\" is no plane", plane));
+    expect_in(refused_output(output), fmt::format("output.slices: \"{}\" is not a plane", plane));
   }
   output.slices = {"y = -0.5"};
   expect_in(refused_output(output),

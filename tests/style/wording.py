@@ -1,0 +1,123 @@
+"""Wording of what Octant says: descriptions of parameters, errors, warnings, log lines.
+
+A description of a parameter is a noun phrase that stands alone. Messages use the terms of the field
+and do not personify the program.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+LITERAL = r'"(?:\\.|[^"\\\n])*"'
+LITERALS = rf"((?:{LITERAL}\s*)+)"
+DESCRIPTIONS = [
+    re.compile(rf"\.meaning\s*=\s*(?:std::string\(|fmt::format\()?\s*{LITERALS}"),
+    re.compile(rf'^\s*(?:mass|length)\("problem\.\w+", [\w.]+,\s*{LITERALS}', re.MULTILINE),
+]
+NO_SUBJECT = re.compile(
+    r"(?:Of|Its?|They|Their|That|Then|Those|These|How|In which|Another|Most|Whether|What|Where|"
+    r"When|Which|By|As|From where|For how|Without|With)\b"
+)
+LEANS = re.compile(r"\b(?:likewise|as many|these|the same as)\b", re.IGNORECASE)
+
+CALLS = re.compile(r"\b(?:InputError|RunError|log::(?:info|warn|error|debug))\s*[({]")
+PYTHON_CALLS = re.compile(r"Error$|^(?:print|warn|warning|info|error|exit|say|note)$")
+
+# What no message says, and what to say instead.
+RETIRED = {
+    r"\banew\b": "again",
+    r"\bmended\b": "restored",
+    r"\bobey(?:s|ed)?\b": "applied",
+    r"\bverdicts?\b": "comparison, validation",
+    r"\b(?:owed|askers?|nursery|homing|feigns?|asks|wish(?:es|ed)?)\b": "a term of the field",
+    r"\bfilms?\b": "movie",
+    r"\bbooks of\b|\bleaves the books\b": "budget",
+    r"\bknows? (?:of|nothing|no)\b|\bnobody knows\b": "does not support, has no",
+    r"\bneeds? to know\b": "requires",
+    r"\bdo(?:es)? not know\b": "does not support",
+    r"\bmakes? no sense\b": "is not valid; expected ...",
+    r"\bmeans nothing\b": "is not supported with",
+    r"\bexcludes? each other\b": "is incompatible with",
+    r"\bcomes? into being\b": "is created",
+    r"\bnowhere near\b": "is too small to reach",
+    r"\bstands? in\b": "is used instead",
+    r"\bthe run goes on\b": "the run continues",
+    r"\bfalls by\b": "requires",
+    r"\bthat is meant\b|\bwhich is meant\b": "is intended",
+    r"\bours\b": "that of Octant",
+    r"\bsomewhere\b|\bof nobody\b": "where: cell, rank, row",
+}
+RETIRED_WORDS = [(re.compile(words, re.IGNORECASE), instead) for words, instead in RETIRED.items()]
+
+
+def joined(literals: str) -> str:
+    """Return the text of string literals that follow each other."""
+    return "".join(part[1:-1] for part in re.findall(LITERAL, literals))
+
+
+def closing(text: str, opening: int) -> int:
+    """Return where the bracket at `opening` is closed, brackets in string literals apart."""
+    depth = 0
+    for match in re.finditer(rf"{LITERAL}|[(){{}}]", text[opening:]):
+        depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(match[0], 0)
+        if depth == 0:
+            return opening + match.end()
+    return len(text)
+
+
+def described(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the descriptions of parameters in a source, and where they begin."""
+    for pattern in DESCRIPTIONS:
+        for match in pattern.finditer(text):
+            yield match.start(1), joined(match[1])
+
+
+def said(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the texts of errors, warnings and log lines in a C++ source, and where they begin."""
+    for call in CALLS.finditer(text):
+        end = closing(text, call.end() - 1)
+        for match in re.finditer(LITERALS, text[call.end() : end]):
+            yield call.end() + match.start(), joined(match[1])
+
+
+def said_in_python(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the texts of errors and printed lines in a Python source, and their line numbers."""
+    for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+        if PYTHON_CALLS.search(name):
+            for part in ast.walk(node):
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    yield part.lineno, part.value
+
+
+def retired(text: str) -> Iterator[str]:
+    """Yield what is wrong with the words of a message."""
+    for words, instead in RETIRED_WORDS:
+        match = words.search(text)
+        if match:
+            yield f'"{match[0]}" in a message; say: {instead}'
+
+
+def findings(path: Path, text: str) -> Iterator[tuple[int, str]]:
+    """Find descriptions that do not stand alone, and retired words in messages."""
+    if path.parts[:2] == ("python", "octools") and path.suffix == ".py":
+        for line, message in said_in_python(text):
+            yield from ((line, fault) for fault in retired(message))
+    if path.parts[0] not in {"src", "apps", "bench"} or path.suffix not in {".hpp", ".cpp"}:
+        return
+    for place, description in described(text):
+        line = text.count("\n", 0, place) + 1
+        if NO_SUBJECT.match(description) or not description[:1].isupper():
+            yield line, f'the description "{description[:40]}" does not begin with its subject'
+        leaning = LEANS.search(description)
+        if leaning:
+            yield line, f'"{leaning[0]}" in a description, which has to stand alone'
+        yield from ((line, fault) for fault in retired(description))
+    for place, message in said(text):
+        line = text.count("\n", 0, place) + 1
+        yield from ((line, fault) for fault in retired(message))
