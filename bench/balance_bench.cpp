@@ -97,12 +97,13 @@ struct BalanceRequest {
 };
 
 void declare(Options& options, BalanceRequest& request) {
-  options.count("--cells", request.cube.cells, "Cells along each axis");
-  options.count("--block-size", request.cube.block_size, "Cells along a block's edge");
-  options.count("--clusters", request.cube.clusters, "Gaussian clusters of weight");
-  options.count("--seed", request.cube.seed, "Of the clusters");
-  options.counts("--ranks", request.ranks, "Ranks to divide the cube among, one or several");
-  options.choice("--decomposition", request.decompositions, "Who owns which block");
+  options.count("--cells", request.cube.cells, "Number of cells along each axis");
+  options.count("--block-size", request.cube.block_size,
+                "Number of cells along each side of a block");
+  options.count("--clusters", request.cube.clusters, "Number of Gaussian clusters of block costs");
+  options.count("--seed", request.cube.seed, "Seed of the clusters");
+  options.counts("--ranks", request.ranks, "Numbers of ranks of the decomposition, one or several");
+  options.choice("--decomposition", request.decompositions, "Domain decomposition");
 }
 
 JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int ranks,

@@ -132,11 +132,11 @@ struct CollectivesRequest {
 };
 
 void declare(Options& options, CollectivesRequest& request) {
-  options.choice("--call", request.names, "Which call");
-  options.count("--most", request.most, "Largest number of doubles; the others: 1, 10, 100, ...");
-  options.count("--repeats", request.repeats, "Timed calls");
-  options.number("--seconds", request.seconds, 0.0, 1e6,
-                 "No more calls of a kind after so many seconds");
+  options.choice("--call", request.names, "Collective operation");
+  options.count("--most", request.most,
+                "Maximum number of doubles; smaller sizes are 1, 10, 100, ...");
+  options.count("--repeats", request.repeats, "Number of timed calls");
+  options.number("--seconds", request.seconds, 0.0, 1e6, "Maximum time per operation [s]");
 }
 
 void measure_all(const CollectivesRequest& request, const Communicator& communicator,

@@ -105,17 +105,19 @@ struct CommRequest {
 void declare(Options& options, CommRequest& request) {
   CommCase& c = request.common;
   c.policy.ranks_per_node = 16;
-  options.choice("--policy", request.policies, "How to place");
+  options.choice("--policy", request.policies, "Placement policy");
   options.number("--x", c.policy.percent, 0.0, 100.0,
                  "Percentage of ranks that cplx and zonal rebalance");
-  options.one_of("--backend", c.backend, names_of_all<Backend>(), "How messages travel");
-  options.number("--blocks-per-rank", c.blocks_per_rank, 1.0, 1e6, "At least");
-  options.count("--node-size", c.policy.ranks_per_node, "Ranks per node, for counting");
-  options.count("--meshes", c.meshes, "Random meshes");
-  options.count("--rounds", c.rounds, "Timed rounds on each");
+  options.one_of("--backend", c.backend, names_of_all<Backend>(), "Communication backend");
+  options.number("--blocks-per-rank", c.blocks_per_rank, 1.0, 1e6,
+                 "Minimum number of blocks per rank");
+  options.count("--node-size", c.policy.ranks_per_node,
+                "Number of ranks per node, for the message statistics");
+  options.count("--meshes", c.meshes, "Number of random meshes");
+  options.count("--rounds", c.rounds, "Number of timed rounds per mesh");
   options.number("--cold-rounds", c.cold_rounds, 0, 1'000'000,
-                 "Rounds on each before, which do not count");
-  options.count("--seed", c.seed, "Of meshes and costs");
+                 "Number of untimed warm-up rounds per mesh");
+  options.count("--seed", c.seed, "Seed of meshes and costs");
 }
 
 constexpr const char* k_comm_row = "{:<12} {:>13} {:>10} {:>10} {:>9} {:>9} {:>10} {:>10}";

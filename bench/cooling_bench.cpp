@@ -149,12 +149,13 @@ void measure_preparation(const CoolingRequest& request, const Communicator& comm
 }
 
 void declare(Options& options, CoolingRequest& request) {
-  options.choice("--case", request.cases, "Thin gas, or of all densities, and a step in Myr");
+  options.choice("--case", request.cases,
+                 "Gas state (low density, or all densities) and time step in Myr");
   options.file("--table", request.table,
-               "Of Grackle; without it the reference data's, which OCTANT_DATA names, or none: "
-               "then rates are those of cooling.method = \"original\"");
-  options.count("--cells", request.cells, "Along each axis; a multiple of 8");
-  options.count("--repeats", request.repeats, "Runs of each case; the median is reported");
+               "Grackle table (default: the table in OCTANT_DATA, otherwise rates of "
+               "cooling.method = \"original\")");
+  options.count("--cells", request.cells, "Number of cells along each axis; a multiple of 8");
+  options.count("--repeats", request.repeats, "Number of runs per case; the median is reported");
 }
 
 void measure_all(const CoolingRequest& asked, const Communicator& communicator, Report& report) {

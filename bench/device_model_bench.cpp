@@ -151,17 +151,17 @@ void report_sizes(const driver::ScheduleModel& model, const std::vector<Measured
 void declare(Options& options, ModelRequest& request) {
   HydroCase& hydro_case = request.hydro_case;
   options.text("--scheme", hydro_case.scheme, "Time integration");
-  options.text("--reconstruction", hydro_case.reconstruction, "Profiles inside cells");
+  options.text("--reconstruction", hydro_case.reconstruction, "Spatial reconstruction");
   options.text("--limiter", hydro_case.limiter, "Slope limiter of plm");
   options.text("--riemann", hydro_case.riemann, "Riemann solver");
   options.number("--block-size", hydro_case.block_size, 8, 16,
-                 "Cells along the edge of a block, which is a tile: 8 or 16");
-  options.counts("--tiles", request.tiles, "Sizes of levels");
+                 "Number of cells along each side of a block: 8 or 16");
+  options.counts("--tiles", request.tiles, "Level sizes, in numbers of tiles");
   options.count("--steps", request.least_steps,
-                "Steps of each size by each schedule in a turn, at least");
+                "Minimum number of steps per size and schedule in a round");
   options.number("--seconds", request.seconds, 0.0, 1e3,
-                 "Seconds of sweeps of each size in a turn, at least");
-  options.file("--model", request.file, "Write what was measured, for execution.model");
+                 "Minimum time of sweeps per size in a round [s]");
+  options.file("--model", request.file, "File of the measured timings, for execution.model");
 }
 
 void measure_all(const ModelRequest& request, const Communicator& communicator, Report& report) {

@@ -147,15 +147,16 @@ struct DnsRequest {
 
 void declare(Options& options, DnsRequest& request) {
   options.shape("--cells", request.cells, 4);
-  options.choice("--diffusion", request.diffusions, "Diffusion in time");
-  options.choice("--poisson", request.methods, "Solver of lines along z");
-  options.text("--process-grid", request.common.process_grid, "Ranks along y and z, as 2x4");
+  options.choice("--diffusion", request.diffusions, "Time integration of diffusion");
+  options.choice("--poisson", request.methods, "Parallel tridiagonal solver along z");
+  options.text("--process-grid", request.common.process_grid,
+               "Number of ranks along y and z, such as 2x4");
   options.one_of("--transpose", request.common.transpose,
                  {"auto", "pairwise", "p2p", "alltoall", "ksection", "shared"},
-                 "How transposes move their messages");
+                 "Communication backend of transposes");
   options.one_of("--schedule", request.common.schedule, {"auto", "planes", "batches"},
-                 "Order of a step's work");
-  options.count("--steps", request.steps, "Steps of each case; the fastest is reported");
+                 "Schedule of a step");
+  options.count("--steps", request.steps, "Number of steps per case; the fastest is reported");
 }
 
 void measure_all(const DnsRequest& request, const Communicator& communicator, Report& report) {

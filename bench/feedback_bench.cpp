@@ -206,15 +206,16 @@ std::int64_t leaf_cells(const mesh::Mesh& mesh) {
 }
 
 void declare(Options& options, FeedbackRequest& request) {
-  options.choice("--case", request.cases, "Blasts, or jets and heat");
-  options.choice("--method", request.methods, "How cells and events find each other");
-  options.counts("--cells", request.cells, "Cells of level 0 along each axis, one or several");
-  options.number("--levels", request.levels, 0, 8, "Refined levels around the centre");
-  options.count("--block-size", request.block_size, "Cells along a block's edge");
-  options.count("--supernovae", request.supernovae, "Over all ranks");
-  options.count("--nuclei", request.nuclei, "Over all ranks");
-  options.count("--brute", request.most_for_brute, "Not brute force with more pairs than these");
-  options.count("--repeats", request.repeats, "The least time is reported");
+  options.choice("--case", request.cases, "Kind of feedback: supernovae, or AGN jets and heating");
+  options.choice("--method", request.methods, "Search method that pairs cells with events");
+  options.counts("--cells", request.cells, "Number of base cells along each axis, one or several");
+  options.number("--levels", request.levels, 0, 8, "Number of refined levels around the centre");
+  options.count("--block-size", request.block_size, "Number of cells along each side of a block");
+  options.count("--supernovae", request.supernovae, "Total number over all ranks");
+  options.count("--nuclei", request.nuclei, "Total number over all ranks");
+  options.count("--brute", request.most_for_brute,
+                "Maximum number of pairs for the brute-force search");
+  options.count("--repeats", request.repeats, "Number of repeats; the shortest time is reported");
 }
 
 void measure_all(const FeedbackRequest& request, const Communicator& communicator, Report& report) {

@@ -263,9 +263,9 @@ void declare_fmm(Options& options, FmmRequest& request) {
   options.choice("--case", request.cases,
                  "64^3 cells, or levels of 32^3 to 128^3 around two stars");
   options.counts("--block-size", request.block_sizes, "Block sizes: 8, 16, 32");
-  options.number("--theta", request.theta, 0.34, 0.5,
-                 "Opening criterion; without it: 0.5 and 0.35");
-  options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
+  options.number("--theta", request.theta, 0.34, 0.5, "Opening criterion (default: 0.5 and 0.35)");
+  options.count("--repeats", request.repeats,
+                "Number of solves per case; the shortest time is reported");
 }
 
 double share(double operations, const FmmResult& r, const std::string& part, double peak) {

@@ -204,15 +204,20 @@ std::vector<std::string> methods_for(const Communicator& communicator, const Fof
 }
 
 void declare(Options& options, FofRequest& request) {
-  options.choice("--case", request.cases, "Points all over a box, or in dense clusters");
-  options.choice("--method", request.methods, "How groups are found");
-  options.counts("--points", request.points, "Over all ranks, one or several numbers");
-  options.count("--brute", request.most_for_brute, "Not all pairs of more points than these");
-  options.count("--repeats", request.repeats, "Searches; the least time is reported");
-  options.file("--file", request.file, "Points instead: x, y, z per line");
+  options.choice("--case", request.cases, "Distribution of points: uniform, or in dense clusters");
+  options.choice("--method", request.methods, "Search method");
+  options.counts("--points", request.points,
+                 "Total number of points over all ranks, one or several");
+  options.count("--brute", request.most_for_brute,
+                "Maximum number of points for the brute-force search");
+  options.count("--repeats", request.repeats, "Number of searches; the shortest time is reported");
+  options.file("--file", request.file,
+               "File of points, x, y, z per line, used instead of random points");
   options.number("--length", request.length, 0.0, 1e300, "Linking length, with --file");
-  options.number("--period", request.period, 0.0, 1e300, "Of all axes, with --file; 0: not any");
-  options.file("--groups", request.groups_file, "Write the first point of each point's group");
+  options.number("--period", request.period, 0.0, 1e300,
+                 "Period along all axes, with --file; 0: not periodic");
+  options.file("--groups", request.groups_file,
+               "Output file with the first point of the group of each point");
 }
 
 // A row per case and method.

@@ -151,14 +151,16 @@ struct GhostRequest {
 };
 
 void declare(Options& options, GhostRequest& request) {
-  options.count("--cells", request.grid.cells, "Cells along each axis");
-  options.count("--block-size", request.grid.block_size, "Cells along a block's edge");
+  options.count("--cells", request.grid.cells, "Number of cells along each axis");
+  options.count("--block-size", request.grid.block_size,
+                "Number of cells along each side of a block");
   options.number("--variables", request.grid.variables, 1, mesh::k_max_variables,
-                 "Values per cell");
-  options.count("--ghosts", request.grid.ghosts, "Layers of ghost cells");
-  options.choice("--decomposition", request.decompositions, "Who owns which block");
-  options.choice("--backend", request.backends, "How messages travel");
-  options.count("--exchanges", request.exchanges, "Timed exchanges; the median is reported");
+                 "Number of variables per cell");
+  options.count("--ghosts", request.grid.ghosts, "Number of ghost-cell layers");
+  options.choice("--decomposition", request.decompositions, "Domain decomposition");
+  options.choice("--backend", request.backends, "Communication backend");
+  options.count("--exchanges", request.exchanges,
+                "Number of timed exchanges; the median is reported");
 }
 
 void measure_all(const GhostRequest& request, const Communicator& communicator, Report& report) {

@@ -21,16 +21,19 @@ struct HealthRequest {
 
 void declare(Options& options, HealthRequest& request) {
   HealthCheck& check = request.check;
-  options.file("--exclude", request.exclude_file, "Write the names of slow nodes, one per line");
+  options.file("--exclude", request.exclude_file,
+               "Output file with the names of slow nodes, one per line");
   options.number("--slow", check.slow, 1.01, 1000.0,
-                 "Times the median that count as slow computing or memory");
+                 "Ratio to the median time above which computing or memory is slow");
   options.number("--late", check.late, 1.01, 1000.0,
-                 "Times the median that count as slow messages");
-  options.count("--repeats", check.repeats, "Of each measurement; the best counts");
-  options.count("--node-size", check.ranks_per_node, "Make nodes of so many ranks");
+                 "Ratio to the median time above which messages are slow");
+  options.count("--repeats", check.repeats,
+                "Number of repeats of each measurement; the best is used");
+  options.count("--node-size", check.ranks_per_node,
+                "Number of ranks that are treated as one node");
   options.number("--debug-slow-rank", check.slow_rank, 0, 1 << 30,
-                 "Let a rank compute several times over");
-  options.count("--debug-slow-factor", check.slow_factor, "So many times");
+                 "Rank that is slowed down artificially");
+  options.count("--debug-slow-factor", check.slow_factor, "Slow-down factor of --debug-slow-rank");
 }
 
 void write_exclude_list(const Communicator& communicator, const std::string& path,

@@ -162,19 +162,22 @@ struct HydroRequest {
 void declare(Options& options, HydroRequest& request) {
   options.choice("--case", request.cases, "Smooth flow on one level, or a blast on three levels");
   options.choice("--scheme", request.schemes, "Time integration");
-  options.choice("--reconstruction", request.reconstructions, "Profiles inside cells");
+  options.choice("--reconstruction", request.reconstructions, "Spatial reconstruction");
   options.text("--limiter", request.common.limiter, "Slope limiter of plm");
   options.text("--riemann", request.common.riemann, "Riemann solver");
-  options.text("--dual-energy", request.common.dual_energy, "off, on or overwrite");
+  options.text("--dual-energy", request.common.dual_energy,
+               "Dual-energy formalism: off, on or overwrite");
   options.one_of("--schedule", request.common.schedule, {"auto", "host", "device"},
-                 "How tiles are swept: one by one, or in batches");
+                 "Schedule of the sweeps: tile by tile (host), or in batches (device)");
   options.count("--batch-megabytes", request.common.batch_megabytes,
-                "Memory that a batch works in (0: what a run without it takes)");
-  options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
+                "Memory of a batch [MB]; 0: default of a run");
+  options.counts("--block-size", request.block_sizes,
+                 "Number of cells along each side of a block, one or several");
   options.count("--cells", request.common.cells,
-                "Cells of level 0 along each axis (128 for uniform, 32 for amr_sedov)");
-  options.count("--steps", request.common.steps, "Coarse steps (10 for uniform, 50 for amr_sedov)");
-  options.count("--repeats", request.repeats, "Runs of each case; the median is reported");
+                "Number of base cells along each axis (128 for uniform, 32 for amr_sedov)");
+  options.count("--steps", request.common.steps,
+                "Number of coarse steps (10 for uniform, 50 for amr_sedov)");
+  options.count("--repeats", request.repeats, "Number of runs per case; the median is reported");
 }
 
 void measure_all(const HydroRequest& request, const Communicator& communicator, Report& report) {

@@ -154,12 +154,15 @@ struct ParticleRequest {
 };
 
 void declare(Options& options, ParticleRequest& request) {
-  options.choice("--case", request.cases, "One level, or refined levels around a clump");
-  options.count("--particles", request.common.particles, "Over all ranks");
-  options.count("--cells", request.common.cells, "Cells of level 0 along each axis");
-  options.number("--levels", request.common.levels, 1, 8, "Refined levels, where clustered");
-  options.counts("--block-size", request.block_sizes, "Cells along a block's edge, one or several");
-  options.count("--repeats", request.repeats, "Steps; the least times are reported");
+  options.choice("--case", request.cases, "Mesh: one level, or refined levels around a clump");
+  options.count("--particles", request.common.particles,
+                "Total number of particles over all ranks");
+  options.count("--cells", request.common.cells, "Number of base cells along each axis");
+  options.number("--levels", request.common.levels, 1, 8,
+                 "Number of refined levels in the clustered case");
+  options.counts("--block-size", request.block_sizes,
+                 "Number of cells along each side of a block, one or several");
+  options.count("--repeats", request.repeats, "Number of steps; the shortest times are reported");
 }
 
 void measure_all(const ParticleRequest& request, const Communicator& communicator, Report& report) {

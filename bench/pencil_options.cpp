@@ -29,7 +29,8 @@ std::vector<pencil::ProcessGrid> PencilChoice::grids(int ranks, int least_planes
 
 void declare(Options& options, PencilChoice& choice) {
   options.shape("--cells", choice.cells);
-  options.text("--process-grid", choice.process_grid, "Ranks along y and z, as 2x4, or all");
+  options.text("--process-grid", choice.process_grid,
+               "Number of ranks along y and z, such as 2x4, or all");
 }
 
 double least_of_slowest(const Communicator& communicator, int repeats,

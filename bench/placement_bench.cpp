@@ -37,32 +37,36 @@ struct PlacementRequest {
 };
 
 void declare(Options& options, PlacementRequest& request) {
-  options.file("--costs", request.costs_file, "One cost per line, in the order of the curve");
-  options.file("--mesh", request.mesh_file, "Leaves: level,x,y,z per line, in the same order");
+  options.file("--costs", request.costs_file,
+               "File of block costs, one per line, in the order of the curve");
+  options.file("--mesh", request.mesh_file,
+               "File of leaf blocks, level,x,y,z per line, in the order of --costs");
   options.one_of("--distribution", request.distribution, cost_distributions(),
-                 "Made-up costs, where no file is given");
-  options.count("--blocks", request.blocks, "Number of made-up costs");
-  options.number("--seed", request.seed, 0, k_any, "Of made-up costs");
+                 "Distribution of synthetic costs, without --costs");
+  options.count("--blocks", request.blocks, "Number of synthetic costs");
+  options.number("--seed", request.seed, 0, k_any, "Seed of synthetic costs");
   options.number("--ranks", request.ranks, 0, k_any,
-                 "Ranks to place blocks on; 0: 4096, or as many as a replayed run had blocks");
-  options.count("--node-size", request.policy.ranks_per_node, "Ranks per node");
+                 "Number of ranks; 0: 4096, or the number of blocks of a replayed run");
+  options.count("--node-size", request.policy.ranks_per_node, "Number of ranks per node");
   options.count("--zone-ranks", request.policy.zone_ranks,
-                "Most ranks per zone, of zonal and node");
-  options.choice("--policy", request.policies, "How to place");
+                "Maximum number of ranks per zone of the policies zonal and node");
+  options.choice("--policy", request.policies, "Placement policy");
   options.number("--x", request.policy.percent, 0.0, 100.0,
                  "Percentage of ranks that cplx rebalances");
-  options.count("--repeats", request.repeats, "Timed repeats; the median is reported");
-  options.count("--block-bytes", request.block_bytes, "Bytes of a block, that move with it");
+  options.count("--repeats", request.repeats, "Number of timed repeats; the median is reported");
+  options.count("--block-bytes", request.block_bytes, "Size of a block in bytes, moved with it");
   options.number("--rank-bytes", request.rank_bytes, 0.0, 1e18,
-                 "Bytes that a rank has for blocks; 0: any");
+                 "Memory limit of a rank for blocks in bytes; 0: no limit");
   options.file("--previous", request.previous_file,
-               "Owners so far, one per line: what the new placement moves is counted");
-  options.file("--owners", request.owners_file, "Write the owners, one per line");
-  options.file("--replay", request.replay.run, "Replay the measured costs of a run's blocks");
-  options.number("--latency", request.replay.latency, 0.0, 1.0, "Of a message between nodes, in s");
+               "File of previous owners, one per line, to count migrated blocks");
+  options.file("--owners", request.owners_file, "Output file of owners, one per line");
+  options.file("--replay", request.replay.run,
+               "Run directory whose measured block costs are replayed");
+  options.number("--latency", request.replay.latency, 0.0, 1.0,
+                 "Latency of a message between nodes [s]");
   options.number("--bandwidth", request.replay.bandwidth, 1.0, 1e18,
-                 "Of a rank between nodes, in bytes/s");
-  options.flag("--json", request.json, "Print JSON: an object, or an array for several rows");
+                 "Bandwidth of a rank between nodes [bytes/s]");
+  options.flag("--json", request.json, "JSON output: an object, or an array for several rows");
 }
 
 struct Result {

@@ -211,10 +211,12 @@ void declare(Options& options, PoissonRequest& request) {
       "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
       "clustered blocks");
   options.counts("--cells", request.cells,
-                 "Cells of the base grid along each axis; amr: the first");
-  options.counts("--block-size", request.block_sizes, "Block sizes of amr; else: the first");
-  options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Residual over right-hand side");
-  options.count("--repeats", request.repeats, "Solves of each case; the shortest is reported");
+                 "Number of base cells along each axis; the amr case uses the first");
+  options.counts("--block-size", request.block_sizes,
+                 "Block sizes of the amr case; other cases use the first");
+  options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Relative residual at convergence");
+  options.count("--repeats", request.repeats,
+                "Number of solves per case; the shortest time is reported");
 }
 
 void measure_all(const PoissonRequest& request, const Communicator& communicator, Report& report) {

@@ -138,10 +138,10 @@ RegridResult measure_regrid(const Communicator& communicator, const RegridReques
 }
 
 void declare(Options& options, RegridRequest& request) {
-  options.counts("--cells", request.cells, "Cells of level 0 along each axis, one or several");
-  options.number("--levels", request.levels, 1, 8, "Refined levels, balls within balls");
-  options.count("--block-size", request.block_size, "Cells along a block's edge");
-  options.count("--repeats", request.repeats, "Regrids; the least times are reported");
+  options.counts("--cells", request.cells, "Number of base cells along each axis, one or several");
+  options.number("--levels", request.levels, 1, 8, "Number of refined levels, nested balls");
+  options.count("--block-size", request.block_size, "Number of cells along each side of a block");
+  options.count("--repeats", request.repeats, "Number of regrids; the shortest times are reported");
 }
 
 void measure_all(const RegridRequest& request, const Communicator& communicator, Report& report) {

@@ -67,8 +67,8 @@ std::pair<double, std::int64_t> form_once(const Communicator& communicator,
 }
 
 void declare(Options& options, StarsRequest& request) {
-  options.count("--cells", request.cells, "Along each axis; a multiple of 8");
-  options.count("--repeats", request.repeats, "Runs of each case; the median is reported");
+  options.count("--cells", request.cells, "Number of cells along each axis; a multiple of 8");
+  options.count("--repeats", request.repeats, "Number of runs per case; the median is reported");
 }
 
 void measure_all(const StarsRequest& request, const Communicator& communicator, Report& report) {

@@ -61,8 +61,9 @@ struct TransposeRequest {
 
 void declare(Options& options, TransposeRequest& request) {
   declare(options, request.pencils);
-  options.choice("--backend", request.backends, "How messages travel");
-  options.count("--repeats", request.repeats, "Timed transposes; the fastest is reported");
+  options.choice("--backend", request.backends, "Communication backend");
+  options.count("--repeats", request.repeats,
+                "Number of timed transposes; the fastest is reported");
 }
 
 void measure_all(const TransposeRequest& request, const Communicator& communicator,

@@ -122,10 +122,10 @@ struct TridiagonalRequest {
 void declare(Options& options, TridiagonalRequest& request) {
   declare(options, request.pencils);
   options.choice("--method", request.methods,
-                 "Full transpose, P-TDMA as runs use it (two_sweeps) or as one of the paper's "
-                 "algorithms, or all planes at once");
-  options.choice("--backend", request.backends, "How messages travel");
-  options.count("--repeats", request.repeats, "Timed solves; the fastest is reported");
+                 "Method: full transpose, P-TDMA as used in runs (two_sweeps) or as published, or "
+                 "all planes at once");
+  options.choice("--backend", request.backends, "Communication backend");
+  options.count("--repeats", request.repeats, "Number of timed solves; the fastest is reported");
 }
 
 void measure_all(const TridiagonalRequest& request, const Communicator& communicator,

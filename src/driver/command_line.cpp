@@ -90,8 +90,8 @@ ExitCode verify(const std::string& path) {
   const FileCheck check = check_file(Communicator::world(), path);
   if (!check.has_checksums)
     throw InputError(
-        "'{}' holds no checksums, and nothing can be verified: it was written by an "
-        "older Octant, or by another program",
+        "'{}' has no checksums and cannot be verified: it was written by an older Octant, or by "
+        "another program",
         path);
   if (check.is_whole) {
     print_on_root(
@@ -132,14 +132,15 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
 
   auto* run = app.add_subcommand("run", "Run a simulation");
   run->add_option("file", arguments.run.file, "Parameter file")->required();
-  add_overrides(*run, arguments, "section.key=value, replaces the file's value");
+  add_overrides(*run, arguments, "Override of a parameter: section.key=value");
   run->add_option("--output", arguments.run.output, "Output directory")->check(complaint_if_empty);
   run->add_option("--restart", arguments.run.restart,
-                  "latest, a checkpoint, or a folder output_NNNNN of RAMSES")
+                  "Restart point: latest, a checkpoint, or a RAMSES folder output_NNNNN")
       ->check(complaint_if_empty);
   run->add_flag("--overwrite", arguments.run.overwrite,
-                "Move a run that is in the output directory aside, to DIRECTORY.old-N");
-  run->add_flag("--dry-run", arguments.run.dry_run, "Only check the input, memory and cost");
+                "Move an existing run in the output directory to DIRECTORY.old-N");
+  run->add_flag("--dry-run", arguments.run.dry_run,
+                "Check the input and estimate memory and cost, without running");
   run->callback([&] {
     action = [&] {
       return arguments.run.dry_run ? check_model(arguments.run) : run_model(arguments.run);
@@ -152,8 +153,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   add_overrides(*check_command, arguments, "section.key=value");
   check_command->callback([&] { action = [&] { return check_model(arguments.run); }; });
 
-  auto* params = app.add_subcommand("params", "Tables of all parameters");
-  params->add_option("section", arguments.section, "Only this section");
+  auto* params = app.add_subcommand("params", "Print tables of all parameters");
+  params->add_option("section", arguments.section, "Section of the parameter file (default: all)");
   params->callback([&] {
     action = [&] {
       print_on_root(manual(arguments.section));
@@ -161,9 +162,9 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     };
   });
 
-  auto* info = app.add_subcommand("info", "What a snapshot or checkpoint holds");
+  auto* info = app.add_subcommand("info", "Print the contents of a snapshot or checkpoint");
   info->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
-  info->add_flag("--verify", arguments.verify, "Compare all of it with its checksums");
+  info->add_flag("--verify", arguments.verify, "Verify all data against the checksums");
   info->callback([&] {
     action = [&]() -> int {
       if (arguments.verify) return verify(arguments.file);
@@ -173,11 +174,13 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   });
 
   auto* convert =
-      app.add_subcommand("convert", "Write a snapshot, or a checkpoint's state, in another format");
+      app.add_subcommand("convert", "Convert a snapshot or checkpoint to another format");
   convert->add_option("file", arguments.file, "Snapshot or checkpoint")->required();
-  convert->add_option("--to", arguments.format, "One of output.formats")->required();
-  add_overrides(*convert, arguments, "section.key=value, as ramses.domains=8");
-  convert->add_option("--output", arguments.run.output, "Folder to write to (the file's)");
+  convert->add_option("--to", arguments.format, "Target format, one of output.formats")->required();
+  add_overrides(*convert, arguments,
+                "Parameter of the format: section.key=value, such as ramses.domains=8");
+  convert->add_option("--output", arguments.run.output,
+                      "Output folder (default: folder of the file)");
   convert->callback([&] {
     action = [&] {
       require_kernels();
@@ -192,7 +195,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     };
   });
 
-  auto* bench_command = app.add_subcommand("bench", "Run a benchmark (name --help: its options)");
+  auto* bench_command =
+      app.add_subcommand("bench", "Run a benchmark (octant bench NAME --help lists its options)");
   bench_command->add_option("name", arguments.bench_name, "Name of the benchmark")->required();
   bench_command->set_help_flag();  // each benchmark has its own
   bench_command->prefix_command();
