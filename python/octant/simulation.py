@@ -235,7 +235,10 @@ class Simulation:
 
         grid = tomllib.loads(self.parameters)["grid"]
         if grid["stretching"] != "uniform":
-            raise InputError("initial: a flow on a stretched grid is given through fields")
+            raise InputError(
+                "initial: initial states on stretched grids are not supported; set the "
+                "fields instead"
+            )
         spacing = [
             length / cells for length, cells in zip(grid["size"], grid["cells"], strict=True)
         ]
@@ -362,7 +365,7 @@ def _source_of(source: Source) -> Callable[..., dict[str, Array]]:
         columns = _columns(source(gas, dt), len(gas["x"]), "acceleration")
         known = {"heating", *(f"acceleration_{axis}" for axis in "xyz")}
         if unknown := set(columns) - known:
-            raise InputError(f"a source has no {', '.join(unknown)}: heating or acceleration")
+            raise InputError(f"unknown source terms {', '.join(unknown)}: heating or acceleration")
         return columns
 
     return rates

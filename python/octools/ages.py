@@ -21,7 +21,7 @@ def cosmic_time(scale_factor: Array, header: Header) -> Array:
         for name, default in zip(names, defaults, strict=True)
     ]
     if any(value is None for value in values):
-        raise OctoolsError("the file does not say what universe it is of: cosmology.omega_m, ...")
+        raise OctoolsError("the file has no cosmological parameters (cosmology.omega_m, ...)")
     matter, dark_energy, radiation, w0, wa, h = (float(value) for value in values)
     curvature = 1.0 - matter - dark_energy - radiation
     # dt = a / sqrt(...) dx with x = sqrt(a): smooth from a = 0 on.

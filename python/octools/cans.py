@@ -20,7 +20,7 @@ def load(folder: Path, name: str, moment: str = "final") -> Array:
     try:
         return np.ascontiguousarray(np.load(path).transpose(2, 1, 0))
     except (OSError, ValueError) as cause:
-        raise OctoolsError(f"{path} is no field of CaNS: {cause}") from cause
+        raise OctoolsError(f"{path} is not a CaNS field file: {cause}") from cause
 
 
 @dataclass(frozen=True)

@@ -57,5 +57,8 @@ def friends_of_friends(
         group.ctypes.data_as(ctypes.c_void_p),
     )
     if failed:
-        raise OctoolsError("these points cannot be linked: some are no numbers, or too many")
+        raise OctoolsError(
+            "these points cannot be linked: some coordinates are not finite, or there "
+            "are too many points"
+        )
     return group.astype(np.int64)

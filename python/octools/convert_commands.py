@@ -45,7 +45,7 @@ def convert(
 
     written = output or source.with_suffix(".toml")
     if written.exists():
-        raise OctoolsError(f"{written} is there already; move it aside, or name another (--output)")
+        raise OctoolsError(f"{written} exists already; move it aside, or choose another --output")
     done = codes.convert(source, written, initial)
     console.print(_account(done.rows))
     console.print(f"wrote {written}, with this table at its end")

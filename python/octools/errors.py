@@ -48,4 +48,4 @@ def reading(path: Path, expected: str) -> Iterator[None]:
     try:
         yield
     except (AttributeError, KeyError, OSError, RuntimeError, TypeError, ValueError) as cause:
-        raise OctoolsError(f"{path} is not a whole {expected}: {cause}") from cause
+        raise OctoolsError(f"{path} is not a complete {expected}: {cause}") from cause

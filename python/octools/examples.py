@@ -75,7 +75,7 @@ def read_example(path: Path) -> Example:
             lines = said.setdefault(words[1], [])
         lines.append(words[2] if words else line.lstrip("# "))
     if "Shows" not in said:
-        raise OctoolsError(f"{path}: its first lines do not say what it shows (Shows: ...)")
+        raise OctoolsError(f"{path}: no line 'Shows: ...' in its header")
     joined = {word: " ".join(" ".join(parts).split()) for word, parts in said.items()}
     return Example(path.stem, tomllib.loads(text), joined)
 

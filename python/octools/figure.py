@@ -294,7 +294,7 @@ def _norm(picture: Picture, field: Field, image: Image) -> Normalize:
     if picture.log:
         positive = finite[finite > 0]
         if positive.size == 0:
-            raise OctoolsError(f"{picture.field} is nowhere positive; draw it without --log")
+            raise OctoolsError(f"{picture.field} has no positive values; plot it without --log")
         low = float(positive.min()) if low is None else low
         high = float(positive.max()) if high is None else high
         if not 0 < low <= high:

@@ -194,7 +194,7 @@ def _read_columns(path: Path) -> dict[str, Array]:
         table = np.array([[float(cell) for cell in row] for row in rows[1:]])
         return dict(zip(rows[0], table.T, strict=True))
     except (ValueError, IndexError) as cause:
-        raise OctoolsError(f"{path} is no table of numbers: {cause}") from cause
+        raise OctoolsError(f"{path} is not a table of numbers: {cause}") from cause
 
 
 def wall_shear(profile: dict[str, Array], viscosity: float) -> float:

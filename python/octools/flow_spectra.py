@@ -71,8 +71,8 @@ def read_spectra(run: Path) -> Spectra:
     path = run / "statistics.h5"
     if not path.is_file():
         raise OctoolsError(
-            f"{run} holds no statistics.h5: has it taken samples? statistics.start and "
-            "statistics.interval say when"
+            f"{run} holds no statistics.h5: the run has taken no samples; set "
+            "statistics.interval and statistics.start"
         )
     with reading(path, "file of statistics"), h5py.File(path) as file:
         stored, z = file["spectra"], file["grid/z"][...]

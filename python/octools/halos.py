@@ -104,7 +104,9 @@ def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
         raise unknown_name("kind of particles", kind, kinds, str(snapshot.path))
     group, header = snapshot.file["particles"][kind], snapshot.header
     if "mass" not in group:
-        raise OctoolsError(f"{snapshot.path}: {kind} particles have no mass: they make no halos")
+        raise OctoolsError(
+            f"{snapshot.path}: {kind} particles have no mass: halos require massive particles"
+        )
     mass = np.asarray(group["mass"][...], dtype=float)
     if mass.size == 0:
         raise OctoolsError(f"{snapshot.path} holds no particles of the kind {kind}")
@@ -114,7 +116,8 @@ def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
     velocity = np.asarray(group["velocity"][...], dtype=float)
     if not all(np.isfinite(values).all() for values in (mass, position, velocity)):
         raise OctoolsError(
-            f"{snapshot.path}: some {kind} particles have no numbers; is it damaged?"
+            f"{snapshot.path}: some {kind} particles have non-finite values; the file may "
+            "be damaged"
         )
     return Particles(position, velocity, mass, header.lower, header.size, header.periodic)
 

@@ -74,7 +74,7 @@ def read_history(run: Path) -> History:
     with reading(path, "history"):
         table = np.array([[float(cell or "nan") for cell in row] for row in body])
     if table.shape != (len(body), len(names)):
-        raise OctoolsError(f"{path} is not a whole history: its rows differ in length")
+        raise OctoolsError(f"{path} is not a complete history: its rows differ in length")
     return History(path, dict(zip(names, table.T, strict=True)))
 
 

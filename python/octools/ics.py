@@ -96,7 +96,7 @@ class GraficLevel:
     def _header(self, field: str) -> NDArray[np.void]:
         found = np.fromfile(self._path(field), HEADER, 1)
         if found.size < 1 or found["before"][0] != 44 or found["after"][0] != 44:
-            raise OctoolsError(f"{self._path(field)} is no little-endian grafic2 file")
+            raise OctoolsError(f"{self._path(field)} is not a little-endian grafic2 file")
         return found[0]
 
     @property
@@ -165,15 +165,15 @@ def base_overdensity(snapshot: Snapshot) -> tuple[Universe, Array]:
     header = snapshot.header
     if not header.parameter("cosmology.enabled", False):
         raise OctoolsError(
-            f"{snapshot.path} is of no cosmological run (cosmology.enabled): there is no linear "
-            "theory to compare with"
+            f"{snapshot.path} is not from a cosmological run (cosmology.enabled = true), "
+            "which linear theory requires"
         )
     names = ("cosmology.omega_m", "cosmology.omega_lambda", "cosmology.h")
     omega_m, omega_lambda, h = (header.parameter(name) for name in names)
     if omega_m is None or omega_lambda is None or h is None:
-        raise OctoolsError(f"{snapshot.path} is of no cosmological run: it sets no {names[0]}")
+        raise OctoolsError(f"{snapshot.path} is not from a cosmological run: it has no {names[0]}")
     if len(set(header.base_cells)) != 1:
-        raise OctoolsError(f"{snapshot.path}: the base grid is no cube")
+        raise OctoolsError(f"{snapshot.path}: the base grid is not a cube")
     density = np.empty(tuple(header.base_cells[::-1]))
     n = header.block_size
     for batch in snapshot.batches(["density"], snapshot.levels[0]):

@@ -114,7 +114,7 @@ def results_of(file: Path) -> Path:
     except OSError as cause:
         raise OctoolsError(f"{file} cannot be read: {cause.strerror}") from cause
     except ValueError as cause:
-        raise OctoolsError(f"{file} is no parameter file: {cause}") from cause
+        raise OctoolsError(f"{file} is not a parameter file: {cause}") from cause
     return Path(str(parameters.get("output", {}).get("directory", "output")))
 
 

@@ -66,7 +66,7 @@ def job(
     """Write a job script that stops before its time is up and comes back until the run is done."""
     ranks = ranks or gpus or max(1, len(os.sched_getaffinity(0)) // threads)
     if gpus % ranks:
-        raise OctoolsError(f"{gpus} GPUs cannot be shared out evenly among {ranks} ranks of a node")
+        raise OctoolsError(f"{gpus} GPUs cannot be divided evenly among {ranks} ranks of a node")
     build = Path(os.environ.get("OCTANT_BUILD", "build/release")).resolve()
     destination = output or Path(f"{file.stem}.{scheduler.value}.sh")
     wanted = Job(
@@ -91,7 +91,7 @@ def job(
         write_new(destination, text, 0o755)
     except FileExistsError:
         raise OctoolsError(
-            f"{destination} is there already; move it aside, or name another (--output)"
+            f"{destination} exists already; move it aside, or choose another --output"
         ) from None
     except OSError as cause:
         raise OctoolsError(f"cannot write {destination}: {cause.strerror}") from cause

@@ -118,7 +118,9 @@ def kennicutt(snapshot: Snapshot, axis: int, width: float, age: float, rings: bo
     header = snapshot.header
     _require_units(header, snapshot.path)
     if "stars" not in snapshot.particle_kinds:
-        raise OctoolsError(f"{snapshot.path} has no stars: did the run have stars.enabled = true?")
+        raise OctoolsError(
+            f"{snapshot.path} has no stars; requires a run with stars.enabled = true"
+        )
     kiloparsec = 1e3 * PARSEC / header.units["length"]
     across = list(View(axis, None).across)
     if width * kiloparsec < snapshot.finest_cell()[across[0]]:

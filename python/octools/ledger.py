@@ -71,7 +71,7 @@ class Book:
 def books(history: History) -> list[Book]:
     """Open the books of mass, momentum and energy."""
     if "mass" not in history.columns:
-        raise OctoolsError(f"{history.path} has no gas: there is nothing to account for")
+        raise OctoolsError(f"{history.path} has no gas, which the budgets require")
     kinds = _kinds(history)
     mass = MASS | {f"{kind}_outflow_mass": -1.0 for kind in kinds}
     found = [_book(history, "mass", _with_particles(history, "mass"), mass)]

@@ -76,7 +76,7 @@ class LinearTheory:
         x = (np.log(a) - log_a[0]) / (log_a[1] - log_a[0])
         n = int(np.clip(x, 0, len(log_a) - 2))
         if not -1e-9 <= x <= len(log_a) - 1 + 1e-9:
-            raise ValueError(f"no growth factor at a = {a}: it is known from 1e-5 to 10")
+            raise ValueError(f"no growth factor at a = {a}: expected 1e-5 to 10")
         t, width = x - n, log_a[1] - log_a[0]
         change = values[n + 1] - values[n]
         cubic = width * (slopes[n] + slopes[n + 1]) - 2 * change

@@ -87,7 +87,7 @@ class CellData:
         values = self[name]
         size = factor(self.units[name], self.header.units) if name in self.units else None
         if size is None:
-            raise OctoolsError(f"{self.path} does not tell the units of {name}")
+            raise OctoolsError(f"{self.path} has no units for {name}")
         return values * size
 
     def to_yt(self) -> Any:

@@ -42,7 +42,7 @@ def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float, float
         low = min(low, float(values.min(initial=np.inf)))
         high = max(high, float(values.max(initial=-np.inf)))
     if low > high:
-        raise OctoolsError(f"{picture.field} has no values that these colours can show")
+        raise OctoolsError(f"{picture.field} has no values in the range of the colour scale")
     if signed and not picture.log:
         high = max(-low, high)
         low = -high

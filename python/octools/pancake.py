@@ -138,7 +138,7 @@ class Line:
         self.heat = heat / (GAMMA - 1)  # energy per mass
         self.gas = pancake.gas_share
         if self.gas == 0:
-            raise ValueError("there is no gas")
+            raise ValueError("the pancake has no gas")
         self.mass = self.gas * np.diff(self.node_mass)
         sheet = 0.5 * (np.arange(sheets if self.gas < 1 else 0) + 0.5) / sheets
         self.y, self.w = pancake.places(sheet, begin)

@@ -69,7 +69,7 @@ def phase_diagram(snapshot: Snapshot, x: Field, y: Field, weight: str = "mass") 
             found.append(_binned(*(np.log10(v[good]) for v in values), amount[good]))
     places, amounts = (np.concatenate(part) for part in zip(*found, strict=True))
     if not len(places):
-        raise OctoolsError(f"{x.name} and {y.name} are nowhere both positive")
+        raise OctoolsError(f"{x.name} and {y.name} have no cells where both are positive")
     low, high = places.min(axis=0) - 0.01, places.max(axis=0) + 0.01
     wide = np.maximum(high - low, 0.2)
     middle = 0.5 * (low + high)

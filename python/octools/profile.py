@@ -199,7 +199,7 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         raise OctoolsError(f"there is no exact {name} solution at t = {t:g}; take a later snapshot")
     gamma = overrides.get("gamma", header.gamma)
     if not gamma > 1:
-        raise OctoolsError("the snapshot names no hydro.gamma > 1; give one with --gamma")
+        raise OctoolsError("the snapshot has no hydro.gamma > 1; give --gamma")
     if name == "sedov":
         blast = Sedov(given("energy", 1.0), given("density", 1.0), gamma)
         return Exact(name, lambda r: blast.at(r, t), blast.radius(t))
@@ -233,7 +233,7 @@ def _exact_pancake(header: Header) -> Exact:
     axis = problem_axis(header)
     size = float(header.size[axis])
     if not np.isclose(size, 1.0):
-        raise OctoolsError(f"the pancake's wave is {size:g} of the box long, not all of it")
+        raise OctoolsError(f"the pancake's wavelength is {size:g} of the box long, not all of it")
     pancake = Pancake(
         theory,
         start=epoch(header.parameter("cosmology.start")),

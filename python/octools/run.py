@@ -48,7 +48,10 @@ def snapshots(run: Path, series: str = SNAPSHOTS) -> dict[int, Path]:
     if series in every:
         return dict(sorted(every[series].items()))
     if series == SNAPSHOTS:
-        raise OctoolsError(f"{run} holds no snapshots (snap_NNNNN.h5); has the run written any?")
+        raise OctoolsError(
+            f"{run} holds no snapshots (snap_NNNNN.h5); wait for the first snapshot, or "
+            "check output.directory"
+        )
     raise unknown_name("series of files", series, list(every), str(run))
 
 
@@ -92,13 +95,13 @@ def wanted_pictures(run: Path) -> list[str]:
     try:
         parameters = tomllib.loads(path.read_text())
     except OSError as cause:
-        raise OctoolsError(f"{run} is no run directory: {path} cannot be read") from cause
+        raise OctoolsError(f"{run} is not a run directory: {path} cannot be read") from cause
     except ValueError as cause:  # no TOML, or no text
-        raise OctoolsError(f"{path} is broken: {cause}") from cause
+        raise OctoolsError(f"{path} is invalid: {cause}") from cause
     output = parameters.get("output", {})
     wanted = output.get("pictures", []) if isinstance(output, dict) else None
     if not (isinstance(wanted, list) and all(isinstance(text, str) for text in wanted)):
-        raise OctoolsError(f"{path} is broken: output.pictures is no list of commands")
+        raise OctoolsError(f"{path} is invalid: output.pictures is not a list of commands")
     return wanted
 
 
@@ -108,15 +111,16 @@ def picture_command(text: str, run: Path) -> list[str]:
     Raises
     ------
     OctoolsError
-        If it is no command that draws into the run's directory.
+        If it is not a command that draws into the run's directory.
     """
     try:
         name, *options = shlex.split(text)
     except ValueError as cause:
-        raise OctoolsError(f"output.pictures: '{text}' is no command") from cause
+        raise OctoolsError(f"output.pictures: '{text}' is not a command") from cause
     if name not in PICTURE_COMMANDS:
         raise OctoolsError(
-            f"output.pictures: '{name}' draws nothing; there are {', '.join(PICTURE_COMMANDS)}"
+            f"output.pictures: '{name}' is not a plot command; expected one of "
+            f"{', '.join(PICTURE_COMMANDS)}"
         )
     if any(option.startswith(("-o", "--output")) for option in options):
         raise OctoolsError(

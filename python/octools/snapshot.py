@@ -430,7 +430,8 @@ def _text(value: Any) -> str:
 def _read_header(file: h5py.File, path: Path) -> Header:
     if "fields" in file and "mesh" not in file:
         raise OctoolsError(
-            f'{path} is of an incompressible flow (model = "dns"); expected one of an adaptive mesh'
+            f'{path} is from an incompressible flow (model = "dns"); expected a file of an '
+            "adaptive mesh"
         )
     for group in ("header", "mesh"):
         if group not in file:

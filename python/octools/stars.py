@@ -51,7 +51,9 @@ def star_formation(snapshot: Snapshot, intervals: int = 50) -> StarFormation:
     """
     header = snapshot.header
     if "stars" not in snapshot.particle_kinds:
-        raise OctoolsError(f"{snapshot.path} has no stars: did the run have stars.enabled = true?")
+        raise OctoolsError(
+            f"{snapshot.path} has no stars; requires a run with stars.enabled = true"
+        )
     stars = snapshot.particles("stars")
     expands = bool(header.parameter("cosmology.enabled", False))
     if not expands and header.units["time"] == 1.0:

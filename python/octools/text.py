@@ -53,6 +53,6 @@ def require_name(name: object, what: str) -> str:
     if isinstance(name, str) and re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
         return name
     raise OctoolsError(
-        f'{what}: "{printable(str(name))}" is no name; expected letters (a-z, A-Z), digits and _, '
-        "no digit first, at most 100 characters"
+        f'{what}: "{printable(str(name))}" is not a name; expected letters (a-z, A-Z), digits '
+        "and _, no digit first, at most 100 characters"
     )

@@ -137,7 +137,7 @@ def test_history_draws_and_prints(octools: Call, run: Path) -> None:
         (["plot", "RUN", "--field", "denisty"], "did you mean density?"),
         (["plot", "RUN", "--snapshot", "7"], "no snapshot 7; it has 0 to 2"),
         (["plot", "RUN", "--position", "3"], "outside the domain"),
-        (["plot", "RUN", "--field", "velocity_x", "--log"], "draw it without --log"),
+        (["plot", "RUN", "--field", "velocity_x", "--log"], "plot it without --log"),
         (["plot", "RUN", "--colours", "viridsi"], "did you mean viridis"),
         (["plot", "RUN", "--output", "a.xyz"], "cannot write a.xyz"),
         (["profile", "RUN", "--snapshot", "0", "--exact", "sod"], "no exact sod solution at t = 0"),
@@ -223,7 +223,7 @@ def test_a_damaged_parameter_file_is_named(octools: Call, run: Path, text: bytes
     (run / "run.toml").write_bytes(text)
     result = octools("pictures", run)
     assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)
-    assert f"{run / 'run.toml'} is broken" in result.stderr
+    assert f"{run / 'run.toml'} is invalid" in result.stderr
 
 
 def test_unknown_option_ends_with_2(octools: Call, run: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
         ("'poi'", "'hcl'", "inivel"),
         ("'poi'", "'uni'", "is_wallturb"),
         ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
-        ("ng(1:3)", "mg(1:3)", "no parameter file"),
+        ("ng(1:3)", "mg(1:3)", "not a CaNS parameter file"),
         ("visci", "bcpre(0:1,1:3) = 0., 1., 0., 0., 0., 0.\nvisci", "a condition of the pressure"),
     ],
 )
@@ -197,7 +197,7 @@ def test_tables_begin_at_the_names_of_their_columns(tmp_path: Path) -> None:
     table.write_text("# from somewhere, as it is\n# x,u\n0.0,1.0\n0.5,2.0\n")
     assert read_table(table)["u"] == pytest.approx([1.0, 2.0])
     table.write_text("x,u\n0.0,one\n")
-    with pytest.raises(OctoolsError, match="no table"):
+    with pytest.raises(OctoolsError, match="not a table"):
         read_table(table)
 
 

@@ -50,7 +50,7 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
     with pytest.raises(OctoolsError, match="no rows yet"):
         read_history(tmp_path)
     (tmp_path / "history.csv").write_text("a,b\n1,x\n")
-    with pytest.raises(OctoolsError, match="is not a whole history"):
+    with pytest.raises(OctoolsError, match="is not a complete history"):
         read_history(tmp_path)
 
 

@@ -154,9 +154,9 @@ def test_what_cannot_be_used_is_refused_in_one_line(
         for word in words:
             assert word in result.stderr
 
-    refused(snapshot_path, "no cosmological run")
+    refused(snapshot_path, "not from a cosmological run")
     blast = "cosmology = {enabled = false, omega_m = 0.3, omega_lambda = 0.7, h = 0.7}"
-    refused(Synthetic(parameters=blast).write(tmp_path / "blast.h5"), "no cosmological run")
+    refused(Synthetic(parameters=blast).write(tmp_path / "blast.h5"), "not from a cosmological run")
     refused(tmp_path / "nowhere", "nowhere")
     file = tmp_path / "level_003/ic_deltab"
     write(file, np.zeros((8, 8, 8)))

@@ -34,7 +34,7 @@ def test_a_query_sees_both_runs(runs: tuple[Path, Path], octools: Call) -> None:
     with Runs(runs) as several:
         assert several.rows(joined)[1] == [(20,)]
         for query in ("drop view steps", "copy steps to 'x'", "select 1; select 2"):
-            with pytest.raises(OctoolsError, match="only read"):
+            with pytest.raises(OctoolsError, match="read-only"):
                 several.rows(query)
         with pytest.raises(OctoolsError):
             several.rows(f"from '{runs[0]}/telemetry/*.parquet'")

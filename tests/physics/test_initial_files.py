@@ -300,16 +300,16 @@ def test_the_writer_refuses_what_is_no_state(tmp_path: Path) -> None:
         ({"temperature": 1.0}, "pressure or temperature"),
         ({"velocity": [0.0, math.inf, 0.0]}, "velocity_y is inf"),
         ({"velocity_z": 1.0}, "velocity and velocity_z are given"),
-        ({"a/b": 1.0}, 'level 0: field: "a/b" is no name'),
+        ({"a/b": 1.0}, 'level 0: field: "a/b" is not a name'),
         ({"a\x1b": 1.0}, r"\\x1b"),
-        ({"": 1.0}, 'field: "" is no name'),
-        ({7: 1.0}, 'field: "7" is no name'),
+        ({"": 1.0}, 'field: "" is not a name'),
+        ({7: 1.0}, 'field: "7" is not a name'),
     ):
         with pytest.raises(OctoolsError, match=message):
             write_initial(tmp_path / "other.h5", gas | wrong)
     body = {"position": np.zeros((1, 3)), "mass": 1.0}
     for kind, columns in (("dark/x", body), ("a\nb", body), ("dark", body | {"a,b": [1.0]})):
-        with pytest.raises(OctoolsError, match="is no name"):
+        with pytest.raises(OctoolsError, match="is not a name"):
             write_initial(tmp_path / "other.h5", gas, particles={kind: columns})
     assert sorted(file.name for file in tmp_path.iterdir()) == ["gas.h5"]
 

@@ -81,7 +81,7 @@ def _read(path: Path) -> dict[str, Any]:
         for match, end in zip(found, ends, strict=True)
     }
     if "ng" not in values or "l" not in values:
-        raise OctoolsError(f"{path} is no parameter file of CaNS: it sets no ng or no l")
+        raise OctoolsError(f"{path} is not a CaNS parameter file: ng or l is missing")
     return values
 
 

@@ -74,7 +74,7 @@ def convert(path: Path, output: Path, initial: Path | None = None) -> Conversion
     if code is None:
         names = ", ".join(code.name for code in codes())
         raise OctoolsError(
-            f"{path} is no parameter file of {names}, by its name; a snapshot needs --to"
+            f"{path} is not a parameter file of {names}, by its name; a snapshot needs --to"
         )
     done = _with_fields(path, output, initial) if code.name == "CaNS" else code.convert(path)
     write_text(output, done.finish(code.name))

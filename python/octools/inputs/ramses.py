@@ -48,7 +48,7 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         groups = f90nml.read(str(path))
     except (OSError, StopIteration, AssertionError, ValueError, TypeError, IndexError) as cause:
-        raise OctoolsError(f"{path} is not a whole namelist: {cause}") from cause
+        raise OctoolsError(f"{path} is not a complete namelist: {cause}") from cause
     return {
         f"{group}/{name}": value
         for group, names in groups.items()

@@ -167,7 +167,7 @@ def select_statement(query: str) -> duckdb.Statement:
         raise explained(cause) from cause
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise OctoolsError(
-            "telemetry is only read: give one query that begins with select, from, with, "
+            "telemetry is read-only: expected one query that begins with select, from, with, "
             "describe, show or summarize"
         )
     return statements[0]
@@ -191,7 +191,7 @@ def explained(cause: duckdb.Error) -> OctoolsError:
     if match := re.search(r'does not have a column named "([^"]+)"', text):
         return _unknown_column(match[1], text)
     if match := re.search(r'Cannot access file "([^"]+)"', text):
-        return OctoolsError(f"a query reads the run's telemetry alone, not {match[1]}")
+        return OctoolsError(f"queries can only read the run's telemetry, not {match[1]}")
     first = text.split("\n\nLINE")[0]
     return OctoolsError("SQL: " + " ".join(first.split()))
 

@@ -69,8 +69,8 @@ def find_files(run: Path) -> RunFiles:
     paths = sorted(directory.glob("[!.]*.parquet"))
     if not paths:
         raise OctoolsError(
-            f"{run} holds no telemetry (telemetry/*.parquet); is it the output of a run that has "
-            "made a few steps?"
+            f"{run} holds no telemetry (telemetry/*.parquet); expected the output "
+            "directory of a run with telemetry.enabled = true, after some steps"
         )
     files = [_telemetry_file(path, values) for path, values in _metadata(paths).items()]
     _require_one_run(directory, files)
@@ -104,7 +104,7 @@ def _metadata_of_one(
         return database.execute(query, [[str(path)]]).fetchall()
     except duckdb.Error as cause:
         raise OctoolsError(
-            f"{path} is no whole Parquet file; remove it to look at the others"
+            f"{path} is not a complete Parquet file; remove it to read the others"
         ) from cause
 
 
@@ -117,7 +117,7 @@ def _telemetry_file(path: Path, metadata: dict[str, str]) -> TelemetryFile:
         )
     if int(version) > VERSION:
         raise OctoolsError(
-            f"{path} follows version {version} of the telemetry's schema; these tools know "
+            f"{path} has version {version} of the telemetry schema; octools supports "
             f"version {VERSION}: use the octools of the Octant that wrote it"
         )
     if not match or match["table"] not in TABLES:

@@ -33,7 +33,7 @@ class Runs:
         if len(set(names)) < len(names):
             names = [str(path) for path in paths]
         if len(set(names)) < len(names):
-            raise OctoolsError("the same run is named twice; give different ones")
+            raise OctoolsError("the same run is given twice; expected different runs")
         self.runs = {name: Telemetry(path) for name, path in zip(names, paths, strict=True)}
 
     def __enter__(self) -> Self:

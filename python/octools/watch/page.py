@@ -170,7 +170,7 @@ class WatchPage:
         path = Path(self._folder.name) / f"{self._runs.index(run)}_{picture}"
         version = self._pictures(run.path).get(picture)
         if version is None:
-            raise OctoolsError(f"{run.path} has nothing to draw yet")
+            raise OctoolsError(f"{run.path} has no plots yet")
         if self._drawn.get(path) != version:
             draw(run.path, picture, path)
             self._drawn[path] = version

@@ -264,20 +264,20 @@ def control(run: Path, orders: dict[str, object]) -> Path:
         elif name in ("snapshot_interval", "checkpoint_interval") and _is_length(value):
             lines.append(f"{name} = {float(value)!r}\n")  # type: ignore[arg-type]
         else:
-            raise OctoolsError(f"a run cannot be told {name} = {value}")
+            raise OctoolsError(f"not supported in a control file: {name} = {value}")
     name = Parameters(run / "run.toml").text("run", "control_file", "control.toml")
     if not is_file_name(name) or not name.endswith(".toml") or name in (".toml", "run.toml"):
         raise OctoolsError(
-            f"{run / 'run.toml'}: run.control_file = '{printable(name)}' is no name of a control "
-            "file; expected one such as control.toml"
+            f"{run / 'run.toml'}: run.control_file = '{printable(name)}' is not a valid "
+            "name of a control file; expected a name such as control.toml"
         )
     path = run / name
     try:
         write_new(path, "".join(lines))
     except FileExistsError:
         raise OctoolsError(
-            f"{path} exists: the run has not applied the last order yet; remove the file if the "
-            "run's log says that it is ignored"
+            f"{path} exists: the run has not applied the last request yet; remove the "
+            "file if the log says that it is ignored"
         ) from None
     except OSError as cause:
         raise OctoolsError(f"cannot write {path}: {cause.strerror}") from cause
