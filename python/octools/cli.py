@@ -69,9 +69,9 @@ class Commands(TyperGroup):
         formatter.write(
             "\n".join(
                 (
-                    "octools COMMAND [OPTIONS]: look at what Octant wrote.\n",
+                    "octools COMMAND [OPTIONS]: analyse and plot results of Octant.\n",
                     *lines,
-                    "\noctools COMMAND -h tells what a command takes.",
+                    "\noctools COMMAND -h lists the options of a command.",
                 )
             )
         )
@@ -83,16 +83,16 @@ def _command_of(entry: Entry) -> Any:
     return typer.main.get_command(one)
 
 
-app = typer.Typer(cls=Commands, help="Look at what Octant wrote.", **PLAIN)
+app = typer.Typer(cls=Commands, help="Analyse and plot results of Octant.", **PLAIN)
 
 
 @app.callback()
 def _main() -> None:
-    """Look at what Octant wrote."""
+    """Analyse and plot results of Octant."""
 
 
 def pictures(run: Annotated[Path, typer.Argument(help="A run directory.")]) -> None:
-    """Make the pictures that a run's parameter file asks for in output.pictures."""
+    """Make the plots listed in output.pictures of a run."""
     wanted = wanted_pictures(run)
     codes = [_ended(lambda text=text: app(picture_command(text, run))) for text in wanted]
     if not codes:

@@ -20,7 +20,7 @@ def convert(
         typer.Argument(help="A snapshot or run directory, with --to; or a parameter file."),
     ],
     to: Annotated[
-        str | None, typer.Option("--to", help=f"What to write: {', '.join(TARGETS)}.")
+        str | None, typer.Option("--to", help=f"Target format: {', '.join(TARGETS)}.")
     ] = None,
     output: Annotated[
         Path | None,
@@ -28,7 +28,7 @@ def convert(
     ] = None,
     initial: Annotated[
         Path | None,
-        typer.Option(help="Of CaNS: folder of u_init.npy, ... (default: the source's)"),
+        typer.Option(help="Folder of u_init.npy, ..., for CaNS. (default: the source's)"),
     ] = None,
     snapshot: Number = None,
 ) -> None:

@@ -19,15 +19,27 @@ def ics_command(
     target: Annotated[
         Path, typer.Argument(help="A folder of grafic files, a snapshot, or a run directory.")
     ],
-    omega_b: Annotated[float, typer.Option(min=0.0, help="Baryons, for linear theory.")] = 0.047,
-    sigma_8: Annotated[float, typer.Option(min=0.0, help="Of the linear spectrum today.")] = 0.81,
-    spectral_index: Annotated[float, typer.Option(help="Of the primordial spectrum.")] = 0.967,
-    w0: Annotated[float, typer.Option(help="Dark energy's equation of state today.")] = -1.0,
-    wa: Annotated[float, typer.Option(help="Its change: w = w0 + wa (1 - a).")] = 0.0,
-    omega_radiation: Annotated[
-        float, typer.Option(min=0.0, help="Radiation today, for linear theory.")
+    omega_b: Annotated[
+        float, typer.Option(min=0.0, help="Baryon density parameter, for linear theory.")
+    ] = 0.047,
+    sigma_8: Annotated[
+        float, typer.Option(min=0.0, help="Normalization of the linear spectrum today.")
+    ] = 0.81,
+    spectral_index: Annotated[
+        float, typer.Option(help="Spectral index of the primordial spectrum.")
+    ] = 0.967,
+    w0: Annotated[
+        float, typer.Option(help="Equation-of-state parameter of dark energy today.")
+    ] = -1.0,
+    wa: Annotated[
+        float, typer.Option(help="Evolution of the equation of state: w = w0 + wa (1 - a).")
     ] = 0.0,
-    snapshot: Annotated[int, typer.Option("--snapshot", help="Which snapshot of a run.")] = 0,
+    omega_radiation: Annotated[
+        float, typer.Option(min=0.0, help="Radiation density parameter today, for linear theory.")
+    ] = 0.0,
+    snapshot: Annotated[
+        int, typer.Option("--snapshot", help="Number of the snapshot of a run.")
+    ] = 0,
     output: Output = None,
 ) -> None:
     """Summarise initial conditions, and compare their power spectrum with linear theory.
@@ -118,13 +130,15 @@ def halos(
     linking: Annotated[
         float, typer.Option(min=0.0, help="Linking length, in mean separations of particles.")
     ] = 0.2,
-    least: Annotated[int, typer.Option(min=2, help="Particles of the smallest halo.")] = 20,
-    kind: Annotated[str, typer.Option(help="Which particles.")] = "dark",
-    picture: Annotated[bool, typer.Option(help="Draw the halos and their mass function.")] = True,
+    least: Annotated[int, typer.Option(min=2, help="Minimum number of particles per halo.")] = 20,
+    kind: Annotated[str, typer.Option(help="Particle kind.")] = "dark",
+    picture: Annotated[
+        bool, typer.Option(help="Plot of the halos and their mass function.")
+    ] = True,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
-    """Find halos of particles by friends of friends, and write their catalogue."""
+    """Find halos of particles by friends of friends and write a catalogue."""
     from octools.halos import (
         find_halos,
         read_particles,

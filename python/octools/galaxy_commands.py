@@ -14,7 +14,7 @@ def ledger(
     run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
     output: Output = None,
 ) -> None:
-    """Close the books of a run: what changed, by which process, and what is left over."""
+    """Plot the mass and energy budgets of a run by process, and their residuals."""
     from octools.history import read_history
     from octools.ledger import books, save_books
 
@@ -36,10 +36,10 @@ def ledger(
 def sfr(
     target: Target,
     snapshot: Number = None,
-    intervals: Annotated[int, typer.Option(min=1, help="Of time, of equal length.")] = 50,
+    intervals: Annotated[int, typer.Option(min=1, help="Number of time bins.")] = 50,
     output: Output = None,
 ) -> None:
-    """Draw how many stars formed when, by the stars of a snapshot; write it as CSV beside."""
+    """Plot the star formation history of a snapshot; write it as CSV, too."""
     from octools.snapshot import Snapshot
     from octools.stars import save_star_formation, star_formation
     from octools.table import write_table
@@ -63,17 +63,20 @@ def sfr(
 def kennicutt(
     target: Target,
     snapshot: Number = None,
-    axis: Annotated[Axis, typer.Option(help="The axis that is looked along.")] = Axis.z,
+    axis: Annotated[Axis, typer.Option(help="Direction of the projection.")] = Axis.z,
     square: Annotated[
-        float, typer.Option(min=0.0, help="Edge of the squares, or width of the rings, kpc.")
+        float,
+        typer.Option(min=0.0, help="Side length of the squares, or width of the rings [kpc]."),
     ] = 0.75,
     rings: Annotated[
         bool, typer.Option("--rings", help="Rings around the stars' centre instead of squares.")
     ] = False,
-    age: Annotated[float, typer.Option(min=0.0, help="Of the stars that count, Myr.")] = 50.0,
+    age: Annotated[
+        float, typer.Option(min=0.0, help="Maximum age of the stars that count [Myr].")
+    ] = 50.0,
     output: Output = None,
 ) -> None:
-    """Draw rates of star formation against columns of gas; write them as CSV beside."""
+    """Plot the Kennicutt-Schmidt relation; write it as CSV, too."""
     from octools.errors import OctoolsError
     from octools.kennicutt import kennicutt as relation
     from octools.kennicutt import save_kennicutt
@@ -99,10 +102,10 @@ def kennicutt(
 def sinks(
     target: Target,
     snapshot: Number = None,
-    rows: Annotated[int, typer.Option(min=1, help="Of the table on the screen.")] = 20,
+    rows: Annotated[int, typer.Option(min=1, help="Number of rows printed.")] = 20,
     output: Output = None,
 ) -> None:
-    """List the black holes of a snapshot, the heaviest first; write them and mergers as CSV."""
+    """List the black holes of a snapshot by mass; write them and their mergers as CSV."""
     from octools.sinks import black_holes, mergers
     from octools.snapshot import Snapshot
     from octools.table import write_table

@@ -35,35 +35,42 @@ LAUNCHERS = {"slurm": Launcher.srun, "pbs": Launcher.mpirun, "flux": Launcher.fl
 
 def job(
     file: Annotated[Path, typer.Argument(help="The run's parameter file.")],
-    scheduler: Annotated[Scheduler, typer.Option("--for", help="Who runs the cluster's jobs.")],
-    time: Annotated[str, typer.Option(help="Of one job, HOURS:MINUTES or DAYS-HOURS:MINUTES.")],
-    nodes: Annotated[int, typer.Option(min=1, help="Nodes.")] = 1,
+    scheduler: Annotated[Scheduler, typer.Option("--for", help="Batch system of the cluster.")],
+    time: Annotated[
+        str, typer.Option(help="Wall-clock limit of a job, HOURS:MINUTES or DAYS-HOURS:MINUTES.")
+    ],
+    nodes: Annotated[int, typer.Option(min=1, help="Number of nodes.")] = 1,
     ranks: Annotated[
         int | None,
-        typer.Option(min=1, help="Per node. (default: one per GPU, or this machine's processors)"),
+        typer.Option(
+            min=1,
+            help="Number of ranks per node. (default: one per GPU, or this machine's processors)",
+        ),
     ] = None,
-    threads: Annotated[int, typer.Option(min=1, help="Per rank.")] = 1,
-    gpus: Annotated[int, typer.Option(min=0, help="Per node.")] = 0,
+    threads: Annotated[int, typer.Option(min=1, help="Number of threads per rank.")] = 1,
+    gpus: Annotated[int, typer.Option(min=0, help="Number of GPUs per node.")] = 0,
     margin: Annotated[
         int, typer.Option(min=1, help="Seconds before the end at which the run stops.")
     ] = 600,
     setting: Annotated[
-        list[str] | None, typer.Option("--set", help="section.key=value, as octant run has it.")
+        list[str] | None, typer.Option("--set", help="Override of a parameter, section.key=value.")
     ] = None,
-    queue: Annotated[str, typer.Option(help="Partition or queue.")] = "",
-    account: Annotated[str, typer.Option(help="Account, or bank.")] = "",
+    queue: Annotated[str, typer.Option(help="Partition or queue of the batch system.")] = "",
+    account: Annotated[str, typer.Option(help="Account or bank of the batch system.")] = "",
     launcher: Annotated[
-        Launcher | None, typer.Option(help="What starts the ranks. (default: the scheduler's own)")
+        Launcher | None,
+        typer.Option(help="Command that starts the ranks. (default: the scheduler's own)"),
     ] = None,
     setup: Annotated[
-        list[str] | None, typer.Option(help="A line before the run, such as 'module load openmpi'.")
+        list[str] | None,
+        typer.Option(help="Shell line before the run, such as 'module load openmpi'."),
     ] = None,
     results: Annotated[
         Path | None, typer.Option(help="Output directory. (default: the file's)")
     ] = None,
     output: Output = None,
 ) -> None:
-    """Write a job script that stops before its time is up and comes back until the run is done."""
+    """Write a job script that resubmits itself until the run is done."""
     ranks = ranks or gpus or max(1, len(os.sched_getaffinity(0)) // threads)
     if gpus % ranks:
         raise OctoolsError(f"{gpus} GPUs cannot be divided evenly among {ranks} ranks of a node")

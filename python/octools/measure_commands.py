@@ -40,37 +40,48 @@ class ExactName(StrEnum):
 def profile(
     target: Target,
     kind: Annotated[
-        ProfileKind | None, typer.Option(help="(default: radial for blasts and implosions)")
+        ProfileKind | None,
+        typer.Option(
+            help="Kind of profile: radial or line. (default: radial for blasts and implosions)"
+        ),
     ] = None,
     centre: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Of the shells, or on the line. (default: the problem's centre)"),
+        typer.Option(
+            help="Centre of the shells, or a point on the line. (default: the problem's centre)"
+        ),
     ] = None,
-    axis: Annotated[Axis | None, typer.Option(help="Of the line. (default: problem.axis)")] = None,
+    axis: Annotated[
+        Axis | None, typer.Option(help="Direction of the line. (default: problem.axis)")
+    ] = None,
     exact: Annotated[ExactName, typer.Option(help="Exact solution to compare with.")] = (
         ExactName.auto
     ),
     fields: Annotated[
-        str | None, typer.Option(help="Comma-separated. (default: density, velocity, pressure)")
+        str | None,
+        typer.Option(help="Fields, comma-separated. (default: density, velocity, pressure)"),
     ] = None,
     bin_width: Annotated[
-        float | None, typer.Option(min=0.0, help="Of the shells. (default: one finest cell)")
+        float | None,
+        typer.Option(min=0.0, help="Thickness of the shells. (default: one finest cell)"),
     ] = None,
-    energy: Annotated[float | None, typer.Option(help="Energy of a whole Sedov blast.")] = None,
-    density: Annotated[float | None, typer.Option(help="Density around a Sedov blast.")] = None,
+    energy: Annotated[float | None, typer.Option(help="Total energy of a Sedov blast.")] = None,
+    density: Annotated[float | None, typer.Option(help="Ambient density of a Sedov blast.")] = None,
     gamma: Annotated[float | None, typer.Option(help="Ratio of specific heats.")] = None,
-    position: Annotated[float | None, typer.Option(help="Of a shock tube's diaphragm.")] = None,
+    position: Annotated[
+        float | None, typer.Option(help="Position of the diaphragm of a shock tube.")
+    ] = None,
     reference: Annotated[
         list[Path] | None,
         typer.Option(help="Flows: tables of reference data (a channel: one; a cavity: u and w)."),
     ] = None,
     log: Annotated[
-        bool, typer.Option("--log", help="Logarithmic scales for what is above zero.")
+        bool, typer.Option("--log", help="Logarithmic scales for positive quantities.")
     ] = False,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
-    """Draw a radial profile or one along a line, with its exact solution; write it as CSV too.
+    """Plot a radial or line profile with its analytic solution; write it as CSV, too.
 
     Of a flow: the statistics of a channel in wall units, those of other flows over z, or velocities
     on the centre lines where there are none.
@@ -119,10 +130,10 @@ def profile(
 def expect(
     run: Annotated[Path, typer.Argument(help="The run directory of an example.")],
     example: Annotated[
-        str | None, typer.Option(help="Which example it is. (default: the directory's name)")
+        str | None, typer.Option(help="Name of the example. (default: the directory's name)")
     ] = None,
 ) -> None:
-    """Hold a run of an example against the numbers that it must give, and draw what led there."""
+    """Compare a run of an example with its expected results, and plot the comparison."""
     from octools.chart import Chart, save_charts
     from octools.expected import EXAMPLES
 
@@ -143,7 +154,7 @@ def spectra(
     run: Annotated[Path, typer.Argument(help="The run directory of a flow with statistics.")],
     output: Output = None,
 ) -> None:
-    """Draw the spectra of a flow, with the law of Kolmogorov; tell how well waves are resolved."""
+    """Plot the energy spectra of a flow and Kolmogorov's law; report the resolution."""
     from octools.flow_spectra import read_spectra, save_spectra
 
     found = read_spectra(run)
@@ -188,14 +199,16 @@ def _measure(
 
 def compare_command(
     a: Annotated[Path, typer.Argument(help="A snapshot, checkpoint or run directory.")],
-    b: Annotated[Path, typer.Argument(help="Another one.")],
+    b: Annotated[Path, typer.Argument(help="Second snapshot, checkpoint or run directory.")],
     tolerance: Annotated[
-        float, typer.Option(min=0.0, help="Greatest difference that passes.")
+        float, typer.Option(min=0.0, help="Maximum difference that passes.")
     ] = 0.0,
     relative: Annotated[
-        bool, typer.Option("--relative", help="Divide by the greatest value of the field.")
+        bool, typer.Option("--relative", help="Differences relative to the maximum of the field.")
     ] = False,
-    fields: Annotated[str | None, typer.Option(help="Comma-separated. (default: all)")] = None,
+    fields: Annotated[
+        str | None, typer.Option(help="Fields, comma-separated. (default: all)")
+    ] = None,
 ) -> None:
     """Compare two snapshots cell by cell, or a flow with a folder of CaNS's final fields.
 
@@ -283,7 +296,7 @@ def history(
     run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
     output: Output = None,
 ) -> None:
-    """Draw what a run conserved, its blocks per level and its time step.
+    """Plot conserved quantities, blocks per level and the time step of a run.
 
     Of a flow: kinetic energy, the friction of walls, the Nusselt number or else the loss of energy,
     and the time step.

@@ -39,8 +39,8 @@ class Format(StrEnum):
 
 
 Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
-Number = Annotated[int | None, typer.Option("--snapshot", help="Which snapshot of a run.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")]
+Number = Annotated[int | None, typer.Option("--snapshot", help="Number of the snapshot of a run.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file.")]
 
 
 def names_in(text: str | None) -> list[str]:

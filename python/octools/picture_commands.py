@@ -35,25 +35,34 @@ class Weight(StrEnum):
     volume = "volume"
 
 
-KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along the axis.")]
-AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
+KindOption = Annotated[Kind, typer.Option("--kind", help="Slice, or projection along the axis.")]
+AxisOption = Annotated[
+    Axis, typer.Option("--axis", help="Normal of the slice, or direction of the projection.")
+]
 Position = Annotated[
     float | None,
-    typer.Option(help="Where a slice cuts, in the unit of the axes. (default: the centre)"),
+    typer.Option(
+        help="Position of a slice along its normal, in the unit of the axes. (default: the centre)"
+    ),
 ]
 Centre = Annotated[
     tuple[float, float, float] | None,
-    typer.Option(help="Middle of the picture. (default: the problem's centre)"),
+    typer.Option(help="Centre of the plot. (default: the problem's centre)"),
 ]
 Width = Annotated[
-    float | None, typer.Option(help="Edge length of what is seen. (default: the whole domain)")
+    float | None,
+    typer.Option(help="Side length of the plotted region. (default: the whole domain)"),
 ]
-Mean = Annotated[bool, typer.Option("--mean", help="Project the mass-weighted mean.")]
-Log = Annotated[bool, typer.Option("--log", help="Logarithmic colours.")]
-Outlines = Annotated[bool, typer.Option("--outlines", help="Draw the blocks, coloured by level.")]
-Low = Annotated[float | None, typer.Option("--min", help="Least value of the colours.")]
-High = Annotated[float | None, typer.Option("--max", help="Greatest value of the colours.")]
-Colours = Annotated[str | None, typer.Option(help="A matplotlib colour map.")]
+Mean = Annotated[
+    bool, typer.Option("--mean", help="Mass-weighted mean instead of the column density.")
+]
+Log = Annotated[bool, typer.Option("--log", help="Logarithmic colour scale.")]
+Outlines = Annotated[
+    bool, typer.Option("--outlines", help="Outlines of the mesh blocks, coloured by level.")
+]
+Low = Annotated[float | None, typer.Option("--min", help="Lower limit of the colour scale.")]
+High = Annotated[float | None, typer.Option("--max", help="Upper limit of the colour scale.")]
+Colours = Annotated[str | None, typer.Option(help="Name of a matplotlib colour map.")]
 
 
 def _picture(
@@ -111,7 +120,7 @@ def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
 def plot(
     target: Target, picture: "Picture", snapshot: Number = None, output: Output = None
 ) -> None:
-    """Draw a slice or a projection."""
+    """Plot a slice or a projection."""
     import numpy as np
 
     from octools.figure import picture_field, save_plot
@@ -143,11 +152,11 @@ def movie(
     picture: "Picture",
     rate: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 10,
     series: Annotated[
-        str, typer.Option(help="Which files: snap, coarse or a slice, such as slice_z0.5.")
+        str, typer.Option(help="File series: snap, coarse or a slice such as slice_z0.5.")
     ] = SNAPSHOTS,
     output: Output = None,
 ) -> None:
-    """Draw all snapshots of a run with the same colours, as a film; or all cut-outs of a kind."""
+    """Make a movie of all snapshots or cut-outs of a run, with one colour scale."""
     from rich.progress import Progress
 
     from octools.flow import FlowSnapshot, is_flow
@@ -180,12 +189,15 @@ def movie(
 def phase(
     target: Target,
     x: Annotated[str, typer.Option(help="Field or formula. (default: density)")] = "",
-    y: Annotated[str, typer.Option(help="(default: temperature, else internal energy)")] = "",
-    weight: Annotated[Weight, typer.Option(help="What is shared out.")] = Weight.mass,
+    y: Annotated[
+        str,
+        typer.Option(help="Vertical axis. (default: temperature, else internal energy)"),
+    ] = "",
+    weight: Annotated[Weight, typer.Option(help="Field that weights the histogram.")] = Weight.mass,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
-    """Draw how much of the gas has which density and temperature, or other fields."""
+    """Plot the distribution of gas mass in density and temperature, or other fields."""
     from octools.fields import as_shown, find_field
     from octools.phase import phase_diagram, save_phase
     from octools.snapshot import Snapshot

@@ -21,9 +21,11 @@ def sql(
             help="Run directories, and one SQL query. Without it, the views are listed.",
         ),
     ],
-    form: Annotated[Format, typer.Option("--format", help="Of the answer.")] = Format.table,
+    form: Annotated[
+        Format, typer.Option("--format", help="Output format of the result.")
+    ] = Format.table,
 ) -> None:
-    """Ask the telemetry of a run in SQL; that of several with a column `run` in every view."""
+    """Query the telemetry of a run in SQL; of several runs with a column `run` in every view."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.sql import answer, overview
 
@@ -47,10 +49,11 @@ def sql(
 def scaling(
     runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Picture. (default: scaling.png)")
+        Path | None,
+        typer.Option("--output", "-o", help="Output file of the plot. (default: scaling.png)"),
     ] = None,
 ) -> None:
-    """Tell and draw how runs on different numbers of ranks or threads scale, and what grows."""
+    """Report and plot strong and weak scaling of runs on different numbers of ranks or threads."""
     from octools.telemetry.several import Runs, save_scaling
     from octools.telemetry.several import scaling as measure
 
@@ -64,9 +67,9 @@ def scaling(
 
 def diagnose(
     run: Run,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="JSON output.")] = False,
 ) -> None:
-    """Name slow or starved ranks, late sends, spikes of waiting, imbalance and critical paths."""
+    """Diagnose slow ranks, late sends, waiting times, load imbalance and critical paths."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.diagnose import diagnose as examine
 
@@ -84,11 +87,11 @@ def report(
         typer.Option(
             "--output",
             "-o",
-            help="Page to write. (default: RUN/report.html of one run; none of several)",
+            help="Output page. (default: RUN/report.html of one run; none of several)",
         ),
     ] = None,
 ) -> None:
-    """Write a page with plots and findings; of several runs, tell what became slower and where."""
+    """Write a performance report; for several runs, a comparison of where time is spent."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.report import save_comparison, save_report
 
@@ -111,10 +114,10 @@ def roofline(
     run: Run,
     machine: Annotated[
         Path | None,
-        typer.Option(help="What `octant bench health --json FILE` measured of the run's machine."),
+        typer.Option(help="Machine limits from `octant bench health --json FILE`."),
     ] = None,
 ) -> None:
-    """Tell how long kernels ran, and how close they came to the machine's limits."""
+    """Report kernel times and their fraction of the memory and arithmetic limits."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.roofline import Machine
     from octools.telemetry.roofline import roofline as table
@@ -127,9 +130,11 @@ def roofline(
 def trace(
     run: Run,
     steps: Annotated[
-        str | None, typer.Option(help="Only these, as FIRST:LAST or one number. (default: all)")
+        str | None, typer.Option(help="Range of steps, FIRST:LAST or one number. (default: all)")
     ] = None,
-    ranks: Annotated[str | None, typer.Option(help="Only these, likewise.")] = None,
+    ranks: Annotated[
+        str | None, typer.Option(help="Range of ranks, FIRST:LAST or one number.")
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write. (default: RUN/trace.json.gz)"),

@@ -16,14 +16,14 @@ COLOURS = {"running": "green", "done": "bold", "failed": "bold red"}
 
 def watch(
     runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
-    every: Annotated[float, typer.Option(min=0.2, help="Seconds between looks.")] = 2.0,
-    once: Annotated[bool, typer.Option("--once", help="Look once, and end.")] = False,
+    every: Annotated[float, typer.Option(min=0.2, help="Seconds between updates.")] = 2.0,
+    once: Annotated[bool, typer.Option("--once", help="Print the state once and exit.")] = False,
     page: Annotated[
-        bool, typer.Option("--page", help="Serve a page for this machine's browser instead.")
+        bool, typer.Option("--page", help="Web page for the browser of this machine instead.")
     ] = False,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Of the page. (0: any)")] = 0,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the web page. (0: any)")] = 0,
 ) -> None:
-    """Follow runs: progress, time to the end, warnings, and the newest log.
+    """Monitor runs: progress, remaining time, warnings and log.
 
     The page has pictures and phases as well, and orders to the run. Its address has a secret:
     whoever has it may stop the run.
