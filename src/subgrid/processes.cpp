@@ -22,7 +22,7 @@ using Processes = InOrder<class Turbulence, class Sources, class Heating, class 
 std::vector<std::unique_ptr<Process>> make_processes() { return Processes::make(); }
 
 GasVariable metals(double initial) {
-  return {.name = "metals", .initial = initial, .description = "mass share of metals"};
+  return {.name = "metals", .initial = initial, .description = "metal mass fraction"};
 }
 
 int Setting::first_passive_scalar() const { return hydro::k_hydro_variables + gas.dual_energy; }

@@ -10,26 +10,32 @@ namespace {
 // Calls visit(name, unit, description, value) for the columns of a hole.
 template <class HoleOrConst, class Visit>
 void for_columns(HoleOrConst& hole, const Visit& visit) {
-  visit("birth_time", "time", "time at which the hole formed", hole.birth_time);
-  visit("birth_scale_factor", "1", "scale factor at that time", hole.birth_scale_factor);
-  visit("swallowed", "mass", "gas that it has swallowed", hole.swallowed);
-  visit("unreleased", "mass", "of that, what has not become energy yet", hole.unreleased);
-  visit("saved_energy", "mass length^2 / time^2", "energy that gas around it could not take yet",
+  visit("birth_time", "time", "formation time of the black hole", hole.birth_time);
+  visit("birth_scale_factor", "1", "scale factor at formation", hole.birth_scale_factor);
+  visit("swallowed", "mass", "gas mass accreted since formation", hole.swallowed);
+  visit("unreleased", "mass", "accreted gas mass not yet converted to feedback energy",
+        hole.unreleased);
+  visit("saved_energy", "mass length^2 / time^2", "feedback energy stored for later steps",
         hole.saved_energy);
   constexpr const char* k_axes[] = {"x", "y", "z"};
   for (int d = 0; d < 3; ++d)
-    visit(std::string("spin_") + k_axes[d], "1", "c J / (G M^2), a vector", hole.spin[d]);
+    visit(std::string("spin_") + k_axes[d], "1", "component of the spin vector c J / (G M^2)",
+          hole.spin[d]);
   for (int d = 0; d < 3; ++d)
     visit(std::string("gas_angular_momentum_") + k_axes[d], "mass length^2 / time",
-          "of the gas that it swallowed last, around it", hole.gas_angular_momentum[d]);
-  visit("efficiency", "1", "radiated energy over the rest energy of swallowed gas",
+          "angular momentum about the black hole of the gas accreted last",
+          hole.gas_angular_momentum[d]);
+  visit("efficiency", "1", "radiative efficiency: radiated energy over rest energy of accreted gas",
         hole.efficiency);
-  visit("bondi_rate", "mass / time", "at which gas reaches it", hole.bondi_rate);
-  visit("eddington_rate", "mass / time", "at which radiation stops more", hole.eddington_rate);
-  visit("gas_density", "mass / length^3", "of the gas around it", hole.gas_density);
-  visit("sound_speed", "length / time", "of the gas around it", hole.sound_speed);
-  visit("relative_speed", "length / time", "in the gas around it", hole.relative_speed);
-  visit("mergers", "1", "holes that it has merged with, and they before", hole.mergers);
+  visit("bondi_rate", "mass / time", "Bondi accretion rate", hole.bondi_rate);
+  visit("eddington_rate", "mass / time", "Eddington accretion rate", hole.eddington_rate);
+  visit("gas_density", "mass / length^3", "mean density of the surrounding gas", hole.gas_density);
+  visit("sound_speed", "length / time", "sound speed of the surrounding gas", hole.sound_speed);
+  visit("relative_speed", "length / time", "speed relative to the surrounding gas",
+        hole.relative_speed);
+  visit("mergers", "1",
+        "number of black holes merged into this one, earlier mergers of both included",
+        hole.mergers);
 }
 
 }  // namespace

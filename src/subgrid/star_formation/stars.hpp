@@ -8,10 +8,10 @@ namespace octant::subgrid {
 inline particles::Kind stars() {
   return {.name = "stars",
           .description = "stars",
-          .columns = {{"birth_time", "time", "time at which the star formed"},
-                      {"birth_scale_factor", "1", "scale factor at that time", 1.0},
-                      {"metallicity", "1", "mass share of metals"},
-                      {"initial_mass", "mass", "mass with which the star formed"}}};
+          .columns = {{"birth_time", "time", "formation time of the star particle"},
+                      {"birth_scale_factor", "1", "scale factor at formation", 1.0},
+                      {"metallicity", "1", "metal mass fraction"},
+                      {"initial_mass", "mass", "mass at formation"}}};
 }
 
 }  // namespace octant::subgrid
