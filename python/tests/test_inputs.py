@@ -402,7 +402,7 @@ def test_vortices_of_cans_decay_as_they_must(tmp_path: Path, octools: Call) -> N
         ("a.nml", NAMELIST.replace("nboundary=2", "nboundary=1"), "only one side of x"),
         ("a.nml", "&AMR_PARAMS\nlevelmin=\n", "not a complete namelist|no regions"),
         ("a.ini", INI.replace("blast", "marshak"), "there are: sod, blast, rotating_star"),
-        ("a.ini", "problem blast\n", "not a whole parameter file of Octo-Tiger"),
+        ("a.ini", "problem blast\n", "not a complete parameter file of Octo-Tiger"),
         ("a.athinput", ATHINPUT.replace("<hydro>", "<mhd>"), "<mhd> has no counterpart"),
         ("a.athinput", ATHINPUT.replace("= hlle", "= lhllc"), "rsolver = lhllc"),
         ("a.athinput", ATHINPUT.replace("nx2 = 96", "nx2 = 100"), "no multiple of 8"),
@@ -428,7 +428,7 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
     (tmp_path / "run.toml").write_text("tuned by hand")
     result = octools("convert", tmp_path / "run.nml")
     assert result.returncode == 2
-    assert "run.toml is there already" in result.stderr
+    assert "run.toml exists already" in result.stderr
     assert (tmp_path / "run.toml").read_text() == "tuned by hand"
 
 

@@ -120,7 +120,7 @@ def test_truncated_file_is_called_truncated(snapshot_path: Path) -> None:
 def test_missing_dataset_is_named(snapshot_path: Path) -> None:
     with h5py.File(snapshot_path, "r+") as file:
         del file["mesh/level_0/key"]
-    with pytest.raises(OctoolsError, match="not a whole Octant snapshot"):
+    with pytest.raises(OctoolsError, match="not a complete Octant snapshot"):
         Snapshot(snapshot_path)
 
 

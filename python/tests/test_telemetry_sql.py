@@ -215,7 +215,7 @@ def break_directory(kind: str, run: Path) -> None:
         ("empty", "holds no telemetry"),
         ("foreign", "was not written by Octant"),
         ("mixed", "mixes 2 runs"),
-        ("newer", "version 2 of the telemetry's schema; these tools know version 1"),
+        ("newer", "version 2 of the telemetry schema; octools supports version 1"),
         ("cut", "is not a complete Parquet file"),
         ("renamed", "is not named TABLE-FIRST-LAST-nNODE.parquet"),
     ],
