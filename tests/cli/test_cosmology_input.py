@@ -223,4 +223,4 @@ def test_scalars_behind_a_gap_are_refused(tmp_path: Path) -> None:
 def test_scalars_that_the_run_does_not_have_are_named(tmp_path: Path) -> None:
     files = write_grafic(tmp_path / "files", waves() | {"pvar_00001": np.ones((8, 8, 8))})
     outcome = run_well(tmp_path / "run", SMALL_BOX.format(files), "time.max_steps=0")
-    assert "1 of 1 scalars of the initial conditions are not read" in outcome.text
+    assert "ignored 1 of 1 scalars of the initial conditions" in outcome.text

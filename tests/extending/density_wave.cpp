@@ -15,9 +15,9 @@ class DensityWave final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.amplitude", amplitude_,
-               {.meaning = "Relative change of the density, whose mean is 1", .above = 0.0});
+               {.meaning = "Relative density amplitude; the mean density is 1", .above = 0.0});
     schema.add("problem.speed", speed_,
-               {.unit = "velocity", .meaning = "Of the gas, along x; its pressure is 1"});
+               {.unit = "velocity", .meaning = "Gas velocity along x; the gas pressure is 1"});
   }
 
   void prepare(const Setting& setting) override {

@@ -16,8 +16,9 @@ class DyedWave final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.speed", speed_,
-               {.unit = "velocity", .meaning = "Of the gas, along x; its pressure is 1"});
-    schema.add("problem.grains", grains_, {.meaning = "Of dye, along the diagonal", .min = 1});
+               {.unit = "velocity", .meaning = "Gas velocity along x; the gas pressure is 1"});
+    schema.add("problem.grains", grains_,
+               {.meaning = "Number of dye particles along the diagonal", .min = 1});
   }
 
   void prepare(const Setting& setting) override {

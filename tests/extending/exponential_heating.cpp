@@ -16,7 +16,7 @@ class ExponentialHeating final : public Process {
   void declare(ParameterSchema& schema) override {
     schema.add("exponential_heating.time", time_,
                {.unit = "time",
-                .meaning = "In which the internal energy grows by a factor e; 0: it does not",
+                .meaning = "Growth time (e-folding) of the internal energy; 0: no heating",
                 .min = 0});
   }
   bool is_wanted() const override { return time_ > 0.0; }

@@ -40,10 +40,11 @@ class FixedMass final : public PotentialSolver {
 
     void declare(ParameterSchema& schema) {
       schema.add("fixed_mass.mass", mass,
-                 {.unit = "mass", .meaning = "What alone attracts", .min = 0.0});
+                 {.unit = "mass", .meaning = "Mass that attracts", .min = 0.0});
       schema.add("fixed_mass.softening", softening,
-                 {.unit = "length", .meaning = "Radius within which it is spread out", .min = 0.0});
-      schema.add("fixed_mass.position", position, {.unit = "length", .meaning = "Where it is"});
+                 {.unit = "length", .meaning = "Softening radius of the mass", .min = 0.0});
+      schema.add("fixed_mass.position", position,
+                 {.unit = "length", .meaning = "Position of the mass"});
     }
   };
 

@@ -305,7 +305,7 @@ def test_what_is_no_gas_is_refused_with_its_place(
         (["problem.scalars=['1', '2']"], "there are 1 scalars"),
         (["problem.constants={x=1}"], 'problem.constants.x: the name "x" is taken'),
         (["problem.terms={sin='x'}"], 'problem.terms.sin: the name "sin" is taken by a function'),
-        (["problem.constants={b='1 + x'}"], "it belongs into problem.terms"),
+        (["problem.constants={b='1 + x'}"], "move it to problem.terms"),
         (["problem.constants=['a']"], 'problem.constants: "a": expected "name = expression"'),
         (["problem.velocity=['1']"], "expected 3 expressions, found 1"),
         (["problem.density=true"], "expected a text, found true"),

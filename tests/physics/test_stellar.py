@@ -214,7 +214,7 @@ def test_what_leaves_takes_its_potential_energy_along(tmp_path: Path) -> None:
         before = file["header"].attrs["outflow_potential"]
     edit_by_hand(old, lambda file: file["header"].attrs.__delitem__("outflow_potential"))
     goes_on = run_well(tmp_path / "old", LEAVING_BALL, restart=old)
-    assert "no outflow_potential, which begins at zero" in goes_on.text
+    assert "no outflow_potential; it starts at zero" in goes_on.text
     assert goes_on.history()["outflow_potential"][-1] == pytest.approx(gone[-1] - before)
 
 

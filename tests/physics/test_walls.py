@@ -212,7 +212,7 @@ def test_walls_that_turn_are_refused(tmp_path: Path) -> None:
     text = TURNING.replace('boundary_x = ["inflow"', 'boundary_x = ["reflecting"')
     outcome = run(tmp_path / "run", text)
     assert outcome.code == 2
-    assert 'mesh.boundary_x is "reflecting"' in outcome.text
+    assert 'mesh.boundary_x = "reflecting"' in outcome.text
 
 
 EXPANDING = """

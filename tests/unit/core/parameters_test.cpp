@@ -217,8 +217,8 @@ TEST(ParameterSchema, keys_that_nest_without_end_are_refused) {
   std::string key = "a";
   for (int n = 0; n < 100'000; ++n) key += ".a";
   const std::string expected =
-      ":2: 100000 dots in one line; keys are section.key, and long lists may go on in the next "
-      "line";
+      ":2: 100000 dots in one line; expected keys of the form section.key; long lists may "
+      "continue on the next line";
   EXPECT_EQ(reading_error("[hydro]\n" + key + " = 1\n"), "a.toml" + expected);
   EXPECT_EQ(reading_error("\n[" + key + "]\n"), "a.toml" + expected);
   EXPECT_EQ(reading_error("", {"hydro.gamma={" + key + "=1}"}).substr(0, 22),

@@ -139,32 +139,31 @@ void expect_part(const std::string& message, const std::string& part) {
 TEST(Boundaries, that_do_not_go_together_are_refused_by_name) {
   expect_part(refused_boundaries([](FlowParameters& p) { p.boundary[1] = {Side::wall}; }),
               "dns.boundary_y has 1 entries; expected two");
-  expect_part(
-      refused_boundaries([](FlowParameters& p) {
-        p.boundary[0] = {Side::free_slip, Side::periodic};
-      }),
-      "dns.boundary_x = [\"free_slip\", \"periodic\"]: a periodic side needs a periodic partner");
+  expect_part(refused_boundaries([](FlowParameters& p) {
+                p.boundary[0] = {Side::free_slip, Side::periodic};
+              }),
+              "dns.boundary_x = [\"free_slip\", \"periodic\"]: expected both sides to be periodic");
   expect_part(refused_boundaries([](FlowParameters& p) {
                 p.boundary_velocity[2][0] = {0.0, 0.0, 1.0};
               }),
-              "dns.velocity_z_lower = [0, 0, 1]: a wall moves only along itself");
+              "dns.velocity_z_lower = [0, 0, 1]: a wall can only move tangentially");
   expect_part(
       refused_boundaries([](FlowParameters& p) {
         p.boundary[2] = {Side::outflow, Side::inflow};
         p.boundary_velocity[2][1] = {0.0, 0.0, 1.0};
       }),
-      "dns.velocity_z_upper = [0, 0, 1]: the fluid of an inflow enters; expected a negative "
+      "dns.velocity_z_upper = [0, 0, 1]: an inflow must point into the domain; expected a negative "
       "velocity along z");
   expect_part(refused_boundaries([](FlowParameters& p) {
                 p.boundary[2] = {Side::wall, Side::free_slip};
                 p.boundary_velocity[2][1] = {1.0, 0.0, 0.0};
               }),
-              "a free_slip side has no velocity of its own; expected [0, 0, 0]");
+              "a free_slip boundary takes no velocity; expected [0, 0, 0]");
   expect_part(refused_boundaries([](FlowParameters& p) {
                 p.boundary[2] = {Side::inflow, Side::wall};
                 p.boundary_velocity[2][0] = {0.0, 0.0, 0.5};
               }),
-              "the inflows bring in 1 (volume per time) and nothing leaves");
+              "the inflows have a net volume flux of 1 and there is no outflow");
   expect_part(
       refused_boundaries([](FlowParameters& p) {
         p.boundary[0] = {Side::wall, Side::free_slip};
@@ -218,7 +217,7 @@ TEST(Grid, files_of_faces_that_do_not_fit_are_refused) {
   expect_part(refused_faces("0 1 2"),
               "it has 3 numbers, but grid.cells[2] = 3 needs the positions "
               "of 4 faces");
-  expect_part(refused_faces("0 1 x 3"), "what follows number 2 is no number");
+  expect_part(refused_faces("0 1 x 3"), "the entry after number 2 is not a number");
   expect_part(refused_faces("0 2 1 3"), "number 3 is 1, which does not exceed 2 before it");
   expect_part(refused_faces("0 1 2 2.5"),
               "the faces reach from 0 to 2.5; expected 0 to "

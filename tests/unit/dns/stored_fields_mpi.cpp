@@ -288,9 +288,10 @@ TEST_F(StoredFields, that_do_not_fit_are_refused_with_what_was_expected) {
                    put(file, "/fields/u", {1.0, 2.0}, {2});
                  }),
          "/fields/u has the shape [2]; expected [k][j][i]");
-  expect(refusal(setup, [&](Hdf5Writer& file) { other.put_field(file, "/fields/u", k_u, one); }),
-         "/fields/u has 7 cells along x, and this run 6; where they are must be in /grid/x and "
-         "/grid/x_face");
+  expect(
+      refusal(setup, [&](Hdf5Writer& file) { other.put_field(file, "/fields/u", k_u, one); }),
+      "/fields/u has 7 cells along x, and this run 6; interpolation requires the cell positions in "
+      "/grid/x and /grid/x_face");
   expect(refusal(longer,
                  [&](Hdf5Writer& file) {
                    stored.put_grid(file);
