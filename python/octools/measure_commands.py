@@ -9,7 +9,7 @@ from rich.table import Table
 
 from octools.errors import OctoolsError, unknown_name
 from octools.options import Axis, Number, Output, Target, console, names_in
-from octools.run import output_path, resolve
+from octools.run import example_of, output_path, resolve
 
 if TYPE_CHECKING:
     from octools.compare import Comparison
@@ -119,14 +119,15 @@ def profile(
 def expect(
     run: Annotated[Path, typer.Argument(help="The run directory of an example.")],
     example: Annotated[
-        str | None, typer.Option(help="Which example it is. (default: the directory's name)")
+        str | None,
+        typer.Option(help="Name of the example. (default: by the run's parameters, or directory)"),
     ] = None,
 ) -> None:
     """Hold a run of an example against the numbers that it must give, and draw what led there."""
     from octools.chart import Chart, save_charts
     from octools.expected import EXAMPLES
 
-    name = example or run.resolve().name
+    name = example or example_of(run)
     if name not in EXAMPLES:
         raise unknown_name("example with a number", name, EXAMPLES, "octools")
     found = EXAMPLES[name](run)
@@ -158,6 +159,11 @@ def _exact_name(wanted: str, problem: str) -> str:
     from octools.profile import EXACT_NAMES
 
     if wanted != "auto":
+        if example is None:
+            raise OctoolsError(
+                f"{run}: neither output.pictures in run.toml nor the directory names an example; "
+                'add --example NAME, as in output.pictures = ["expect --example sound_wave"]'
+            )
         return wanted
     problem = "sod" if problem == "riemann" else problem
     return problem if problem in EXACT_NAMES else "none"
