@@ -192,8 +192,9 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
     };
   });
 
-  auto* bench_command = app.add_subcommand("bench", "Run a benchmark (name --help: its options)");
-  bench_command->add_option("name", arguments.bench_name, "Name of the benchmark")->required();
+  auto* bench_command =
+      app.add_subcommand("bench", "Run a benchmark (-h: all of them; NAME -h: its options)");
+  bench_command->add_option("name", arguments.bench_name, "Name of the benchmark");
   bench_command->set_help_flag();  // each benchmark has its own
   bench_command->prefix_command();
   bench_command->callback([&, bench_command] {
