@@ -70,21 +70,40 @@ def kennicutt(
     rings: Annotated[
         bool, typer.Option("--rings", help="Rings around the stars' centre instead of squares.")
     ] = False,
-    age: Annotated[float, typer.Option(min=0.0, help="Of the stars that count, Myr.")] = 50.0,
+    age: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, help="Greatest age of stars that count, Myr. (default: 50, or the run's)"
+        ),
+    ] = None,
     output: Output = None,
 ) -> None:
     """Draw rates of star formation against columns of gas; write them as CSV beside."""
     from octools.errors import OctoolsError
     from octools.kennicutt import kennicutt as relation
+    from octools.kennicutt import AVERAGING_TIME, run_age, save_kennicutt
     from octools.kennicutt import save_kennicutt
     from octools.snapshot import AXES, Snapshot
     from octools.table import write_table
 
     path = resolve(target, snapshot)
     with Snapshot(path) as data:
-        found = relation(data, AXES.index(axis.value), square, age, rings)
+        oldest = run_age(data.header)
+        interval = (
+            min(AVERAGING_TIME, oldest) if age is None and oldest > 0 else age or AVERAGING_TIME
+        )
+        found = relation(data, AXES.index(axis.value), square, interval, rings)
     if len(found.gas) == 0:
-        raise OctoolsError(f"{path}: no star is younger than {age:g} Myr")
+        raise OctoolsError(f"{path}: no star is younger than {interval:g} Myr")
+    if age is None and interval < AVERAGING_TIME:
+        console.print(
+            f"the run is {interval:.4g} Myr old: rates are means over that time, not over "
+            f"{AVERAGING_TIME:g} Myr"
+        )
+    elif interval > oldest:
+        console.print(
+            f"warning: the run is {oldest:.4g} Myr old, and rates are means over {interval:g} Myr"
+        )
     destination = output or output_path(target, "kennicutt.png")
     columns = {"gas_Msun_per_pc2": found.gas, "rate_Msun_per_yr_kpc2": found.rate}
     write_table(columns, destination.with_suffix(".csv"))
