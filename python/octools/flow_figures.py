@@ -266,7 +266,18 @@ def save_channel(
 ) -> None:
     """Draw means, root mean squares and stresses of a channel in wall units.
 
-    With reference data, whose source the picture names.
+    Parameters
+    ----------
+    wall
+        The statistics.
+    reference
+        Columns of reference data; None for none.
+    path
+        The file to write.
+    source
+        Name of the reference data.
+    turnovers
+        Time averaged over in h / u_tau, which the title says; None where it is not known.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 7.5), layout="constrained")
@@ -284,11 +295,13 @@ def save_channel(
         stress.plot(wall["height"], -wall["uw"], color=SERIES[1], label="-uw")
         stress.plot(wall["height"], wall["total_stress"], color=SERIES[0], label="total")
         stress.plot([0, 1], [1, 0], color=INK, ls=":", lw=1.0, label="exact")
+    turnovers: float | None = None,
         stress.set(ylabel="shear stress$^+$", xlabel="distance from the wall over half-height")
         if reference is not None:
             known = reference["yplus"][1:], reference["Uplus"][1:]
             mean.plot(*known, ls=":", color=INK, label=source)
-        mean.set_title(f"channel   $Re_\\tau$ = {wall['friction'][1]:.1f}", loc="left")
+        averaged = "" if turnovers is None else f"   averaged over {turnovers:.3g} $h/u_\\tau$"
+        mean.set_title(f"channel   $Re_\\tau$ = {wall['friction'][1]:.1f}{averaged}", loc="left")
         for axes in (mean, rms, stress):
             _tidy(axes)
         save(figure, path)
