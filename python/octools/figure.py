@@ -21,7 +21,6 @@ from octools.fields import VELOCITY, Field, as_shown, find_field, with_units
 from octools.files import whole_file
 from octools.gradients import GRADIENTS, SIGNED, gradient_image
 from octools.raster import (
-    MAX_PIXELS,
     Image,
     Outlines,
     View,
@@ -34,6 +33,7 @@ from octools.units import shown_units
 
 DPI = 160
 LABELLED_RANGE = 30.0  # of a logarithmic scale: where it is longer, powers of ten are labelled
+PARTICLE_PIXELS = 960  # across columns of particles: no more than a picture has across its axes
 INK = "#22262b"
 SERIES = ("#1f5a94", "#c8553d", "#3f7d58", "#8a5a9e", "#b8860b", "#4b5563")
 LEVELS = ("#9aa7b8", "#4cc3ff", "#6fe36f", "#ffe14d", "#ff9a5c", "#ff6fae", "#c79bff", "#ffffff")
@@ -158,8 +158,9 @@ def render(snapshot: Snapshot, picture: Picture, field: Field) -> Image:
 def _column_of_particles(snapshot: Snapshot, kind: str, view: View) -> Image:
     """Share out each particle's mass among the four nearest pixels; over the mean if space expands.
 
-    There are two pixels across the mean distance of particles, over which the mass is smoothed:
-    they resolve no more.
+    Dark matter has two pixels across the mean distance of its particles, over which the mass is
+    smoothed: it fills the domain and resolves no more. Other kinds lie close together where the
+    mesh is fine: they have pixels of the finest cells.
     """
     header, across = snapshot.header, list(view.across)
     columns = snapshot.particles(kind)
@@ -167,8 +168,10 @@ def _column_of_particles(snapshot: Snapshot, kind: str, view: View) -> Image:
         raise OctoolsError(f"{snapshot.path}: {kind} particles have no mass")
     mass = columns["mass"]
     lower, upper = np.array(view.window or (header.lower[across], header.upper[across]))
-    per_length = 2 * np.cbrt(max(len(mass), 1) / header.size.prod())
-    pixels = np.clip(np.ceil((upper - lower) * per_length), 64, MAX_PIXELS).astype(int)
+    per_length: Any = 2 * np.cbrt(max(len(mass), 1) / header.size.prod())
+    if kind != "dark":
+        per_length = 1 / snapshot.finest_cell()[across]
+    pixels = np.clip(np.ceil((upper - lower) * per_length), 64, PARTICLE_PIXELS).astype(int)
     place = (columns["position"][:, across] - lower) / (upper - lower) * pixels - 0.5
     first = np.floor(place).astype(int)
     share = place - first

@@ -17,6 +17,7 @@ def ledger(
     """Close the books of a run: what changed, by which process, and what is left over."""
     from octools.history import read_history
     from octools.ledger import books, save_books
+    from octools.time_axis import time_axis
 
     data = read_history(run)
     found = books(data)
@@ -29,7 +30,7 @@ def ledger(
             table.add_row(f"  {account.replace('_', ' ')}", "", f"{entry[-1]:+.6g}", "")
     console.print(table)
     destination = output or output_path(run, "ledger.png")
-    save_books(found, data["time"], data.path.parent.resolve().name, destination)
+    save_books(found, time_axis(data), data.path.parent.resolve().name, destination)
     console.print(f"wrote {destination}")
 
 
@@ -80,9 +81,8 @@ def kennicutt(
 ) -> None:
     """Draw rates of star formation against columns of gas; write them as CSV beside."""
     from octools.errors import OctoolsError
-    from octools.kennicutt import kennicutt as relation
     from octools.kennicutt import AVERAGING_TIME, run_age, save_kennicutt
-    from octools.kennicutt import save_kennicutt
+    from octools.kennicutt import kennicutt as relation
     from octools.snapshot import AXES, Snapshot
     from octools.table import write_table
 
