@@ -44,7 +44,10 @@ def profile(
     ] = None,
     centre: Annotated[
         tuple[float, float, float] | None,
-        typer.Option(help="Of the shells, or on the line. (default: the problem's centre)"),
+        typer.Option(
+            help="Centre of the shells, or a point on the line. (default: the problem's centre, "
+            "or the domain's)"
+        ),
     ] = None,
     axis: Annotated[Axis | None, typer.Option(help="Of the line. (default: problem.axis)")] = None,
     exact: Annotated[ExactName, typer.Option(help="Exact solution to compare with.")] = (
@@ -67,6 +70,10 @@ def profile(
     log: Annotated[
         bool, typer.Option("--log", help="Logarithmic scales for what is above zero.")
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Another run or snapshot: draw its profile too, measure the difference."),
+    ] = None,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
@@ -79,6 +86,7 @@ def profile(
     from octools.flow_profile import profile_flow
     from octools.profile import (
         RADIAL_NAMES,
+        constants,
         exact_solution,
         key_numbers,
         save_profile,
@@ -89,6 +97,8 @@ def profile(
 
     path = resolve(target, snapshot)
     if is_flow(path):
+        if against is not None:
+            raise OctoolsError(f"{path} is of model dns: --against compares runs of model amr")
         destination = output or path.parent / "profile_flow.png"
         console.print("\n".join(profile_flow(path, reference or [], destination)))
         console.print(f"wrote {destination}")
@@ -103,17 +113,37 @@ def profile(
             kind = ProfileKind.radial if name in RADIAL_NAMES else ProfileKind.line
         solution = exact_solution(header, name, overrides) if name != "none" else None
         result = _measure(data, kind, centre, axis, fields, bin_width)
+    other = None
+    if against is not None:
+        with Snapshot(resolve(against, snapshot if against.is_dir() else None)) as data:
+            measured = _measure(data, kind, centre, axis, fields, bin_width)
+            other = (data.header.name(data.path), measured)
+            if abs(data.header.time - header.time) > 1e-9 * abs(header.time):
+                console.print(f"times differ: {header.time:.6g} and {data.header.time:.6g}")
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
     when = header.when
     if header.has_units and not header.expands:  # but the axes and the solution are in code units
         when += f" ({header.time:.4g} in code units)"
-    save_profile(result, solution, f"{header.name(path)}   {when}", destination, log)
+    save_profile(result, solution, f"{header.name(path)}   {when}", destination, log, other)
     write_csv(result, solution, destination.with_suffix(".csv"))
     for label, value in key_numbers(result, solution).items():
         console.print(f"{label + ':':<28}{value:.6g}")
+    for field, value in constants(result).items():
+        console.print(f"{field} is constant: {value:.6g}")
     for verdict in verdicts(result, solution):
         console.print(str(verdict))
+    if other is not None:
+        _print_differences(result, other)
     console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")
+
+
+def _print_differences(result: "Profile", other: tuple[str, "Profile"]) -> None:
+    from octools.profile import differences
+
+    name, theirs = other
+    for field, (mean, span) in differences(result, theirs).items():
+        part = f", {100 * mean / span:.2g} % of its range" if span > 0 else ""
+        console.print(f"{field}: mean difference from {name} {mean:.4g}{part}")
 
 
 def expect(
@@ -129,6 +159,11 @@ def expect(
 
     name = example or example_of(run)
     if name not in EXAMPLES:
+        if example is None:
+            raise OctoolsError(
+                f"{run}: neither output.pictures in run.toml nor the directory names an example; "
+                'add --example NAME, as in output.pictures = ["expect --example sound_wave"]'
+            )
         raise unknown_name("example with a number", name, EXAMPLES, "octools")
     found = EXAMPLES[name](run)
     charts = [item for item in found if isinstance(item, Chart)]
@@ -159,11 +194,6 @@ def _exact_name(wanted: str, problem: str) -> str:
     from octools.profile import EXACT_NAMES
 
     if wanted != "auto":
-        if example is None:
-            raise OctoolsError(
-                f"{run}: neither output.pictures in run.toml nor the directory names an example; "
-                'add --example NAME, as in output.pictures = ["expect --example sound_wave"]'
-            )
         return wanted
     problem = "sod" if problem == "riemann" else problem
     return problem if problem in EXACT_NAMES else "none"
@@ -183,10 +213,11 @@ def _measure(
     from octools.snapshot import AXES
 
     header = data.header
-    middle = header.centre if centre is None else np.array(centre)
     if kind is ProfileKind.radial:
+        middle = header.centre if centre is None else np.array(centre)
         names = names_in(fields) or ["density", "radial_velocity", "pressure"]
         return radial_profile(data, middle, names, bin_width or None)
+    middle = header.inner_centre if centre is None else np.array(centre)
     number = problem_axis(header) if axis is None else AXES.index(axis.value)
     names = names_in(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
     return line_profile(data, number, middle, names)

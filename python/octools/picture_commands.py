@@ -39,11 +39,13 @@ KindOption = Annotated[Kind, typer.Option("--kind", help="Cut, or add up along t
 AxisOption = Annotated[Axis, typer.Option("--axis", help="Axis to look along.")]
 Position = Annotated[
     float | None,
-    typer.Option(help="Where a slice cuts, in the unit of the axes. (default: the centre)"),
+    typer.Option(
+        help="Position of a slice along the axis, in the unit of the axes. (default: the centre)"
+    ),
 ]
 Centre = Annotated[
     tuple[float, float, float] | None,
-    typer.Option(help="Middle of the picture. (default: the problem's centre)"),
+    typer.Option(help="Middle of the picture. (default: the problem's centre, or the domain's)"),
 ]
 Width = Annotated[
     float | None, typer.Option(help="Edge length of what is seen. (default: the whole domain)")
@@ -112,11 +114,10 @@ def plot(
     target: Target, picture: "Picture", snapshot: Number = None, output: Output = None
 ) -> None:
     """Draw a slice or a projection."""
-    import numpy as np
-
-    from octools.figure import picture_field, save_plot
+    from octools.constant import range_text
+    from octools.figure import picture_field, reference_scale, save_plot
     from octools.flow import FlowSnapshot, is_flow
-    from octools.flow_figures import save_slice
+    from octools.flow_figures import flow_scale, save_slice
     from octools.snapshot import Snapshot
 
     path = resolve(target, snapshot)
@@ -125,7 +126,7 @@ def plot(
         what = _slice_of(picture).in_plane(flow.plane)
         destination = output or output_path(target, f"{path.stem}_{what.field}_{what.axis}.png")
         values = save_slice(flow, what, destination)
-        console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
+        console.print(f"{what.field}: {range_text(values, flow_scale(flow, what))}")
         console.print(f"wrote {destination}")
         return
     with Snapshot(path, may_be_slice=True) as data:
@@ -133,7 +134,7 @@ def plot(
         name = f"{path.stem}_{file_word(picture.field)}_{picture.kind}_{picture.axis}.png"
         destination = output or output_path(target, name)
         image = save_plot(data, picture, picture_field(data, picture), destination)
-    span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
+        span = range_text(image.values, reference_scale(data, picture))
     console.print(f"{picture.field}: {span}\nwrote {destination}")
 
 
