@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include <fmt/format.h>
+
 #include "bench/balance_bench.hpp"
 #include "bench/collectives_bench.hpp"
 #include "bench/comm_bench.hpp"
@@ -21,6 +23,7 @@
 #include "bench/stars_bench.hpp"
 #include "bench/transpose_bench.hpp"
 #include "bench/tridiagonal_bench.hpp"
+#include "comm/communicator.hpp"
 #include "core/error.hpp"
 
 namespace octant::bench {
@@ -29,39 +32,59 @@ namespace {
 
 struct Benchmark {
   const char* name;
+  const char* meaning;  // ./octant bench -h reads it here
   int (*run)(const std::vector<std::string>& options);
 };
 
 constexpr std::array k_benchmarks{
-    Benchmark{"hydro", hydro_bench},
-    Benchmark{"device-model", device_model_bench},
-    Benchmark{"ghost", ghost_bench},
-    Benchmark{"collectives", collectives_bench},
-    Benchmark{"balance", balance_bench},
-    Benchmark{"comm", comm_bench},
-    Benchmark{"poisson", poisson_bench},
-    Benchmark{"fmm", fmm_bench},
-    Benchmark{"transpose", transpose_bench},
-    Benchmark{"tridiagonal", tridiagonal_bench},
-    Benchmark{"dns", dns_bench},
-    Benchmark{"placement", placement_bench},
-    Benchmark{"regrid", regrid_bench},
-    Benchmark{"particles", particle_bench},
-    Benchmark{"cooling", cooling_bench},
-    Benchmark{"stars", stars_bench},
-    Benchmark{"feedback", feedback_bench},
-    Benchmark{"fof", fof_bench},
-    Benchmark{"health", health_bench},
+    Benchmark{"hydro", "whole steps of gas dynamics: cell updates per second", hydro_bench},
+    Benchmark{"device-model", "sweeps by both schedules, for execution.model", device_model_bench},
+    Benchmark{"ghost", "ghost-cell exchange on a uniform periodic grid", ghost_bench},
+    Benchmark{"collectives", "collective MPI calls", collectives_bench},
+    Benchmark{"balance", "load balance of clustered work", balance_bench},
+    Benchmark{"comm", "messages between blocks by placement of ranks", comm_bench},
+    Benchmark{"poisson", "Poisson solvers: time and convergence", poisson_bench},
+    Benchmark{"fmm", "fast multipole method: time and conservation", fmm_bench},
+    Benchmark{"transpose", "transposes between pencils", transpose_bench},
+    Benchmark{"tridiagonal", "tridiagonal systems along z: full transpose and P-TDMA",
+              tridiagonal_bench},
+    Benchmark{"dns", "whole steps of a channel flow", dns_bench},
+    Benchmark{"placement", "placement of blocks on ranks, from measured or replayed costs",
+              placement_bench},
+    Benchmark{"regrid", "small change of a mesh against building it anew", regrid_bench},
+    Benchmark{"particles", "deposit, kick and drift of particles", particle_bench},
+    Benchmark{"cooling", "radiative cooling of cells", cooling_bench},
+    Benchmark{"stars", "star formation in cells", stars_bench},
+    Benchmark{"feedback", "supernovae and active galactic nuclei", feedback_bench},
+    Benchmark{"fof", "friends-of-friends groups among points", fof_bench},
+    Benchmark{"health", "memory bandwidth and arithmetic of each node; finds slow nodes",
+              health_bench},
 };
+
+void list_benchmarks() {
+  if (!Communicator::world().is_root()) return;
+  fmt::print("octant bench NAME [OPTIONS]: run a benchmark (NAME -h: its options)\n\n");
+  for (const Benchmark& benchmark : k_benchmarks)
+    fmt::print("  {:<13} {}\n", benchmark.name, benchmark.meaning);
+}
+
+bool asks_for_help(const std::vector<std::string>& words) {
+  return !words.empty() && (words.front() == "-h" || words.front() == "--help");
+}
 
 }  // namespace
 
 int run(const std::string& name, const std::vector<std::string>& options) {
+  if (name.empty() && asks_for_help(options)) {
+    list_benchmarks();
+    return 0;
+  }
   std::string names;
   for (const Benchmark& benchmark : k_benchmarks) {
     if (name == benchmark.name) return benchmark.run(options);
     names += std::string(names.empty() ? "" : ", ") + benchmark.name;
   }
+  if (name.empty()) throw InputError("octant bench requires the name of a benchmark: {}", names);
   throw InputError("there is no benchmark \"{}\"; expected one of {}", name, names);
 }
 

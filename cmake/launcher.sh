@@ -12,6 +12,61 @@ usage() {
     sed '/^  bench /r /dev/stdin' <(sed -n '2,/^set -/s/^# \{0,1\}//p' "$root/octant")
 }
 
+# Describes a command of the launcher itself; builds nothing.
+explain() {
+  case $1 in
+    build)
+      cat << END
+./octant build: compile the program, its benchmarks and its unit tests, in build/$preset.
+
+  OCTANT_PRESET   release (default), debug, asan, coverage, apart, portable, cuda, cuda-alone, hip
+  OCTANT_JOBS     number of compilers at a time (now $jobs)
+  OCTANT_KOKKOS   folder of an installed Kokkos >= 4.5
+  OCTANT_DUCC     folder of the source of DUCC 0.42
+  OCTANT_CACHE    folder that keeps a Kokkos built here (~/.cache/octant)
+
+Commands that need the program build it themselves. docs/building.md has the details.
+END
+      ;;
+    test)
+      cat << END
+./octant test [PART ...]: build, and run all tests or some parts of them.
+
+  unit         classes and functions, also on 2 to 4 ranks
+  python       the Python tools
+  cli          commands, files, signals
+  physics      known solutions, conservation, identical bits
+  cases        situations that users of other codes reported as trouble
+  invariance   examples in other units, mirrored, moved, on other blocks
+  faults       failing disks, kills, damaged files
+  extending    worked examples of docs/extending.md
+  bindings     Octant in Python
+  performance  instruction counts of hot kernels; only if named, needs valgrind
+
+OCTANT_DATA and OCTANT_CASES name folders of reference data; tests that lack theirs are skipped.
+One file of tests: cd tests/physics && ../../.octant/venv/bin/python -m pytest -q test_sod.py
+END
+      ;;
+    manual)
+      cat << END
+./octant manual: write the manual as a web site, build/$preset/manual/html/index.html.
+
+It builds the program, installs Sphinx into .octant/venv, and collects docs/, all parameters and the
+help of all commands. A broken link is an error.
+END
+      ;;
+    bench)
+      echo "./octant [-n RANKS [-t THREADS]] bench NAME [OPTIONS]: run a benchmark."
+      echo
+      sed -nE 's/^ *Benchmark\{"([a-z-]+)", "([^"]*)",.*/\1\t\2/p' "$root/bench/bench.cpp" |
+        awk -F '\t' '{ printf "  %-13s %s\n", $1, $2 }'
+      echo
+      echo "./octant bench NAME -h lists the options of one (this builds the benchmarks)."
+      echo "docs/benchmarks.md describes all, with results."
+      ;;
+  esac
+}
+
 # octools reads the same list.
 tools=python/octools/commands.txt
 is_tool() { cut -d ' ' -f 1 "$root/$tools" | grep -qxF -e "$1"; }

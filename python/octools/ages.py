@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
 from octools.errors import OctoolsError
 from octools.snapshot import Array, Header
 
+
+class Cosmology(Protocol):
+    """Source of cosmological parameters: the header of a file, or the parameters of a run."""
+
+    @property
+    def cosmology(self) -> Mapping[str, float]:
+        """Attributes of a file's header that describe the universe; may be empty."""
+
+    def parameter(self, name: str, default: Any = None) -> Any:
+        """Look up ``section.key`` in the run's parameters."""
+
+
 HUBBLE_TIME = 3.0856775814913673e17  # s, for h = 1
 
 
-def cosmic_time(scale_factor: Array, header: Header) -> Array:
+def cosmic_time(scale_factor: Array, header: Cosmology) -> Array:
     """Find the age of the universe in s at scale factors, by a file's header or parameters."""
     names = ("omega_m", "omega_lambda", "omega_radiation", "w0", "wa", "h")
     defaults = (None, None, 0.0, -1.0, 0.0, None)

@@ -8,10 +8,18 @@ from rich.table import Table
 
 from octools.errors import OctoolsError
 from octools.exports.targets import TARGETS, export
+from octools.inputs.conversion import BY_HAND, UNKNOWN
 from octools.options import Number, console
 
 if TYPE_CHECKING:
     from octools.inputs.conversion import Row
+
+
+# By verdict: what remains to be done about such settings.
+ADVICE = {
+    UNKNOWN: "perhaps a typo, which the other code would refuse or ignore; see the table",
+    BY_HAND: "set the parameters that the table names, see docs/galaxy.md",
+}
 
 
 def convert(
@@ -48,6 +56,9 @@ def convert(
         raise OctoolsError(f"{written} exists already; move it aside, or choose another --output")
     done = codes.convert(source, written, initial)
     console.print(_account(done.rows))
+    for verdict, advice in ADVICE.items():
+        if count := sum(row.verdict == verdict for row in done.rows):
+            console.print(f"{count} {verdict}: {advice}")
     console.print(f"wrote {written}, with this table at its end")
 
 

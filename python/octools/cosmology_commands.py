@@ -10,7 +10,7 @@ from octools.options import Number, Output, Target, console
 from octools.run import output_path, resolve
 
 if TYPE_CHECKING:
-    from octools.halos import Halos
+    from octools.halos import Halos, Shown
     from octools.ics import GraficLevel, Universe
     from octools.linear import LinearTheory, Spectrum
 
@@ -156,25 +156,42 @@ def halos(
     destination = output or output_path(target, f"{path.stem}_halos.csv")
     write_catalogue(found, destination)
     write_catalogue_hdf5(found, header, destination.with_suffix(".h5"))
+    shown = shown_units(header, kind, units)
+    unit = f" {shown.length_units}" if shown.length_units else ""
     console.print(
         f"{len(found.mass) or 'no'} halos of {least} particles or more; "
-        f"linking length {found.linking_length:.6g}"
+        f"linking length {found.linking_length * shown.length:.6g}{unit}"
     )
     if len(found.mass):
-        console.print(_halo_table(found))
+        console.print(_halo_table(found, shown))
+        if header.expands:
+            console.print("masses are of all matter, lengths comoving; velocities are peculiar")
+        elif not shown.mass_units:
+            console.print("in code units")
     if picture:
-        shown = shown_units(header, kind, units)
         save_picture(particles, found, shown, header.when, destination.with_suffix(".png"))
     written = [".h5", ".png"] if picture else [".h5"]
     others = [destination.with_suffix(suffix).name for suffix in written]
     console.print(f"wrote {destination}, {' and '.join(others)}")
 
 
-def _halo_table(halos: "Halos", rows: int = 10) -> Table:
+def _halo_table(halos: "Halos", shown: "Shown", rows: int = 10) -> Table:
+    """List the heaviest halos, with units in the head of each column unless they are the code's."""
+    length = shown.length_units.removeprefix("comoving ") if shown.mass_units else ""
+
+    def head(name: str, unit: str) -> str:
+        return f"{name} [{unit}]" if unit else name
+
     table = Table(box=None, pad_edge=False)
-    for column in ("particles", "mass", "x", "y", "z", "radius", "dispersion"):
+    columns = ["particles", head("mass", shown.mass_units), *(head(axis, length) for axis in "xyz")]
+    for column in (*columns, head("radius", length), head("dispersion", shown.velocity_units)):
         table.add_column(column, justify="right")
     for n in range(min(rows, len(halos.mass))):
-        numbers = (halos.mass[n], *halos.centre[n], halos.radius[n], halos.dispersion[n])
+        numbers = (
+            halos.mass[n] * shown.mass,
+            *(halos.centre[n] * shown.length),
+            halos.radius[n] * shown.length,
+            halos.dispersion[n] * shown.velocity,
+        )
         table.add_row(str(halos.number[n]), *(f"{number:.5g}" for number in numbers))
     return table

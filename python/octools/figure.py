@@ -16,12 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
+from octools.constant import constant_value
 from octools.errors import OctoolsError, unknown_name
 from octools.fields import VELOCITY, Field, as_shown, find_field, with_units
 from octools.files import whole_file
 from octools.gradients import GRADIENTS, SIGNED, gradient_image
 from octools.raster import (
-    MAX_PIXELS,
     Image,
     Outlines,
     View,
@@ -33,6 +33,7 @@ from octools.snapshot import AXES, Array, Batch, Header, Snapshot
 from octools.units import shown_units
 
 DPI = 160
+PARTICLE_PIXELS = 960  # across columns of particles: no more than a picture has across its axes
 LABELLED_RANGE = 30.0  # of a logarithmic scale: where it is longer, powers of ten are labelled
 INK = "#22262b"
 SERIES = ("#1f5a94", "#c8553d", "#3f7d58", "#8a5a9e", "#b8860b", "#4b5563")
@@ -71,7 +72,7 @@ class Picture:
     position
         Where a slice cuts that axis; None for the centre. Lengths are those of the picture's axes.
     centre, width
-        Middle and edge length of a part of the domain; None for the problem's centre, and for all.
+        Middle and edge length of a part of the domain; None for the default centre, and for all.
     mean
         In a projection: the mass-weighted mean instead of the integral.
     log
@@ -158,8 +159,9 @@ def render(snapshot: Snapshot, picture: Picture, field: Field) -> Image:
 def _column_of_particles(snapshot: Snapshot, kind: str, view: View) -> Image:
     """Share out each particle's mass among the four nearest pixels; over the mean if space expands.
 
-    There are two pixels across the mean distance of particles, over which the mass is smoothed:
-    they resolve no more.
+    Dark matter has two pixels across the mean distance of its particles, over which the mass is
+    smoothed: it fills the domain and resolves no more. Other kinds lie close together where the
+    mesh is fine: they have pixels of the finest cells.
     """
     header, across = snapshot.header, list(view.across)
     columns = snapshot.particles(kind)
@@ -167,8 +169,10 @@ def _column_of_particles(snapshot: Snapshot, kind: str, view: View) -> Image:
         raise OctoolsError(f"{snapshot.path}: {kind} particles have no mass")
     mass = columns["mass"]
     lower, upper = np.array(view.window or (header.lower[across], header.upper[across]))
-    per_length = 2 * np.cbrt(max(len(mass), 1) / header.size.prod())
-    pixels = np.clip(np.ceil((upper - lower) * per_length), 64, MAX_PIXELS).astype(int)
+    per_length: Any = 2 * np.cbrt(max(len(mass), 1) / header.size.prod())
+    if kind != "dark":
+        per_length = 1 / snapshot.finest_cell()[across]
+    pixels = np.clip(np.ceil((upper - lower) * per_length), 64, PARTICLE_PIXELS).astype(int)
     place = (columns["position"][:, across] - lower) / (upper - lower) * pixels - 0.5
     first = np.floor(place).astype(int)
     share = place - first
@@ -215,6 +219,13 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
         right, up = image.view.across
         axes.set(xlabel=with_units(AXES[right], length), ylabel=with_units(AXES[up], length))
         axes.set_title(_title(snapshot, picture, image.view), loc="left")
+        value = None
+        if picture.limits == (None, None):
+            value = constant_value(image.values, reference_scale(snapshot, picture))
+        if value is not None:
+            label = _bar_label(snapshot, picture, field)
+            draw_constant(axes, shown, label, value)
+            return
         if _is_wide(snapshot, image.view):
             bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=60, fraction=0.1)
         else:
@@ -226,6 +237,53 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
             bar.minorformatter = bar.formatter if narrow else NullFormatter()
         bar.set_label(_bar_label(snapshot, picture, field))
         bar.outline.set_linewidth(0.5)  # type: ignore[operator]
+
+
+def draw_constant(axes: mpl.axes.Axes, shown: Any, label: str, value: float) -> None:
+    """Give a picture of a constant field one colour, and its value as a text.
+
+    Parameters
+    ----------
+    axes, shown
+        Where the field is drawn, and its image or mesh.
+    label
+        Name of the field, with units.
+    value
+        Its value.
+    """
+    half = abs(value) or 1.0
+    shown.set_norm(Normalize(value - half, value + 1.1 * half))  # not on the edge of a colour
+    name, bracket, units = label.partition(" [")
+    text = f"{name} is constant: {value:.6g}"
+    text += f" {units.removesuffix(']')}" if bracket else ""
+    axes.text(
+        0.5, 0.5, text, transform=axes.transAxes, ha="center", va="center", color="white",
+        bbox={"facecolor": INK, "edgecolor": "none", "boxstyle": "round"},
+    )  # fmt: skip
+
+
+def reference_scale(snapshot: Snapshot, picture: Picture) -> float:
+    """Return the size of signals beside which differences of a velocity are rounding errors.
+
+    The greatest speed or sound speed in the picture, in the units shown; for gradients of the
+    velocity over the width of the finest cells. 0 for all other fields, which have their own size.
+    """
+    power = {"q_criterion": 2}.get(picture.field, 1)
+    gradient = picture.field in GRADIENTS
+    stored = snapshot.stored_fields
+    if not gradient and picture.field not in (*VELOCITY, "speed"):
+        return 0.0
+    if not {*VELOCITY, "density", "pressure"} <= set(stored):
+        return 0.0
+    view, largest = picture.view(snapshot), 0.0
+    for name in ("speed", "sound_speed"):
+        field = find_field(snapshot, name)
+        if not gradient:
+            field = picture_field(snapshot, replace(picture, field=name))
+        weight = find_field(snapshot, "density") if picture.mean else None
+        values = make_image(snapshot, field, view, weight).values
+        largest = max(largest, float(np.nanmax(values, initial=0.0)))
+    return (largest / float(snapshot.finest_cell().min())) ** power if gradient else largest
 
 
 def new_figure(snapshot: Snapshot, picture: Picture) -> Figure:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +18,7 @@ from octools.snapshot import AXES, Array, read_plane
 
 COMPONENTS = ("u", "v", "w")
 DERIVED = ("speed", *GRADIENTS)
+SCALAR = "scalar"  # of parameters, for the field that files call t
 
 
 @dataclass(frozen=True)
@@ -83,8 +84,9 @@ class FlowSnapshot:
             return sorted(file["fields"])
 
     def load(self, name: str) -> Array:
-        """Read a stored field, shape (n_z, n_y, n_x), at its own places."""
+        """Read a stored field, shape (n_z, n_y, n_x), at its own places; `SCALAR` stands for t."""
         with _opened(self.path) as file:
+            name = stored_name(name, file["fields"])
             if name not in file["fields"]:
                 raise unknown_name("field", name, file["fields"], str(self.path))
             return np.asarray(file["fields"][name][...], dtype=float)
@@ -92,6 +94,7 @@ class FlowSnapshot:
     def units_of(self, name: str) -> str:
         """Return the text of a stored field's ``units`` attribute; empty where there is none."""
         with _opened(self.path) as file:
+            name = stored_name(name, file["fields"])
             return _text(file["fields"][name].attrs.get("units", ""))
 
     def section(self, name: str) -> dict[str, Any]:
@@ -170,6 +173,11 @@ class FlowSnapshot:
         if kind == "periodic":
             return np.take(values, -1, axis=axis)
         return float(flow.get(f"velocity_{AXES[component]}_lower", [0.0] * 3)[component])
+
+
+def stored_name(name: str, fields: Container[str]) -> str:
+    """Return the name of a field in files: the scalar, as parameters call it, is ``t`` there."""
+    return "t" if name == SCALAR and "t" in fields else name
 
 
 def is_flow(path: Path) -> bool:

@@ -13,9 +13,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from octools.constant import constant_value
 from octools.errors import OctoolsError, unknown_name
-from octools.figure import INK, SERIES, STYLE, save
-from octools.flow import COMPONENTS, DERIVED, FlowSnapshot
+from octools.figure import INK, SERIES, STYLE, draw_constant, save
+from octools.flow import COMPONENTS, DERIVED, SCALAR, FlowSnapshot, stored_name
 from octools.gradients import GRADIENTS
 from octools.history import History, read_history
 from octools.snapshot import AXES, Array
@@ -62,7 +63,7 @@ class FlowSlice:
 def slice_values(snapshot: FlowSnapshot, what: FlowSlice) -> tuple[Array, float]:
     """Read a slice: its values, shape (rows, columns), and its position on the axis."""
     known = [*snapshot.fields(), *DERIVED]
-    if what.field not in known:
+    if stored_name(what.field, known) not in known:
         raise unknown_name("field", what.field, known, str(snapshot.path))
     if what.field in GRADIENTS and snapshot.plane is not None:
         raise OctoolsError(f"{snapshot.path} is a slice: {what.field} needs a whole snapshot")
@@ -71,6 +72,21 @@ def slice_values(snapshot: FlowSnapshot, what: FlowSlice) -> tuple[Array, float]
     position = 0.5 * snapshot.size[axis] if what.position is None else what.position
     index = int(np.abs(centres - position).argmin())
     return np.take(snapshot.at_centres(what.field), index, axis=2 - axis), float(centres[index])
+
+
+def flow_scale(snapshot: FlowSnapshot, what: FlowSlice) -> float:
+    """Return the size beside which differences of a velocity or pressure are rounding errors.
+
+    The greatest speed in the slice, or its square; for gradients over the thinnest cell. 0 for a
+    scalar, which has its own size.
+    """
+    power = {"t": 0, SCALAR: 0, "p": 2, "q_criterion": 2}.get(what.field, 1)
+    if power == 0 or not set(COMPONENTS) <= set(snapshot.fields()):
+        return 0.0
+    speed = float(slice_values(snapshot, replace(what, field="speed"))[0].max())
+    if what.field in GRADIENTS:
+        speed /= min(float(np.diff(faces, prepend=0.0).min()) for faces in snapshot.faces)
+    return speed**power
 
 
 def slice_limits(what: FlowSlice, low: float, high: float) -> tuple[float | None, float | None]:
@@ -101,6 +117,11 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
     )
     axes.set(aspect="equal", xlabel=AXES[right], ylabel=AXES[up])
     axes.set_title(f"{flow_title(snapshot)}   slice at {what.axis} = {position:.4g}", loc="left")
+    if what.limits == (None, None):
+        value = constant_value(values, flow_scale(snapshot, what))
+        if value is not None:
+            draw_constant(axes, shown, _label(snapshot, what.field), value)
+            return values
     if _aspect(snapshot, what) < WIDE:
         bar = figure.colorbar(shown, ax=axes, location="bottom", aspect=50)
     else:
@@ -113,7 +134,7 @@ def draw_slice(figure: Figure, snapshot: FlowSnapshot, what: FlowSlice) -> Array
 def _label(snapshot: FlowSnapshot, name: str) -> str:
     if name in COMPONENTS:
         return f"velocity {name}"
-    if name == "t":
+    if name in ("t", SCALAR):
         return "temperature" if snapshot.section("scalar").get("buoyancy") else "scalar"
     return {"p": "pressure"}.get(name, name.replace("_", " "))
 
@@ -144,7 +165,7 @@ def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
 def _is_signed(what: FlowSlice, low: float, high: float) -> bool:
     """Whether values go both ways, by more than the eddies that turn back in a stream."""
     both = low < 0 < high and min(-low, high) > 0.1 * max(-low, high)
-    return what.field not in ("speed", "t", "vorticity") and both
+    return what.field not in ("speed", "t", SCALAR, "vorticity") and both
 
 
 def _plane_of(what: FlowSlice) -> tuple[int, int]:
@@ -263,10 +284,22 @@ def save_channel(
     reference: dict[str, Array] | None,
     path: Path,
     source: str = "reference",
+    turnovers: float | None = None,
 ) -> None:
     """Draw means, root mean squares and stresses of a channel in wall units.
 
-    With reference data, whose source the picture names.
+    Parameters
+    ----------
+    wall
+        The statistics.
+    reference
+        Columns of reference data; None for none.
+    path
+        The file to write.
+    source
+        Name of the reference data.
+    turnovers
+        Time averaged over in h / u_tau, which the title says; None where it is not known.
     """
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.5, 7.5), layout="constrained")
@@ -288,7 +321,8 @@ def save_channel(
         if reference is not None:
             known = reference["yplus"][1:], reference["Uplus"][1:]
             mean.plot(*known, ls=":", color=INK, label=source)
-        mean.set_title(f"channel   $Re_\\tau$ = {wall['friction'][1]:.1f}", loc="left")
+        averaged = "" if turnovers is None else f"   averaged over {turnovers:.3g} $h/u_\\tau$"
+        mean.set_title(f"channel   $Re_\\tau$ = {wall['friction'][1]:.1f}{averaged}", loc="left")
         for axes in (mean, rms, stress):
             _tidy(axes)
         save(figure, path)

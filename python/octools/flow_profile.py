@@ -1,8 +1,14 @@
 """The profile of a flow: in wall units, over planes, or on the centre lines."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
+import h5py
+
+from octools.errors import reading
 from octools.flow import FlowSnapshot
 from octools.flow_figures import (
     CHANNEL_REFERENCE,
@@ -21,6 +27,8 @@ from octools.flow_figures import (
     wall_shear,
 )
 from octools.snapshot import Array
+
+ENOUGH_TURNOVERS = 10.0  # times h / u_tau over which means and fluctuations of a channel converge
 
 
 def profile_flow(path: Path, references: Sequence[Path], destination: Path) -> list[str]:
@@ -44,25 +52,74 @@ def profile_flow(path: Path, references: Sequence[Path], destination: Path) -> l
             *(f"largest difference in {name}: {error:.4g}" for name, error in errors.items()),
         ]
     profile = read_table(statistics, *PLANE_MEANS, *STRESSES)
+    averaged = Averaging.read(path.parent / "statistics.h5")
     if snapshot.is_channel and wall_shear(profile, snapshot.viscosity) > 0:
-        return _profile_channel(profile, snapshot.viscosity, references, destination)
+        return _profile_channel(profile, snapshot.viscosity, references, destination, averaged)
     save_plane_means(profile, flow_title(snapshot), destination)
     return [
+        *([] if averaged is None else [str(averaged)]),
         "means over planes of constant z, in the run's units: there are wall units only between "
-        "walls at rest with a flow along x"
+        "walls at rest with a flow along x",
     ]
 
 
+@dataclass(frozen=True)
+class Averaging:
+    """Samples of which statistics are means: their number, and the times of the first and last."""
+
+    samples: int
+    first: float
+    last: float
+
+    @classmethod
+    def read(cls, path: Path) -> Averaging | None:
+        """Read the header of statistics.h5; None where there is no such file."""
+        if not path.is_file():
+            return None
+        with reading(path, "file of statistics"), h5py.File(path) as file:
+            header = file["header"].attrs
+            if "samples" not in header:
+                return None
+            times = (float(header[f"{which}_time"]) for which in ("first", "last"))
+            return cls(int(header["samples"]), *times)
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        return f"means over {self.samples} samples, t = {self.first:.4g} to {self.last:.4g}"
+
+    def in_turnovers(self, wall: dict[str, Array], profile: dict[str, Array]) -> float:
+        """Return the time averaged over in turnover times h / u_tau of a channel."""
+        height = profile["z"][0] + profile["z"][-1]
+        return float((self.last - self.first) * wall["friction"][0] / (0.5 * height))
+
+
+def _sampling(averaged: Averaging, turnovers: float) -> list[str]:
+    """Say how long a channel was averaged over, and whether that is too short."""
+    lines = [f"{averaged}, {turnovers:.3g} h/u_tau"]
+    if turnovers < ENOUGH_TURNOVERS:
+        lines.append(
+            f"too few samples: statistics of a channel converge over some {ENOUGH_TURNOVERS:g} "
+            "h/u_tau; go on with a later time.end and --restart latest"
+        )
+    return lines
+
+
 def _profile_channel(
-    profile: dict[str, Array], viscosity: float, references: Sequence[Path], destination: Path
+    profile: dict[str, Array],
+    viscosity: float,
+    references: Sequence[Path],
+    destination: Path,
+    averaged: Averaging | None,
 ) -> list[str]:
     wall = in_wall_units(profile, viscosity)
+    turnovers = None if averaged is None else averaged.in_turnovers(wall, profile)
     reference = read_reference(references[0], *CHANNEL_REFERENCE) if references else None
     source = CHANNELS.get(references[0].name, references[0].stem) if references else ""
-    save_channel(wall, reference, destination, source)
+    save_channel(wall, reference, destination, source, turnovers)
     velocity, reynolds = wall["friction"]
     errors = channel_errors(wall, reference) if reference else {}
     return [
         f"friction velocity {velocity:.6g}, Re_tau {reynolds:.6g}",
+        *([] if averaged is None or turnovers is None else _sampling(averaged, turnovers)),
         *(f"largest difference in {name}: {100 * off:.3g} %" for name, off in errors.items()),
     ]

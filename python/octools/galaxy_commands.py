@@ -17,6 +17,7 @@ def ledger(
     """Plot the mass and energy budgets of a run by process, and their residuals."""
     from octools.history import read_history
     from octools.ledger import books, save_books
+    from octools.time_axis import time_axis
 
     data = read_history(run)
     found = books(data)
@@ -29,7 +30,7 @@ def ledger(
             table.add_row(f"  {account.replace('_', ' ')}", "", f"{entry[-1]:+.6g}", "")
     console.print(table)
     destination = output or output_path(run, "ledger.png")
-    save_books(found, data["time"], data.path.parent.resolve().name, destination)
+    save_books(found, time_axis(data), data.path.parent.resolve().name, destination)
     console.print(f"wrote {destination}")
 
 
@@ -72,22 +73,39 @@ def kennicutt(
         bool, typer.Option("--rings", help="Rings around the stars' centre instead of squares.")
     ] = False,
     age: Annotated[
-        float, typer.Option(min=0.0, help="Maximum age of the stars that count [Myr].")
-    ] = 50.0,
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Maximum age of the stars that count [Myr]. (default: 50, or the age of the run)",
+        ),
+    ] = None,
     output: Output = None,
 ) -> None:
     """Plot the Kennicutt-Schmidt relation; write it as CSV, too."""
     from octools.errors import OctoolsError
+    from octools.kennicutt import AVERAGING_TIME, run_age, save_kennicutt
     from octools.kennicutt import kennicutt as relation
-    from octools.kennicutt import save_kennicutt
     from octools.snapshot import AXES, Snapshot
     from octools.table import write_table
 
     path = resolve(target, snapshot)
     with Snapshot(path) as data:
-        found = relation(data, AXES.index(axis.value), square, age, rings)
+        oldest = run_age(data.header)
+        interval = (
+            min(AVERAGING_TIME, oldest) if age is None and oldest > 0 else age or AVERAGING_TIME
+        )
+        found = relation(data, AXES.index(axis.value), square, interval, rings)
     if len(found.gas) == 0:
-        raise OctoolsError(f"{path}: no star is younger than {age:g} Myr")
+        raise OctoolsError(f"{path}: no star is younger than {interval:g} Myr")
+    if age is None and interval < AVERAGING_TIME:
+        console.print(
+            f"the run is {interval:.4g} Myr old: rates are means over that time, not over "
+            f"{AVERAGING_TIME:g} Myr"
+        )
+    elif interval > oldest:
+        console.print(
+            f"warning: the run is {oldest:.4g} Myr old, and rates are means over {interval:g} Myr"
+        )
     destination = output or output_path(target, "kennicutt.png")
     columns = {"gas_Msun_per_pc2": found.gas, "rate_Msun_per_yr_kpc2": found.rate}
     write_table(columns, destination.with_suffix(".csv"))

@@ -25,8 +25,10 @@ from octools.files import whole_file
 from octools.linear import CRITICAL_DENSITY, LinearTheory, other_energies
 from octools.snapshot import AXES, Array, Header, Snapshot
 from octools.table import write_table
+from octools.units import SOLAR_MASS
 
 Indices = NDArray[np.int64]
+KILOMETRE = 1e5  # cm
 BATCH_PAIRS = 4_000_000
 PICTURE_PIXELS = 512
 MANY_HALOS = 4  # of fewer no mass function is drawn
@@ -348,29 +350,41 @@ class Shown:
 
     Attributes
     ----------
-    length, mass
-        What a code unit is of what is shown.
-    length_units, mass_label
-        How it is called.
+    length, mass, velocity
+        Size of a code unit in the units shown.
+    length_units, mass_units, velocity_units
+        Names of these units; no names of masses and velocities in units of the code.
+    mass_label
+        Label of an axis of masses.
     heavier
         Gives the expected number of halos heavier than masses, per volume; None without a theory.
     """
 
     length: float = 1.0
     mass: float = 1.0
+    velocity: float = 1.0
     length_units: str = ""
+    mass_units: str = ""
+    velocity_units: str = ""
     mass_label: str = "mass M  [code mass]"
     heavier: Callable[[Array], Array] | None = None
 
 
 def shown_units(header: Header, kind: str, units: str) -> Shown:
-    """Give comoving Mpc/h and Msun/h where space expands, and the code's own units elsewhere.
+    """Give comoving Mpc/h, Msun/h and km/s where space expands, and astronomers' units elsewhere.
+
+    Runs whose units are not known in cgs keep their own. Where space expands, velocities are
+    peculiar.
 
     The mass of halos of dark matter is then that of all matter, with baryons in the same proportion
     as everywhere; how many halos there should be is known if the run knows its initial spectrum.
     """
-    if not header.expands:
+    if not header.expands and not header.has_units:
         return Shown(length_units=units)
+    if not header.expands:
+        length, size = header.shown_lengths
+        mass, speed = header.units["mass"] / SOLAR_MASS, code_velocity(header)
+        return Shown(size, mass, speed, length, "Msun", "km/s", mass_label="mass M  [M$_\\odot$]")
     names = ("omega_m", "omega_lambda", "omega_b", "h", "box")
     m, vacuum, b, h, box = (float(header.parameter(f"cosmology.{name}")) for name in names)
     energies = other_energies(header)
@@ -386,7 +400,15 @@ def shown_units(header: Header, kind: str, units: str) -> Shown:
 
     label = "mass M of all matter  [M$_\\odot$/h]"
     length, size = header.shown_lengths
-    return Shown(size, mass, length, label, heavier)
+    speed, of_speed = code_velocity(header), "km/s" if header.has_units else ""
+    return Shown(size, mass, speed, length, "Msun/h", of_speed, label, heavier)
+
+
+def code_velocity(header: Header) -> float:
+    """Size of a code unit of velocity in km/s, peculiar ones where space expands; 1 if unknown."""
+    if not header.has_units:
+        return 1.0
+    return header.units["length"] / header.units["time"] / KILOMETRE
 
 
 def save_picture(particles: Particles, halos: Halos, shown: Shown, title: str, path: Path) -> None:

@@ -105,7 +105,10 @@ def drifts(history: History) -> dict[str, Array]:
 
 def save_history(history: History, title: str, path: Path) -> None:
     """Draw conservation, blocks per level and the time step against time."""
-    time = history["time"]
+    from octools.time_axis import draw_redshifts, time_axis
+
+    axis = time_axis(history)
+    time = axis.values
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 7.0), layout="constrained")
         top, middle, bottom = figure.subplots(3, 1, sharex=True)
@@ -124,10 +127,13 @@ def save_history(history: History, title: str, path: Path) -> None:
             _outside_legend(middle)
         middle.set_ylabel("blocks")
         bottom.plot(time, history["dt"], color=SERIES[0], lw=1.1)
-        bottom.set(ylabel="coarse time step", xlabel="time")
+        unit = " [code]" if axis.label != "time" else ""
+        bottom.set(ylabel=f"coarse time step{unit}", xlabel=axis.label)
         for axes in (top, middle, bottom):
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)
+        if axis.redshift is not None:
+            draw_redshifts(top, time, axis.redshift)
         save(figure, path)
 
 

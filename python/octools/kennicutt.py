@@ -17,6 +17,8 @@ from octools.raster import View
 from octools.snapshot import AXES, Array, Header, Snapshot
 from octools.units import PARSEC, SOLAR_MASS, YEAR
 
+AVERAGING_TIME = 50.0  # Myr, over which star formation is averaged
+
 
 class Areas(ABC):
     """Parts of the plane of the sky, side by side, lengths in code units.
@@ -97,6 +99,13 @@ class Kennicutt:
 def kennicutt_rate(gas: Array) -> Array:
     """Find the rate of star formation by Kennicutt (1998): 2.5e-4 (gas)^1.4 Msun/yr/kpc^2."""
     return 2.5e-4 * gas**1.4
+
+
+def run_age(header: Header) -> float:
+    """Return the age of a run in million years; infinite where space expands."""
+    if header.parameter("cosmology.enabled", False):
+        return float("inf")
+    return header.time * header.units["time"] / (1e6 * YEAR)
 
 
 def kennicutt(snapshot: Snapshot, axis: int, width: float, age: float, rings: bool) -> Kennicutt:

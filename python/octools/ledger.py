@@ -13,6 +13,7 @@ from octools.errors import OctoolsError
 from octools.figure import INK, SERIES, STYLE, save
 from octools.history import History
 from octools.snapshot import Array
+from octools.time_axis import TimeAxis, draw_redshifts
 
 # By account of history.csv: whether it adds energy or takes it away.
 ENERGY = {
@@ -132,21 +133,51 @@ def _book(history: History, name: str, total: Array, accounts: dict[str, float])
     return Book(name, total, entries, max(abs(float(total[0])), largest))
 
 
-def save_books(found: list[Book], time: Array, title: str, path: Path) -> None:
-    """Draw the entries of every book that has some, and what is left over, against time."""
+MOST_LINES = 8  # of a panel, with the change and the sum of what is not drawn by itself
+STYLES = ("-", "--")
+
+
+def largest_entries(book: Book) -> dict[str, Array]:
+    """Choose the entries that a panel shows: the largest, and the sum of all others as one."""
+    ranked = sorted(book.entries, key=lambda name: -float(np.abs(book.entries[name]).max()))
+    if len(ranked) <= MOST_LINES - 1:
+        return {name: book.entries[name] for name in ranked}
+    shown, others = ranked[: MOST_LINES - 2], ranked[MOST_LINES - 2 :]
+    rest = np.sum([book.entries[name] for name in others], axis=0)
+    return {**{name: book.entries[name] for name in shown}, f"{len(others)} others": rest}
+
+
+def save_books(found: list[Book], axis: TimeAxis, title: str, path: Path) -> None:
+    """Draw the largest entries of every book that has some against time.
+
+    Parameters
+    ----------
+    found
+        The books.
+    axis
+        Times of the rows.
+    title
+        Title of the picture.
+    path
+        The file to write.
+    """
     drawn = [book for book in found if book.entries] or found[:1]
     with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(7.0, 2.6 * len(drawn) + 1.0), layout="constrained")
+        figure = Figure(figsize=(8.4, 3.0 * len(drawn) + 1.2), layout="constrained")
         rows = np.atleast_1d(figure.subplots(len(drawn), 1, sharex=True))
-        rows[0].set_title(title, loc="left")
         for axes, book in zip(rows, drawn, strict=True):
-            axes.plot(time, book.total - book.total[0], color=INK, lw=1.6, label="change")
-            for n, (account, entry) in enumerate(book.entries.items()):
-                colour = SERIES[n % len(SERIES)]
-                axes.plot(time, entry, color=colour, lw=1.0, label=account.replace("_", " "))
-            axes.set_ylabel(book.name.replace("_", " "))
+            change = book.total - book.total[0]
+            axes.plot(axis.values, change, color=INK, lw=2.0, label="change of the total")
+            for n, (account, entry) in enumerate(largest_entries(book).items()):
+                colour, style = SERIES[n % len(SERIES)], STYLES[n // len(SERIES) % len(STYLES)]
+                label = account.replace("_", " ")
+                axes.plot(axis.values, entry, color=colour, ls=style, lw=1.4, label=label)
+            axes.set_ylabel(f"{book.name.replace('_', ' ')} [code]")
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8.5)
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)
-        rows[-1].set_xlabel("time")
+        rows[-1].set_xlabel(axis.label)
+        if axis.redshift is not None:
+            draw_redshifts(rows[0], axis.values, axis.redshift)
+        rows[0].set_title(title, loc="left")
         save(figure, path)

@@ -37,6 +37,32 @@ class CellData:
         places = ("x", "y", "z", "dx")
         self.units |= dict.fromkeys(places, "length") | {"volume": "length^3", "level": "1"}
 
+    def __repr__(self) -> str:
+        """Describe the snapshot: when it was written, what it holds, and how fine its mesh is."""
+        levels, cells = self.mesh
+        base = " x ".join(map(str, self.header.base_cells))
+        lines = [
+            f"{self.path}: {self.header.when}",
+            f"mesh: {base} base cells, levels 0 to {levels}, {cells} leaf cells",
+            f"fields: {', '.join(self.fields) or 'none'}",
+            f"particles: {', '.join(f'{n} {kind}' for kind, n in self.kinds_counted) or 'none'}",
+        ]
+        return "\n".join(lines)
+
+    @cached_property
+    def mesh(self) -> tuple[int, int]:
+        """Number of the finest level, and of all leaf cells."""
+        with Snapshot(self.path) as snapshot:
+            batches = (b for level in snapshot.levels for b in snapshot.batches([], level))
+            cells = sum(int(np.count_nonzero(batch.leaf)) for batch in batches)
+            return snapshot.levels[-1].index, cells
+
+    @cached_property
+    def kinds_counted(self) -> list[tuple[str, int]]:
+        """Each kind of particles with their number."""
+        with Snapshot(self.path) as snapshot:
+            return [(kind, len(snapshot.file["particles"][kind]["id"])) for kind in self.kinds]
+
     def __getitem__(self, name: str) -> Array:
         """Return a field of the leaf cells, shape (cells,)."""
         if name in ("x", "y", "z", "dx", "volume"):
@@ -110,6 +136,14 @@ class FlowData:
         self.flow = FlowSnapshot.read(path)
         self.fields = self.flow.fields()
         self.units = {name: self.flow.units_of(name) for name in self.fields}
+
+    def __repr__(self) -> str:
+        """Describe the snapshot: when it was written, its grid, and its fields."""
+        cells = " x ".join(str(len(centres)) for centres in self.flow.centres)
+        return (
+            f"{self.path}: t = {self.flow.time:.6g}, step {self.flow.step}\n"
+            f"grid: {cells} cells\nfields: {', '.join(self.fields)}"
+        )
 
     def __getitem__(self, name: str) -> Array:
         """Return a field at its own places, shape (n_z, n_y, n_x)."""

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from octools.errors import OctoolsError, unknown_name
 from octools.options import Axis, Number, Output, Target, console, names_in
-from octools.run import output_path, resolve
+from octools.run import example_of, output_path, resolve
 
 if TYPE_CHECKING:
     from octools.compare import Comparison
@@ -48,7 +48,8 @@ def profile(
     centre: Annotated[
         tuple[float, float, float] | None,
         typer.Option(
-            help="Centre of the shells, or a point on the line. (default: the problem's centre)"
+            help="Centre of the shells, or a point on the line. (default: the problem's centre, "
+            "or the domain's)"
         ),
     ] = None,
     axis: Annotated[
@@ -78,6 +79,10 @@ def profile(
     log: Annotated[
         bool, typer.Option("--log", help="Logarithmic scales for positive quantities.")
     ] = False,
+    against: Annotated[
+        Path | None,
+        typer.Option(help="Another run or snapshot: draw its profile too, measure the difference."),
+    ] = None,
     snapshot: Number = None,
     output: Output = None,
 ) -> None:
@@ -90,6 +95,7 @@ def profile(
     from octools.flow_profile import profile_flow
     from octools.profile import (
         RADIAL_NAMES,
+        constants,
         exact_solution,
         key_numbers,
         save_profile,
@@ -100,6 +106,8 @@ def profile(
 
     path = resolve(target, snapshot)
     if is_flow(path):
+        if against is not None:
+            raise OctoolsError(f"{path} is of model dns: --against compares runs of model amr")
         destination = output or path.parent / "profile_flow.png"
         console.print("\n".join(profile_flow(path, reference or [], destination)))
         console.print(f"wrote {destination}")
@@ -114,31 +122,59 @@ def profile(
             kind = ProfileKind.radial if name in RADIAL_NAMES else ProfileKind.line
         solution = exact_solution(header, name, overrides) if name != "none" else None
         result = _measure(data, kind, centre, axis, fields, bin_width)
+    other = None
+    if against is not None:
+        with Snapshot(resolve(against, snapshot if against.is_dir() else None)) as data:
+            measured = _measure(data, kind, centre, axis, fields, bin_width)
+            other = (data.header.name(data.path), measured)
+            if abs(data.header.time - header.time) > 1e-9 * abs(header.time):
+                console.print(f"times differ: {header.time:.6g} and {data.header.time:.6g}")
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
     when = header.when
     if header.has_units and not header.expands:  # but the axes and the solution are in code units
         when += f" ({header.time:.4g} in code units)"
-    save_profile(result, solution, f"{header.name(path)}   {when}", destination, log)
+    save_profile(result, solution, f"{header.name(path)}   {when}", destination, log, other)
     write_csv(result, solution, destination.with_suffix(".csv"))
     for label, value in key_numbers(result, solution).items():
         console.print(f"{label + ':':<28}{value:.6g}")
+    for field, value in constants(result).items():
+        console.print(f"{field} is constant: {value:.6g}")
     for verdict in verdicts(result, solution):
         console.print(str(verdict))
+    if other is not None:
+        _print_differences(result, other)
     console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")
+
+
+def _print_differences(result: "Profile", other: tuple[str, "Profile"]) -> None:
+    from octools.profile import differences
+
+    name, theirs = other
+    for field, (mean, span) in differences(result, theirs).items():
+        part = f", {100 * mean / span:.2g} % of its range" if span > 0 else ""
+        console.print(f"{field}: mean difference from {name} {mean:.4g}{part}")
 
 
 def expect(
     run: Annotated[Path, typer.Argument(help="The run directory of an example.")],
     example: Annotated[
-        str | None, typer.Option(help="Name of the example. (default: the directory's name)")
+        str | None,
+        typer.Option(
+            help="Name of the example. (default: by the parameters of the run, or its directory)"
+        ),
     ] = None,
 ) -> None:
     """Compare a run of an example with its expected results, and plot the comparison."""
     from octools.chart import Chart, save_charts
     from octools.expected import EXAMPLES
 
-    name = example or run.resolve().name
+    name = example or example_of(run)
     if name not in EXAMPLES:
+        if example is None:
+            raise OctoolsError(
+                f"{run}: neither output.pictures in run.toml nor the directory names an example; "
+                'add --example NAME, as in output.pictures = ["expect --example sound_wave"]'
+            )
         raise unknown_name("example with a number", name, EXAMPLES, "octools")
     found = EXAMPLES[name](run)
     charts = [item for item in found if isinstance(item, Chart)]
@@ -188,10 +224,11 @@ def _measure(
     from octools.snapshot import AXES
 
     header = data.header
-    middle = header.centre if centre is None else np.array(centre)
     if kind is ProfileKind.radial:
+        middle = header.centre if centre is None else np.array(centre)
         names = names_in(fields) or ["density", "radial_velocity", "pressure"]
         return radial_profile(data, middle, names, bin_width or None)
+    middle = header.inner_centre if centre is None else np.array(centre)
     number = problem_axis(header) if axis is None else AXES.index(axis.value)
     names = names_in(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
     return line_profile(data, number, middle, names)

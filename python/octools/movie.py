@@ -11,11 +11,27 @@ import numpy as np
 from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.figure import Figure
 
+from octools.constant import constant_value
 from octools.errors import OctoolsError
-from octools.figure import STYLE, Picture, draw, new_figure, picture_field, render
+from octools.figure import (
+    STYLE,
+    Picture,
+    draw,
+    new_figure,
+    picture_field,
+    reference_scale,
+    render,
+)
 from octools.files import whole_file
 from octools.flow import FlowSnapshot
-from octools.flow_figures import FlowSlice, draw_slice, slice_figure, slice_limits, slice_values
+from octools.flow_figures import (
+    FlowSlice,
+    draw_slice,
+    flow_scale,
+    slice_figure,
+    slice_limits,
+    slice_values,
+)
 from octools.run import file_word
 from octools.snapshot import Snapshot
 
@@ -29,20 +45,26 @@ def default_name(picture: Picture | FlowSlice) -> str:
     return f"movie_{file_word(picture.field)}_{kind}_{picture.axis}.{suffix}"
 
 
-def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float, float]:
-    """Find the least and greatest value (positive ones for logarithmic colours) in all frames."""
-    low, high = np.inf, -np.inf
+def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float | None, float | None]:
+    """Find the least and greatest value (positive ones for logarithmic colours) in all frames.
+
+    None for both if the field has the same value in all of them.
+    """
+    low, high, scale = np.inf, -np.inf, 0.0
     signed = False
     for path in paths:
         with Snapshot(path, may_be_slice=True) as snapshot:
             field = picture_field(snapshot, picture)
             values = render(snapshot, picture, field).values
             signed = field.signed
+            scale = max(scale, reference_scale(snapshot, picture))
         values = values[np.isfinite(values) & ((values > 0) | (not picture.log))]
         low = min(low, float(values.min(initial=np.inf)))
         high = max(high, float(values.max(initial=-np.inf)))
     if low > high:
         raise OctoolsError(f"{picture.field} has no values in the range of the colour scale")
+    if picture.limits == (None, None) and constant_value(np.array([low, high]), scale) is not None:
+        return picture.limits  # so that each frame says so
     if signed and not picture.log:
         high = max(-low, high)
         low = -high
@@ -99,12 +121,16 @@ def save_flow_movie(
 ) -> None:
     """Write a film of slices of an incompressible flow; arguments as those of save_movie."""
     writer = _writer(output, rate)
-    low, high = np.inf, -np.inf
+    low, high, scale = np.inf, -np.inf, 0.0
     for path in paths:
-        values, _ = slice_values(FlowSnapshot.read(path, may_be_slice=True), what)
+        snapshot = FlowSnapshot.read(path, may_be_slice=True)
+        values, _ = slice_values(snapshot, what)
+        scale = max(scale, flow_scale(snapshot, what))
         low, high = min(low, float(values.min())), max(high, float(values.max()))
     least, most = slice_limits(what, low, high)
     same = replace(what, limits=(low if least is None else least, high if most is None else most))
+    if what.limits == (None, None) and constant_value(np.array([low, high]), scale) is not None:
+        same = what  # each frame says so
     figure: Figure | None = None
     with mpl.rc_context(STYLE), whole_file(output, output.suffix) as beside:
         for number, path in enumerate(paths):

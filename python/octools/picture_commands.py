@@ -47,7 +47,7 @@ Position = Annotated[
 ]
 Centre = Annotated[
     tuple[float, float, float] | None,
-    typer.Option(help="Centre of the plot. (default: the problem's centre)"),
+    typer.Option(help="Centre of the plot. (default: the problem's centre, or the domain's)"),
 ]
 Width = Annotated[
     float | None,
@@ -121,11 +121,10 @@ def plot(
     target: Target, picture: "Picture", snapshot: Number = None, output: Output = None
 ) -> None:
     """Plot a slice or a projection."""
-    import numpy as np
-
-    from octools.figure import picture_field, save_plot
+    from octools.constant import range_text
+    from octools.figure import picture_field, reference_scale, save_plot
     from octools.flow import FlowSnapshot, is_flow
-    from octools.flow_figures import save_slice
+    from octools.flow_figures import flow_scale, save_slice
     from octools.snapshot import Snapshot
 
     path = resolve(target, snapshot)
@@ -134,7 +133,7 @@ def plot(
         what = _slice_of(picture).in_plane(flow.plane)
         destination = output or output_path(target, f"{path.stem}_{what.field}_{what.axis}.png")
         values = save_slice(flow, what, destination)
-        console.print(f"{what.field}: {values.min():.6g} to {values.max():.6g}")
+        console.print(f"{what.field}: {range_text(values, flow_scale(flow, what))}")
         console.print(f"wrote {destination}")
         return
     with Snapshot(path, may_be_slice=True) as data:
@@ -142,7 +141,7 @@ def plot(
         name = f"{path.stem}_{file_word(picture.field)}_{picture.kind}_{picture.axis}.png"
         destination = output or output_path(target, name)
         image = save_plot(data, picture, picture_field(data, picture), destination)
-    span = f"{np.nanmin(image.values):.6g} to {np.nanmax(image.values):.6g}"
+        span = range_text(image.values, reference_scale(data, picture))
     console.print(f"{picture.field}: {span}\nwrote {destination}")
 
 

@@ -10,6 +10,7 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from octools.constant import constant_value
 from octools.errors import OctoolsError
 from octools.exact import Bondi, IsothermalBall, Noh, Riemann, Sedov, State
 from octools.fields import VELOCITY, Field, find_field, with_units
@@ -350,13 +351,65 @@ def write_csv(profile: Profile, exact: Exact | None, path: Path) -> None:
     write_table(columns, path)
 
 
+def constants(profile: Profile) -> dict[str, float]:
+    """Return the values of the fields that are constant along a profile, by name.
+
+    Velocities are compared with the isothermal sound speed, where the profile has one.
+    """
+    scale = 0.0
+    if {"density", "pressure"} <= profile.values.keys():
+        density, pressure = (profile.values[name] for name in ("density", "pressure"))
+        scale = float(np.sqrt(np.abs(pressure / density).max()))
+    found = {}
+    for name, values in profile.values.items():
+        value = constant_value(values, scale if "velocity" in name else 0.0)
+        if value is not None:
+            found[name] = value
+    return found
+
+
+def differences(profile: Profile, other: Profile) -> dict[str, tuple[float, float]]:
+    """Measure how far fields are from those of another run's profile, interpolated linearly.
+
+    Returns
+    -------
+    dict
+        By field, the mean absolute difference weighted by volume, and the range of the profile.
+    """
+    found = {}
+    for name, values in profile.values.items():
+        theirs = np.interp(profile.place, other.place, other.values[name])
+        mean = float(np.average(np.abs(values - theirs), weights=profile.volume))
+        found[name] = mean, float(np.ptp(values))
+    return found
+
+
 def save_profile(
-    profile: Profile, exact: Exact | None, title: str, path: Path, log: bool = False
+    profile: Profile,
+    exact: Exact | None,
+    title: str,
+    path: Path,
+    log: bool = False,
+    against: tuple[str, Profile] | None = None,
 ) -> None:
     """Draw a profile, one panel per field, with the exact solution as a line behind the points.
 
-    With `log`, fields that are above zero everywhere get a logarithmic scale.
+    Parameters
+    ----------
+    profile
+        What is drawn.
+    exact
+        The exact solution; None where there is none.
+    title
+        Title of the picture.
+    path
+        The file to write.
+    log
+        Whether fields that are above zero everywhere get a logarithmic scale.
+    against
+        Name and profile of another run, drawn in another colour.
     """
+    flat = constants(profile)
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 0.7 + 2.3 * len(profile.values)), layout="constrained")
         panels = figure.subplots(len(profile.values), 1, sharex=True, squeeze=False)[:, 0]
@@ -366,20 +419,33 @@ def save_profile(
             if exact is not None and name in curves:
                 label = f"exact {exact.name.replace('_', ' ')}"
                 axes.plot(fine, curves[name], color=INK, lw=1.1, label=label)
-            axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label="Octant")
+            name_of_run = "Octant" if against is None else title.partition("   ")[0]
+            axes.plot(profile.place, values, "o", ms=2.6, mew=0, color=SERIES[0], label=name_of_run)
+            if against is not None:
+                label, other = against
+                axes.plot(other.place, other.values[name], color=SERIES[1], lw=1.0, label=label)
             if exact is not None and exact.shock is not None:
                 axes.axvline(exact.shock, color=INK, lw=0.6, ls=":", zorder=0)
-            if log and np.all(values > 0):
+            if name in flat and against is None and name not in curves:
+                _show_constant(axes, flat[name])
+            elif log and np.all(values > 0):
                 axes.set_yscale("log")
             axes.set_ylabel(profile.labels[name].replace(" [", "\n["))
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)
-        if curves:
+        if curves or against is not None:
             panels[0].legend(loc="best")
         panels[0].set_title(title, loc="left")
         panels[-1].set_xlabel(profile.labels[profile.coordinate])
         figure.align_ylabels(panels)
         save(figure, path)
+
+
+def _show_constant(axes: mpl.axes.Axes, value: float) -> None:
+    """Keep the scale of a constant field from magnifying rounding errors, and say so."""
+    half = 0.5 * abs(value) or 1.0
+    axes.set_ylim(value - half, value + half)
+    axes.text(0.5, 0.8, f"constant: {value:.6g}", transform=axes.transAxes, ha="center")
 
 
 def _radial_field(snapshot: Snapshot, name: str, centre: Array) -> Field:

@@ -85,7 +85,7 @@ def make_view(
     centre: tuple[float, float, float] | None = None,
     width: float | None = None,
 ) -> View:
-    """Check a request for a picture; a slice without a position cuts the centre.
+    """Check a request for a picture; a slice without a position cuts the default centre.
 
     Parameters
     ----------
@@ -94,7 +94,8 @@ def make_view(
     kind, axis, position
         ``slice`` or ``projection``; the axis that is looked along; where a slice cuts it.
     centre
-        Middle of the picture; the problem's where left out. Lengths are the code's.
+        Middle of the picture; where left out, the problem's, or that of the domain. Lengths are the
+        code's.
     width
         Edge length of a square picture, of which only what lies in the domain is seen; the whole
         domain where left out.
@@ -105,7 +106,7 @@ def make_view(
         raise OctoolsError(f"no axis '{axis}'; there are: x, y, z")
     a = AXES.index(axis)
     header = snapshot.header
-    middle = header.centre if centre is None else np.array(centre)
+    middle = header.inner_centre if centre is None else np.array(centre)
     if header.plane is not None:
         if kind == "projection":
             raise OctoolsError(f"{snapshot.path} is a slice: there is nothing to project")

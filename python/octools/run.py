@@ -105,6 +105,20 @@ def wanted_pictures(run: Path) -> list[str]:
     return wanted
 
 
+def example_of(run: Path) -> str:
+    """Name the example that a run is of.
+
+    The parameter file says it in ``output.pictures``, as ``expect --example NAME``; a run whose
+    file does not is taken for the example that its directory is named after.
+    """
+    wanted = wanted_pictures(run) if (run / "run.toml").is_file() else []
+    for text in wanted:
+        words = text.split()
+        if words[:1] == ["expect"] and (named := re.search(r"--example[ =](\S+)", text)):
+            return named[1]
+    return run.resolve().name
+
+
 def picture_command(text: str, run: Path) -> list[str]:
     """Split a picture's text into the words of a command: its name, the run directory, options.
 

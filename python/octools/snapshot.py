@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -142,13 +143,46 @@ class Header:
         return np.asarray(given, dtype=float)
 
     @cached_property
-    def centre(self) -> Array:
-        """Where ``problem.centre`` has drifted to, shape (3,); the middle of the box without it."""
+    def problem_centre(self) -> Array | None:
+        """Place around which the problem is set up, drifted with it, shape (3,).
+
+        None without ``problem.centre``, and where it is only the default origin of ``r``: a
+        problem of expressions has a centre if one of them uses ``r``.
+        """
         start = self.parameter("problem.centre")
         if start is None:
-            return 0.5 * (self.lower + self.upper)
+            return None
+        if self.parameter("problem.name") == "expression" and not _uses_radius(
+            self.parameter("problem")
+        ):
+            return None
         offset = np.asarray(start, dtype=float) + self.drift * self.time - self.lower
         return self.lower + np.where(self.periodic, offset % self.size, offset)
+
+    @property
+    def middle(self) -> Array:
+        """Middle of the domain, shape (3,)."""
+        return 0.5 * (self.lower + self.upper)
+
+    @cached_property
+    def centre(self) -> Array:
+        """Default centre of radial profiles: the problem's, or the middle of the domain."""
+        return self.middle if self.problem_centre is None else self.problem_centre
+
+    @cached_property
+    def inner_centre(self) -> Array:
+        """Default place of slices and lines: `centre`, and the middle where that is outside."""
+        inside = (self.lower <= self.centre) & (self.centre <= self.upper)
+        return np.where(inside, self.centre, self.middle)
+
+
+def _uses_radius(value: Any) -> bool:
+    """Tell whether an expression among the values of a table uses the variable ``r``."""
+    if isinstance(value, str):
+        return re.search(r"(?<![\w.])r(?!\w)", value) is not None
+    if isinstance(value, dict):
+        value = list(value.values())
+    return isinstance(value, list) and any(map(_uses_radius, value))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from octools.ages import cosmic_time
 from octools.errors import OctoolsError
 from octools.figure import SERIES, STYLE, save
 from octools.snapshot import Array, Snapshot
+from octools.time_axis import draw_redshifts
 from octools.units import SOLAR_MASS, YEAR
 
 
@@ -81,7 +82,7 @@ def star_formation(snapshot: Snapshot, intervals: int = 50) -> StarFormation:
 
 
 def save_star_formation(history: StarFormation, title: str, path: Path) -> None:
-    """Draw the rate of star formation, and the mass of stars, against time."""
+    """Draw the rate of star formation, and the mass of stars, against time and redshift."""
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=(7.0, 5.0), layout="constrained")
         top, bottom = figure.subplots(2, 1, sharex=True)
@@ -93,4 +94,7 @@ def save_star_formation(history: StarFormation, title: str, path: Path) -> None:
         for axes in (top, bottom):
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)
+        if history.redshift is not None:
+            bottom.set_xlabel("cosmic time [Myr]")
+            draw_redshifts(top, history.middles, history.redshift)
         save(figure, path)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Call
 
 from octools.chart import Chart, Curve, save_charts
 from octools.errors import OctoolsError
@@ -12,6 +13,7 @@ from octools.examples import read_example, read_examples
 from octools.expected import EXAMPLES
 from octools.expected.gas import behind_shock, field_rate
 from octools.expected.gravity import bardeen_spin, falling_ball, maclaurin_potential
+from octools.run import example_of, wanted_pictures
 
 FOLDER = Path(__file__).resolve().parents[2] / "examples"
 
@@ -81,6 +83,31 @@ def test_examples_with_numbers_are_there() -> None:
     assert found["paper_channel"].launch == ("-n", "2")
     assert found["jeans"].pictures == ("expect.png", "snap_00004_density_slice_z.png")
     assert found["sod"].launch == ()
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda path: path.stem)
+def test_examples_name_themselves_whatever_their_directory_is_called(
+    path: Path, tmp_path: Path
+) -> None:
+    """A run of an example is held against its number in any directory, and when it was copied."""
+    run = tmp_path / "another"
+    run.mkdir()
+    (run / "run.toml").write_text(path.read_text())
+    if any(text.startswith("expect") for text in wanted_pictures(run)):
+        assert example_of(run) == path.stem
+
+
+def test_a_run_that_names_no_example_is_taken_for_that_of_its_directory(
+    tmp_path: Path, octools: Call
+) -> None:
+    for name, text in (("jeans", ""), ("duct2", '[output]\npictures = ["expect"]\n')):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "run.toml").write_text(text)
+    assert example_of(tmp_path / "jeans") == "jeans"
+    result = octools("expect", tmp_path / "duct2")
+    assert result.returncode == 2
+    assert "--example" in result.stderr
+    assert "'nothing'" in octools("expect", tmp_path, "--example", "nothing").stderr
 
 
 def test_an_example_that_says_nothing_is_named(tmp_path: Path) -> None:

@@ -192,6 +192,20 @@ def test_a_laminar_channel_in_wall_units(tmp_path: Path) -> None:
     assert (tmp_path / "channel.png").is_file()
 
 
+@pytest.mark.parametrize(("duration", "few"), [(0.2, True), (200.0, False)])
+def test_a_channel_says_how_long_it_was_averaged_over(
+    tmp_path: Path, octools: Call, duration: float, few: bool
+) -> None:
+    write_statistics(tmp_path)
+    with h5py.File(tmp_path / "statistics.h5", "w") as file:
+        header = file.create_group("header").attrs
+        header.update(samples=4, first_time=1.0, last_time=1.0 + duration)
+    result = octools("profile", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert f"means over 4 samples, t = 1 to {1 + duration:.4g}" in result.stdout
+    assert ("too few samples" in result.stdout) == few
+
+
 def test_tables_begin_at_the_names_of_their_columns(tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     table.write_text("# from somewhere, as it is\n# x,u\n0.0,1.0\n0.5,2.0\n")

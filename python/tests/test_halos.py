@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import h5py
@@ -136,6 +137,8 @@ def test_the_command_writes_a_catalogue_and_a_picture(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["halos", str(tmp_path)])
     assert result.exit_code == 0, result.output
     assert "2 halos" in result.output
+    assert re.search(r"particles +mass +x +y +z +radius +dispersion\n", result.output)
+    assert "in code units" in result.output
     table = np.genfromtxt(tmp_path / "snap_00003_halos.csv", delimiter=",", names=True)
     assert table["particles"][0] >= table["particles"][1] >= 200
     assert table["mass"] == pytest.approx(0.25 * table["particles"])
@@ -167,3 +170,49 @@ def test_a_snapshot_without_particles_is_refused(tmp_path: Path) -> None:
         read_particles(snapshot, "darks")
     with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="too long"):
         find_halos(read_particles(snapshot), linking=5.0)
+
+
+BOX = """
+[cosmology]
+enabled = true
+box = 50.0
+omega_m = 0.3
+omega_lambda = 0.7
+omega_b = 0.06
+h = 0.7
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "heads", "mass", "length"),
+    [
+        (BOX, ["mass [Msun/h]", "x [Mpc/h]", "dispersion [km/s]"], None, 50.0),
+        ("", ["mass [Msun]", "x [kpc]", "dispersion [km/s]"], 1e10, 1.0),
+    ],
+)
+def test_halos_are_listed_in_physical_units(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameters: str, heads: list[str],
+    mass: float | None, length: float,
+) -> None:  # fmt: skip
+    """Units stand in the head of each column, and numbers are in them."""
+    monkeypatch.setenv("COLUMNS", "200")
+    path = write_snapshot(tmp_path / "snap_00003.h5")
+    with h5py.File(path, "r+") as file:
+        file["header"].attrs.update(
+            parameters=parameters,
+            unit_length=3.0856775814913673e21,
+            unit_time=3.0856775814913673e16,
+            unit_mass=1.988409870698051e43,
+        )
+    result = CliRunner().invoke(app, ["halos", str(tmp_path), "--no-picture"])
+    assert result.exit_code == 0, result.output
+    head, first, *_ = [line for line in result.output.splitlines() if line.strip()][1:]
+    assert all(name in head for name in heads), head
+    number, weight, *place = (float(word) for word in first.split()[:5])
+    table = np.genfromtxt(tmp_path / "snap_00003_halos.csv", delimiter=",", names=True)
+    assert place == pytest.approx([length * table[axis][0] for axis in "xyz"], rel=1e-3)
+    # Of all matter: the mean density of the box, with baryons beside dark matter.
+    per_unit = mass or 2.77536627e11 * 0.3 * 50.0**3 / 0.8
+    assert weight == pytest.approx(per_unit * table["mass"][0], rel=1e-3)
+    assert number == table["particles"][0]
+    assert first.split()[-1] == f"{table['dispersion'][0] * 1.0:.5g}"

@@ -14,7 +14,7 @@ from conftest import Call
 
 from octools.errors import OctoolsError
 from octools.inputs.codes import codes, convert
-from octools.inputs.conversion import CARRIED, CHANGED, LOST, Conversion
+from octools.inputs.conversion import BY_HAND, CARRIED, CHANGED, LOST, Conversion
 
 NAMELIST = """
 Free text before the groups.
@@ -235,8 +235,9 @@ def test_regions_of_ramses_become_formulas(tmp_path: Path) -> None:
     verdict = verdicts(done)
     assert verdict["hydro_params/smallr"] == CARRIED
     assert verdict["hydro_params/riemann"] == CHANGED
-    for lost in ("run_params/verbose", "refine_params/x_refine", "cooling_params/cooling"):
+    for lost in ("run_params/verbose", "refine_params/x_refine"):
         assert verdict[lost] == LOST
+    assert verdict["cooling_params/cooling"] == BY_HAND
 
 
 def test_jeans_lengths_of_ramses_are_listed_by_level(tmp_path: Path) -> None:

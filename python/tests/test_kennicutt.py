@@ -5,6 +5,7 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+from conftest import Call
 from synthetic import Synthetic, around
 
 from octools.errors import OctoolsError
@@ -83,3 +84,26 @@ def test_squares_below_the_cells_are_refused(tmp_path: Path) -> None:
         pytest.raises(OctoolsError, match="smaller than the finest cells"),
     ):
         kennicutt(snapshot, 2, 0.1, 50.0, rings=False)
+
+
+@pytest.mark.parametrize(
+    ("age", "words", "factor", "message"),
+    [
+        (3.0, (), 3.0, "the run is 3 Myr old: rates are means over that time"),
+        (3.0, ("--age", "2"), 2.0, ""),
+        (3.0, ("--age", "50"), 50.0, "warning: the run is 3 Myr old"),
+        (60.0, (), 50.0, ""),
+    ],
+)
+def test_a_young_run_is_averaged_over_its_age(
+    tmp_path: Path, octools: Call, age: float, words: tuple[str, ...], factor: float, message: str
+) -> None:
+    stars = {"position": [[0.3, 0.4, 7.0]], "initial_mass": [30.0], "birth_time": [age - 0.5]}
+    path = galaxy(tmp_path / "snap.h5", **stars)
+    with h5py.File(path, "a") as file:
+        file["header"].attrs["time"] = age
+    result = octools("kennicutt", path, "--square", "1", *words)
+    assert result.returncode == 0, result.stderr
+    table = np.genfromtxt(tmp_path / "kennicutt.csv", delimiter=",", names=True)
+    assert float(table["rate_Msun_per_yr_kpc2"]) == pytest.approx(30.0 / (factor * 1e6))
+    assert (message in result.stdout) if message else "Myr old" not in result.stdout

@@ -2,11 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
 from octools.history import read_history
-from octools.ledger import books, save_books
+from octools.ledger import MOST_LINES, Book, books, largest_entries, save_books
+from octools.time_axis import TimeAxis, time_axis
 
 HEAD = (
     "step,time,dt,mass,momentum_x,momentum_y,momentum_z,total_energy,absolute_momentum,"
@@ -31,7 +34,7 @@ def test_what_is_entered_explains_what_changed(tmp_path: Path) -> None:
     assert found["total_energy"].entries["cooling_cooled"].tolist() == [0.0, -1.0]
     for book in found.values():
         assert book.rest == pytest.approx([0.0, 0.0], abs=1e-15), book.name
-    save_books([*found.values()], history["time"], "a run", tmp_path / "ledger.png")
+    save_books([*found.values()], time_axis(history), "a run", tmp_path / "ledger.png")
     assert (tmp_path / "ledger.png").stat().st_size > 1000
 
 
@@ -59,3 +62,49 @@ def test_a_run_without_gas_is_refused(tmp_path: Path) -> None:
     (tmp_path / "history.csv").write_text("step,time\n0,0.0\n")
     with pytest.raises(OctoolsError, match="has no gas"):
         books(read_history(tmp_path))
+
+
+def test_a_panel_has_eight_lines_that_can_be_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entries = {f"account_{n}": np.linspace(0.0, n + 1.0, 5) for n in range(13)}
+    book = Book("total_energy", np.sum([*entries.values()], axis=0), entries, 1.0)
+    shown = largest_entries(book)
+    assert len(shown) == MOST_LINES - 1
+    assert list(shown)[:2] == ["account_12", "account_11"]
+    assert shown["7 others"][-1] == sum(range(1, 8))
+    assert np.sum([*shown.values()], axis=0) == pytest.approx(book.total)
+    figures: list[Figure] = []
+    monkeypatch.setattr("octools.ledger.save", lambda figure, _: figures.append(figure))
+    axis = TimeAxis(np.linspace(0.5, 5.0, 5), "cosmic time [Gyr]", np.linspace(10.0, 1.0, 5))
+    save_books([book], axis, "a run", tmp_path / "ledger.png")
+    axes = figures[0].get_axes()[0]
+    looks = {(line.get_color(), line.get_linestyle()) for line in axes.get_lines()}
+    assert len(looks) == len(axes.get_lines()) == MOST_LINES
+    assert axes.get_xlabel() == "cosmic time [Gyr]"
+    top = axes.child_axes[0]
+    assert top.get_xlabel() == "redshift"
+    assert [label.get_text() for label in top.get_xticklabels()][:2] == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "label"),
+    [
+        ("", "time"),
+        ("[units]\ntime = 3.15576e13\n", "time [Myr]"),
+        ("[cosmology]\nenabled = true\nomega_m = 1.0\nomega_lambda = 0.0\nh = 0.7\n",
+         "cosmic time [Gyr]"),
+    ],
+)  # fmt: skip
+def test_times_of_plots_are_physical(tmp_path: Path, parameters: str, label: str) -> None:
+    (tmp_path / "run.toml").write_text(parameters)
+    rows = "step,time,a\n0,0.0,0.25\n1,2.0,1.0\n"
+    (tmp_path / "history.csv").write_text(rows)
+    axis = time_axis(read_history(tmp_path))
+    assert axis.label == label
+    if axis.redshift is None:
+        assert axis.values == pytest.approx([0.0, 2.0])
+    else:
+        # Einstein & de Sitter (1932): 2 / (3 H) today, and an eighth of it at z = 3.
+        assert axis.values == pytest.approx([9.3109 / 8, 9.3109], rel=1e-3)
+        assert axis.redshift.tolist() == [3.0, 0.0]

@@ -213,3 +213,15 @@ def test_the_reader_of_the_manual_finds_the_leaf_cells(
     assert names["volumes"].sum() == pytest.approx(6.0, rel=1e-13)
     mass = (names["densities"] * names["volumes"]).sum()
     assert float(capsys.readouterr().out.split()[1]) == mass
+
+
+def test_what_was_loaded_describes_itself(path: Path, tmp_path: Path) -> None:
+    text = repr(octools.load(path))
+    assert f"{path}: t = " in text
+    assert "16 x 16 x 16 base cells, levels 0 to 2" in text
+    assert f"{len(octools.load(path)['density'])} leaf cells" in text
+    assert "fields: density, pressure, velocity_x" in text
+    assert "particles: 500 dark, 60 stars" in text
+    flow = repr(octools.load(write_flow(tmp_path / "snap_00000.h5").path))
+    assert "object at" not in flow
+    assert "fields: p, " in flow

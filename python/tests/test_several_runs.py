@@ -1,6 +1,7 @@
 """Several runs side by side: queries, what became slower, scaling."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,14 @@ from conftest import Call
 from made_up_run import MadeUpRun
 
 from octools.errors import OctoolsError
-from octools.telemetry.several import Runs, pace, scaling, what_became_slower
+from octools.telemetry.several import (
+    Runs,
+    as_text,
+    differences,
+    pace,
+    scaling,
+    what_became_slower,
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +74,22 @@ def test_what_became_slower_is_named_first(runs: tuple[Path, Path], octools: Cal
     assert "-" in reverse.splitlines()[3]
     assert "nothing changed" in same
     assert octools("report", *runs).stdout.strip() == text.strip()
+
+
+def test_columns_of_any_width_stay_apart(runs: tuple[Path, Path]) -> None:
+    """The whole names of runs stand above their columns, with two spaces between any two."""
+    with Runs(runs) as several:
+        found = differences(several)[0]
+    long = replace(
+        found,
+        before=replace(found.before, name="a_run_with_a_long_name_on_one_node"),
+        phases=[("compute a kernel with a name of more than 34 letters", 1e-3, 2e-3)],
+    )
+    lines = as_text(long).splitlines()
+    columns = [re.split(r" {2,}", line.strip()) for line in lines[2:4]]
+    assert columns[0] == ["phase", long.before.name, "after", "times", "of the step"]
+    assert columns[1][:4] == [long.phases[0][0], "1 ms", "2 ms", "2"]
+    assert len(lines[2]) == len(lines[3])
 
 
 def test_what_became_slower_is_a_page_too(

@@ -1,15 +1,25 @@
 """The history of star formation."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import h5py
 import numpy as np
 import pytest
-from synthetic import Synthetic
+from matplotlib.figure import Figure
+from synthetic import Synthetic, add_particles, around
 
 from octools.errors import OctoolsError
+from octools.figure import Picture, picture_field, render
 from octools.snapshot import Snapshot
-from octools.stars import SOLAR_MASS, YEAR, cosmic_time, save_star_formation, star_formation
+from octools.stars import (
+    SOLAR_MASS,
+    YEAR,
+    StarFormation,
+    cosmic_time,
+    save_star_formation,
+    star_formation,
+)
 
 
 def with_stars(path: Path, time: float, parameters: str = "", **columns: object) -> Path:
@@ -74,3 +84,31 @@ def test_a_file_without_stars_is_refused(tmp_path: Path) -> None:
     path = Synthetic().write(tmp_path / "snap.h5")
     with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="has no stars"):
         star_formation(snapshot)
+
+
+def test_rates_are_drawn_over_redshift_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    figures: list[Figure] = []
+    monkeypatch.setattr("octools.stars.save", lambda figure, _: figures.append(figure))
+    middles = np.linspace(1000.0, 9000.0, 9)
+    history = StarFormation(np.linspace(500, 9500, 10), middles, middles, np.linspace(6, 0.1, 9))
+    save_star_formation(history, "a run", tmp_path / "sfr.png")
+    save_star_formation(replace(history, redshift=None), "a run", tmp_path / "sfr.png")
+    top = figures[0].get_axes()[0].child_axes[0]
+    assert top.get_xlabel() == "redshift"
+    assert {"6", "2"} <= {label.get_text() for label in top.get_xticklabels()}
+    assert figures[0].get_axes()[1].get_xlabel() == "cosmic time [Myr]"
+    assert not figures[1].get_axes()[0].child_axes
+
+
+def test_stars_are_projected_onto_the_finest_cells(tmp_path: Path) -> None:
+    """Few of them, close together: not onto pixels of their mean distance in the domain."""
+    path = Synthetic(refine=around((0.5, 0.5, 0.5), 0.05, levels=4)).write(tmp_path / "snap.h5")
+    add_particles(path, "stars", 20)
+    add_particles(path, "dark", 20)
+    sizes = {}
+    with Snapshot(path) as snapshot:
+        for kind in ("stars", "dark"):
+            picture = Picture(kind, "projection")
+            image = render(snapshot, picture, picture_field(snapshot, picture))
+            sizes[kind] = image.values.shape
+    assert sizes == {"stars": (256, 256), "dark": (64, 64)}

@@ -196,8 +196,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   });
 
   auto* bench_command =
-      app.add_subcommand("bench", "Run a benchmark (octant bench NAME --help lists its options)");
-  bench_command->add_option("name", arguments.bench_name, "Name of the benchmark")->required();
+      app.add_subcommand("bench", "Run a benchmark (-h lists them; NAME -h lists its options)");
+  bench_command->add_option("name", arguments.bench_name, "Name of the benchmark");
   bench_command->set_help_flag();  // each benchmark has its own
   bench_command->prefix_command();
   bench_command->callback([&, bench_command] {

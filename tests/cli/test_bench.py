@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -324,3 +325,15 @@ def test_feedback_gives_the_same_energy_by_every_method(ranks: int) -> None:
         assert {row["method"] for row in rows} == {"blocks", "bins", "brute"}
         assert len({row["energy"] for row in rows}) == 1
         assert all(row["brute_over_this"] > 0.0 and row["leaf_cells"] == 7680 for row in rows)
+
+
+@pytest.mark.parametrize("word", ["-h", "--help"])
+def test_help_lists_the_benchmarks(word: str) -> None:
+    """As an error does for a name that there is not, and for none."""
+    shown = octant("bench", word)
+    listed = re.findall(r"^  ([a-z-]+) +\w", shown.text, re.MULTILINE)
+    assert shown.code == 0
+    assert {"hydro", "device-model", "health"} < set(listed)
+    for wrong in (octant("bench"), octant("bench", "nothing")):
+        assert wrong.code == 2
+        assert ", ".join(listed) in wrong.text

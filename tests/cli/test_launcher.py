@@ -28,6 +28,7 @@ from running import (
 )
 
 VERSION = '[ "$1" != --version ] || exit 0'
+LAUNCHER = ROOT / "cmake/launcher.sh"
 TOOLS = ROOT / "python/octools/commands.txt"
 ANNOUNCE = 'echo output/blast > "$OCTANT_DONE_FILE"'
 
@@ -506,9 +507,12 @@ def test_tools_are_those_of_octools(clone: Clone) -> None:
         assert call(wrong).returncode == 2
 
 
-@pytest.mark.parametrize("command", ["build", "test"])
+@pytest.mark.parametrize("command", ["build", "test", "manual", "bench"])
 def test_help_builds_nothing(clone: Clone, command: str) -> None:
+    """Each command describes itself, not the whole launcher."""
     clone.script("bin/ninja", f"touch {clone.root}/built")
+    (clone.root / "bench").mkdir()
+    shutil.copy(ROOT / "bench/bench.cpp", clone.root / "bench")
     shown = subprocess.run(
         [str(clone.root / "octant"), command, "-h"],
         env=clone.environment,
@@ -516,8 +520,19 @@ def test_help_builds_nothing(clone: Clone, command: str) -> None:
         text=True,
         check=True,
     )
-    assert command in shown.stdout
+    first = shown.stdout.splitlines()[0]
+    assert re.match(rf"\./octant (\[.*\] )?{command}\b.*: ", first), first
+    assert "kennicutt" not in shown.stdout
     assert not (clone.root / "built").exists()
+    if command == "bench":
+        table = (ROOT / "bench/bench.cpp").read_text().split("k_benchmarks{")[1].split("};")[0]
+        names = re.findall(r'Benchmark\{"([a-z-]+)"', table)
+        listed = re.findall(r"^  ([a-z-]+) +\w", shown.stdout, re.MULTILINE)
+        assert listed == names
+        assert len(names) > 15
+    if command == "test":
+        parts = set(re.findall(r"^test_(\w+)\(\)", LAUNCHER.read_text(), re.MULTILINE))
+        assert parts - {"log"} == set(re.findall(r"^  ([a-z]+) +\w", shown.stdout, re.MULTILINE))
 
 
 def test_output_into_a_pipe_has_no_colours(clone: Clone) -> None:

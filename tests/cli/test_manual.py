@@ -13,6 +13,7 @@ import pytest
 from octools.cli import app, commands
 from typer.testing import CliRunner
 
+from pictures import Gallery
 from running import ROOT, octant_command, octant_environment, program
 
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
@@ -55,8 +56,12 @@ def do(line: str) -> tuple[int, str]:
 
 @pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
 def test_tutorials_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A tutorial's fenced commands succeed, one after another, with the files that it shows."""
+    """A tutorial's fenced commands succeed, one after another, with the files that it shows.
+
+    Each picture has range and contrast.
+    """
     monkeypatch.chdir(tmp_path)
+    gallery = Gallery(monkeypatch)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     done = 0
     for language, text in FENCED.findall(page.read_text()):
@@ -68,6 +73,9 @@ def test_tutorials_work(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
                 assert code == 0, f"{line}\n{said}"
                 done += 1
     assert done > 0
+    assert gallery.wrong == []
+    drawn = {"plot", "profile", "history", "movie", "spectra", "halos"}
+    assert gallery.pictures > 0 or not drawn & set(re.findall(r"\./octant (\w+)", page.read_text()))
 
 
 @functools.cache

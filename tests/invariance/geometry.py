@@ -277,6 +277,8 @@ def moved_parameters(parameters: dict[str, Any], motion: Motion) -> dict[str, An
     for d, (a, mirrored) in enumerate(motion.pairs()):
         sides = parameters["mesh"][f"boundary_{AXES[a]}"]
         mesh[f"boundary_{AXES[d]}"] = sides[::-1] if mirrored else sides
+    if motion.axes != (0, 1, 2):
+        hydro["dimensions"] = 3  # the axis along which nothing changes is not z any more
     hydro["acceleration"] = motion.vector(np.array(hydro["acceleration"])).tolist()
     if refine["region_level"]:
         corners = [np.array(refine[f"region_{side}"]) for side in ("lower", "upper")]

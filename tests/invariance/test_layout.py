@@ -41,6 +41,7 @@ def test_blocks(example: str, runs_of: Callable[[str], Runs]) -> None:
         "refine.region_level=0",
         f"mesh.base_cells={cells.tolist()}",
         f"mesh.upper={upper.tolist()}",
+        "hydro.dimensions=3",  # there are several blocks along each axis
     )
     paths = [runs.plain(3, *how, f"mesh.block_size={size}").last_snapshot for size in sizes]
     with h5py.File(paths[0]) as file:

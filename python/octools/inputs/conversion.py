@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from octools.errors import OctoolsError, reading
+from octools.inputs.known import why_unknown
 
 CARRIED, CHANGED, LOST = "carried over", "changed", "no counterpart"
+BY_HAND, UNKNOWN = "to set by hand", "unknown setting"
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,8 @@ class Row:
     setting
         Its name and value in the source.
     verdict
-        `CARRIED`, `CHANGED` or `LOST`.
+        `CARRIED`, `CHANGED`, `BY_HAND` (there is a counterpart, which is not set), `LOST` (there is
+        none), or `UNKNOWN` (the other code has no such setting: a typo, perhaps).
     now
         The parameters of Octant that say it, or why there are none.
     """
@@ -92,6 +95,10 @@ class Conversion:
         """Account for settings that Octant has no counterpart of."""
         self._account(names, LOST, why)
 
+    def by_hand(self, *names: str, now: str) -> None:
+        """Account for settings whose counterparts are left to be set by hand."""
+        self._account(names, BY_HAND, now)
+
     def _account(self, names: tuple[str, ...], verdict: str, now: str) -> None:
         done = {row.setting.split(" = ")[0] for row in self.rows}
         for name in names:
@@ -104,6 +111,9 @@ class Conversion:
 
     def finish(self, code: str) -> str:
         """Give the text of the TOML file, which ends with the account as comments."""
+        for name in self.settings:
+            if why := why_unknown(code, name):
+                self._account((name,), UNKNOWN, why)
         self.lost(*self.settings, why="Octant has nothing like it, or decides by itself")
         lines = [f"# From {self.path.name}, a parameter file of {code}."]
         for section in ("", *(name for name in self.tables if name)):
@@ -112,7 +122,7 @@ class Conversion:
             for key, (value, meaning) in self.tables.get(section, {}).items():
                 lines.append(f"{key} = {to_toml(value)}" + (f"  # {meaning}" if meaning else ""))
         lines.append("\n# What became of each setting:")
-        for verdict in (CARRIED, CHANGED, LOST):
+        for verdict in (UNKNOWN, BY_HAND, CARRIED, CHANGED, LOST):
             some = [row for row in self.rows if row.verdict == verdict]
             lines += [f"# {verdict}:"] if some else []
             lines += [f"#   {row.setting}: {row.now}" for row in some]

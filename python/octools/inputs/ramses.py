@@ -16,7 +16,67 @@ MEMORY = ("ngridmax", "ngridtot", "npartmax", "nparttot")
 HUGE = 1e30
 DEEPEST_LEVEL = 60
 MOST_BOUNDARIES = 100  # MAXBOUND of RAMSES
-GALAXIES = ("cooling_params", "sf_params", "feedback_params")
+GALAXIES = (
+    *("cooling_params", "sf_params", "feedback_params", "grackle_params"),
+    *("physics_params", "sink_params"),
+)
+# Parameters of Octant that say what a setting of these groups says: the tables of docs/galaxy.md.
+BY_HAND = {
+    "cooling": "cooling.enabled",
+    "cooling_method": "cooling.method",
+    "use_grackle": "cooling.enabled, cooling.table",
+    "grackle_table": "cooling.table",
+    "grackle_data_file": "cooling.table",
+    "haardt_madau": "cooling.uv_background",
+    "grackle_uvbackground": "cooling.uv_background",
+    "z_reion": "cooling.reionization",
+    "self_shielding": "cooling.self_shielding",
+    "grackle_self_shielding_method": "cooling.self_shielding",
+    "grackle_cmb_temperature_floor": "cooling.cmb_floor",
+    "z_ave": "cooling.initial_metallicity",
+    "t2max": "cooling.maximum_temperature",
+    "delayed_cooling": "cooling.delayed",
+    "t_diss": "cooling.delay_time",
+    "jeans_ncells": "floor.jeans_cells",
+    "t2_star": "floor.temperature, with floor.kind",
+    "g_star": "floor.index",
+    "eps_star": "stars.efficiency, with stars.enabled",
+    "sf_model": "stars.model",
+    "n_star": "stars.density, and floor.density with a polytrope",
+    "del_star": "stars.overdensity",
+    "m_star": "stars.mass",
+    "eta_sn": "supernovae.fraction, with supernovae.mode",
+    "t_sne": "supernovae.delay",
+    "yield": "supernovae.yield",
+    "rcell": "supernovae.radius",
+    "rbubble": "supernovae.least_radius",
+    "f_ek": "supernovae.kinetic_fraction",
+    "sink": "black_holes.enabled",
+    "mseed": "black_holes.seed_mass",
+    "n_sink": "black_holes.gas_density",
+    "ns_sink": "black_holes.star_density",
+    "r_gal": "black_holes.exclusion",
+    "boost_acc": "black_holes.boost",
+    "d_boost": "black_holes.boost_density",
+    "sigmav_max": "black_holes.velocity_limit",
+    "drag": "black_holes.drag",
+    "boost_drag": "black_holes.drag_boost",
+    "rmerge": "black_holes.merge_length",
+    "vrel_merge": "black_holes.merge_bound",
+    "spin_bh": "black_holes.spin",
+    "agn": "agn.enabled",
+    "x_floor": "agn.radio_threshold",
+    "eagn_t": "agn.thermal_efficiency",
+    "eagn_k": "agn.jet_efficiency",
+    "mad_jet": "agn.mad",
+    "ragn_dx": "agn.radius",
+    "ragn": "agn.least_radius",
+    "mloadagn": "agn.mass_loading",
+    "jetfrac": "agn.jet_trigger",
+    "tagn": "agn.heating_trigger",
+    "t2maxagn": "agn.maximum_temperature",
+    "f_ekagn": "agn.kinetic_fraction",
+}
 DEFAULTS = {
     "run_params/hydro": False,
     "run_params/poisson": False,
@@ -353,9 +413,11 @@ def _gravity(source: Conversion) -> None:
     source.carried("run_params/poisson", now="gravity.enabled; the constant is 1 in both")
     source.changed("poisson_params/epsilon", now="gravity.tolerance, relative to the right side")
     for unit in ("length", "density", "time"):
-        if f"units_params/units_{unit}" in source.settings:
-            source.put(f"units.{unit}", float(source.get(f"units_params/units_{unit}")))
-            source.carried(f"units_params/units_{unit}", now=f"units.{unit}")
+        for group in ("physics_params", "units_params"):  # of earlier versions, and of today's
+            name = f"{group}/units_{unit}"
+            if name in source.settings:
+                source.put(f"units.{unit}", float(source.get(name)))
+                source.carried(name, now=f"units.{unit}")
 
 
 def _refinement(source: Conversion) -> None:
@@ -423,5 +485,7 @@ def _time(source: Conversion) -> None:
         source.carried("output_params/minutes_dump", now="run.walltime_margin")
     source.lost("run_params/nrestart", why="octant run --restart output_NNNNN goes on from one")
     source.lost("run_params/ncontrol", why="history.csv has every step: output.history_interval")
-    galaxies = [name for name in source.settings if name.split("/")[0] in GALAXIES]
-    source.lost(*galaxies, why="by hand: [cooling], [stars], [supernovae] of docs/galaxy.md")
+    for name in source.settings:
+        group, _, key = name.partition("/")
+        if (group in GALAXIES or name == "run_params/sink") and key in BY_HAND:
+            source.by_hand(name, now=BY_HAND[key])

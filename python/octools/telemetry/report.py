@@ -13,7 +13,7 @@ from octools.files import write_text
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import PLACES, Diagnosis, diagnose
 from octools.telemetry.finding import Finding, line
-from octools.telemetry.roofline import COLUMNS, QUERY, kernels
+from octools.telemetry.roofline import COLUMNS, QUERY, kernels, without_limits
 from octools.telemetry.several import NOTHING_CHANGED, Difference, Runs, differences
 from octools.telemetry.slow import SLOW, rates_query
 from octools.telemetry.svg import Array, Series, bars, dots, heat_map, lines, stacked
@@ -368,17 +368,12 @@ def _kernels(run: Run) -> str:
     found = kernels(run.telemetry)[:MOST_KERNELS]
     if not found:
         return ""
-    rows = [[escape(cell) for cell in _known(kernel.row(None))] for kernel in found]
+    rows = [[escape(cell) for cell in without_limits(kernel.row(None))] for kernel in found]
     what = (
         "Where they run, those that took longest first; B and op: bytes that must move and "
         "operations, where a kernel says so. The machine's limits: octools roofline RUN --machine."
     )
-    return _section("kernels", "Kernels", what, _table(_known(COLUMNS), rows), QUERY)
-
-
-def _known(cells: Sequence[str]) -> list[str]:
-    """Leave out the shares of a machine's limits."""
-    return [*cells[:-3], cells[-1]]
+    return _section("kernels", "Kernels", what, _table(without_limits(COLUMNS), rows), QUERY)
 
 
 def _memory(run: Run) -> str:

@@ -109,8 +109,21 @@ def roofline(telemetry: Telemetry, machine: Machine | None) -> str:
             f"{telemetry.files.directory} has no table of kernels: the run had a tool of Kokkos, "
             "or an older Octant wrote it"
         )
-    table = _aligned([COLUMNS, *(kernel.row(machine) for kernel in found)])
-    return f"{table}\n{100 * share_that_counts(found):.1f} % of the time has rates"
+    rows = [COLUMNS, *(kernel.row(machine) for kernel in found)]
+    table = _aligned(rows if machine else [without_limits(row) for row in rows])
+    text = f"{table}\n{100 * share_that_counts(found):.1f} % of the time has rates"
+    return text if machine else f"{text}\n{NO_LIMITS}"
+
+
+NO_LIMITS = (
+    "shares of the machine's limits: ./octant bench health --json FILE on the run's machine, then "
+    "--machine FILE"
+)
+
+
+def without_limits(cells: Sequence[str]) -> list[str]:
+    """Leave out the shares of a machine's limits, which are not known without ``--machine``."""
+    return [*cells[:-3], cells[-1]]
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> str:

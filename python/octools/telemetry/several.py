@@ -216,20 +216,18 @@ NOTHING_CHANGED = f"nothing changed by {100 * LEAST_SHARE:g} % of a step or more
 
 def what_became_slower(runs: Runs) -> str:
     """Write the differences as tables for people."""
-    return "\n\n".join(_as_text(difference) for difference in differences(runs))
+    return "\n\n".join(as_text(difference) for difference in differences(runs))
 
 
-def _as_text(found: Difference) -> str:
+def as_text(found: Difference) -> str:
+    """Write a difference as a table for people."""
     a, b = found.before.name, found.after.name
-    lines = [
-        found.headline(),
-        "",
-        f"{'phase':<34}{a[:12]:>13}{b[:12]:>13}{'times':>8}{'of the step':>13}",
-        *(
-            f"{name:<34}{old:>13}{new:>13}{times:>8}{share:>13}"
-            for name, old, new, times, share in found.rows()
-        ),
-    ]
+    table = [("phase", a, b, "times", "of the step"), *found.rows()]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    lines = [found.headline(), ""]
+    for name, *numbers in table:
+        cells = [f"{cell:>{width}}" for cell, width in zip(numbers, widths[1:], strict=True)]
+        lines.append("  ".join([f"{name:<{widths[0]}}", *cells]))
     if not found.phases:
         lines.append(NOTHING_CHANGED)
     if found.circumstances:

@@ -59,9 +59,11 @@ function show(number, run) {
       `${name} ${value === null ? "not finite" : Number(value.toPrecision(5))}`).join(", ");
   parts.warnings.textContent = run.warnings.slice(-3).join("\n");
   for (const [name, version] of Object.entries(run.pictures)) {
-    const image = parts.images[name] ??= element(parts.pictures, "img");
+    const image = parts.images[name] ??= element(element(parts.pictures, "a"), "img");
     image.alt = `${name} of ${run.name}`;
     const source = `${number}/${name}?${version}`;
+    image.parentElement.href = source;  // in full size
+    image.parentElement.target = "_blank";
     if (image.getAttribute("src") !== source) image.setAttribute("src", source);
   }
   parts.phases.replaceChildren();
