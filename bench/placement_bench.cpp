@@ -170,7 +170,7 @@ void place_once(PlacementRequest request) {
   const Owners previous = previous_owners(request, costs.size());
   const auto names = request.policies.selected();
   if (names.size() > 1 && !request.owners_file.empty())
-    throw InputError("--owners {}: one placement alone is written; choose a --policy",
+    throw InputError("--owners {}: only one placement can be written; choose a --policy",
                      request.owners_file);
   if (request.rank_bytes > 0.0)
     request.policy.most_blocks = std::max<std::int64_t>(

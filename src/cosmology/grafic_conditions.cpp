@@ -92,7 +92,7 @@ int level_number(const InitialLevel& level) {
   int number = 0;
   while (1 << number < level.side) ++number;
   if (1 << number != level.side)
-    throw RunError("grafic levels have a power of two of cells a side, not {}", level.side);
+    throw RunError("grafic levels require a power of two of cells per side, found {}", level.side);
   return number;
 }
 

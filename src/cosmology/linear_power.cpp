@@ -42,7 +42,7 @@ Table read_table(const std::string& path) {
     double k = 0.0, power = 0.0;
     if (columns >> std::ws; columns.eof()) continue;
     if (!(columns >> k >> power) || !(k > 0.0) || !(power > 0.0))
-      throw InputError("{}:{}: two positive numbers are expected, k in h/Mpc and P(k), not '{}'",
+      throw InputError("{}:{}: expected two positive numbers, k in h/Mpc and P(k), found '{}'",
                        path, number, line);
     if (!table.log_k.empty() && std::log(k) <= table.log_k.back())
       throw InputError("{}:{}: k = {} is not above that of the line before", path, number, k);

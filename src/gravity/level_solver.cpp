@@ -233,9 +233,9 @@ SolveReport LevelSolver::solve_bottom(DeviceArray<double>& phi, const DeviceArra
 
 void LevelSolver::give_up(const SolveReport& report, double tolerance) const {
   throw RunError(
-      "gravity: level {} did not converge: after {} V-cycles the residual is {:.3g} of the "
-      "right-hand side, at first it was {:.3g}, and gravity.tolerance is {:.3g}; raise "
-      "gravity.tolerance or gravity.max_cycles, and check that the density is finite",
+      "gravity: level {} did not converge: after {} V-cycles the relative residual is {:.3g} "
+      "(initially {:.3g}, gravity.tolerance = {:.3g}); raise gravity.tolerance or "
+      "gravity.max_cycles, and check that the density is finite",
       patches_.level(), report.cycles, report.residual, report.first_residual, tolerance);
 }
 

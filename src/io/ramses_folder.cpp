@@ -469,8 +469,8 @@ class RamsesFolder final : public RamsesSource {
     }
     if (static_cast<double>(different) > k_most_changed * static_cast<double>(own.size()))
       throw InputError(
-          "'{}': {} of {} octs of level {} do not have the density of the cell that they divide: "
-          "values and tree are of different outputs",
+          "'{}': {} of {} octs of level {} do not match the density of their parent cell: values "
+          "and tree belong to different outputs",
           domain.values_path(), different, own.size(), domain.level());
   }
 

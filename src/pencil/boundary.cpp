@@ -123,8 +123,10 @@ TridiagonalMatrix second_derivative(std::span<const double> faces,
   OCTANT_REQUIRE(faces.size() >= 2, "an axis of no cells has no second derivative");
   for (std::size_t k = 1; k < faces.size(); ++k)
     if (!(faces[k] > faces[k - 1]))
-      throw InputError("face {} of the z axis, at {}, does not lie above the one before, at {}", k,
-                       faces[k], faces[k - 1]);
+      throw InputError(
+          "face {} of the z axis, at {}, is not above the previous one, at {}; expected ascending "
+          "faces",
+          k, faces[k], faces[k - 1]);
   const bool on_face = conditions.location != Location::centre;
   const bool inner = conditions.location == Location::inner_face;
   StretchedAxis axis =

@@ -35,7 +35,8 @@ class CoolingCell final : public Problem {
   void prepare(const Setting& setting) override {
     if (hydrogen_density_.empty() || temperature_over_mu_.empty())
       throw InputError(
-          "problem.hydrogen_density and problem.temperature_over_mu need a number at least");
+          "problem.hydrogen_density, problem.temperature_over_mu: expected at least one number "
+          "each");
     const subgrid::GasUnits units(setting.units);
     hydrogen_ = units.hydrogen;
     temperature_ = units.temperature;

@@ -218,7 +218,7 @@ def test_values_of_another_tree_are_not_mixed(tmp_path: Path) -> None:
 
     rewrite(path, in_other_order)
     outcome = run(tmp_path / "run", parameters(source, 2), NOTHING_MORE, restart=folder)
-    assert_refused(outcome, path.name, "the density of the cell that they divide")
+    assert_refused(outcome, path.name, "the density of their parent cell")
     assert_nothing_was_written(outcome)
 
 
