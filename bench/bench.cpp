@@ -51,7 +51,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"dns", "whole steps of a channel flow", dns_bench},
     Benchmark{"placement", "placement of blocks on ranks, from measured or replayed costs",
               placement_bench},
-    Benchmark{"regrid", "small change of a mesh against building it anew", regrid_bench},
+    Benchmark{"regrid", "incremental regrid against a full rebuild of the mesh", regrid_bench},
     Benchmark{"particles", "deposit, kick and drift of particles", particle_bench},
     Benchmark{"cooling", "radiative cooling of cells", cooling_bench},
     Benchmark{"stars", "star formation in cells", stars_bench},

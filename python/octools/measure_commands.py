@@ -81,7 +81,7 @@ def profile(
     ] = False,
     against: Annotated[
         Path | None,
-        typer.Option(help="Another run or snapshot: draw its profile too, measure the difference."),
+        typer.Option(help="Second run or snapshot: draw its profile too, measure the difference."),
     ] = None,
     snapshot: Number = None,
     output: Output = None,

@@ -55,8 +55,9 @@ void refuse_to_be_one_of_many_alone() {
     const char* started = std::getenv(variable);
     if (started == nullptr || std::atoi(started) <= 1) continue;
     fmt::print(stderr,
-               "{} ranks were started ({}), and MPI knows of one: the launcher is not that of this "
-               "program's MPI; with srun, try --mpi=pmix (or SLURM_MPI_TYPE=pmix), or use mpirun\n",
+               "{} ranks were started ({}), but MPI reports one: the launcher does not match the "
+               "MPI library of this program; with srun, try --mpi=pmix (or SLURM_MPI_TYPE=pmix), "
+               "or use mpirun\n",
                started, variable);
     mpi::finalize();
     std::exit(2);
@@ -114,8 +115,8 @@ void end_when_the_device_fails() {
   std::signal(SIGABRT, [](int) {
     std::signal(SIGABRT, SIG_DFL);
     std::fputs(
-        "a GPU failed, or Kokkos gave up, as is said above: the run ends. Its checkpoints are "
-        "whole, and --restart latest goes on from the newest\n",
+        "the GPU or Kokkos reported an error (above): the run ends. Its checkpoints are complete; "
+        "--restart latest continues from the newest\n",
         stderr);
     end_all_ranks(1);
   });

@@ -150,8 +150,7 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
     }
     default: break;
   }
-  return token.empty() ? "this means nothing here"
-                       : fmt::format("\"{}\" means nothing here", token);
+  return token.empty() ? "this is not valid here" : fmt::format("\"{}\" is not valid here", token);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ constexpr const char* k_half_step = "half_step";
 // A kind with the names of another, that says how long a kick each of its particles is owed.
 particles::Kind twin_of(const particles::Kind& kind) {
   return {.name = kind.name,
-          .description = "kicks that particles are owed",
+          .description = "pending half kicks of particles",
           .columns = {{k_half_step, "time", "how long the kick lasts"}},
           .has_mass = false};
 }
@@ -80,8 +80,8 @@ void kick_by(const particles::Particles& twins, particles::Particles& kind) {
   for (int level = 0; level <= kind.mesh().finest_level(); ++level) {
     particles::ParticleSet& set = kind.set(level);
     const particles::ParticleSet& of_twins = twins.set(level);
-    OCTANT_REQUIRE(set.count() == of_twins.count(), "{} particles moved before their owed kick",
-                   kind.name());
+    OCTANT_REQUIRE(set.count() == of_twins.count(),
+                   "{} particles moved before their pending half kick", kind.name());
     std::vector<std::int32_t> rows(static_cast<std::size_t>(set.count()));
     std::iota(rows.begin(), rows.end(), 0);
     std::vector<Word> words = set.words(rows);

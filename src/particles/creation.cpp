@@ -83,7 +83,7 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   std::vector<Home> homes;
   std::vector<Birthplace> births;
   communicator.agree([&] {
-    OCTANT_REQUIRE(batch.id.empty(), "{} particles that come into being have ids", name());
+    OCTANT_REQUIRE(batch.id.empty(), "new {} particles have ids already", name());
     for (const auto& x : batch.position) {
       const LevelFrame base(mesh_.geometry(), 0);
       homes.push_back(base.holds(x) ? own_leaf(x) : Home{0, -1, -1});

@@ -245,7 +245,7 @@ BAD = {
     ),
     "one_component": (
         "problem.velocity=['-y', 'x x', '0']",
-        ['problem.velocity[1]: "x" means nothing here', "x x", 2],
+        ['problem.velocity[1]: "x" is not valid here', "x x", 2],
     ),
     "assignment": (
         "problem.density='(x = 1)'",

@@ -19,7 +19,7 @@
 11. Files are created, and opened for writing, by src/core/own_files.cpp and python/octools/files.py
     alone, which follow no links. A file that such code has created under a temporary name, called
     `beside` or `part` in Python, may be opened again.
-12. Descriptions of parameters stand alone: each begins with its subject. Messages and descriptions
+12. Descriptions of parameters, and help of options, begin with their subject. Messages and they
     use the terms of the field: none of the words in tests/style/wording.py.
 
 Usage: check.py [ROOT]

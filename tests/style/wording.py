@@ -23,7 +23,8 @@ NO_SUBJECT = re.compile(
 )
 LEANS = re.compile(r"\b(?:likewise|as many|these|the same as)\b", re.IGNORECASE)
 
-CALLS = re.compile(r"\b(?:InputError|RunError|log::(?:info|warn|error|debug))\s*[({]")
+COMMENT = re.compile(rf"{LITERAL}|//[^\n]*")
+LEAST_WORDS = 5  # of a literal that is taken for a message; shorter ones may be names of phases
 PYTHON_CALLS = re.compile(r"Error$|^(?:print|warn|warning|info|error|exit|say|note)$")
 
 # What no message says, and what to say instead.
@@ -58,16 +59,6 @@ def joined(literals: str) -> str:
     return "".join(part[1:-1] for part in re.findall(LITERAL, literals))
 
 
-def closing(text: str, opening: int) -> int:
-    """Return where the bracket at `opening` is closed, brackets in string literals apart."""
-    depth = 0
-    for match in re.finditer(rf"{LITERAL}|[(){{}}]", text[opening:]):
-        depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(match[0], 0)
-        if depth == 0:
-            return opening + match.end()
-    return len(text)
-
-
 def described(text: str) -> Iterator[tuple[int, str]]:
     """Yield the descriptions of parameters in a source, and where they begin."""
     for pattern in DESCRIPTIONS:
@@ -76,11 +67,12 @@ def described(text: str) -> Iterator[tuple[int, str]]:
 
 
 def said(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the texts of errors, warnings and log lines in a C++ source, and where they begin."""
-    for call in CALLS.finditer(text):
-        end = closing(text, call.end() - 1)
-        for match in re.finditer(LITERALS, text[call.end() : end]):
-            yield call.end() + match.start(), joined(match[1])
+    """Yield the messages in a C++ source, and where they begin: literals of several words."""
+    code = COMMENT.sub(lambda m: m[0] if m[0][0] == '"' else " " * len(m[0]), text)
+    for match in re.finditer(LITERALS, code):
+        message = joined(match[1])
+        if len(re.findall(r"[A-Za-z]+", message)) >= LEAST_WORDS:
+            yield match.start(), message
 
 
 def said_in_python(text: str) -> Iterator[tuple[int, str]]:
@@ -93,6 +85,15 @@ def said_in_python(text: str) -> Iterator[tuple[int, str]]:
             for part in ast.walk(node):
                 if isinstance(part, ast.Constant) and isinstance(part.value, str):
                     yield part.lineno, part.value
+
+
+def helped(text: str) -> Iterator[tuple[int, str]]:
+    """Yield the help texts of options in a Python source, and their line numbers."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.keyword) and node.arg == "help":
+            parts = [part for part in ast.walk(node.value) if isinstance(part, ast.Constant)]
+            if parts and isinstance(parts[0].value, str):
+                yield parts[0].lineno, parts[0].value
 
 
 def retired(text: str) -> Iterator[str]:
@@ -108,6 +109,9 @@ def findings(path: Path, text: str) -> Iterator[tuple[int, str]]:
     if path.parts[:2] == ("python", "octools") and path.suffix == ".py":
         for line, message in said_in_python(text):
             yield from ((line, fault) for fault in retired(message))
+        for line, help_text in helped(text):
+            if NO_SUBJECT.match(help_text):
+                yield line, f'the help "{help_text[:40]}" does not begin with its subject'
     if path.parts[0] not in {"src", "apps", "bench"} or path.suffix not in {".hpp", ".cpp"}:
         return
     for place, description in described(text):

@@ -58,7 +58,7 @@ TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
             "problem.density: unknown name \"xx\"; the nearest is \"x\"\n"
             "  1 + 9*(xx < 0.15)\n"
             "         ^");
-  EXPECT_EQ(fault("1 + * 2"), "problem.density: \"*\" means nothing here\n  1 + * 2\n      ^");
+  EXPECT_EQ(fault("1 + * 2"), "problem.density: \"*\" is not valid here\n  1 + * 2\n      ^");
   EXPECT_EQ(fault("x^"), "problem.density: the expression ends too early\n  x^\n    ^");
   EXPECT_EQ(fault("(1 + x"), "problem.density: a parenthesis is not closed\n  (1 + x\n        ^");
   EXPECT_EQ(fault("sin(1, 2)"),
@@ -75,7 +75,7 @@ TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
 
 TEST_F(ExpressionTest, letters_beyond_ascii_take_one_column) {
   EXPECT_EQ(fault("(x > 0) * \u03c1"),
-            "problem.density: \"\u03c1\" means nothing here\n  (x > 0) * \u03c1\n            ^");
+            "problem.density: \"\u03c1\" is not valid here\n  (x > 0) * \u03c1\n            ^");
   EXPECT_EQ(fault("x\n+ xx").substr(40), "nearest is \"x\"\n  x + xx\n      ^");
 }
 
