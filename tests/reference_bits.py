@@ -32,6 +32,7 @@ RANKS = (1, 2, 3)
 DEPENDS_ON_RANKS = ("paper_channel",)
 
 ALWAYS = (
+    "output.final_checkpoint=true",
     f"time.max_steps={STEPS}",
     "output.history_interval=1",
     "output.snapshot_interval=0",

@@ -108,15 +108,48 @@ def wanted_pictures(run: Path) -> list[str]:
 def example_of(run: Path) -> str:
     """Name the example that a run is of.
 
-    The parameter file says it in ``output.pictures``, as ``expect --example NAME``; a run whose
-    file does not is taken for the example that its directory is named after.
+    The parameter file says it in ``output.pictures``, as ``expect --example NAME``. A run whose
+    file does not is taken for the example of a clone that has the same parameters but for mesh,
+    time and output, and else for the one that its directory is named after.
     """
     wanted = wanted_pictures(run) if (run / "run.toml").is_file() else []
     for text in wanted:
         words = text.split()
         if words[:1] == ["expect"] and (named := re.search(r"--example[ =](\S+)", text)):
             return named[1]
-    return run.resolve().name
+    return _same_parameters(run / "run.toml") or run.resolve().name
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"  # of a clone
+OF_ANY_RUN = ("output", "time", "mesh", "grid", "run", "refine", "statistics", "execution")
+
+
+def _same_parameters(path: Path) -> str | None:
+    """Find the only example whose parameters a run.toml has; None if there is none, or several."""
+    if not path.is_file() or not EXAMPLES.is_dir():
+        return None
+    own = _settings(path)
+    found = [
+        example.stem
+        for example in sorted(EXAMPLES.glob("*.toml"))
+        if all(own.get(name) == value for name, value in _settings(example).items())
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _settings(path: Path) -> dict[str, object]:
+    """Read the parameters of a file that make a problem what it is, as "section.key"."""
+    try:
+        tables = tomllib.loads(path.read_text())
+    except ValueError:  # no parameter file of an example
+        return {"no.parameters": True}
+    return {
+        f"{section}.{key}": value
+        for section, table in tables.items()
+        if isinstance(table, dict) and section not in OF_ANY_RUN
+        for key, value in table.items()
+        if not isinstance(value, dict)
+    }
 
 
 def picture_command(text: str, run: Path) -> list[str]:

@@ -1,5 +1,6 @@
 """What examples are held against, and what they say about themselves."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -95,6 +96,23 @@ def test_examples_name_themselves_whatever_their_directory_is_called(
     (run / "run.toml").write_text(path.read_text())
     if any(text.startswith("expect") for text in wanted_pictures(run)):
         assert example_of(run) == path.stem
+
+
+def test_runs_are_known_by_their_parameters(tmp_path: Path) -> None:
+    """With pictures = ["expect"] alone, in a directory of another name, on another mesh."""
+    found = {}
+    for path in sorted(FOLDER.glob("*.toml")):
+        text = re.sub("expect --example [a-z_]+", "expect", path.read_text())
+        (tmp_path / "run.toml").write_text(text)
+        found[path.stem] = example_of(tmp_path)
+    wrong = {name: other for name, other in found.items() if name in EXAMPLES and other != name}
+    assert not wrong
+    text = (FOLDER / "square_duct.toml").read_text()
+    (tmp_path / "run.toml").write_text(re.sub("viscosity = .*", "viscosity = 7.0", text))
+    assert example_of(tmp_path) == "square_duct", "it names itself"
+    text = re.sub("expect --example [a-z_]+", "expect", text)
+    (tmp_path / "run.toml").write_text(re.sub("viscosity = .*", "viscosity = 7.0", text))
+    assert example_of(tmp_path) == tmp_path.name
 
 
 def test_a_run_that_names_no_example_is_taken_for_that_of_its_directory(

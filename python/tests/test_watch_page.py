@@ -20,6 +20,7 @@ from conftest import partly_refined
 from made_up_run import MadeUpRun
 from test_watching import write_run
 
+from octools import watch
 from octools.watch.page import WatchPage, server_of
 
 BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
@@ -164,6 +165,26 @@ def test_page_in_a_browser(served: Served, tmp_path: Path) -> None:
     for text in ("25 %, step 50, t = 0.5 of 2", "crowded", "compute", "0/slice.png?", "Stop with"):
         assert text in dom, text
     assert "Content Security Policy" not in told.stderr
+
+
+@pytest.mark.parametrize(("window", "least"), [(1600, 600), (1000, 800)])
+def test_pictures_are_wide_enough_to_read(tmp_path: Path, window: int, least: int) -> None:
+    """Three in a row were 351 pixels wide, and their letters 5 pixels high."""
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        pytest.skip("no browser; install one of the packages chromium-headless-shell or chromium")
+    style = (Path(watch.__file__).with_name("watch.css")).read_text()
+    images = f"<div class=pictures>{'<a><img></a>' * 3}</div>"
+    page = tmp_path / "page.html"
+    page.write_text(
+        f"<!doctype html><style>{style}</style><section>{images}</section>"
+        "<script>addEventListener('load', () => { const image = document.querySelector('img');"
+        "document.title = `width ${image.clientWidth}`; });</script>"
+    )
+    options = ["--headless", "--no-sandbox", "--disable-gpu", f"--window-size={window},900"]
+    words = [browser, *options, "--virtual-time-budget=1000", "--dump-dom", page.as_uri()]
+    shown = subprocess.run(words, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert int(shown.split("<title>width ")[1].split("<")[0]) >= least
 
 
 def test_silent_connections_do_not_silence_the_page(served: Served) -> None:

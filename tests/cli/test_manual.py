@@ -5,6 +5,7 @@ import functools
 import importlib.util
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from running import ROOT, octant_command, octant_environment, program
 
 TUTORIALS = sorted((ROOT / "docs/tutorials").glob("*.md"))
 PAGES = sorted([*ROOT.glob("docs/**/*.md"), ROOT / "README.md"])
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 OF_PROGRAM = ("run", "check", "params", "info")
 OF_LAUNCHER = ("build", "test", "bench", "manual", "help")  # their options are others'
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -98,8 +100,34 @@ def test_pages_name_commands_and_options_that_exist(page: Path) -> None:
         assert not unknown, f"{page.name}: ./octant {command}{rest}"
 
 
+MEASURE = """<script>addEventListener("load", () => {
+  const blocks = [...document.querySelectorAll("pre")];
+  const cut = blocks.filter((block) => block.scrollWidth > block.clientWidth + 1);
+  document.body.setAttribute("data-cut", cut.length);
+});</script>"""
+
+
+def cut_lines_of_code(page: Path) -> str | None:
+    """Count blocks of code that a browser shows cut off at the side; None without a browser."""
+    browser = next(filter(None, map(shutil.which, BROWSERS)), None)
+    if browser is None:
+        return None
+    measured = page.with_name(f"measured_{page.name}")
+    measured.write_text(page.read_text().replace("</body>", f"{MEASURE}</body>"))
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900")
+    words = [browser, *options, "--virtual-time-budget=2000", "--dump-dom", measured.as_uri()]
+    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
+    measured.unlink()
+    found = re.search(r'data-cut="(\d+)"', shown)
+    assert found, shown[-500:]
+    return found[1]
+
+
 def test_site_is_built_without_a_warning() -> None:
-    """No link to nothing, no page outside of the contents, no formula that cannot be read."""
+    """No link to nothing, no page outside of the contents, no formula that cannot be read.
+
+    No line of code is cut off.
+    """
     if not importlib.util.find_spec("sphinx"):
         pytest.skip("what makes a site of the manual could not be installed")
     build = program().parent
@@ -109,6 +137,8 @@ def test_site_is_built_without_a_warning() -> None:
     site = build / "manual/html"
     assert "<math" in (site / "docs/theory.html").read_text()
     assert "problem.name" in (site / "docs/parameters.html").read_text()
+    for page in ("tutorials/zoom", "tutorials/telemetry_cookbook", "commands"):
+        assert cut_lines_of_code(site / f"docs/{page}.html") in ("0", None), page
     outside = re.compile(r'<(?:script|link|img)\b[^>]*(?:src|href)="https?:')
     pages = [path for path in site.rglob("*.html") if outside.search(path.read_text())]
     assert not pages, "pages load what lies elsewhere"

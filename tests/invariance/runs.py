@@ -16,7 +16,12 @@ from running import ROOT, Array, Outcome, run_well
 from smaller_examples import SMALLER, STEPS
 
 Parameters = dict[str, Any]
-ALWAYS = ("output.history_interval=1", "output.snapshot_interval=0", "telemetry.enabled=false")
+ALWAYS = (
+    "output.history_interval=1",
+    "output.snapshot_interval=0",
+    "output.final_checkpoint=true",
+    "telemetry.enabled=false",
+)
 # So that the residual of the Poisson equation, which depends on the orientation of the red and
 # black cells, is next to round-off.
 TOLERANCE = 1e-12
