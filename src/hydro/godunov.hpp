@@ -66,7 +66,7 @@ class GodunovStates {
       for (int n = k_hydro_variables; n < variables_; ++n) put_other(n);
       return;
     }
-    const Departure<V> departure(cell, dt_over_dx_, gas_, 1.0 + most, false);
+    Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, false);
     for (int n = k_hydro_variables; n < variables_;) {
       const int end = fractions_.end[n];
       if (end > n) {
