@@ -22,6 +22,14 @@
 
 namespace octant::hydro {
 
+// `value` with its sign changed where that of `of` is negative.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V times_sign(const V& value, const V& of) {
+  using P = PackTraits<V>;
+  constexpr std::uint64_t sign = std::uint64_t{1} << 63;
+  return P::from_bits(P::bits(value) ^ (P::bits(of) & sign));
+}
+
 // The cell across a face: lower and upper one along x, y, z, as the points of lower_face() and
 // upper_face() are numbered.
 struct Across {
@@ -39,30 +47,87 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
 // speed of sound faster where density or pressure fall. With `spreads` fluxes exchange gas between
 // the two sides, as the central-upwind ones do.
 template <class V>
-struct Departure {
-  using Mask = typename PackTraits<V>::Mask;
-  bool may_exceed;  // whether `exceeds` may hold in any of the cells; if not, nothing else is known
-  Mask exceeds;     // whether so much may leave that excesses are too large
-  V share[6];
-  V rest;  // of the mass, at least
+struct Shares {
+  // Whether so much may leave that excesses are too large.
+  typename PackTraits<V>::Mask exceeds{false};
+  V share[6]{};
+  V rest{};  // of the mass, at least
+};
+
+// The shares from the primitive variables around a cell. Out of line: few cells need them.
+template <class V, class Cell>
+OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
+                                       double steepest, bool spreads) {
+  Shares<V> found;
+  const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
+  V thinnest = rho, most = p, density[6], pressure[6];
+  OCTANT_UNROLL(6)
+  for (int f = 0; f < 6; ++f) {
+    const Across to = across(f);
+    density[f] = cell(k_density, to.x, to.y, to.z);
+    pressure[f] = cell(k_pressure, to.x, to.y, to.z);
+    thinnest = min(thinnest, density[f]);
+    most = max(most, pressure[f]);
+  }
+  const V half_sound = V(0.5) * square_root(V(gas.gamma) * most / thinnest);
+  const V volume = V(1.0) / rho, per_pressure = V(1.0) / p;
+  V sum(0.0);
+  OCTANT_UNROLL(6)
+  for (int f = 0; f < 6; ++f) {
+    const Across to = across(f);
+    const int n = k_velocity_x + f / 2;
+    const V here = cell(n, 0, 0, 0), there = cell(n, to.x, to.y, to.z);
+    const V out = f % 2 == 0 ? max(-here, -there) : max(here, there);
+    const V ratio = density[f] * volume;
+    const V fall = V(1.0) - min(ratio, pressure[f] * per_pressure);
+    const V speed = spreads ? max(out, fused_multiply_add(V(0.5), out, half_sound))
+                            : fused_multiply_add(half_sound, max(fall, V(0.0)), max(out, V(0.0)));
+    found.share[f] = V(dt_over_dx) * (min(max(ratio, V(1.0)), V(steepest)) * max(speed, V(0.0)));
+    sum = sum + found.share[f];
+  }
+  found.rest = max(V(1.0) - sum, V(0.0));
+  // Excesses are at most steepest - 1 times the distance to the nearer bound. Cells beside each
+  // other in a pack may not matter to each other's bits.
+  found.exceeds = V(steepest - 1.0) * sum > found.rest;
+  return found;
+}
+
+// The shares of a pack of cells, if they matter. Nothing is known before find(), which is not
+// called where fractions are uniform.
+template <class V>
+class Departure {
+ public:
+  // Whether so much may leave in any of the cells that excesses are too large. Shares are known
+  // only if it may.
+  bool may_exceed = false;
+  Shares<V> shares;
+
+  KOKKOS_FORCEINLINE_FUNCTION Departure(double dt_over_dx, const Gas& gas, double steepest,
+                                        bool spreads)
+      : dt_over_dx_(dt_over_dx), gas_(gas), steepest_(steepest), spreads_(spreads) {}
 
   template <class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION Departure(const Cell& cell, double dt_over_dx, const Gas& gas,
-                                        double steepest, bool spreads)
-      : may_exceed(any(
-            !(V(steepest) * largest_sum(cell, dt_over_dx, gas, steepest, spreads) < V(k_margin)))),
-        exceeds(false) {
-    if (may_exceed) find_shares(cell, dt_over_dx, gas, steepest, spreads);
+  KOKKOS_FORCEINLINE_FUNCTION void find(const Cell& cell) {
+    if (known_) return;
+    known_ = true;
+    if (!any(!is_small(cell))) return;
+    const Shares<V> found = shares_of<V>(cell, dt_over_dx_, gas_, steepest_, spreads_);
+    shares = found;
+    may_exceed = any(found.exceeds);
   }
 
  private:
   static constexpr double k_margin = 0.99;  // against rounding
 
-  // A bound of the sum of all shares, from the extremes of density, pressure and velocity around
-  // the cell. Excesses are too large where steepest times the sum is more than 1.
+  // Whether the sum of all shares is so small that no excess can be too large: steepest times the
+  // sum is less than 1. From the extremes of density, pressure and velocity around the cell, the
+  // sum is at most
+  //   dt/dx min(rho_max / rho, steepest) (3 c fall + out),  c^2 = gamma p_max / rho_min,
+  //   fall = max(1 - rho_min / rho, 1 - p_min / p), or 1 with `spreads`.
+  // Squares of products are compared, without divisions and roots. Where both underflow or
+  // both overflow, the answer is no.
   template <class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION static V largest_sum(const Cell& cell, double dt_over_dx,
-                                                   const Gas& gas, double steepest, bool spreads) {
+  KOKKOS_FORCEINLINE_FUNCTION auto is_small(const Cell& cell) const {
     const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
     V thinnest = rho, densest = rho, least = p, most = p, out(0.0);
     OCTANT_UNROLL(3)
@@ -82,48 +147,18 @@ struct Departure {
         least = min(least, pressure), most = max(most, pressure);
       }
     }
-    const V inverse = V(1.0) / (rho * p), volume = inverse * p, per_pressure = inverse * rho;
-    const V half_sound = V(0.5) * square_root(V(gas.gamma) * most / thinnest);
-    const V fall = spreads ? V(1.0) : V(1.0) - min(thinnest * volume, least * per_pressure);
-    return V(dt_over_dx) * min(densest * volume, V(steepest)) *
-           fused_multiply_add(V(6.0) * half_sound, fall, out);
+    const V product = rho * p;
+    const V fall = spreads_ ? product : max((rho - thinnest) * p, (p - least) * rho);
+    const V mass = V(steepest_ * dt_over_dx_) * min(densest, V(steepest_) * rho);
+    const V room = max(fused_multiply_add(-mass, out, V(k_margin) * rho), V(0.0)) * product;
+    const V sound = mass * fall;
+    return V(9.0 * gas_.gamma) * most * (sound * sound) < thinnest * (room * room);
   }
 
-  template <class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION void find_shares(const Cell& cell, double dt_over_dx, const Gas& gas,
-                                               double steepest, bool spreads) {
-    const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
-    V thinnest = rho, most = p, density[6], pressure[6];
-    OCTANT_UNROLL(6)
-    for (int f = 0; f < 6; ++f) {
-      const Across to = across(f);
-      density[f] = cell(k_density, to.x, to.y, to.z);
-      pressure[f] = cell(k_pressure, to.x, to.y, to.z);
-      thinnest = min(thinnest, density[f]);
-      most = max(most, pressure[f]);
-    }
-    const V half_sound = V(0.5) * square_root(V(gas.gamma) * most / thinnest);
-    const V volume = V(1.0) / rho, per_pressure = V(1.0) / p;
-    V sum(0.0);
-    OCTANT_UNROLL(6)
-    for (int f = 0; f < 6; ++f) {
-      const Across to = across(f);
-      const int n = k_velocity_x + f / 2;
-      const V here = cell(n, 0, 0, 0), there = cell(n, to.x, to.y, to.z);
-      const V out = f % 2 == 0 ? max(-here, -there) : max(here, there);
-      const V ratio = density[f] * volume;
-      const V fall = V(1.0) - min(ratio, pressure[f] * per_pressure);
-      const V speed = spreads ? max(out, fused_multiply_add(V(0.5), out, half_sound))
-                              : fused_multiply_add(half_sound, max(fall, V(0.0)), max(out, V(0.0)));
-      share[f] = V(dt_over_dx) * (min(max(ratio, V(1.0)), V(steepest)) * max(speed, V(0.0)));
-      sum = sum + share[f];
-    }
-    rest = max(V(1.0) - sum, V(0.0));
-    // Excesses are at most steepest - 1 times the distance to the nearer bound. Cells beside each
-    // other in a pack may not matter to each other's bits.
-    exceeds = V(steepest - 1.0) * sum > rest;
-    may_exceed = any(exceeds);
-  }
+  double dt_over_dx_;
+  const Gas& gas_;
+  double steepest_;
+  bool spreads_, known_ = false;
 };
 
 // The range that is allowed for the values of one fraction at the faces of a cell.
@@ -156,11 +191,11 @@ struct FractionRange {
   // excesses above and below the mean.
   KOKKOS_FORCEINLINE_FUNCTION V factor(const Departure<V>& departure, const V& rise,
                                        const V& fall) const {
-    const V for_rise = departure.rest * (mean - least);
-    const V for_fall = departure.rest * (greatest - mean);
+    const V for_rise = departure.shares.rest * (mean - least);
+    const V for_fall = departure.shares.rest * (greatest - mean);
     const V up = select(rise > for_rise, for_rise / max(rise, V(k_tiny)), V(1.0));
     const V down = select(fall > for_fall, for_fall / max(fall, V(k_tiny)), V(1.0));
-    return select(departure.exceeds, min(up, down), V(1.0));
+    return select(departure.shares.exceeds, min(up, down), V(1.0));
   }
 
  private:
@@ -171,26 +206,28 @@ struct FractionRange {
 // than that. Differences of round-off count as none, and groups that are no mixture have none.
 template <class V>
 struct GroupSum {
-  using Mask = typename PackTraits<V>::Mask;
   V means;
-  Mask is_mixture;  // the fractions have the sum 1
+  V tolerance;               // for the sum of values; in groups that are no mixture, any sum
+  bool has_mixture = false;  // whether the fractions have the sum 1 in any of the cells
 
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION GroupSum(const Cell& cell, int first, int last,
                                        const FractionGroups& groups)
-      : means(0.0), is_mixture(false) {
+      : means(0.0), tolerance(k_infinite) {
     if (last - first == 1) return;
     for (int n = first; n < last; ++n) means = means + cell(n, 0, 0, 0);
-    is_mixture = absolute(V(means - V(1.0))) < V(groups.tolerance);
+    const auto is_mixture = absolute(V(means - V(1.0))) < V(groups.tolerance);
+    has_mixture = any(is_mixture);
+    tolerance = select(is_mixture, V(k_round_off) * absolute(means), V(k_infinite));
   }
   KOKKOS_FORCEINLINE_FUNCTION V surplus(const V& values) const {
     const V difference = values - means;
-    return select(is_mixture && absolute(difference) > V(k_round_off) * absolute(means), difference,
-                  V(0.0));
+    return select(times_sign(difference, difference) > tolerance, difference, V(0.0));
   }
 
  private:
   static constexpr double k_round_off = 16 * 2.220446049250313e-16;
+  static constexpr double k_infinite = 1e300;
 };
 
 // Scales down the excesses of one sign so that those of a group have the sum 0.
@@ -198,16 +235,16 @@ template <class V>
 class Balance {
  public:
   KOKKOS_FORCEINLINE_FUNCTION explicit Balance(const V& surplus)
-      : surplus_(surplus), sign_(select(surplus > V(0.0), V(1.0), V(-1.0))), sum_(k_tiny) {}
+      : surplus_(surplus), sum_(k_tiny) {}
 
   // The excess of a value, if it has the sign of the surplus, without sign.
   KOKKOS_FORCEINLINE_FUNCTION V excess(const V& value, const V& mean) const {
-    return max(sign_ * (value - mean), V(0.0));
+    return max(times_sign(V(value - mean), surplus_), V(0.0));
   }
   // First for all fractions.
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& excess) { sum_ = sum_ + excess; }
   KOKKOS_FORCEINLINE_FUNCTION void find_share() {
-    share_ = surplus_ / max(sum_, absolute(surplus_));
+    share_ = surplus_ / max(sum_, times_sign(surplus_, surplus_));
   }
   KOKKOS_FORCEINLINE_FUNCTION V balanced(const V& value, const V& excess) const {
     return fused_multiply_add(-share_, excess, value);
@@ -215,7 +252,7 @@ class Balance {
 
  private:
   static constexpr double k_tiny = 1e-300;  // against division by 0
-  V surplus_, sign_, sum_, share_;
+  V surplus_, sum_, share_;
 };
 
 // Takes a surplus out of the sum of a group at one point of a cell's surface.
@@ -233,6 +270,12 @@ KOKKOS_FORCEINLINE_FUNCTION void take_surplus(const Cell& cell, const States& st
   }
 }
 
+// A value whose excess is scaled where the factor is less than 1.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V scaled(const V& factor, const V& value, const V& mean) {
+  return select(factor < V(1.0), mean + factor * (value - mean), value);
+}
+
 // Scales the excesses of a group at one point of a cell's surface where the factor is less than 1;
 // then takes out the surplus of the sum.
 template <class V, class Cell, class States>
@@ -241,8 +284,7 @@ KOKKOS_FORCEINLINE_FUNCTION void scale_group(const Cell& cell, const States& sta
                                              const GroupSum<V>& group) {
   V sum(0.0);
   for (int n = first; n < last; ++n) {
-    const V mean = cell(n, 0, 0, 0), given = states(point, n);
-    const V value = select(factor < V(1.0), mean + factor * (given - mean), given);
+    const V value = scaled(factor, V(states(point, n)), V(cell(n, 0, 0, 0)));
     states(point, n, value);
     sum = sum + value;
   }
@@ -264,8 +306,8 @@ KOKKOS_FORCEINLINE_FUNCTION V factor_for_bounds(const FractionRange<V>& range,
   OCTANT_UNROLL(6)
   for (int f = 0; f < 6; ++f) {
     const V excess = face.value[f] - range.mean;
-    rise = fused_multiply_add(departure.share[f], max(excess, V(0.0)), rise);
-    fall = fused_multiply_add(departure.share[f], max(-excess, V(0.0)), fall);
+    rise = fused_multiply_add(departure.shares.share[f], max(excess, V(0.0)), rise);
+    fall = fused_multiply_add(departure.shares.share[f], max(-excess, V(0.0)), fall);
   }
   return range.factor(departure, rise, fall);
 }
@@ -277,16 +319,46 @@ struct KeptValues {
   static constexpr int k_most = PackTraits<V>::width > 1 ? 4 : 1;
   FaceValues<V> of[k_most];
 
-  // Puts the states of a group of `count` at one face.
-  template <int count, class Cell, class States>
-  KOKKOS_FORCEINLINE_FUNCTION void put(const Cell& cell, const States& states, int face, int first,
-                                       const V& surplus) const {
-    static_assert(count <= k_most);
-    if (!any(absolute(surplus) > V(0.0))) {
-      OCTANT_UNROLL(4)
-      for (int n = 0; n < count; ++n) states(face, first + n, of[n].value[face]);
-      return;
+  // Scales the excesses of a group of `count` where the factor is less than 1.
+  template <int count, int first_face, class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION void scale(const Cell& cell, int first, const V& factor) {
+    OCTANT_UNROLL(4)
+    for (int n = 0; n < count; ++n) {
+      const V mean = cell(first + n, 0, 0, 0);
+      OCTANT_UNROLL(6)
+      for (int f = first_face; f < 6; ++f) of[n].value[f] = scaled(factor, of[n].value[f], mean);
     }
+  }
+  // Puts the states of a group of `count` at the faces from `first_face` on.
+  template <int count, int first_face, class Cell, class States>
+  KOKKOS_FORCEINLINE_FUNCTION void put(const Cell& cell, const States& states, int first,
+                                       const GroupSum<V>& group) const {
+    V sum[6], largest(0.0);
+    OCTANT_UNROLL(6)
+    for (int f = first_face; f < 6; ++f) {
+      sum[f] = of[0].value[f];
+      OCTANT_UNROLL(4)
+      for (int n = 1; n < count; ++n) sum[f] = sum[f] + of[n].value[f];
+      const V difference = sum[f] - group.means;
+      largest = max(largest, times_sign(difference, difference));
+    }
+    if (any(largest > group.tolerance)) {
+      OCTANT_UNROLL(6)
+      for (int f = first_face; f < 6; ++f)
+        put_balanced<count>(cell, states, f, first, group.surplus(sum[f]));
+    } else {
+      OCTANT_UNROLL(6)
+      for (int f = first_face; f < 6; ++f) {
+        OCTANT_UNROLL(4)
+        for (int n = 0; n < count; ++n) states(f, first + n, of[n].value[f]);
+      }
+    }
+  }
+
+ private:
+  template <int count, class Cell, class States>
+  KOKKOS_FORCEINLINE_FUNCTION void put_balanced(const Cell& cell, const States& states, int face,
+                                                int first, const V& surplus) const {
     Balance<V> balance(surplus);
     V excess[count];
     OCTANT_UNROLL(4)
@@ -307,18 +379,15 @@ struct KeptValues {
 // distance to the nearer bound, `Clamps` keeps them there.
 template <bool Inside, bool Clamps, class V, class Cell, class FacesOf, class States>
 KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int first, int last,
-                                               const Departure<V>& departure, double most,
+                                               Departure<V>& departure, double most,
                                                const Cell& cell, const FacesOf& faces_of,
                                                const States& states) {
   constexpr int first_face = Inside ? 0 : lower_face(2);
   const bool alone = last - first == 1;
   const GroupSum<V> group(cell, first, last, groups);
-  const bool has_mixture = any(group.is_mixture);
-  const bool keeps = has_mixture && !departure.may_exceed && last - first <= KeptValues<V>::k_most;
+  const bool keeps = group.has_mixture && last - first <= KeptValues<V>::k_most;
   KeptValues<V> kept;
-  V least_factor(1.0), sum[6];
-  OCTANT_UNROLL(6)
-  for (int f = first_face; f < 6; ++f) sum[f] = V(0.0);
+  V least_factor(1.0);
   for (int n = first; n < last; ++n) {
     const V mean = cell(n, 0, 0, 0);
     FaceValues<V> face;
@@ -328,26 +397,22 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
         OCTANT_UNROLL(6)
         for (int f = 0; f < 6; ++f) face.value[f] = mean;
       } else {
+        departure.find(cell);
         face = faces_of(n, Inside || departure.may_exceed);
         OCTANT_UNROLL(6)
         for (int f = 0; f < 6; ++f) face.value[f] = range.clamp(face.value[f]);
       }
     } else {
+      departure.find(cell);
       face = faces_of(n, Inside || departure.may_exceed);
     }
     if (departure.may_exceed) {
       const V factor = factor_for_bounds(FractionRange<V>(cell, n, most), departure, face);
       if (alone) {
         OCTANT_UNROLL(6)
-        for (int f = first_face; f < 6; ++f)
-          face.value[f] =
-              select(factor < V(1.0), mean + factor * (face.value[f] - mean), face.value[f]);
+        for (int f = first_face; f < 6; ++f) face.value[f] = scaled(factor, face.value[f], mean);
       }
       least_factor = min(least_factor, factor);
-    }
-    if (has_mixture) {
-      OCTANT_UNROLL(6)
-      for (int f = first_face; f < 6; ++f) sum[f] = sum[f] + face.value[f];
     }
     if (keeps) {
       OCTANT_UNROLL(6)
@@ -358,24 +423,19 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
     }
   }
   if (alone) return;
-  if (departure.may_exceed) {
-    for (int f = first_face; f < 6; ++f)
-      scale_group<V>(cell, states, f, first, last, least_factor, group);
-  } else if (keeps) {
+  if (keeps) {
     if constexpr (KeptValues<V>::k_most > 1) {
       const auto put_kept = [&]<int count>() OCTANT_INLINE_LAMBDA {
-        OCTANT_UNROLL(6)
-        for (int f = first_face; f < 6; ++f)
-          kept.template put<count>(cell, states, f, first, group.surplus(sum[f]));
+        if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, least_factor);
+        kept.template put<count, first_face>(cell, states, first, group);
       };
       if (last - first == 2) put_kept.template operator()<2>();
       else if (last - first == 3) put_kept.template operator()<3>();
       else put_kept.template operator()<4>();
     }
-  } else if (has_mixture) {
-    OCTANT_UNROLL(6)
+  } else if (departure.may_exceed || group.has_mixture) {
     for (int f = first_face; f < 6; ++f)
-      take_surplus<V>(cell, states, f, first, last, group.surplus(sum[f]));
+      scale_group<V>(cell, states, f, first, last, least_factor, group);
   }
 }
 

@@ -66,7 +66,7 @@ class GodunovStates {
       for (int n = k_hydro_variables; n < variables_; ++n) put_other(n);
       return;
     }
-    const Departure<V> departure(cell, dt_over_dx_, gas_, 1.0 + most, false);
+    Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, false);
     for (int n = k_hydro_variables; n < variables_;) {
       const int end = fractions_.end[n];
       if (end > n) {
@@ -201,10 +201,14 @@ template <class Reconstruction, bool Balanced = false>
 class MusclHancock : public GodunovStates<Reconstruction> {
   using Base = GodunovStates<Reconstruction>;
   using Base::gas_, Base::variables_;
+  static constexpr double k_span = Reconstruction::template Profile<double>::span;
 
  public:
   KOKKOS_FUNCTION explicit MusclHancock(const KernelArguments& a)
-      : Base(a), h_(0.5 * a.dt_over_dx), sources_(a.sources), stratification_(a.stratification) {}
+      : Base(a),
+        h_(0.5 * a.dt_over_dx / k_span),
+        sources_(a.sources),
+        stratification_(a.stratification) {}
 
   // Profiles along the axes around the state half a step on.
   template <bool Inside, class V, class Cell, class Place, class Put>
@@ -254,9 +258,10 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
       if constexpr (Balanced) {
         if (!HydrostaticLine<Reconstruction::reach, V>::stratifies(n)) continue;
-        dx[n] = dx[n] + w[n] * hydrostatic.axis[0].difference;
-        dy[n] = dy[n] + w[n] * hydrostatic.axis[1].difference;
-        dz[n] = dz[n] + w[n] * hydrostatic.axis[2].difference;
+        const V across = V(k_span) * w[n];
+        dx[n] = dx[n] + across * hydrostatic.axis[0].difference;
+        dy[n] = dy[n] + across * hydrostatic.axis[1].difference;
+        dz[n] = dz[n] + across * hydrostatic.axis[2].difference;
       }
     }
     const HalfStep<V> half_step(w, h_);
@@ -303,7 +308,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     return mid;
   }
 
-  double h_;  // dt / (2 dx)
+  double h_;  // dt / (2 span dx), with the span of profiles
   PointSources sources_;
   Stratification stratification_;
 };

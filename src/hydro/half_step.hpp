@@ -13,7 +13,7 @@
 namespace octant::hydro {
 
 // The change in half a step by the primitive equations (Hancock's predictor), with the differences
-// across the cell along each axis and h = dt / (2 dx):
+// along each axis across the part `span` of the cell (reconstruction.hpp) and h = dt / (2 span dx):
 //   rho: -h (v . d rho + rho div v),  v: -h (v . d v + d p / rho),  p: -h (v . d p + gamma p div v)
 // Scalars move with `advance` alone. One division.
 template <class V>
@@ -44,7 +44,8 @@ struct HalfStep {
   }
 };
 
-// A profile of what moves with the gas: `v` is h = dt / (2 dx) times the velocity along its axis.
+// A profile of what moves with the gas: `v` is h = dt / (2 dx) times the velocity along its axis,
+// because the span of curved profiles is 1.
 // What is inside the cell comes to one of the faces alone.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& profile) {

@@ -268,7 +268,8 @@ class ThirteenLines {
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
     constexpr double most = 2.0;  // of excesses, relative to the distance to the nearer bound
-    const Departure<V> departure(cell, dt_over_dx_, gas_, 1.0 + most, true);
+    Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, true);
+    departure.find(cell);
     for (int first = k_hydro_variables; first < variables_;) {
       const int last = max(fractions_.end[first], first + 1);
       if (fractions_.end[first] > first) {
@@ -276,7 +277,7 @@ class ThirteenLines {
         for (int n = first; n < last; ++n)
           factor = min(factor, put_fraction<Inside, V>(departure, most, cell, n, put));
         const GroupSum<V> group(cell, first, last, fractions_);
-        if (any(group.is_mixture || factor < V(1.0)))
+        if (group.has_mixture || any(factor < V(1.0)))
           for (int p = 0; p < points; ++p)
             if (p != k_centre && (Inside || direction(p).z != 0))
               scale_group<V>(cell, put, p, first, last, factor, group);
@@ -314,9 +315,10 @@ class ThirteenLines {
       fall = fused_multiply_add(share, max(V(-centre), mean_fall), fall);
     };
     const auto add_axis = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
-      add_face(departure.share[lower_face(Axis)],
+      add_face(departure.shares.share[lower_face(Axis)],
                [](int t) { return upper_point<Axis>(t) - 2 * step_along(Axis); });
-      add_face(departure.share[upper_face(Axis)], [](int t) { return upper_point<Axis>(t); });
+      add_face(departure.shares.share[upper_face(Axis)],
+               [](int t) { return upper_point<Axis>(t); });
     };
     add_axis.template operator()<0>();
     add_axis.template operator()<1>();

@@ -5,9 +5,9 @@
 //   profile(q): what Hancock's half step moves before it does so.
 // q(o) gives the value o cells away along the axis, -reach <= o <= reach. A profile tells how far
 // the values at the lower and the upper face lie from the cell's own, and the difference across the
-// cell, which serves as the slope in the half step. Where it is curved, the slopes at its faces are
-// steeper and flatter than that by its bend, and tilt(a, b) adds a to the value at the lower face
-// and takes b off that at the upper one.
+// part `span` of the cell, which serves as the slope in the half step. Where it is curved, the
+// slopes at its faces are steeper and flatter than that by its bend, and tilt(a, b) adds a to the
+// value at the lower face and takes b off that at the upper one.
 //
 // What hydro.reconstruction names is a type with `name` and With<Limiter>, which is the
 // reconstruction with that limiter; the lists are at the end.
@@ -21,7 +21,8 @@ namespace octant::hydro {
 
 // Slope limiters, by the `name` that hydro.limiter gives them. Those of reach 1 know the one-sided
 // differences, `left` and `right`. Where these differ in sign, one of the two clipped terms is zero
-// because the other is, so no test is needed.
+// because the other is, so no test is needed. Linear profiles use half the slope, the distance of
+// both face values from the mean; slope() and half_slope() differ by a factor of exactly 2.
 struct Minmod {
   static constexpr const char* name = "minmod";
   static constexpr int reach = 1;
@@ -30,6 +31,10 @@ struct Minmod {
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
     return max(min(left, right), V(0.0)) + min(max(left, right), V(0.0));
   }
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const V& left, const V& right) {
+    return V(0.5) * slope(left, right);
+  }
 };
 
 struct MonotonisedCentral {
@@ -37,10 +42,13 @@ struct MonotonisedCentral {
   static constexpr int reach = 1;
 
   template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const V& left, const V& right) {
+    const V low = min(max(left, right), V(0.0)), high = max(min(left, right), V(0.0));
+    return max(min(V(0.25) * (left + right), high), low);
+  }
+  template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
-    const V centre = V(0.5) * (left + right);
-    const V low = V(2.0) * min(left, right), high = V(2.0) * max(left, right);
-    return max(min(low, centre), V(0.0)) + min(max(high, centre), V(0.0));
+    return V(2.0) * half_slope(left, right);
   }
 };
 
@@ -50,11 +58,11 @@ struct VanLeer {
   static constexpr int reach = 1;
 
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
+  KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const V& left, const V& right) {
     const V product = max(left * right, V(0.0));
     const V sum = left + right;
     const auto alike = product > V(0.0);
-    return select(alike, V(2.0) * product / select(alike, sum, V(1.0)), V(0.0));
+    return select(alike, product / select(alike, sum, V(1.0)), V(0.0));
   }
 };
 
@@ -76,6 +84,10 @@ struct Huynh {
     const V monotone = MonotonisedCentral::slope(left, right);
     if (!any(absolute(monotone) < absolute(V(V(0.5) * (left + right))))) return monotone;
     return at_extrema(left, right, V(q(-1) - q(-2)), V(q(2) - q(1)));
+  }
+  template <class V, class Values>
+  KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const Values& q) {
+    return V(0.5) * slope<V>(q);
   }
 
  private:
@@ -102,10 +114,11 @@ struct Faces {
 template <class V>
 struct LinearProfile {
   static constexpr bool is_curved = false;
-  V slope;
-  KOKKOS_FORCEINLINE_FUNCTION V difference() const { return slope; }
-  KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + V(-0.5) * slope; }
-  KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + V(0.5) * slope; }
+  static constexpr double span = 0.5;  // from the centre to a face
+  V half_slope;
+  KOKKOS_FORCEINLINE_FUNCTION V difference() const { return half_slope; }
+  KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre - half_slope; }
+  KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + half_slope; }
 };
 
 // Piecewise linear.
@@ -119,9 +132,9 @@ struct Plm {
   KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
     if constexpr (reach == 1) {
       const V centre = q(0);
-      return {Limiter::slope(V(centre - q(-1)), V(q(1) - centre))};
+      return {Limiter::half_slope(V(centre - q(-1)), V(q(1) - centre))};
     } else {
-      return {Limiter::template slope<V>(q)};
+      return {Limiter::template half_slope<V>(q)};
     }
   }
   template <class V, class Values>
@@ -141,6 +154,7 @@ struct PiecewiseLinear {
 template <class V>
 struct ParabolicProfile {
   static constexpr bool is_curved = true;
+  static constexpr double span = 1.0;  // from face to face
   V below, above;  // what lies between the cell's mean and its values at the faces
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
   KOKKOS_FORCEINLINE_FUNCTION V bend() const { return V(3.0) * (above + below); }
