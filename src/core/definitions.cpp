@@ -12,7 +12,8 @@ void Definitions::declare(ParameterSchema& schema, const std::string& section) {
   schema.add(
       section + ".constants", constants_,
       {.meaning = "Named constants for the expressions of the same section, a table of names and "
-                  "numbers or constant expressions; each entry may use earlier ones"});
+                  "numbers or constant expressions; each entry may use earlier ones",
+       .are_constants = true});
   schema.add(section + ".terms", terms_,
              {.meaning = "Named terms for the expressions of the same section, a table of names "
                          "and expressions; each entry may use earlier ones"});

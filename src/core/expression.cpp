@@ -7,6 +7,7 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/ranges.h>
 #include <muParser.h>
 
 #include "core/error.hpp"
@@ -145,8 +146,11 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
       if (const std::string ours = written_here(token); !ours.empty())
         return fmt::format("\"{}\" is written {}", token, ours);
       known.insert(known.end(), functions.begin(), functions.end());
-      return fmt::format("unknown name \"{}\"; the nearest is \"{}\"", token,
-                         nearest_name(token, known));
+      const std::string close = close_name(token, known);
+      if (!close.empty())
+        return fmt::format("unknown name \"{}\"; the nearest is \"{}\"", token, close);
+      return fmt::format("unknown name \"{}\"; expected one of {}", token,
+                         fmt::join(names.all(), ", "));
     }
     default: break;
   }

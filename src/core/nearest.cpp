@@ -4,6 +4,8 @@
 #include <cctype>
 #include <limits>
 
+#include <fmt/format.h>
+
 namespace octant {
 
 namespace {
@@ -13,6 +15,59 @@ char lower(char letter) {
 }
 
 std::string_view last_part(std::string_view name) { return name.substr(name.rfind('.') + 1); }
+std::string_view prefix_of(std::string_view name) {
+  return name.substr(0, name.size() - last_part(name).size());
+}
+
+// The words of a name in small letters: "hydro.MHD_solver" has "hydro", "mhd" and "solver".
+std::vector<std::string> words_of(std::string_view name) {
+  std::vector<std::string> words(1);
+  for (const char letter : name) {
+    if (std::isalnum(static_cast<unsigned char>(letter))) words.back() += lower(letter);
+    else if (!words.back().empty()) words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  return words;
+}
+
+// Whether two names of one section have a word of four letters or more in common.
+bool shares_word(std::string_view name, std::string_view candidate) {
+  constexpr std::size_t k_shortest = 4;
+  if (prefix_of(name).empty() || prefix_of(name) != prefix_of(candidate)) return false;
+  const auto words = words_of(last_part(candidate));
+  return std::ranges::any_of(words_of(last_part(name)), [&](const std::string& word) {
+    return word.size() >= k_shortest && std::ranges::find(words, word) != words.end();
+  });
+}
+
+// What users of other codes look for, by words of its parameters and methods there. A phrase of
+// several words must occur whole.
+struct MissingFeature {
+  const char* name;
+  std::vector<const char*> words;
+};
+
+const std::vector<MissingFeature>& missing_features() {
+  static const std::vector<MissingFeature> all{
+      {"magnetic fields",
+       {"magnetic", "mhd", "bfield", "b field", "hlld", "divb", "induction", "resistivity",
+        "ambipolar", "constrained transport", "dedner", "orszag", "alfven"}},
+      {"radiative transfer",
+       {"radiation", "radiative transfer", "rt", "photons", "ionization", "ionisation",
+        "reionization", "reionisation", "fld"}},
+      {"large-eddy or RANS turbulence models",
+       {"les", "rans", "smagorinsky", "wale", "vreman", "eddy viscosity", "wall model", "sgs"}},
+      {"chemistry or nuclear networks",
+       {"chemistry", "chemical", "grackle", "krome", "molecules", "molecular", "h2", "nuclear",
+        "burning"}},
+      {"relativistic dynamics", {"relativistic", "relativity", "srhd", "grhd", "lorentz"}},
+      {"dust", {"dust", "grains"}},
+      {"cosmic rays", {"cosmic rays", "cosmic ray", "cosmicrays", "crs"}},
+      {"thermal conduction", {"conduction"}},
+      {"immersed bodies", {"ibm", "immersed", "immersed boundary"}},
+      {"two-phase flow", {"vof", "two phase", "multiphase", "surface tension"}}};
+  return all;
+}
 
 }  // namespace
 
@@ -35,18 +90,40 @@ int edit_distance(std::string_view a, std::string_view b) {
   return now[b.size()];
 }
 
-std::string nearest_name(std::string_view name, const std::vector<std::string>& candidates) {
+std::string close_name(std::string_view name, const std::vector<std::string>& candidates) {
   std::string best;
   int smallest = std::numeric_limits<int>::max();
-  for (const auto& candidate : candidates) {
-    int distance = edit_distance(name, candidate);
-    if (last_part(name) == last_part(candidate)) distance = std::min(distance, 2);
-    if (distance < smallest) {
-      smallest = distance;
+  for (const std::string& candidate : candidates) {
+    const std::string_view key = last_part(name), other = last_part(candidate);
+    const int distance = edit_distance(name, candidate);
+    const int allowed = static_cast<int>((std::max(key.size(), other.size()) + 1) / 3);
+    const bool is_same_key = key == other, is_spelt_alike = distance <= allowed;
+    if (!is_same_key && !is_spelt_alike && !shares_word(name, candidate)) continue;
+    const int cost = is_same_key ? std::min(distance, 2) : distance;
+    if (cost < smallest) {
+      smallest = cost;
       best = candidate;
     }
   }
   return best;
+}
+
+std::string missing_feature(std::string_view name) {
+  std::string text = " ";
+  for (const std::string& word : words_of(name)) text += word + " ";
+  for (const MissingFeature& feature : missing_features())
+    for (const char* words : feature.words)
+      if (text.find(fmt::format(" {} ", words)) != std::string::npos)
+        return fmt::format("Octant has no {}; see Limitations (docs/limitations.md)", feature.name);
+  return "";
+}
+
+std::string suggestion(std::string_view name, const std::vector<std::string>& candidates,
+                       std::string_view introduction) {
+  const std::string close = close_name(name, candidates), missing = missing_feature(name);
+  // cosmology.omega_radiation is there, though radiative transfer is not.
+  if (!missing.empty() && missing_feature(close).empty()) return missing;
+  return close.empty() ? "" : fmt::format("{}{}", introduction, close);
 }
 
 }  // namespace octant

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 
 #include "core/error.hpp"
 
@@ -70,6 +72,28 @@ toml::table parse_override(const std::string& value) {
   return toml::table{{"value", value}};
 }
 
+// How to write a quantity or an expression in the line of a syntax error, if it holds one without
+// quotation marks; otherwise empty.
+std::string hint_for(const std::string& text, std::uint32_t number) {
+  auto begin = text.begin();
+  for (; number > 1 && begin != text.end(); --number) {
+    begin = std::find(begin, text.end(), '\n');
+    if (begin != text.end()) ++begin;
+  }
+  constexpr std::ptrdiff_t k_longest = 200;  // std::regex recurses
+  const auto end = std::find(begin, text.end(), '\n');
+  if (end - begin > k_longest) return "";
+  static const std::string name = R"re(\s*([A-Za-z0-9_.-]+)\s*=\s*)re";
+  static const std::string number_and_more =
+      R"re(([-+(]*[0-9.][-+0-9.eE]*[ */^()A-Za-z%][^"'#,]*[^"'#,\s]))re";
+  static const std::regex pattern(name + number_and_more + R"re(\s*(#.*)?)re");
+  std::smatch parts;
+  const std::string line(begin, end);
+  if (!std::regex_match(line, parts, pattern)) return "";
+  return fmt::format("; quantities and expressions are texts: {} = \"{}\"", parts[1].str(),
+                     parts[2].str());
+}
+
 std::string trimmed(const std::string& text) {
   const auto first = text.find_first_not_of(" \t");
   const auto last = text.find_last_not_of(" \t");
@@ -109,7 +133,8 @@ void ParameterInput::collect_file(const std::string& text) {
     // Which toml++ says, too, where a line ends within a text.
     const bool may_be_open = failure.description().find("control char") != std::string_view::npos;
     throw InputError("{}: not valid TOML: {}{}", place(failure.source()), failure.description(),
-                     may_be_open ? "; does the text end with its quotation mark?" : "");
+                     may_be_open ? "; does the text end with its quotation mark?"
+                                 : hint_for(text, failure.source().begin.line));
   }
   // toml++ keeps keys in alphabetical order; messages are about the first line that is wrong.
   std::vector<std::pair<toml::source_position, GivenValue>> found;

@@ -48,21 +48,47 @@ std::string found_text(const toml::node& value) {
   }
 }
 
-bool read_scalar(const toml::node& value, bool& field) {
+// What texts for numbers are read by.
+struct Reading {
+  const ParameterInfo& info;
+  const UnitSystem& units;
+  std::string expected;  // such as "a list of numbers"
+
+  double number(const toml::node& value) const {
+    const std::string text = value.ref<std::string>();
+    try {
+      return number_of(text, info.unit, units);
+    } catch (const InputError& failure) {
+      throw InputError("expected {}, found the text \"{}\": {}", expected, printable(text),
+                       failure.what());
+    }
+  }
+};
+
+bool read_scalar(const toml::node& value, bool& field, const Reading&) {
   if (!value.is_boolean()) return false;
   field = value.ref<bool>();
   return true;
 }
 
-bool read_scalar(const toml::node& value, std::int64_t& field) {
+bool read_scalar(const toml::node& value, std::int64_t& field, const Reading& reading) {
+  if (value.is_string()) {
+    const double number = reading.number(value);
+    constexpr double k_most = 9007199254740992.0;  // 2^53: up to there a double holds every integer
+    if (number != std::trunc(number) || std::abs(number) > k_most)
+      throw InputError("expected {}, found the text \"{}\", which is {}", reading.expected,
+                       printable(value.ref<std::string>()), number);
+    field = static_cast<std::int64_t>(number);
+    return true;
+  }
   if (!value.is_integer()) return false;
   field = value.ref<std::int64_t>();
   return true;
 }
 
-bool read_scalar(const toml::node& value, int& field) {
+bool read_scalar(const toml::node& value, int& field, const Reading& reading) {
   std::int64_t wide = 0;
-  if (!read_scalar(value, wide)) return false;
+  if (!read_scalar(value, wide, reading)) return false;
   if (wide < std::numeric_limits<int>::min() || wide > std::numeric_limits<int>::max()) {
     throw InputError("{} does not fit into 32 bits", wide);
   }
@@ -70,24 +96,28 @@ bool read_scalar(const toml::node& value, int& field) {
   return true;
 }
 
-bool read_scalar(const toml::node& value, double& field) {
+bool read_scalar(const toml::node& value, double& field, const Reading& reading) {
+  if (value.is_string()) {
+    field = reading.number(value);
+    return true;
+  }
   if (!value.is_number()) return false;
   field = value.is_integer() ? static_cast<double>(value.ref<std::int64_t>()) : value.ref<double>();
   return true;
 }
 
-bool read_scalar(const toml::node& value, std::string& field) {
+bool read_scalar(const toml::node& value, std::string& field, const Reading&) {
   if (!value.is_string()) return false;
   field = value.ref<std::string>();
   return true;
 }
 
 template <class T, std::size_t n>
-bool read_field(const toml::node& value, std::array<T, n>& field) {
+bool read_field(const toml::node& value, std::array<T, n>& field, const Reading& reading) {
   const auto* list = value.as_array();
   if (list == nullptr || list->size() != n) return false;
   for (std::size_t i = 0; i < n; ++i) {
-    if (!read_scalar((*list)[i], field[i])) return false;
+    if (!read_scalar((*list)[i], field[i], reading)) return false;
   }
   return true;
 }
@@ -98,9 +128,10 @@ bool read_table(const toml::table& table, std::vector<std::string>& field) {
   std::vector<std::pair<toml::source_position, std::string>> entries;
   for (const auto& [key, value] : table) {
     std::string text;
-    double number = 0.0;
-    if (read_scalar(value, number)) text = scalar_text(number);
-    else if (!read_scalar(value, text)) return false;
+    if (value.is_string()) text = value.ref<std::string>();
+    else if (value.is_integer()) text = scalar_text(static_cast<double>(value.ref<std::int64_t>()));
+    else if (value.is_floating_point()) text = scalar_text(value.ref<double>());
+    else return false;
     entries.push_back({key.source().begin, fmt::format("{} = {}", key.str(), text)});
   }
   std::sort(entries.begin(), entries.end(),
@@ -111,23 +142,27 @@ bool read_table(const toml::table& table, std::vector<std::string>& field) {
 }
 
 template <class T>
-bool read_field(const toml::node& value, std::vector<T>& field) {
+bool read_field(const toml::node& value, std::vector<T>& field, const Reading& reading) {
   if constexpr (std::is_same_v<T, std::string>)
-    if (const auto* table = value.as_table()) return read_table(*table, field);
+    if (const auto* table = value.as_table()) {
+      if (!read_table(*table, field)) return false;
+      if (reading.info.are_constants) resolve_units(field, reading.units);
+      return true;
+    }
 
   const auto* list = value.as_array();
   if (list == nullptr) return false;
   std::vector<T> elements(list->size());
   for (std::size_t i = 0; i < elements.size(); ++i) {
-    if (!read_scalar((*list)[i], elements[i])) return false;
+    if (!read_scalar((*list)[i], elements[i], reading)) return false;
   }
   field = std::move(elements);
   return true;
 }
 
 template <class T>
-bool read_field(const toml::node& value, T& field) {
-  return read_scalar(value, field);
+bool read_field(const toml::node& value, T& field, const Reading& reading) {
+  return read_scalar(value, field, reading);
 }
 
 // --- checks --------------------------------------------------------------------------------------
@@ -151,8 +186,9 @@ void check_text(const std::string& value, const ParameterInfo& info) {
       throw InputError("\"{}\" {}; expected {}", printable(value), fault, info.expected);
   const auto& choices = info.choices;
   if (choices.empty() || std::find(choices.begin(), choices.end(), value) != choices.end()) return;
-  throw InputError("unknown choice \"{}\"; expected {} (nearest: \"{}\")", value, range_text(info),
-                   nearest_name(value, choices));
+  const std::string close = suggestion(value, choices, "nearest: ");
+  throw InputError("unknown choice \"{}\"; expected {}{}", printable(value), range_text(info),
+                   close.empty() ? "" : fmt::format(" ({})", close));
 }
 
 template <class T>
@@ -165,11 +201,12 @@ void check_scalar(const T& value, const ParameterInfo& info) {
 }
 
 // Unlike other values, a name is checked before it is set: there is no value for a wrong one.
-bool read_names(const toml::node& value, const NamedField& field, const ParameterInfo& info) {
+bool read_names(const toml::node& value, const NamedField& field, const Reading& reading) {
   std::vector<std::string> names(1);
-  const bool is_read = field.is_list ? read_field(value, names) : read_scalar(value, names.front());
+  const bool is_read = field.is_list ? read_field(value, names, reading)
+                                     : read_scalar(value, names.front(), reading);
   if (!is_read) return false;
-  for (const std::string& name : names) check_text(name, info);
+  for (const std::string& name : names) check_text(name, reading.info);
   field.set(names);
   return true;
 }
@@ -212,12 +249,12 @@ std::string list_text(const List& list) {
 
 }  // namespace
 
-void assign_value(Parameter& parameter, const toml::node& value) {
-  const Overloaded read{
-      [&](const NamedField& field) { return read_names(value, field, parameter.info); },
-      [&](auto* field) { return read_field(value, *field); }};
+void assign_value(Parameter& parameter, const toml::node& value, const UnitSystem& units) {
+  const Reading reading{parameter.info, units, type_name(parameter.field)};
+  const Overloaded read{[&](const NamedField& field) { return read_names(value, field, reading); },
+                        [&](auto* field) { return read_field(value, *field, reading); }};
   if (!std::visit(read, parameter.field)) {
-    throw InputError("expected {}, found {}", type_name(parameter.field), found_text(value));
+    throw InputError("expected {}, found {}", reading.expected, found_text(value));
   }
   check_value(parameter);
 }

@@ -9,9 +9,10 @@
 
 namespace octant {
 
-// Sets the field of a parameter from a TOML value. Throws InputError, without the place, for a
-// wrong type, a number out of range or an unknown choice.
-void assign_value(Parameter& parameter, const toml::node& value);
+// Sets the field of a parameter from a TOML value. Texts for numbers are constant expressions or
+// quantities, which `units` converts. Throws InputError, without the place, for a wrong type, a
+// number out of range or an unknown choice.
+void assign_value(Parameter& parameter, const toml::node& value, const UnitSystem& units);
 
 // Throws InputError if the present value of the field breaks its parameter's bounds or choices.
 void check_value(const Parameter& parameter);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "core/nearest.hpp"
 #include "core/parameter_input.hpp"
@@ -22,8 +24,9 @@ std::string key_of(const std::string& name) { return name.substr(name.find('.') 
 void require_known_sections(const ParameterInput& input, const std::vector<std::string>& known) {
   for (const auto& given : input.sections()) {
     if (std::find(known.begin(), known.end(), given.name) != known.end()) continue;
-    throw InputError("{}: unknown section [{}]; the nearest valid name is [{}]", given.where,
-                     given.name, nearest_name(given.name, known));
+    const std::string help = suggestion(given.name, known, "did you mean the section ");
+    throw InputError("{}: unknown section [{}]; {}", given.where, given.name,
+                     help.empty() ? "octant params lists all sections" : help);
   }
 }
 
@@ -92,24 +95,46 @@ std::optional<std::string> ParameterSchema::peek_text(const std::string& text,
 void ParameterSchema::assign(const ParameterInput& input) {
   for (auto& parameter : parameters_) parameter.was_set = false;
   require_known_sections(input, sections());
-  for (const auto& given : input.values()) {
-    auto* parameter = find(given.name);
-    if (parameter == nullptr) {
-      throw InputError("{}: unknown parameter {}; the nearest valid name is {}", given.where,
-                       given.name, nearest_name(given.name, names()));
-    }
-    try {
-      assign_value(*parameter, *given.value);
-    } catch (const InputError& failure) {
-      throw InputError("{}: {}: {}", given.where, given.name, failure.what());
-    }
-    parameter->was_set = true;
-  }
+  for (const auto& given : input.values())
+    if (find(given.name) == nullptr)
+      throw InputError("{}: unknown parameter {}; {}", given.where, given.name,
+                       help_with(given.name));
+  const auto is_first = [&](const GivenValue& given) {
+    return std::ranges::find(unit_parameters_, given.name) != unit_parameters_.end();
+  };
+  for (const auto& given : input.values())
+    if (is_first(given)) assign(given, UnitSystem{});
+  const UnitSystem units = units_ ? units_() : UnitSystem{};
+  for (const auto& given : input.values())
+    if (!is_first(given)) assign(given, units);
   for (const auto& parameter : parameters_) {
     if (parameter.was_set || !parameter.info.required) continue;
     throw InputError("{}: the parameter {} is missing; give it {} ({})", input.source(),
                      parameter.name, type_name(parameter.field), parameter.info.meaning);
   }
+}
+
+void ParameterSchema::assign(const GivenValue& given, const UnitSystem& units) {
+  Parameter& parameter = *find(given.name);
+  try {
+    assign_value(parameter, *given.value, units);
+  } catch (const InputError& failure) {
+    throw InputError("{}: {}: {}", given.where, given.name, failure.what());
+  }
+  parameter.was_set = true;
+}
+
+void ParameterSchema::set_units(std::vector<std::string> parameters,
+                                std::function<UnitSystem()> units) {
+  unit_parameters_ = std::move(parameters);
+  units_ = std::move(units);
+}
+
+std::string ParameterSchema::help_with(const std::string& unknown) const {
+  if (std::string help = suggestion(unknown, names(), "did you mean "); !help.empty()) return help;
+  const std::string section = section_of(unknown);
+  return section.empty() ? "octant params lists all parameters"
+                         : fmt::format("octant params {} lists those of its section", section);
 }
 
 std::string ParameterSchema::resolved_toml() const {
@@ -130,8 +155,9 @@ std::string ParameterSchema::resolved_toml() const {
 std::string ParameterSchema::markdown(const std::string& section) const {
   const auto all = sections();
   if (!section.empty() && std::find(all.begin(), all.end(), section) == all.end()) {
-    throw InputError("no parameter section is called {}; the nearest is {}", section,
-                     nearest_name(section, all));
+    const std::string help = suggestion(section, all, "did you mean ");
+    throw InputError("there is no parameter section [{}]; {}", section,
+                     help.empty() ? fmt::format("expected one of {}", fmt::join(all, ", ")) : help);
   }
   std::string text;
   for (const auto& each : all) {
@@ -163,7 +189,6 @@ std::vector<std::string> ParameterSchema::names() const {
   return all;
 }
 
-// In order of declaration; "" stands for the top of the file, and must be first in TOML.
 std::vector<std::string> ParameterSchema::sections() const {
   std::vector<std::string> all;
   for (const auto& parameter : parameters_) {

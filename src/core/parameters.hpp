@@ -14,6 +14,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <optional>
@@ -24,10 +25,14 @@
 #include <vector>
 
 #include "core/named_field.hpp"
+#include "core/quantity.hpp"
 
 namespace octant {
 
 // What a parameter means and what it may be. Bounds hold for numbers, and for each one of a list.
+// The file may give a number as a text: a constant expression, or a quantity that is converted to
+// `unit`, if that consists of units of core/quantity.hpp and of "length", "density" and others that
+// stand for code units.
 struct ParameterInfo {
   std::string unit = "";
   std::string meaning = "";
@@ -38,6 +43,7 @@ struct ParameterInfo {
   std::vector<std::string> choices = {};                    // for text; empty: anything, or all
   bool required = false;                                    // no default: the file must give it
   bool may_be_infinite = false;                             // where "without end" has a meaning
+  bool are_constants = false;  // definitions "name = value", whose values may have units
   // What a text must be, and the function that says what is wrong with one, or "".
   std::string expected = "";
   std::string (*fault)(const std::string&) = nullptr;
@@ -75,6 +81,11 @@ class ParameterSchema {
     }
   }
 
+  // The unit system that converts quantities such as "10 kpc". It is asked for after the given
+  // `parameters`, on which it depends, are set, and before all others. Without it, quantities are
+  // converted to physical units only.
+  void set_units(std::vector<std::string> parameters, std::function<UnitSystem()> units);
+
   // Sets every field that the TOML file or an override gives; the others keep their defaults.
   // Throws InputError for the first thing that is wrong: no such file, TOML syntax, unknown key,
   // wrong type, out of range, unknown choice, or a required parameter that is missing.
@@ -99,6 +110,9 @@ class ParameterSchema {
   // section.
   std::string markdown(const std::string& section = "") const;
 
+  // The sections in order of declaration; "" stands for the top of the file and comes first.
+  std::vector<std::string> sections() const;
+
   // Whether the last read found the parameter in the file or among the overrides.
   bool was_set(const std::string& name) const;
 
@@ -107,12 +121,15 @@ class ParameterSchema {
  private:
   void add_field(const std::string& name, ParameterField field, ParameterInfo info);
   void assign(const class ParameterInput& input);
+  void assign(const struct GivenValue& given, const UnitSystem& units);
+  std::string help_with(const std::string& unknown) const;
   Parameter* find(const std::string& name);
   std::vector<std::string> names() const;
-  std::vector<std::string> sections() const;
 
   std::vector<Parameter> parameters_;          // in order of declaration
   std::map<std::string, std::size_t> places_;  // name -> index in parameters_
+  std::vector<std::string> unit_parameters_;
+  std::function<UnitSystem()> units_;
 };
 
 }  // namespace octant

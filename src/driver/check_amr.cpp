@@ -2,10 +2,11 @@
 #include <numeric>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "comm/runtime.hpp"
 #include "driver/amr_simulation.hpp"
+#include "driver/check_report.hpp"
 #include "driver/command_line.hpp"
 #include "driver/commands.hpp"
 #include "driver/memory_need.hpp"
@@ -16,31 +17,11 @@ namespace octant::driver {
 
 namespace {
 
-// Processor time that the rehearsals may take, in seconds.
-constexpr double k_rehearsal_seconds = 20.0;
-// A base grid of so many cells is no burden where it cannot be rehearsed with fewer.
-constexpr double k_small_base_cells = 64.0 * 64 * 64;
+// Processor time that the rehearsals and the initial mesh may take, in seconds.
+constexpr double k_rehearsal_seconds = 15.0, k_mesh_seconds = 5.0;
 
 double product(const std::array<int, 3>& factors) {
   return 1.0 * factors[0] * factors[1] * factors[2];
-}
-
-std::string describe(const Rehearsal& rehearsal, double end) {
-  std::string text = fmt::format(
-      "# rehearsed with {} times larger cells to time {:.4g} of {:.4g}: {:.3g} cell updates\n",
-      rehearsal.coarsening, rehearsal.time, end, rehearsal.size.updates);
-  if (!rehearsal.failure.empty()) text += fmt::format("# where it ended: {}\n", rehearsal.failure);
-  return text;
-}
-
-std::string describe(const RunSize& size) {
-  std::string text = "# expected of the whole run\n";
-  for (std::size_t l = 0; l < size.blocks.size(); ++l)
-    text += fmt::format("# level {}: {:.0f} blocks at most\n", l, size.blocks[l]);
-  text += fmt::format("# {:.3g} cell updates, {:.2g} s at the rate of the rehearsal\n",
-                      size.updates, size.updates / size.updates_per_second);
-  return text +
-         fmt::format("# peak memory of the largest rank: {:.0f} MB\n", 1e-6 * size.peak_bytes);
 }
 
 // Cells of all blocks but those under finer ones.
@@ -50,43 +31,146 @@ double leaf_cells(const std::vector<double>& blocks, int block_size) {
   return std::pow(block_size, 3) * (all - (all - blocks[0]) / 8.0);
 }
 
-// Makes the mesh as the run begins with it.
-std::string describe_beginning(const Communicator& communicator, AmrOptions& options,
-                               double& bytes) {
-  AmrSimulation simulation(communicator, options);
-  simulation.initialise();
-  simulation.measure();
-  std::string text = "# initial mesh\n";
-  const Totals& totals = simulation.totals();
-  for (std::size_t l = 0; l < totals.blocks.size(); ++l)
-    text += fmt::format("# level {}: {} blocks, {} leaf cells\n", l, totals.blocks[l],
-                        totals.leaf_cells[l]);
-  bytes = communicator.max(static_cast<double>(scarce_memory_use().peak));
-  const double leaves = static_cast<double>(
-      std::accumulate(totals.leaf_cells.begin(), totals.leaf_cells.end(), std::int64_t{0}));
-  return text + fmt::format("# memory of the largest rank with it: {:.0f} MB\n", 1e-6 * bytes) +
-         memory_table(communicator, leaves, "# ");
+// "64, 512 and 96", or fewer where finer levels are empty.
+std::string list_of(std::vector<double> numbers) {
+  while (numbers.size() > 1 && numbers.back() == 0.0) numbers.pop_back();
+  std::vector<std::string> texts;
+  for (const double number : numbers) texts.push_back(fmt::format("{:.0f}", number));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// What is known of the growth of a mesh that no rehearsal shows: its beginning, or less. `bytes` is
-// the memory of the largest rank with that.
-std::string describe_base(const Communicator& communicator, AmrOptions& options, double& bytes) {
-  if (product(options.mesh.base_cells) <= k_small_base_cells)
-    return "# the base grid cannot be coarsened to rehearse the growth of the mesh\n" +
-           describe_beginning(communicator, options, bytes);
-  bytes = AmrSimulation::least_bytes(options) / communicator.size();
-  return fmt::format(
-      "# the base grid cannot be coarsened to rehearse the growth of the mesh\n"
-      "# its fields alone need {:.0f} MB per rank\n",
-      1e-6 * bytes);
+// The methods in one line.
+std::string describe_physics(const AmrOptions& options) {
+  std::vector<std::string> parts;
+  const hydro::HydroParameters& gas = options.hydro_parameters;
+  if (gas.enabled)
+    parts.push_back(fmt::format("gas ({}, {}, {}, gamma = {:.6g})", gas.reconstruction,
+                                name_of(gas.integrator), gas.riemann, gas.gamma));
+  if (options.gravity.enabled) parts.push_back("self-gravity");
+  if (options.universe) parts.push_back("cosmology");
+  for (const auto& process : options.processes) parts.push_back(process->name());
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-// Where no kernels run, neither do rehearsals.
-std::string describe_fields(double bytes) {
-  return fmt::format(
-      "# {}\n# rehearsed where there is one, a check says more; the fields of the base grid alone "
-      "need {:.0f} MB per rank\n",
-      why_no_kernels(), 1e-6 * bytes);
+void describe_run(const AmrOptions& options, CheckReport& report) {
+  report.add("run", "model \"amr\", problem \"{}\"", options.problem_name);
+  report.add("physics", "{}", describe_physics(options));
+  const auto& mesh = options.mesh;
+  const mesh::Geometry geometry(mesh);
+  report.add("mesh",
+             "base grid {} x {} x {}, blocks of {}^3, levels 0 to {}; cells of {:.4g} to {:.4g}",
+             mesh.base_cells[0], mesh.base_cells[1], mesh.base_cells[2], mesh.block_size,
+             mesh.max_level, geometry.cell_size(0), geometry.cell_size(mesh.max_level));
+  report.add_end(options.universe ? "cosmology.end" : "time.end", options.end_time(),
+                 options.time.max_steps);
+  if (const std::string about = options.about_dimensions(); !about.empty()) report.note(about);
+  if (!options.of_preset.empty())
+    report.note(fmt::format("subgrid.preset = \"{}\" sets {} parameters (--all shows them)",
+                            name_of(options.preset), options.of_preset.size()));
+}
+
+// The files of a run whose snapshots hold so many cells and which begins at a time.
+void describe_files(const AmrOptions& options, double cells, double begin, CheckReport& report) {
+  const auto fields = options.output.fields.empty() ? shown_names(options.hydro.variables())
+                                                    : options.output.fields;
+  CheckReport::Files files{begin, options.end_time(), options.snapshot_times()};
+  if (options.hydro.enabled) {
+    const double variables = options.hydro.variable_count() + (options.gravity.enabled ? 1.0 : 0.0);
+    files.snapshot_bytes = cells * static_cast<double>(fields.size()) *
+                           (options.output.precision == Precision::float32 ? 4.0 : 8.0);
+    files.checkpoint_bytes = cells * 8.0 * variables;
+  }
+  report.add_files(options.output, files);
+  if (options.problem && !options.problem->particle_kinds().empty())
+    report.note("files of particles are not counted");
+}
+
+// The time at which a run begins that is not built: of an expanding box it is not known, and no
+// snapshots at intervals are counted.
+double begin_of(const AmrOptions& options) { return options.universe ? options.end_time() : 0.0; }
+
+// Whether a mesh has blocks on a level.
+bool reaches(const InitialMesh& mesh, std::size_t level) {
+  return level < mesh.blocks.size() && mesh.blocks[level] > 0.0;
+}
+
+// Says how the estimate was made, and what limits it.
+void describe_rehearsals(const std::vector<Rehearsal>& rehearsals,
+                         const std::optional<InitialMesh>& initial, CheckReport& report) {
+  for (const Rehearsal& rehearsal : rehearsals)
+    report.detail(
+        "rehearsal on {} times coarser cells to time {:.4g}: {:.3g} cell updates in {:.0f} steps",
+        rehearsal.coarsening, rehearsal.time, rehearsal.size.updates, rehearsal.steps);
+  const Rehearsal& finest = rehearsals.back();
+  if (!finest.failure.empty())
+    report.note(fmt::format("the rehearsal ended early: {}", finest.failure));
+  else if (!finest.whole)
+    report.note(fmt::format("the rehearsal covered {:.1f} % of the run; the rest is extrapolated",
+                            100.0 * finest.share));
+  if (!initial)
+    report.note(
+        "the base grid is too large to find structure that coarser cells miss: cell updates "
+        "are a lower bound");
+  else if (!initial->has_all_levels && !reaches(finest.initial, initial->blocks.size()))
+    report.note(
+        fmt::format("the initial mesh was refined to level {} only: cell updates are a lower "
+                    "bound",
+                    initial->blocks.size() - 1));
+}
+
+// What is known of a run without a rehearsal: its initial mesh, or less.
+double describe_beginning(const Communicator& communicator, const AmrOptions& options,
+                          const std::optional<InitialMesh>& initial, CheckReport& report) {
+  if (!initial || initial->coarsening != 1.0) {
+    const double bytes = AmrSimulation::least_bytes(options) / communicator.size();
+    report.add("memory", "its fields alone need {:.0f} MB per rank", 1e-6 * bytes);
+    describe_files(options, product(options.mesh.base_cells), begin_of(options), report);
+    report.answer = fmt::format("at least {:.0f} MB per rank", 1e-6 * bytes);
+    return bytes;
+  }
+  report.add("blocks", "{} on levels 0, 1, ... of the initial mesh", list_of(initial->blocks));
+  const double steps = std::min((options.end_time() - initial->begin) / initial->dt,
+                                static_cast<double>(options.time.max_steps));
+  const double updates = steps * initial->work;
+  std::string cost;
+  if (std::isfinite(updates)) {
+    cost = fmt::format("about {:.2g} cell updates, ", updates);
+    const double rate = initial->updates_per_second;
+    report.add(
+        "cost",
+        "{:.3g} cell updates in {:.0f} steps{}, if mesh and time step stay as they are at first",
+        updates, std::ceil(steps), rate > 0.0 ? ", " + duration_text(updates / rate) : "");
+  }
+  report.add("memory", "memory of the largest rank with the initial mesh: {:.0f} MB",
+             1e-6 * initial->peak_bytes);
+  if (!initial->has_all_levels)
+    report.note(fmt::format("the initial mesh was refined to level {} only: the run needs more",
+                            initial->blocks.size() - 1));
+  const double leaves =
+      std::accumulate(initial->leaf_cells.begin(), initial->leaf_cells.end(), 0.0);
+  report.table = memory_table(communicator, leaves);
+  describe_files(options, leaves, initial->begin, report);
+  report.answer = fmt::format("{}{:.0f} MB per rank, if the mesh stays as it is at first", cost,
+                              1e-6 * initial->peak_bytes);
+  return initial->peak_bytes;
+}
+
+double describe_size(const Communicator& communicator, const AmrOptions& options,
+                     const std::vector<Rehearsal>& rehearsals,
+                     const std::optional<InitialMesh>& initial, CheckReport& report) {
+  const double blocks = product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
+  const RunSize size = extrapolate(rehearsals, initial, blocks);
+  const double seconds = size.updates / size.updates_per_second;
+  report.add("blocks", "at most {} on levels 0, 1, ...", list_of(size.blocks));
+  report.add("cost", "{:.3g} cell updates, {} at the rate of the rehearsal, {} rank(s)",
+             size.updates, duration_text(seconds), communicator.size());
+  report.add("memory", "peak memory of the largest rank: {:.0f} MB", 1e-6 * size.peak_bytes);
+  describe_rehearsals(rehearsals, initial, report);
+  describe_files(options, leaf_cells(size.blocks, options.mesh.block_size),
+                 rehearsals.back().initial.begin, report);
+  report.answer = fmt::format("about {:.2g} cell updates, {}, {:.0f} MB per rank", size.updates,
+                              duration_text(seconds), 1e-6 * size.peak_bytes);
+  return size.peak_bytes;
 }
 
 }  // namespace
@@ -94,33 +178,45 @@ std::string describe_fields(double bytes) {
 int check_amr(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
   AmrOptions options;
-  communicator.agree([&] { options = AmrOptions::from_file(request.file, request.overrides); });
-  std::string report = options.resolved() + "\n";
-  if (const std::string about = options.about_dimensions(); !about.empty())
-    report += fmt::format("# {}\n", about);
+  communicator.agree([&] {
+    options = AmrOptions::from_file(request.file, request.overrides);
+    if (!request.output.empty()) options.output.directory = request.output;
+  });
+  CheckReport report;
+  describe_run(options, report);
+  double bytes = 0.0;
   if (!why_no_kernels().empty()) {
-    report += describe_fields(AmrSimulation::least_bytes(options) / communicator.size());
-    if (communicator.is_root()) fmt::print("{}", report);
+    // Where no kernels run, neither do rehearsals.
+    bytes = AmrSimulation::least_bytes(options) / communicator.size();
+    report.note(why_no_kernels() + ": no rehearsal");
+    report.add("memory", "the fields of the base grid alone need {:.0f} MB per rank", 1e-6 * bytes);
+    describe_files(options, product(options.mesh.base_cells), begin_of(options), report);
+    report.answer = fmt::format("at least {:.0f} MB per rank", 1e-6 * bytes);
+    report.print(communicator, request, options.resolved());
     return k_done;
   }
-  double bytes = 0.0;
-  const auto rehearsals =
-      rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);
-  for (const Rehearsal& rehearsal : rehearsals) report += describe(rehearsal, options.end_time());
-  if (rehearsals.empty()) {
-    report += describe_base(communicator, options, bytes);
-  } else {
-    const double blocks = product(options.mesh.base_cells) / std::pow(options.mesh.block_size, 3);
-    const RunSize size = extrapolate(rehearsals, blocks);
-    report += describe(size);
-    const RunSize& rehearsed = rehearsals.back().size;
-    report +=
-        "# in the finest rehearsal\n" +
-        memory_table(communicator, leaf_cells(rehearsed.blocks, options.mesh.block_size), "# ");
-    bytes = size.peak_bytes;
+  auto rehearsals = rehearse(communicator, request.file, request.overrides, k_rehearsal_seconds);
+  if (!rehearsals.empty())
+    report.table = memory_table(communicator,
+                                leaf_cells(rehearsals.back().size.blocks, options.mesh.block_size));
+  const auto initial =
+      make_initial_mesh(communicator, request.file, request.overrides, rehearsals, k_mesh_seconds);
+  if (initial && !rehearsals.empty() && miss_structure(rehearsals, *initial)) {
+    report.note("coarser cells miss structure of the initial state; the run itself is rehearsed");
+    const Rehearsal itself =
+        rehearse_itself(communicator, request.file, request.overrides, k_rehearsal_seconds);
+    if (itself.steps > 0.0) rehearsals = {itself};
   }
-  if (communicator.is_root()) fmt::print("{}", report);
-  require_memory(communicator, bytes, "the run", "mesh.base_cells or mesh.max_level");
+  if (rehearsals.empty())
+    report.note("the base grid cannot be coarsened to rehearse the growth of the mesh");
+  else if (rehearsals.back().steps == 0.0)
+    report.note("the rehearsal on coarser cells failed: " + rehearsals.back().failure);
+  bytes = rehearsals.empty() || rehearsals.back().steps == 0.0
+              ? describe_beginning(communicator, options, initial, report)
+              : describe_size(communicator, options, rehearsals, initial, report);
+  report.print(communicator, request, options.resolved(), [&] {
+    require_memory(communicator, bytes, "the run", "mesh.base_cells or mesh.max_level");
+  });
   return k_done;
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "comm/runtime.hpp"
+#include "driver/check_report.hpp"
 #include "driver/command_line.hpp"
 #include "driver/commands.hpp"
 #include "driver/dns_simulation.hpp"
@@ -65,6 +66,24 @@ Need extrapolate(const Need& coarse, const Need& fine, double cells) {
   return need;
 }
 
+void describe_run(const DnsOptions& options, CheckReport& report) {
+  const auto& grid = options.grid;
+  report.add("run", "model \"dns\", problem \"{}\"", options.problem_name);
+  report.add("physics", "incompressible flow, viscosity {:.6g}{}", options.flow.viscosity,
+             options.scalar.enabled ? ", with a scalar" : "");
+  report.add("grid", "{} x {} x {} cells, {:.6g} x {:.6g} x {:.6g}", grid.cells[0], grid.cells[1],
+             grid.cells[2], grid.size[0], grid.size[1], grid.size[2]);
+  report.add_end("time.end", options.time.end, options.time.max_steps);
+}
+
+void describe_files(const DnsOptions& options, CheckReport& report) {
+  const double fields = options.scalar.enabled ? 5.0 : 4.0;
+  const double bytes = cell_count(options) * fields * 8.0;
+  report.add_files(options.output,
+                   {0.0, options.time.end, options.output.snapshot_times,
+                    options.output.precision == Precision::float32 ? bytes / 2.0 : bytes, bytes});
+}
+
 Need estimate_need(const Communicator& communicator, const DnsOptions& options,
                    const RunRequest& request) {
   const double cells = cell_count(options);
@@ -84,28 +103,37 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
 int check_dns(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
   DnsOptions options;
-  communicator.agree([&] { options = DnsOptions::from_file(request.file, request.overrides); });
+  communicator.agree([&] {
+    options = DnsOptions::from_file(request.file, request.overrides);
+    if (!request.output.empty()) options.output.directory = request.output;
+  });
+  CheckReport report;
+  describe_run(options, report);
   if (!why_no_kernels().empty()) {
-    if (communicator.is_root())
-      fmt::print("{}\n# {}\n# the flow's fields alone need {:.0f} MB per rank\n",
-                 options.resolved(), why_no_kernels(),
-                 1e-6 * DnsSimulation::least_bytes(options) / communicator.size());
+    const double bytes = DnsSimulation::least_bytes(options) / communicator.size();
+    report.note(why_no_kernels());
+    report.add("memory", "the fields of the flow alone need {:.0f} MB per rank", 1e-6 * bytes);
+    describe_files(options, report);
+    report.answer = fmt::format("at least {:.0f} MB per rank", 1e-6 * bytes);
+    report.print(communicator, request, options.resolved());
     return k_done;
   }
   const Need need = estimate_need(communicator, options, request);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
-  const std::string table = memory_table(communicator, need.measured_cells, "# ");
-  if (communicator.is_root()) {
-    fmt::print("{}\n# {:.4g} cells on ranks as {}; memory of the largest rank: {:.0f} MB\n",
-               options.resolved(), need.cells, need.processes, 1e-6 * need.bytes);
-    fmt::print("# about {:.0f} steps of {:.3g}, if the flow stays as fast as at first: {:.2g} s\n",
-               steps, need.step, steps * need.cells * cost / communicator.size());
-    if (need.measured_cells < need.cells)
-      fmt::print("# measured with {:.4g} cells\n", need.measured_cells);
-    fmt::print("{}", table);
-  }
-  require_memory(communicator, need.bytes, "the run", "grid.cells");
+  const double seconds = steps * need.cells * cost / communicator.size();
+  report.table = memory_table(communicator, need.measured_cells);
+  report.add("cost", "about {:.0f} steps of {:.3g}, if the flow stays as fast as at first: {}",
+             steps, need.step, duration_text(seconds));
+  report.add("memory", "memory of the largest rank: {:.0f} MB; ranks as {}", 1e-6 * need.bytes,
+             need.processes);
+  describe_files(options, report);
+  if (need.measured_cells < need.cells)
+    report.note(fmt::format("extrapolated from grids of up to {:.4g} cells", need.measured_cells));
+  report.answer = fmt::format("about {:.0f} steps, {}, {:.0f} MB per rank", steps,
+                              duration_text(seconds), 1e-6 * need.bytes);
+  report.print(communicator, request, options.resolved(),
+               [&] { require_memory(communicator, need.bytes, "the run", "grid.cells"); });
   return k_done;
 }
 

@@ -50,11 +50,44 @@ std::string checkpoint_before(const Communicator& communicator, const std::strin
   return before;
 }
 
+// The names of some checkpoints, newest first, for messages.
+std::string list_of(const std::vector<std::string>& paths) {
+  constexpr std::size_t k_most = 10;
+  std::string text;
+  for (std::size_t n = 0; n < std::min(paths.size(), k_most); ++n)
+    text += fmt::format("{}{}", n == 0 ? "" : ", ", paths[n]);
+  if (paths.size() > k_most) text += fmt::format(" and {} more", paths.size() - k_most);
+  return text;
+}
+
+// Throws InputError, which lists the checkpoints in `directory`, if there is nothing at a path.
+// Another run's folder is answered with its checkpoints. On the root.
+void require_there(const std::string& path, const std::string& directory) {
+  std::error_code ignored;
+  const bool is_folder = std::filesystem::is_directory(path, ignored);
+  const auto inside = is_folder ? checkpoints_in(path) : std::vector<std::string>{};
+  if (!inside.empty())
+    throw InputError("--restart {}: this is a folder; expected one of its checkpoints: {}", path,
+                     list_of(inside));
+  if (is_folder || std::filesystem::exists(path, ignored)) return;
+  const auto all = checkpoints_in(directory);
+  throw InputError(
+      "--restart {}: no such file; {}", path,
+      all.empty()
+          ? fmt::format("there is no checkpoint_*.h5 in {} (output.directory) either", directory)
+          : fmt::format("expected latest or a checkpoint: {}", list_of(all)));
+}
+
 }  // namespace
 
 std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
                             const std::string& directory) {
-  if (wish != "latest") return wish;
+  if (wish != "latest") {
+    communicator.agree([&] {
+      if (communicator.is_root()) require_there(wish, directory);
+    });
+    return wish;
+  }
   std::string found;
   communicator.agree([&] {
     if (!communicator.is_root()) return;

@@ -9,7 +9,8 @@
 namespace octant::driver {
 
 // The checkpoint that --restart names: `wish` is a path, or "latest" for the newest whole one in
-// the directory. Throws InputError if there is none. Collective.
+// the directory. Throws InputError, which lists the checkpoints that are there, if there is none.
+// Collective.
 std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
                             const std::string& directory);
 

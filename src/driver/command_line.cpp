@@ -1,11 +1,14 @@
 #include "driver/command_line.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <iterator>
 #include <new>
 #include <optional>
+#include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "comm/communicator.hpp"
@@ -13,6 +16,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/names.hpp"
+#include "core/nearest.hpp"
 #include "core/version.hpp"
 #include "driver/commands.hpp"
 #include "driver/memory_need.hpp"
@@ -67,13 +71,27 @@ int check_model(const RunRequest& request) {
                          : within_memory(k_smaller_amr, [&] { return check_amr(request); });
 }
 
-// The tables of both models; of one section, where a model has it.
+// The tables of both models, or of one section of those that have it.
 std::string manual(const std::string& section) {
-  if (section == "grid" || section == "dns") return dns_manual(section);
-  std::string text = "# model = \"amr\"\n\n" + amr_manual(section);
-  const bool both = section.empty() || section == "problem" || section == "time";
-  if (both) text += "\n# model = \"dns\"\n\n" + dns_manual(section);
-  return both ? text : amr_manual(section);
+  const auto amr = amr_sections(), dns = dns_sections();
+  const auto has = [&](const std::vector<std::string>& sections) {
+    return section.empty() || std::ranges::find(sections, section) != sections.end();
+  };
+  if (!has(amr) && !has(dns)) {
+    std::vector<std::string> all = amr;
+    std::ranges::copy_if(dns, std::back_inserter(all), [&](const std::string& name) {
+      return std::ranges::find(amr, name) == amr.end();
+    });
+    std::erase(all, "");
+    const std::string help = suggestion(section, all, "did you mean ");
+    throw InputError("there is no parameter section [{}]; {}{}expected one of {}", section, help,
+                     help.empty() ? "" : "; ", fmt::join(all, ", "));
+  }
+  const std::string of_amr = has(amr) ? amr_manual(section) : "";
+  const std::string of_dns = has(dns) ? dns_manual(section) : "";
+  if (of_amr.empty() || of_dns.empty()) return of_amr + of_dns;
+  if (of_amr == of_dns) return of_amr;
+  return fmt::format("# model = \"amr\"\n\n{}\n# model = \"dns\"\n\n{}", of_amr, of_dns);
 }
 
 std::string describe(const std::string& path) {
@@ -151,6 +169,8 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
       app.add_subcommand("check", "Check a parameter file; estimate memory and cost");
   check_command->add_option("file", arguments.run.file, "Parameter file")->required();
   add_overrides(*check_command, arguments, "section.key=value");
+  check_command->add_flag("--all", arguments.run.all,
+                          "Print the resolved parameters and the details of the estimate, too");
   check_command->callback([&] { action = [&] { return check_model(arguments.run); }; });
 
   auto* params = app.add_subcommand("params", "Print tables of all parameters");
@@ -206,6 +226,16 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   });
 }
 
+// What to type instead of a command that other programs have; otherwise empty.
+std::string hint_for_command(std::string_view command) {
+  constexpr std::array k_restarts{"restart", "resume", "continue"};
+  if (std::ranges::find(k_restarts, command) == k_restarts.end()) return "";
+  return fmt::format(
+      "there is no command {}; a run goes on from a checkpoint with octant run FILE.toml --restart "
+      "latest (or the path of a checkpoint)",
+      command);
+}
+
 // Reports an error. Where all ranks have it, the root speaks and all return the code; a rank that
 // is alone with it speaks for itself and ends the others, which would wait for it forever.
 int fail(const char* message, int code) {
@@ -230,6 +260,10 @@ int command_line(int argc, char** argv, const BenchRunner& bench) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
+    if (const std::string hint = hint_for_command(argc > 1 ? argv[1] : ""); !hint.empty()) {
+      if (world.is_root()) log::error("{}", hint);
+      return k_bad_input;
+    }
     const int code = world.is_root() ? app.exit(error) : error.get_exit_code();
     return code == 0 ? k_done : k_bad_input;
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/parameters.hpp"
 #include "driver/run_request.hpp"
@@ -16,15 +17,17 @@ int run_amr(const RunRequest& request);
 int run_dns(const RunRequest& request);
 
 // `octant check` and `octant run --dry-run`: what a run would be and need, without running it.
-// Validate the input, print the resolved parameters and the estimated memory and cost. Return the
-// exit code. Throw InputError. Collective.
+// Validate the input, print a summary with the estimated memory and cost, and with request.all the
+// resolved parameters. Return the exit code. Throw InputError. Collective.
 int check_amr(const RunRequest& request);
 int check_dns(const RunRequest& request);
 
 // `octant params`: the tables of all parameters (with those of every problem), or of one section,
-// in Markdown.
+// in Markdown; and the sections that there are. Throw InputError for another section.
 std::string amr_manual(const std::string& section);
 std::string dns_manual(const std::string& section);
+std::vector<std::string> amr_sections();
+std::vector<std::string> dns_sections();
 
 // `octant info`: what a snapshot or checkpoint holds, as text. Collective.
 std::string describe_snapshot(const Communicator& communicator, const std::string& path);

@@ -33,6 +33,11 @@ void DnsOptions::declare_all(ParameterSchema& schema) {
              {.meaning = "Initial conditions",
               .choices = problems::flow_problem_names(),
               .required = true});
+  schema.set_units({}, [] {
+    UnitSystem none;
+    none.why_no_code = "a DNS has no physical units; give a number in those of the flow";
+    return none;
+  });
   dns::declare(schema, grid);
   pencil::declare(schema, pencil);
   dns::declare(schema, flow);
@@ -67,6 +72,13 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
   options.resolved_ = schema.resolved_toml();
   return options;
+}
+
+std::vector<std::string> dns_sections() {
+  DnsOptions options;
+  ParameterSchema schema;
+  options.declare_all(schema);
+  return schema.sections();
 }
 
 std::string dns_manual(const std::string& section) {

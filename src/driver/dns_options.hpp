@@ -56,6 +56,7 @@ class DnsOptions {
 
  private:
   friend std::string dns_manual(const std::string& section);
+  friend std::vector<std::string> dns_sections();
   void declare_all(ParameterSchema& schema);
   std::string resolved_;
 };

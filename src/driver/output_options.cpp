@@ -1,36 +1,43 @@
 #include "driver/output_options.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <regex>
 
 #include <fmt/ranges.h>
 
 #include "core/different_texts.hpp"
 #include "core/error.hpp"
+#include "core/names.hpp"
 #include "core/nearest.hpp"
+#include "core/quantity.hpp"
 
 namespace octant::driver {
 
 namespace {
 
 Plane plane_of(const std::string& text) {
-  static const std::regex pattern(R"(\s*([xyz])\s*=\s*([-+0-9.eE]+)\s*)");
+  static const std::regex pattern(R"(\s*([xyz])\s*=([^=]+))");
+  constexpr std::size_t k_longest = 200;  // std::regex recurses
+  std::string reason;
   std::smatch parts;
-  if (std::regex_match(text, parts, pattern)) {
-    char* end = nullptr;
-    const std::string digits = parts[2];
-    const double position = std::strtod(digits.c_str(), &end);
-    if (*end == '\0') return {*value_named<Axis>(parts[1].str()), position};
+  if (text.size() <= k_longest && std::regex_match(text, parts, pattern)) {
+    try {
+      return {*value_named<Axis>(parts[1].str()), number_of(parts[2], "", {})};
+    } catch (const InputError& error) {
+      reason = fmt::format(" ({})", error.what());
+    }
   }
   throw InputError(
-      "output.slices: \"{}\" is not a plane; expected an axis and a position: \"z = 0.5\"", text);
+      "output.slices: \"{}\" is not a plane; expected an axis and a position in code units: \"z = "
+      "0.5\"{}",
+      printable(text), reason);
 }
 
 void check_field(const std::string& name, const std::vector<std::string>& known) {
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw InputError("output.fields: this run has no field \"{}\"; did you mean \"{}\"? There are {}",
-                   name, nearest_name(name, known), fmt::join(known, ", "));
+  const std::string help = suggestion(name, known, "did you mean ");
+  throw InputError("output.fields: this run has no field \"{}\"; {}expected {}", name,
+                   help.empty() ? "" : help + "; ", fmt::join(known, ", "));
 }
 
 }  // namespace

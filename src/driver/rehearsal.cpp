@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numeric>
 
 #include "core/clock.hpp"
 #include "core/cpu_time.hpp"
 #include "core/error.hpp"
+#include "core/memory.hpp"
 #include "driver/amr_simulation.hpp"
 #include "driver/memory_need.hpp"
 
@@ -28,10 +30,15 @@ class ProcessorClock {
   std::int64_t start_ = thread_cpu_ns();
 };
 
+// Whether files of initial conditions allow no other base grid.
+bool has_fixed_grid(const AmrOptions& run) {
+  return run.universe && run.initial.kind == cosmology::InitialKind::grafic;
+}
+
 // The factors by which a base grid can be coarsened in whole blocks, largest first. It must not be
 // coarser than files of initial conditions.
 std::vector<int> coarsenings(const AmrOptions& run) {
-  if (run.universe && run.initial.kind == cosmology::InitialKind::grafic) return {};
+  if (has_fixed_grid(run)) return {};
   const mesh::MeshOptions& mesh = run.mesh;
   int common = 0;
   double base_cells = 1.0;
@@ -70,6 +77,22 @@ void note_size(const AmrSimulation& simulation, RunSize& size) {
   size.bytes_per_block = std::max(size.bytes_per_block, bytes / count);
 }
 
+// Leaf cells of all blocks are updated once per step of their level.
+InitialMesh measure_initial_mesh(const AmrSimulation& simulation, const AmrOptions& options,
+                                 double coarsening) {
+  InitialMesh mesh;
+  mesh.coarsening = coarsening;
+  const Totals& totals = simulation.totals();
+  for (std::size_t l = 0; l < totals.blocks.size(); ++l) {
+    mesh.blocks.push_back(static_cast<double>(totals.blocks[l]));
+    mesh.leaf_cells.push_back(static_cast<double>(totals.leaf_cells[l]));
+    mesh.work += std::ldexp(mesh.leaf_cells[l], options.time.subcycle ? static_cast<int>(l) : 0);
+  }
+  mesh.begin = simulation.time();
+  mesh.dt = simulation.stable_dt();
+  return mesh;
+}
+
 Rehearsal rehearse_once(const Communicator& communicator, AmrOptions& options, int coarsening,
                         double seconds) {
   Rehearsal rehearsal;
@@ -80,6 +103,8 @@ Rehearsal rehearse_once(const Communicator& communicator, AmrOptions& options, i
   const double end = options.end_time();
   try {
     simulation.initialise();
+    simulation.measure();
+    rehearsal.initial = measure_initial_mesh(simulation, options, coarsening);
     while (!rehearsal.whole && communicator.max(clock.seconds()) < seconds) {
       simulation.adapt();
       simulation.measure();
@@ -92,6 +117,11 @@ Rehearsal rehearse_once(const Communicator& communicator, AmrOptions& options, i
     rehearsal.failure = error.what();
   }
   rehearsal.time = simulation.time();
+  rehearsal.steps = static_cast<double>(simulation.step_count());
+  if (!rehearsal.whole && rehearsal.steps > 0.0)
+    rehearsal.share =
+        std::max((rehearsal.time - rehearsal.initial.begin) / (end - rehearsal.initial.begin),
+                 rehearsal.steps / static_cast<double>(options.time.max_steps));
   rehearsal.size.updates = static_cast<double>(communicator.sum(simulation.cell_updates()));
   rehearsal.size.updates_per_second =
       rehearsal.size.updates / communicator.max(wall_clock.seconds());
@@ -139,6 +169,82 @@ double extrapolate_memory(const std::vector<Rehearsal>& rehearsals, double block
   return fine.peak_bytes + per_block * (blocks - total(fine.blocks));
 }
 
+constexpr double k_endless = std::numeric_limits<double>::infinity();
+
+// The value of the run itself, by the two finest rehearsals, where `full_cover` would fill its
+// domain.
+double value_at_one(const std::vector<Rehearsal>& rehearsals,
+                    const std::function<double(const Rehearsal&)>& value, double full_cover) {
+  const auto growth = [&](const Rehearsal& rehearsal) {
+    const double s = 1.0 / rehearsal.coarsening;
+    return Growth{s, value(rehearsal), full_cover * s * s * s};
+  };
+  if (rehearsals.size() == 1) return extrapolate_growth(growth(rehearsals[0]));
+  return extrapolate_growth(growth(rehearsals.end()[-2]), growth(rehearsals.end()[-1]));
+}
+
+// The work of a coarse step on the initial mesh.
+double expected_initial_work(const std::vector<Rehearsal>& rehearsals) {
+  return value_at_one(
+      rehearsals, [](const Rehearsal& run) { return run.initial.work; }, k_endless);
+}
+
+// Adds to the size of a run what its initial mesh has, and what the rehearsals' cells were too
+// coarse to see: `expected` is the work of a coarse step on the initial mesh by the rehearsals.
+// Where they missed structure they also missed its signal speeds: the first step of the initial
+// mesh, over that of the finest rehearsal, tells how much shorter the steps of the run are.
+void add_initial_mesh(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial,
+                      RunSize& size) {
+  const double expected = expected_initial_work(rehearsals);
+  const Rehearsal& finest = rehearsals.back();
+  const double finer = std::pow(initial.coarsening, 2.5);  // between surfaces and volumes
+  for (std::size_t l = 1; l < std::min(initial.blocks.size(), size.blocks.size()); ++l)
+    size.blocks[l] = std::max(size.blocks[l], initial.blocks[l] * finer);
+  size.updates_per_second = std::max(size.updates_per_second, initial.updates_per_second);
+  const double missed = initial.work * finer - expected;
+  if (missed <= 0.0) return;
+  double shorter = finest.initial.dt / (initial.dt / initial.coarsening) / finest.coarsening;
+  shorter = std::isfinite(shorter) ? std::max(1.0, shorter) : 1.0;
+  const double steps = finest.steps * finest.coarsening / finest.share;
+  size.updates *= 1.0 + (shorter - 1.0) * missed / (missed + expected);
+  size.updates += missed * shorter * steps;
+}
+
+// Updates per second in a coarse step; 0 where such a step would take long, or fails.
+double measure_rate(AmrSimulation& simulation, const InitialMesh& mesh, double end) {
+  constexpr double k_most_work = 1e6;
+  const double dt = std::min(mesh.dt, end - mesh.begin);
+  if (mesh.work > k_most_work || !(dt > 0.0) || !std::isfinite(dt)) return 0.0;
+  const Communicator& ranks = simulation.mesh().communicator();
+  const Clock clock;
+  try {
+    simulation.step(dt);
+  } catch (const RunError&) {  // on every rank
+    return 0.0;
+  }
+  return static_cast<double>(ranks.sum(simulation.cell_updates())) / ranks.max(clock.seconds());
+}
+
+// The part of the blocks of a level that are refined to the next one; 0 where there is none.
+double refined_part(const InitialMesh& mesh, std::size_t level) {
+  if (level + 1 >= mesh.blocks.size() || mesh.blocks[level] == 0.0) return 0.0;
+  return mesh.blocks[level + 1] / (8.0 * mesh.blocks[level]);
+}
+
+// Whether another level of an initial mesh would be too large. Structure that the rehearsals miss
+// is small: the next level has little more than the part that they, or the level below, have.
+bool is_next_level_large(const Communicator& communicator, const InitialMesh& mesh,
+                         const std::vector<Rehearsal>& rehearsals) {
+  constexpr double k_most_cells = 4e6, k_bytes_per_cell = 150.0;
+  const std::size_t level = mesh.blocks.size() - 1;
+  double part = level > 0 ? refined_part(mesh, level - 1) : 0.0;
+  for (const Rehearsal& rehearsal : rehearsals)
+    part = std::max(part, refined_part(rehearsal.initial, level));
+  const double all = 8.0 * mesh.leaf_cells.back();
+  const double room = communicator.min(static_cast<double>(memory_limit()));
+  return all * std::min(1.0, 2.0 * part + 0.1) > k_most_cells || all * k_bytes_per_cell > room / 2;
+}
+
 }  // namespace
 
 std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
@@ -163,24 +269,76 @@ std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::str
   return rehearsals;
 }
 
-RunSize extrapolate(const std::vector<Rehearsal>& rehearsals, double base_blocks) {
-  const auto at_one = [&](auto value, double full_cover) {
-    const auto growth = [&](const Rehearsal& rehearsal) {
-      const double s = 1.0 / rehearsal.coarsening;
-      return Growth{s, value(rehearsal), full_cover * s * s * s};
-    };
-    if (rehearsals.size() == 1) return extrapolate_growth(growth(rehearsals[0]));
-    return extrapolate_growth(growth(rehearsals.end()[-2]), growth(rehearsals.end()[-1]));
-  };
+std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
+                                             const std::string& file,
+                                             const ParameterSchema::Overrides& overrides,
+                                             const std::vector<Rehearsal>& rehearsals,
+                                             double seconds) {
+  const AmrOptions run = AmrOptions::from_file(file, overrides);
+  std::vector<int> factors = coarsenings(run);
+  double base_cells = 1.0;
+  for (const int cells : run.mesh.base_cells) base_cells *= cells;
+  if (base_cells <= k_most_base_cells) factors.push_back(1);
+  if (factors.empty()) return std::nullopt;
+  const int coarsening = factors.back();
+  std::optional<InitialMesh> found;
+  const ProcessorClock clock;
+  for (int level = 0; level <= run.mesh.max_level; ++level) {
+    if (found && found->blocks.back() == 0.0) break;  // nothing is refined
+    const double used = communicator.max(clock.seconds());
+    if (found && (is_next_level_large(communicator, *found, rehearsals) ||
+                  (level > 1 && 4.0 * used > seconds))) {
+      found->has_all_levels = false;
+      break;
+    }
+    ParameterSchema::Overrides lower = overrides;
+    lower.push_back(fmt::format("mesh.max_level={}", level));
+    try {
+      AmrOptions options = coarse_options(run, file, lower, coarsening);
+      AmrSimulation simulation(communicator, options);
+      simulation.initialise();
+      simulation.measure();
+      found = measure_initial_mesh(simulation, options, coarsening);
+      found->updates_per_second = measure_rate(simulation, *found, options.end_time());
+    } catch (const std::runtime_error&) {  // on every rank
+      // With fewer levels the parameters may not fit each other, or the state may break.
+      if (found) found->has_all_levels = false;
+      break;
+    }
+  }
+  if (found) found->peak_bytes = communicator.max(static_cast<double>(scarce_memory_use().peak));
+  return found;
+}
+
+bool miss_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial) {
+  constexpr double k_much = 1.5;
+  return initial.coarsening == 1.0 && initial.work > k_much * expected_initial_work(rehearsals);
+}
+
+Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
+                          const ParameterSchema::Overrides& overrides, double seconds) {
+  AmrOptions options = AmrOptions::from_file(file, overrides);
+  return rehearse_once(communicator, options, 1, seconds);
+}
+
+RunSize extrapolate(const std::vector<Rehearsal>& rehearsals,
+                    const std::optional<InitialMesh>& initial, double base_blocks) {
   RunSize size = rehearsals.back().size;
-  const auto updates = [](const Rehearsal& run) { return run.size.updates * run.coarsening; };
-  size.updates = at_one(updates, std::numeric_limits<double>::infinity());
+  // Steps are longer in proportion to the cells.
+  const auto updates = [&](const Rehearsal& run) {
+    return run.size.updates * run.coarsening / run.share;
+  };
+  size.updates = value_at_one(rehearsals, updates, k_endless);
   double cover = base_blocks;
   for (std::size_t l = 0; l < size.blocks.size(); ++l, cover *= 8.0) {
     const auto blocks = [&](const Rehearsal& run) { return run.size.blocks.at(l); };
-    size.blocks[l] = l == 0 ? base_blocks : std::min(cover, at_one(blocks, cover));
+    size.blocks[l] =
+        l == 0 ? base_blocks : std::min(cover, value_at_one(rehearsals, blocks, cover));
   }
+  if (initial) add_initial_mesh(rehearsals, *initial, size);
   size.peak_bytes = extrapolate_memory(rehearsals, total(size.blocks));
+  if (initial && initial->coarsening == 1.0)
+    size.peak_bytes = std::max(size.peak_bytes, initial->peak_bytes);
   return size;
 }
 

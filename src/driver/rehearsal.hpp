@@ -1,9 +1,10 @@
-// A run on coarser base grids, for `octant check`: how large will the mesh grow, and what will the
-// run cost?
+// What a run will cost, for `octant check`: the initial mesh of the run itself, and rehearsals on
+// coarser base grids, which show how the mesh grows.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,11 +22,26 @@ struct RunSize {
   double updates_per_second = 0.0;
 };
 
+// The mesh on which a run begins.
+struct InitialMesh {
+  double coarsening = 1.0;          // cells are so many times as large as those of the run
+  std::vector<double> blocks;       // by level
+  std::vector<double> leaf_cells;   // by level
+  double work = 0.0;                // updates of leaf cells in a coarse step
+  double begin = 0.0, dt = 0.0;     // time, and the first coarse step
+  double updates_per_second = 0.0;  // in that step; 0: not measured
+  double peak_bytes = 0.0;          // of the largest rank so far
+  bool has_all_levels = true;       // false: finer levels were left out, for they may be too large
+};
+
 struct Rehearsal {
   double coarsening = 1.0;  // cells of the rehearsed run are so many times as large
   RunSize size;
+  InitialMesh initial;
   double time = 0.0;    // reached
-  bool whole = false;   // whether that is the end
+  double steps = 0.0;   // taken
+  double share = 1.0;   // of the way to the end, by time or steps, that it covered
+  bool whole = false;   // whether that is all of it
   std::string failure;  // of the coarse run, if it broke
 };
 
@@ -36,9 +52,29 @@ struct Rehearsal {
 std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
                                 const ParameterSchema::Overrides& overrides, double seconds);
 
+// The initial mesh of a run, or of the same run on the finest coarser base grid of at most two
+// million cells. It finds what the cells of the rehearsals are too coarse to see. Levels are added
+// as long as `seconds` of processor time last and the next one is expected, by the rehearsals and
+// the level below, to have at most four million cells. Nothing where even the base grid is too
+// large. Collective.
+std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
+                                             const std::string& file,
+                                             const ParameterSchema::Overrides& overrides,
+                                             const std::vector<Rehearsal>& rehearsals,
+                                             double seconds);
+
+// Whether the initial mesh of the run has much more work than the rehearsals let expect.
+bool miss_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial);
+
+// The run itself, without output, for some seconds of processor time. Collective.
+Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
+                          const ParameterSchema::Overrides& overrides, double seconds);
+
 // What the run itself will come to. Base blocks are known; those of finer levels lie along surfaces
 // or fill volumes, and the two finest rehearsals tell the mixture. `base_blocks` are those of the
-// run's own base grid.
-RunSize extrapolate(const std::vector<Rehearsal>& rehearsals, double base_blocks);
+// run's own base grid. Where the initial mesh has more cells than the rehearsals let expect, it has
+// structure that their cells missed: its work is added to all steps.
+RunSize extrapolate(const std::vector<Rehearsal>& rehearsals,
+                    const std::optional<InitialMesh>& initial, double base_blocks);
 
 }  // namespace octant::driver

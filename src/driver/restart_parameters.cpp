@@ -40,15 +40,21 @@ bool may_change(std::string_view name) {
 void require_same_run(const std::string& path, const std::string& stored,
                       const std::string& given) {
   std::vector<std::string> forbidden, changed;
+  bool other_grid = false;
   for (const auto& [name, before, now] : parameter_differences(stored, path, given)) {
     auto& list = may_change(name) ? changed : forbidden;
+    other_grid |= !may_change(name) && name.starts_with("grid.");
     list.push_back(fmt::format("{} = {}, but this run has {}", name, before, now));
   }
   if (!forbidden.empty())
     throw InputError(
         "{}: the checkpoint was written with {}; use the parameters of the run that wrote it "
-        "(octant info prints them), or start a new one",
-        path, fmt::join(forbidden, "; "));
+        "(octant info prints them), or start a new one{}",
+        path, fmt::join(forbidden, "; "),
+        other_grid
+            ? " with problem.name = \"stored_flow\", which interpolates the flow of a snapshot "
+              "to another grid"
+            : "");
   for (const std::string& line : changed) log::info("the checkpoint was written with {}", line);
 }
 

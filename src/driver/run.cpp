@@ -123,6 +123,21 @@ class Run::Course {
     checkpoint_step_ = model_.step_count();
     restart_ = wish;
     log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
+    warn_if_done();
+  }
+
+  // A restarted run may have nothing to do: its output may come from a longer run.
+  void warn_if_done() const {
+    if (model_.step_count() >= settings_.max_steps)
+      log::warn(
+          "nothing to do: the restart is at step {}, and time.max_steps = {} counts from the "
+          "beginning of that run; give a larger one",
+          model_.step_count(), settings_.max_steps);
+    else if (reached(settings_.end))
+      log::warn(
+          "nothing to do: the restart is at {}, which is the end of the run or after it; give a "
+          "later time.end or cosmology.end",
+          model_.when());
   }
 
   void write_parameters() const {

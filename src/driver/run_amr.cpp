@@ -262,4 +262,26 @@ int run_amr(const RunRequest& request) {
   return run(model, request);
 }
 
+std::vector<std::string> amr_sections() {
+  AmrOptions options;
+  ParameterSchema schema;
+  options.declare_all(schema);
+  return schema.sections();
+}
+
+std::string amr_manual(const std::string& section) {
+  AmrOptions options;
+  ParameterSchema schema;
+  options.declare_all(schema);
+  std::string text = section == "problem" ? "" : schema.markdown(section);
+  if (!section.empty() && section != "problem") return text;
+  for (const std::string& name : problems::problem_names()) {
+    ParameterSchema own;
+    const auto problem = problems::make_problem(name);
+    problem->declare(own);
+    text += fmt::format("\n## problem.name = \"{}\"\n\n{}", name, own.markdown("problem"));
+  }
+  return text;
+}
+
 }  // namespace octant::driver

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/ranges.h>
+
 #include "core/error.hpp"
 #include "core/names.hpp"
 #include "core/nearest.hpp"
-#include "driver/commands.hpp"
 #include "driver/matter.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/sweep.hpp"
@@ -181,11 +182,31 @@ void declare(ParameterSchema& schema, RefineOptions& o) {
   o.places.declare(schema);
 }
 
+}  // namespace
+
+UnitSystem AmrOptions::unit_system() const {
+  UnitSystem system;
+  if (cosmology.enabled) {
+    system.hubble = cosmology.h;
+    system.why_no_code =
+        "those of an expanding box change with the scale factor; give a number in code units";
+  } else if (physical.given()) {
+    system.code = physical.units();
+  } else {
+    system.why_no_code = "this run has none; give units.length, units.density and units.time";
+  }
+  return system;
+}
+
+namespace {
+
 // The place of a variable by its name in snapshots.
 int field_index(const std::string& name, const hydro::HydroOptions& gas) {
   if (const auto place = gas.place(name)) return *place;
-  throw InputError("refine: there is no field \"{}\"; did you mean \"{}\"?", name,
-                   nearest_name(name, shown_names(gas.variables())));
+  const auto known = shown_names(gas.variables());
+  const std::string help = suggestion(name, known, "did you mean ");
+  throw InputError("refine: there is no field \"{}\"; {}expected {}", name,
+                   help.empty() ? "" : help + "; ", fmt::join(known, ", "));
 }
 
 // Changes of a field by less than this share of its scale are noise.
@@ -253,6 +274,9 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
   frame.declare(schema);
   declare(schema, time);
   declare(schema, physical);
+  schema.set_units(
+      {"units.length", "units.density", "units.time", "cosmology.enabled", "cosmology.h"},
+      [this] { return unit_system(); });
   hydro_parameters.declare(schema);
   schema.add("subgrid.preset", preset,
              {.meaning = "Preset of defaults for cooling, star formation and feedback, named after "
@@ -571,20 +595,5 @@ AmrOptions AmrOptions::from_text(const std::string& text, const std::string& sou
 }
 
 std::string AmrOptions::resolved() const { return resolved_; }
-
-std::string amr_manual(const std::string& section) {
-  AmrOptions options;
-  ParameterSchema schema;
-  options.declare_all(schema);
-  std::string text = section == "problem" ? "" : schema.markdown(section);
-  if (!section.empty() && section != "problem") return text;
-  for (const std::string& name : problems::problem_names()) {
-    ParameterSchema own;
-    const auto problem = problems::make_problem(name);
-    problem->declare(own);
-    text += fmt::format("\n## problem.name = \"{}\"\n\n{}", name, own.markdown("problem"));
-  }
-  return text;
-}
 
 }  // namespace octant::driver

@@ -171,6 +171,8 @@ class AmrOptions {
   double newton_constant(double time) const;
   // What the code's numbers are in cgs at a scale factor; ones where the run has no physical units.
   CodeUnits units(double scale_factor) const;
+  // What converts quantities with units in the parameter file.
+  UnitSystem unit_system() const;
   // Proper time in s that has gone by at a time of the code, since the universe began or the run.
   double seconds(double time) const;
   // The mass that refine.mass counts in.
@@ -184,6 +186,7 @@ class AmrOptions {
 
  private:
   friend std::string amr_manual(const std::string& section);
+  friend std::vector<std::string> amr_sections();
   // Reads the parameters twice where a preset says what those are that are not given.
   using ParameterReader =
       std::function<void(ParameterSchema& schema, const ParameterSchema::Overrides& overrides)>;

@@ -16,6 +16,7 @@ struct RunRequest {
   std::string restart;  // "", "latest" or the path of a checkpoint
   bool overwrite = false;
   bool dry_run = false;
+  bool all = false;  // of `octant check`: the resolved parameters too
 };
 
 // The two halves of Octant: gas and matter on an adaptive mesh, and incompressible turbulence.

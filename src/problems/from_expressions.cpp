@@ -4,7 +4,10 @@
 #include <limits>
 #include <utility>
 
+#include <fmt/ranges.h>
+
 #include "core/definitions.hpp"
+#include "core/different_texts.hpp"
 #include "core/error.hpp"
 #include "core/lattice_expressions.hpp"
 #include "core/parameters.hpp"
@@ -34,6 +37,10 @@ class ExpressionProblem final : public Problem {
              "problem.pressure; without unit parameters: pressure over density, in code units"});
     schema.add("problem.scalars", scalars_,
                {.meaning = "Concentrations of the passive scalars, one expression per scalar"});
+    schema.add("problem.species", species_,
+               {.meaning = "Mass fractions of variables that processes bring, a table of names and "
+                           "expressions such as {metals = \"0.02\"}; variables without an entry "
+                           "keep the initial value of their process"});
     definitions_.declare(schema, "problem");
     schema.add("problem.random", random_,
                {.meaning = "Named Gaussian random fields for the expressions of [problem], "
@@ -62,6 +69,7 @@ class ExpressionProblem final : public Problem {
           "problem.scalars has {} expressions, but there are {} scalars (hydro.scalars)",
           scalars_.size(), passive_scalars(setting.hydro));
 
+    find_species(setting.hydro);
     formulas_.set_centre(centre_);
     formulas_.names().add_constant("problem", "gamma", setting.hydro.gamma);
     add_random_fields(setting.geometry);
@@ -117,6 +125,24 @@ class ExpressionProblem final : public Problem {
     return count;
   }
 
+  // Where each of problem.species is among the variables of a cell.
+  void find_species(const hydro::HydroOptions& hydro) {
+    std::vector<std::string> known, given;
+    for (const hydro::GasVariable& scalar : hydro.scalars)
+      if (scalar.role == hydro::GasRole::species) known.push_back(scalar.name);
+    for (const std::string& definition : species_) {
+      const std::string name = split_definition("problem.species", definition).first;
+      if (std::ranges::find(known, name) == known.end())
+        throw InputError("problem.species: no process of this run brings a variable \"{}\"; {}",
+                         name,
+                         known.empty() ? "metals come with [cooling], [stars] and [supernovae]"
+                                       : fmt::format("expected {}", fmt::join(known, ", ")));
+      given.push_back(name);
+      species_places_.push_back(hydro.place(name).value());
+    }
+    require_different("problem.species", given);
+  }
+
   void prepare_temperature(const Setting& setting) {
     if (!pressure_.empty())
       throw InputError("problem.temperature and problem.pressure: expected one of them");
@@ -151,6 +177,10 @@ class ExpressionProblem final : public Problem {
     for (std::size_t n = 0; n < 3; ++n) add(fmt::format("problem.velocity[{}]", n), velocity_[n]);
     for (std::size_t n = 0; n < scalars_.size(); ++n)
       add(fmt::format("problem.scalars[{}]", n), scalars_[n]);
+    for (const std::string& definition : species_) {
+      const auto [name, text] = split_definition("problem.species", definition);
+      add("problem.species." + name, text);
+    }
   }
 
   // Of cells with these centres. Such a centre is rounded as the corner of its block is; where the
@@ -176,8 +206,7 @@ class ExpressionProblem final : public Problem {
     std::vector<const double*> row(quantities_.size());
     std::vector<std::size_t> step;
     for (const int quantity : quantities_) step.push_back(values[quantity].stride[0]);
-    GasState gas;
-    gas.scalars.resize(scalars_.size());
+    GasState gas = empty_state();
     std::int64_t point = 0;
     for (std::size_t k = 0; k < along[2].size(); ++k)
       for (std::size_t j = 0; j < along[1].size(); ++j) {
@@ -196,6 +225,16 @@ class ExpressionProblem final : public Problem {
     gas.pressure = is_hot_ ? gas.density * value(k_pressure) / kelvin_ : value(k_pressure);
     for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] = value(k_velocity + axis);
     for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = value(k_scalars + n);
+    for (std::size_t n = 0; n < gas.others.size(); ++n)
+      gas.others[n].second = value(k_scalars + gas.scalars.size() + n);
+  }
+
+  // A state of all variables that expressions give, each 0.
+  GasState empty_state() const {
+    GasState gas{.density = 0.0, .pressure = 0.0};
+    gas.scalars.resize(scalars_.size());
+    for (const int place : species_places_) gas.others.emplace_back(place, 0.0);
+    return gas;
   }
 
   // Densities, pressures and temperatures must be above zero, and all finite.
@@ -232,8 +271,7 @@ class ExpressionProblem final : public Problem {
     for (std::size_t j = 0; j < ys.size(); ++j)
       for (std::size_t i = 0; i < xs.size(); ++i)
         cell_of.push_back(j / samples_ * x.size() + i / samples_);
-    GasState nothing{.density = 0.0, .pressure = 0.0};
-    nothing.scalars.resize(scalars_.size());
+    const GasState nothing = empty_state();
     std::int64_t cell = 0;
     for (const double middle : z) {
       std::vector<GasState> sums(x.size() * y.size(), nothing);
@@ -258,12 +296,15 @@ class ExpressionProblem final : public Problem {
     sum.pressure += gas.pressure * per_pressure_ + kinetic_energy(gas);
     for (std::size_t n = 0; n < sum.scalars.size(); ++n)
       sum.scalars[n] += gas.density * gas.scalars[n];
+    for (std::size_t n = 0; n < sum.others.size(); ++n)
+      sum.others[n].second += gas.density * gas.others[n].second;
   }
 
   void make_mean(GasState& sum) const {
     const int samples = samples_ * samples_ * samples_;
     for (double& velocity : sum.velocity) velocity /= sum.density;
     for (double& scalar : sum.scalars) scalar /= sum.density;
+    for (auto& [place, fraction] : sum.others) fraction /= sum.density;
     sum.pressure = (sum.pressure - kinetic_energy(sum)) / per_pressure_ / samples;
     sum.density /= samples;
   }
@@ -274,14 +315,15 @@ class ExpressionProblem final : public Problem {
   }
 
   std::string density_ = "1", pressure_, temperature_;
-  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, random_;
+  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, species_, random_;
   Definitions definitions_;
   Position centre_{};
   int samples_ = 1;
 
   Position lower_{};
   double per_pressure_ = 1.0, kelvin_ = 1.0;
-  bool is_hot_ = false;  // the temperature is given
+  bool is_hot_ = false;              // the temperature is given
+  std::vector<int> species_places_;  // among the variables of a cell
   LatticeExpressions formulas_;
   std::vector<int> quantities_;  // of the formulas
 };

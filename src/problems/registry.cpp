@@ -36,10 +36,11 @@ std::unique_ptr<Kind> make_named(std::span<const Entry<Kind>> entries, const std
     if (name == entry.name) return entry.make();
 
   std::vector<std::string> names = names_of(entries);
-  const auto nearest = std::find(names.begin(), names.end(), nearest_name(name, names));
-  std::rotate(names.begin(), nearest, nearest + 1);
-  throw InputError("problem.name = \"{}\": there is no such problem; expected one of {}", name,
-                   fmt::join(names, ", "));
+  const auto close = std::find(names.begin(), names.end(), close_name(name, names));
+  if (close != names.end()) std::rotate(names.begin(), close, close + 1);
+  const std::string missing = missing_feature(name);
+  throw InputError("problem.name = \"{}\": there is no such problem; expected one of {}{}", name,
+                   fmt::join(names, ", "), missing.empty() ? "" : "; " + missing);
 }
 
 constexpr Entry<Problem> k_amr_problems[] = {

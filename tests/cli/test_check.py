@@ -1,10 +1,13 @@
 """`octant check` tells beforehand what a run will need."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from flows import SMALL_CHANNEL
+from refusals import assert_refused
 from running import ROOT, octant, run_well
 
 # The example's blast with one level less: seconds, and enough memory to tell a wrong estimate.
@@ -25,7 +28,7 @@ def test_the_expected_peak_memory_is_that_of_the_run(tmp_path: Path, ranks: int)
     checked = octant("check", file, *overrides, ranks=ranks)
     assert checked.code == 0, checked.text
     expected_peak = numbers(r"peak memory of the largest rank: (\d+) MB", checked.text)[0]
-    expected = numbers(r"# ([0-9.e+]+) cell updates, .* rate of the rehearsal", checked.text)[0]
+    expected = numbers(r"([0-9.e+]+) cell updates, .* rate of the rehearsal", checked.text)[0]
     outcome = run_well(tmp_path / "run", file.read_text(), *QUICK, ranks=ranks)
     assert expected_peak == pytest.approx(
         numbers(r"peak memory per rank .* to (\d+) MB", outcome.text)[0], rel=0.2
@@ -70,3 +73,90 @@ def test_a_base_grid_of_one_block_cannot_be_rehearsed() -> None:
     checked = octant("check", file, "--set", "mesh.base_cells=[8, 8, 8]")
     assert checked.code == 0, checked.text
     assert "cannot be coarsened to rehearse" in checked.text
+    assert "cell updates in" in checked.text, "the cost at the beginning is known"
+
+
+@pytest.mark.parametrize("case", ["sedov", "galaxies", "channel"])
+def test_the_summary_is_short_and_ends_with_the_answer(tmp_path: Path, case: str) -> None:
+    file = ROOT / "examples/sedov.toml" if case == "sedov" else tmp_path / "run.toml"
+    if case == "channel":
+        file.write_text(SMALL_CHANNEL)
+    if case == "galaxies":
+        file.write_text(GALAXY)
+    words = ("--set", "mesh.max_level=1") if case == "sedov" else ()
+    checked = octant("check", file, *words)
+    assert checked.code == 0, checked.text
+    lines = checked.text.splitlines()
+    assert len(lines) <= 30
+    labels = {line.split()[0] for line in lines if not line.startswith(" ")}
+    assert {"run", "physics", "end", "cost", "memory", "files"} <= labels
+    assert lines[-1].startswith(f"{file} is valid: ")
+    assert "MB per rank" in lines[-1]
+
+
+# Many parameters, by a preset, and a file that is far shorter.
+GALAXY = """
+[problem]
+name = "cooling_cell"
+hydrogen_density = [1e-3]
+temperature_over_mu = [1e5]
+[mesh]
+base_cells = [8, 8, 8]
+block_size = 8
+[cooling]
+enabled = true
+method = "original"
+[units]
+length = "1 kpc"
+time = "1 Myr"
+density = "1 m_p/cm^3"
+[time]
+end = "10 Myr"
+"""
+
+
+def test_all_prints_the_resolved_parameters(tmp_path: Path) -> None:
+    file = tmp_path / "run.toml"
+    file.write_text(GALAXY)
+    short, whole = octant("check", file).text, octant("check", "--all", file).text
+    assert "pressure_floor" not in short
+    resolved = tomllib.loads(whole)  # the summary is there as comments
+    assert resolved["time"]["end"] == 10.0
+    assert resolved["units"]["length"] == 3.0856775814913673e21
+    assert "memory by purpose" in whole
+    assert f"# {file} is valid: " in whole
+
+
+def test_what_is_not_valid_is_not_called_so(tmp_path: Path) -> None:
+    checked = octant("check", ROOT / "examples/sedov.toml", "--set", "hydro.gama=1")
+    assert_refused(checked, "hydro.gama")
+    assert "is valid" not in checked.text
+
+
+# A dense, fast ball, which cells of a coarser base grid do not see.
+CLOUD = """
+[problem]
+name = "expression"
+density = "r < 0.06 ? 100 : 1"
+pressure = "1"
+velocity = ["r < 0.06 ? 5 : 0", "0", "0"]
+centre = [0.5, 0.5, 0.5]
+[mesh]
+base_cells = [16, 16, 16]
+block_size = 4
+max_level = 3
+[refine]
+gradient_fields = ["density"]
+gradient = [0.3]
+[time]
+end = 0.03
+"""
+
+
+def test_refinement_that_coarser_cells_miss_is_foreseen(tmp_path: Path) -> None:
+    settings = ["output.pictures=[]", "output.final_checkpoint=false"]
+    outcome = run_well(tmp_path / "run", CLOUD, *settings)
+    updates = numbers(r"([0-9.e+]+) cell updates, .* million per second", outcome.text)[0]
+    checked = octant("check", tmp_path / "run.toml")
+    expected = numbers(r"([0-9.e+]+) cell updates, .* rate of the rehearsal", checked.text)[0]
+    assert 1 / 2 < expected / updates < 2

@@ -142,7 +142,7 @@ def test_checkpoints_of_other_grids_are_refused(tmp_path: Path) -> None:
 
 def test_check_and_info_describe_a_flow(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", SMALL_CHANNEL)
-    checked = octant("check", tmp_path / "run.toml")
+    checked = octant("check", "--all", tmp_path / "run.toml")
     assert checked.code == 0
     for text in ("viscosity = 0.002", "memory of the largest rank", "steps of 0.01"):
         assert text in checked.text

@@ -103,6 +103,37 @@ def test_a_run_that_is_done_is_not_done_again(old: Outcome) -> None:
     assert list(outcome.history()["step"]) == [0, 1, 2, 3, 4]
 
 
+def test_a_run_without_anything_to_do_says_why(old: Outcome) -> None:
+    outcome = run_well(old.directory, TINY_BLAST, "time.max_steps=4", restart="latest")
+    assert "nothing to do: the restart is at step 4, and time.max_steps = 4" in outcome.text
+    late = ("time.max_steps=9", "time.end=1e-30")
+    outcome = run_well(old.directory, TINY_BLAST, *late, restart="latest")
+    assert "nothing to do: the restart is at time" in outcome.text
+    outcome = run_well(old.directory, TINY_BLAST, "time.max_steps=5", restart="latest")
+    assert "nothing to do" not in outcome.text
+
+
+def test_a_checkpoint_that_is_not_there_is_answered_with_those_that_are(
+    old: Outcome, tmp_path: Path, ranks: int
+) -> None:
+    there = ["checkpoint_00003.h5", "checkpoint_00002.h5"]
+    for wrong in ("WRONG", old.directory / "checkpoint_00009.h5", old.directory):
+        outcome = run(old.directory, TINY_BLAST, restart=wrong, ranks=ranks)
+        assert_refused(outcome, f"--restart {wrong}", *there)
+    outcome = run(tmp_path / "new", TINY_BLAST, restart="WRONG", ranks=ranks)
+    assert_refused(outcome, "--restart WRONG", f"no checkpoint_*.h5 in {tmp_path / 'new'}")
+
+
+def test_another_grid_leads_to_the_stored_flow(tmp_path: Path) -> None:
+    run_well(tmp_path / "run", SMALL_CHANNEL, "time.max_steps=1")
+    for setting in ("grid.cells=[24, 15, 26]", "grid.stretching=cosine"):
+        outcome = run(tmp_path / "run", SMALL_CHANNEL, setting, restart="latest")
+        assert_refused(outcome, setting.split("=")[0], 'problem.name = "stored_flow"')
+    outcome = run(tmp_path / "run", SMALL_CHANNEL, "dns.viscosity=0.1", restart="latest")
+    assert_refused(outcome, "dns.viscosity")
+    assert "stored_flow" not in outcome.text
+
+
 AMR = {"blast": DRIFTING_BLAST, "box": CLUMPY_BOX}
 DNS = {"channel": SMALL_CHANNEL, "cavity": SMALL_CAVITY}
 

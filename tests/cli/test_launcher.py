@@ -507,6 +507,20 @@ def test_tools_are_those_of_octools(clone: Clone) -> None:
         assert call(wrong).returncode == 2
 
 
+def test_a_restart_is_an_option_of_run(clone: Clone) -> None:
+    clone.script("bin/ninja", f"touch {clone.root}/built")
+    refused = subprocess.run(
+        [str(clone.root / "octant"), "restart", "run.toml"],
+        env=clone.environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 2
+    assert "./octant run FILE.toml --restart latest" in refused.stderr
+    assert not (clone.root / "built").exists()
+
+
 @pytest.mark.parametrize("command", ["build", "test", "manual", "bench"])
 def test_help_builds_nothing(clone: Clone, command: str) -> None:
     """Each command describes itself, not the whole launcher."""

@@ -163,5 +163,5 @@ def test_arrays_of_gas_gravity_and_particles_stay_small(tmp_path: Path) -> None:
 def test_check_tells_what_memory_is_used_for(tmp_path: Path) -> None:
     file = tmp_path / "blast.toml"
     file.write_text(TINY_BLAST)
-    rows = memory_by_purpose(octant("check", file).text)
+    rows = memory_by_purpose(octant("check", "--all", file).text)
     assert {"program and libraries", "all"} <= rows.keys()

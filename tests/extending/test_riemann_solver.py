@@ -61,4 +61,4 @@ def test_it_is_among_the_names_that_are_expected(tmp_path: Path) -> None:
     outcome = run(tmp_path / "run", DRIFTING_BLAST, "hydro.riemann=hle")
     assert outcome.code == 2
     assert 'unknown choice "hle"' in outcome.text
-    assert '(nearest: "hlle")' in outcome.text or '(nearest: "hll")' in outcome.text
+    assert "(nearest: hlle)" in outcome.text or "(nearest: hll)" in outcome.text

@@ -87,4 +87,4 @@ def test_it_is_among_the_names_that_are_expected(tmp_path: Path) -> None:
     assert '"ppm26" or "ppm26_published" or "donor_cell"' in octant("params", "hydro").text
     outcome = run(tmp_path / "run", DRIFTING_BLAST, "hydro.reconstruction=donor_cel")
     assert outcome.code == 2
-    assert '(nearest: "donor_cell")' in outcome.text
+    assert "(nearest: donor_cell)" in outcome.text

@@ -81,9 +81,9 @@ def test_gives_the_same_bits(tmp_path: Path, dimensions: int, case: str) -> None
 def test_check_says_what_is_saved(tmp_path: Path) -> None:
     file = tmp_path / "tube.toml"
     file.write_text(TUBE)
-    assert "# the domain is one block across: if the gas" in octant("check", file).text
+    assert "the domain is one block across: if the gas" in octant("check", file).text
     found = octant("check", file, "--set", "hydro.dimensions=1").text
-    assert "# one dimension: fluxes are found for one row" in found
+    assert "one dimension: fluxes are found for one row" in found
 
 
 @pytest.mark.parametrize(

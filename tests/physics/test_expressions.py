@@ -298,6 +298,49 @@ def test_what_is_no_gas_is_refused_with_its_place(
     assert outcome.snapshots == []
 
 
+WITH_METALS = (
+    "cooling.enabled=true",
+    "cooling.method=original",
+    "cooling.initial_metallicity=0.5",
+    "units.length=3.0857e21",
+    "units.time=3.15576e13",
+    "units.density=1e-24",
+)
+
+
+@pytest.mark.parametrize("samples", [1, 4])
+def test_metals_are_given_by_an_expression(tmp_path: Path, samples: int) -> None:
+    gas = ("problem.density='x < 0.4375 ? 1 : 3'", f"problem.samples={samples}")
+    # Half of the cell at x = 0.4375 has metals, of a quarter of its mass.
+    metals = "problem.species={metals='x < 0.4375 ? 0.02 : 0'}"
+    outcome = run_well(tmp_path / "run", SMALL, *gas, *WITH_METALS, metals)
+    cells = leaf_cells(outcome.last_snapshot)
+    mixed = np.abs(cells.position[:, 0] - 0.4375) < 0.01
+    below = cells.position[:, 0] < 0.4
+    assert cells["metals"][below] == pytest.approx(0.02, rel=1e-14)
+    assert np.all(cells["metals"][~mixed & ~below] == 0.0)
+    assert cells["metals"][mixed] == pytest.approx(0.0 if samples == 1 else 0.005, rel=1e-14)
+    # Without the expression, all gas has what the process says.
+    plain = leaf_cells(run_well(tmp_path / "plain", SMALL, *gas, *WITH_METALS).last_snapshot)
+    assert plain["metals"] == pytest.approx(0.5 * 0.02, rel=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ((), "metals come with [cooling]"),
+        ((*WITH_METALS, "problem.species={dust='1'}"), 'variable "dust"; expected metals'),
+        ((*WITH_METALS, "problem.species=['metals = 1', 'metals = 0']"), "given twice"),
+    ],
+)
+def test_species_that_nothing_brings_are_refused(
+    tmp_path: Path, settings: tuple[str, ...], message: str
+) -> None:
+    outcome = run(tmp_path / "run", SMALL, "problem.species={metals='1'}", *settings)
+    assert outcome.code == 2
+    assert message in outcome.text
+
+
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [

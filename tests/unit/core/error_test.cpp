@@ -39,11 +39,42 @@ TEST(EditDistance, counts_insertions_deletions_replacements_and_swaps) {
   EXPECT_EQ(edit_distance("", "abc"), 3);
 }
 
-TEST(NearestName, prefers_the_same_key_in_another_section) {
-  const std::vector<std::string> names = {"time.cfl", "hydro.gamma", "time.end"};
-  EXPECT_EQ(nearest_name("time.gamma", names), "hydro.gamma");
-  EXPECT_EQ(nearest_name("time.ends", names), "time.end");
-  EXPECT_EQ(nearest_name("anything", {}), "");
+TEST(CloseName, is_a_misspelling_or_the_same_key_in_another_section) {
+  const std::vector<std::string> names = {"time.cfl",      "hydro.gamma",   "time.end",
+                                          "hydro.enabled", "hydro.riemann", "model",
+                                          "dns.viscosity"};
+  EXPECT_EQ(close_name("time.gamma", names), "hydro.gamma");
+  EXPECT_EQ(close_name("time.ends", names), "time.end");
+  EXPECT_EQ(close_name("hydro.reimann", names), "hydro.riemann");
+  EXPECT_EQ(close_name("hydro.riemann_solver", names), "hydro.riemann");
+  EXPECT_EQ(close_name("anything", {}), "");
+}
+
+TEST(CloseName, is_none_where_nothing_is_close) {
+  const std::vector<std::string> names = {"model", "hydro.enabled", "dns.viscosity", "time.end"};
+  EXPECT_EQ(close_name("hydro.magnetic", names), "");
+  EXPECT_EQ(close_name("dns.les", names), "");
+  EXPECT_EQ(close_name("hydro.zzz", names), "");
+}
+
+TEST(MissingFeature, is_named_with_the_page_of_limitations) {
+  EXPECT_EQ(missing_feature("hydro.magnetic"),
+            "Octant has no magnetic fields; see Limitations (docs/limitations.md)");
+  for (const char* name : {"mhd", "hydro.MHD", "output.b_field", "hlld", "orszag_tang"})
+    EXPECT_EQ(missing_feature(name), missing_feature("hydro.magnetic")) << name;
+  for (const char* name : {"dns.les", "dns.smagorinsky", "radiation", "chemistry.network",
+                           "relativistic", "dust", "cosmic_rays.enabled"})
+    EXPECT_NE(missing_feature(name), "") << name;
+  for (const char* name : {"hydro.gamma", "problem.radius", "refine.dusty", "time.lest"})
+    EXPECT_EQ(missing_feature(name), "") << name;
+}
+
+TEST(Suggestion, prefers_what_there_is) {
+  EXPECT_EQ(suggestion("hydro.gama", {"hydro.gamma"}, "nearest: "), "nearest: hydro.gamma");
+  EXPECT_EQ(suggestion("cosmology.radiation", {"cosmology.omega_radiation"}, "did you mean "),
+            "did you mean cosmology.omega_radiation");
+  EXPECT_EQ(suggestion("hlld", {"hllc"}, "nearest: "), missing_feature("mhd"));
+  EXPECT_EQ(suggestion("hydro.zzz", {"hydro.gamma"}, "nearest: "), "");
 }
 
 std::string contents(const std::string& path) {

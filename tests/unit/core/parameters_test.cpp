@@ -136,16 +136,28 @@ TEST(ParameterSchema, resolved_parameters_read_back_to_the_same_bits) {
 
 TEST(ParameterSchema, a_misspelt_key_names_its_line_and_the_nearest_name) {
   EXPECT_EQ(reading_error("[hydro]\n\ngama = 1.4\n"),
-            "a.toml:3: unknown parameter hydro.gama; the nearest valid name is hydro.gamma");
+            "a.toml:3: unknown parameter hydro.gama; did you mean hydro.gamma");
   EXPECT_EQ(reading_error("[time]\ngamma = 1.4\n"),
-            "a.toml:2: unknown parameter time.gamma; the nearest valid name is hydro.gamma");
+            "a.toml:2: unknown parameter time.gamma; did you mean hydro.gamma");
   EXPECT_EQ(reading_error("modle = 'amr'\n"),
-            "a.toml:1: unknown parameter modle; the nearest valid name is model");
+            "a.toml:1: unknown parameter modle; did you mean model");
   EXPECT_EQ(reading_error("[mehs]\n"),
-            "a.toml:1: unknown section [mehs]; the nearest valid name is [mesh]");
+            "a.toml:1: unknown section [mehs]; did you mean the section mesh");
   EXPECT_EQ(reading_error("", {"hydro.reimann=hll"}),
             "--set hydro.reimann=hll: unknown parameter hydro.reimann; "
-            "the nearest valid name is hydro.riemann");
+            "did you mean hydro.riemann");
+}
+
+TEST(ParameterSchema, an_unknown_key_without_a_close_name_leads_to_the_list) {
+  EXPECT_EQ(
+      reading_error("[hydro]\nflux = 1\n"),
+      "a.toml:2: unknown parameter hydro.flux; octant params hydro lists those of its section");
+  EXPECT_EQ(reading_error("[hydro]\nmagnetic = true\n"),
+            "a.toml:2: unknown parameter hydro.magnetic; Octant has no magnetic fields; see "
+            "Limitations (docs/limitations.md)");
+  EXPECT_EQ(reading_error("[dust]\n"),
+            "a.toml:1: unknown section [dust]; Octant has no dust; see Limitations "
+            "(docs/limitations.md)");
 }
 
 TEST(ParameterSchema, the_first_wrong_line_is_the_one_reported) {
@@ -154,7 +166,8 @@ TEST(ParameterSchema, the_first_wrong_line_is_the_one_reported) {
 
 TEST(ParameterSchema, a_wrong_type_says_what_was_expected_and_found) {
   EXPECT_EQ(reading_error("[hydro]\ngamma = 'big'"),
-            "a.toml:2: hydro.gamma: expected a number, found the text \"big\"");
+            "a.toml:2: hydro.gamma: expected a number, found the text \"big\": \"big\" is no unit "
+            "that is known");
   EXPECT_EQ(reading_error("[mesh]\nmax_level = 2.5"),
             "a.toml:2: mesh.max_level: expected an integer, found the number 2.5");
   EXPECT_EQ(reading_error("[mesh]\nbase_cells = [8, 8]"),
@@ -162,7 +175,7 @@ TEST(ParameterSchema, a_wrong_type_says_what_was_expected_and_found) {
   EXPECT_EQ(reading_error("[hydro]\ndual_energy = 1"),
             "a.toml:2: hydro.dual_energy: expected true or false, found the integer 1");
   EXPECT_EQ(reading_error("hydro = 3"),
-            "a.toml:1: unknown parameter hydro; the nearest valid name is model");
+            "a.toml:1: unknown parameter hydro; octant params lists all parameters");
 }
 
 TEST(ParameterSchema, numbers_out_of_range_are_refused) {
@@ -202,7 +215,7 @@ TEST(ParameterSchema, numbers_without_end_are_refused_unless_they_mean_something
 TEST(ParameterSchema, an_unknown_choice_lists_the_choices) {
   EXPECT_EQ(reading_error("[hydro]\nriemann = 'hlcc'"),
             "a.toml:2: hydro.riemann: unknown choice \"hlcc\"; expected \"llf\" or \"hll\" or "
-            "\"hllc\" or \"exact\" (nearest: \"hllc\")");
+            "\"hllc\" or \"exact\" (nearest: hllc)");
 }
 
 TEST(ParameterSchema, a_syntax_error_names_its_line) {
@@ -284,7 +297,7 @@ TEST(ParameterSchema, tables_name_type_unit_default_range_and_meaning) {
   EXPECT_NE(schema.markdown().find("`mesh.upper` | 3 numbers | cm | `[1.0, 1.0, 1.0]` |"),
             std::string::npos);
   EXPECT_EQ(error_of([&] { schema.markdown("hidro"); }),
-            "no parameter section is called hidro; the nearest is hydro");
+            "there is no parameter section [hidro]; did you mean hydro");
 }
 
 TEST(ParameterSchema, mistakes_in_a_declaration_are_found) {

@@ -37,12 +37,21 @@ TEST(RestartParameters, that_make_the_state_must_be_the_same) {
   expect_in(message, "mesh.block_size = 8, but this run has 16");
   expect_in(message, "hydro.gamma = 1.4, but this run has 1.5");
   EXPECT_EQ(message.find("time.end"), std::string::npos);
+  EXPECT_EQ(message.find("stored_flow"), std::string::npos);
+}
+
+TEST(RestartParameters, of_another_grid_lead_to_the_stored_flow) {
+  const std::string message = refusal([&] {
+    require_same_run("c.h5", "[grid]\ncells = [8, 8, 8]\n", "[grid]\ncells = [8, 8, 16]\n");
+  });
+  expect_in(message, "grid.cells");
+  expect_in(message, "problem.name = \"stored_flow\"");
 }
 
 OutputOptions some_output() {
   OutputOptions output;
   output.fields = {"density"};
-  output.slices = {"z = 0.5", " x=-1e-1 "};
+  output.slices = {"z = 1/2", " x=-1e-1 "};
   return output;
 }
 
@@ -66,7 +75,8 @@ TEST(OutputOptions, name_fields_and_planes_that_there_are) {
 TEST(OutputOptions, of_which_there_is_no_such_thing_are_refused) {
   OutputOptions output = some_output();
   output.fields = {"densty"};
-  expect_in(refused_output(output), "no field \"densty\"; did you mean \"density\"?");
+  expect_in(refused_output(output),
+            "no field \"densty\"; did you mean density; expected density, pressure");
   output.fields = {"density", "density"};
   expect_in(refused_output(output), "output.fields");
   output = some_output();

@@ -1,3 +1,6 @@
+#include <set>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
@@ -34,6 +37,27 @@ TEST(Registry, names_the_nearest_problem_first) {
     EXPECT_NE(message.find("expected one of sedov, "), std::string::npos) << message;
     for (const std::string& name : problem_names())
       EXPECT_NE(message.find(name), std::string::npos) << message;
+  }
+}
+
+// Quantities such as "10 kpc" are converted to the unit of a parameter. Ratios to something of the
+// problem itself have none.
+TEST(Registry, units_of_parameters_can_be_converted) {
+  const std::set<std::string> ratios{"domain",
+                                     "radius",
+                                     "mass / radius^3",
+                                     "G mass / radius",
+                                     "problem.density",
+                                     "cells of the finest level",
+                                     "density of the (first) star's centre",
+                                     "distance to the inner Lagrangian point"};
+  for (const std::string& name : problem_names()) {
+    ParameterSchema schema;
+    const auto problem = make_problem(name);
+    problem->declare(schema);
+    for (const Parameter& parameter : schema.parameters())
+      EXPECT_NE(is_convertible(parameter.info.unit), ratios.contains(parameter.info.unit))
+          << name << ": " << parameter.name << " [" << parameter.info.unit << "]";
   }
 }
 
