@@ -389,7 +389,7 @@ TEST_F(Ramses, files_that_do_not_belong_together_are_refused) {
   });
   expect_refused({"hydro_00007.out00001", "3 of", "differ from their copies"});
   write([](int, const Oct&, int level, double v) { return level == 2 ? 1.01 * v : v; });
-  expect_refused({"octs of level 2 do not have the density of the cell that they divide"});
+  expect_refused({"octs of level 2 do not match the density of their parent cell"});
   write();
   change([&] {
     RamsesOutput later = small_output(folder());
@@ -437,9 +437,9 @@ TEST_F(Ramses, texts_that_are_missing_or_wrong_are_refused) {
   refuse(edit("info_00007.txt", "ndim        =          3", "ndim        =          2"),
          {"2 dimensions; 3 are needed"});
   refuse(edit("info_00007.txt", "nstep_coarse=         12", "nstep_coarse=       12.5"),
-         {"nstep_coarse = 12.5 is no number of things"});
+         {"nstep_coarse = 12.5 is not a valid count"});
   refuse(edit("info_00007.txt", "nstep_coarse=         12", "nstep_coarse=     twelve"),
-         {"nstep_coarse = twelve is no number"});
+         {"nstep_coarse = twelve is not a number"});
   refuse(edit("hydro_file_descriptor.txt", " 5, pressure, d\n", ""), {"nvar", "names 4"});
   refuse(edit("part_file_descriptor.txt", "mass", "metallicity"), {"lacks a position"});
   refuse(edit("sink_00007.csv", "2.5", "x.5"), {"line 3 has no number in the column \"msink\""});
