@@ -23,10 +23,17 @@ GCOVR = [
 
 
 def remove_outdated(build: Path) -> None:
-    """Remove the counts of objects that have been compiled again since: gcov refuses them."""
+    """Remove what gcov refuses.
+
+    Those are notes of a compiler that was interrupted, and the counts of objects that are missing
+    or that have been compiled again since.
+    """
+    for notes in build.rglob("*.gcno"):
+        if not notes.with_suffix(".o").exists():
+            notes.unlink()
     for counts in build.rglob("*.gcda"):
         notes = counts.with_suffix(".gcno")
-        if notes.exists() and notes.stat().st_mtime > counts.stat().st_mtime:
+        if not notes.exists() or notes.stat().st_mtime > counts.stat().st_mtime:
             counts.unlink()
 
 

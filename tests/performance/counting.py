@@ -46,19 +46,22 @@ class Profile:
     own: dict[str, Events] = field(default_factory=lambda: defaultdict(no_events))
     calls: dict[tuple[str, str], tuple[int, Events]] = field(default_factory=dict)
 
-    def cost(self, functions: str, *, with_callees: bool = True) -> Events:
+    def cost(self, functions: str, *, with_callees: bool = True, without: str = "^$") -> Events:
         """Add up the events inside all functions whose names match a regular expression.
 
-        A call from one of these functions to another one counts once.
+        A call from one of these functions to another one counts once, and a call to a function
+        that `without` matches does not count.
         """
-        wanted = re.compile(functions)
+        wanted, unwanted = re.compile(functions), re.compile(without)
         total = no_events()
         for name, events in self.own.items():
             if wanted.search(name):
                 add(total, events)
         if with_callees:
             for (caller, callee), (_, events) in self.calls.items():
-                if wanted.search(caller) and not wanted.search(callee):
+                if not wanted.search(caller) or wanted.search(callee):
+                    continue
+                if not unwanted.search(callee):
                     add(total, events)
         return total
 

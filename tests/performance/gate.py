@@ -125,7 +125,7 @@ def renew(kernels: Sequence[str], reason: str) -> None:
     for name in kernels:
         part["kernels"][name] = count(name)
         print(f"{name}: {before.get(name, 'no record')} -> {part['kernels'][name]}", flush=True)
-    save(record)
+        save(record)
 
 
 def compare(kernels: Sequence[str]) -> int:

@@ -39,6 +39,8 @@ def test_costs_of_functions_are_added_up_once() -> None:
     assert profile.cost("^octant::solve")["Ir"] == 340
     assert profile.cost("^octant::solve", with_callees=False)["Ir"] == 240
     assert profile.cost("main|solve")["Ir"] == 350
+    assert profile.cost("^main$", without="solve")["Ir"] == 10
+    assert profile.cost("^main$", without="malloc")["Ir"] == 310
     assert profile.allocations() == 3
 
 

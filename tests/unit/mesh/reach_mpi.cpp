@@ -2,9 +2,11 @@
 #include "mesh/reach.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -14,25 +16,34 @@
 namespace octant::mesh::test {
 namespace {
 
-// The squared distance of a point from an octant, by looking at all images of the octant.
-double squared_distance(const Geometry& geometry, int level, const BlockCoordinates& block,
-                        int octant, const Point& x) {
-  const double side = geometry.cell_size(level) * geometry.octant_size();
-  const Point corner = geometry.origin(level, block);
-  double sum = 0.0;
-  for (int d = 0; d < 3; ++d) {
-    const double low = corner[d] + (octant >> d & 1) * side;
-    const double size = geometry.upper()[d] - geometry.lower()[d];
-    double least = 1e300;
-    for (int image = -1; image <= 1; ++image) {
-      if (image != 0 && !geometry.periodic(d)) continue;
-      const double from = low + image * size;
-      least = std::min(least, std::max({0.0, from - x[d], x[d] - (from + side)}));
+// Where an octant lies, and its images across periodic boundaries.
+struct OctantBox {
+  OctantBox(const Geometry& geometry, int level, const BlockCoordinates& block, int octant)
+      : side(geometry.cell_size(level) * geometry.octant_size()) {
+    const Point corner = geometry.origin(level, block);
+    for (int d = 0; d < 3; ++d) {
+      const double low = corner[d] + (octant >> d & 1) * side;
+      const double size = geometry.upper()[d] - geometry.lower()[d];
+      const int others = geometry.periodic(d) ? 1 : 0;
+      for (int image = -others; image <= others; ++image) lows[d].push_back(low + image * size);
     }
-    sum += least * least;
   }
-  return sum;
-}
+
+  // The squared distance of a point, by looking at all images.
+  double squared_distance(const Point& x) const {
+    double sum = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      double least = 1e300;
+      for (const double low : lows[d])
+        least = std::min(least, std::max({0.0, low - x[d], x[d] - (low + side)}));
+      sum += least * least;
+    }
+    return sum;
+  }
+
+  double side;
+  std::array<std::vector<double>, 3> lows;
+};
 
 // Calls visit(level, slot, octant) for this rank's leaf octants.
 template <class Visit>
@@ -61,9 +72,10 @@ std::vector<Sphere> own_spheres(const Mesh& mesh, const std::vector<Sphere>& all
                                 std::vector<int>& numbers) {
   std::vector<Sphere> own;
   for_leaf_octants(mesh, [&](int level, int slot, int octant) {
-    const BlockCoordinates block = morton_decode(mesh.blocks(level).key(slot));
+    const OctantBox box(mesh.geometry(), level, morton_decode(mesh.blocks(level).key(slot)),
+                        octant);
     for (std::size_t n = 0; n < all.size(); ++n) {
-      if (squared_distance(mesh.geometry(), level, block, octant, all[n].centre) > 0.0) continue;
+      if (box.squared_distance(all[n].centre) > 0.0) continue;
       own.push_back(all[n]);
       if (with_place) own.back().level = level, own.back().slot = slot;
       numbers.push_back(static_cast<int>(n));
@@ -82,10 +94,11 @@ void expect_all_met(const Mesh& mesh, double largest_radius, bool with_place) {
 
   std::map<Place, int> expected, found;
   for_leaf_octants(mesh, [&](int level, int slot, int octant) {
-    const BlockCoordinates block = morton_decode(mesh.blocks(level).key(slot));
+    const OctantBox box(mesh.geometry(), level, morton_decode(mesh.blocks(level).key(slot)),
+                        octant);
     for (std::size_t n = 0; n < all.size(); ++n) {
       const double radius = all[n].radius;
-      if (squared_distance(mesh.geometry(), level, block, octant, all[n].centre) <= radius * radius)
+      if (box.squared_distance(all[n].centre) <= radius * radius)
         expected[{static_cast<int>(n), level, slot}] |= 1 << octant;
     }
   });
