@@ -25,7 +25,7 @@
 #include "driver/timers.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/diagnostics.hpp"
-#include "hydro/stage_fractions.hpp"
+#include "hydro/stage_boundary.hpp"
 #include "hydro/sweep.hpp"
 #include "mesh/mesh.hpp"
 
@@ -162,10 +162,11 @@ class AmrSimulation {
   void start_coupling(int level);
   void finish_coupling(int level);
   void restore_broken(int level);
-  bool withholds_fractions(int level) const;
+  bool withholds_inflow(int level) const;
   hydro::CoarseFineBoundary boundary_to_finer(int level);
-  void withhold_fractions(const hydro::SweepArguments& arguments, const hydro::Stage& stage,
-                          int level);
+  void withhold_inflow(const hydro::SweepArguments& arguments, const hydro::Stage& stage, int level,
+                       bool is_repaired);
+  void give_back_inflow(int level, double* next);
   void start_ghosts(int level, int source, double theta, double time);
   hydro::BatchBuffer* batches_for(int tiles) const;
   void sweep_stage(int level, int stage, double dt, double theta);
@@ -257,6 +258,7 @@ class AmrSimulation {
   struct Unjudged {
     int level, source;
     double theta, time;
+    const hydro::Stage* stage;
     hydro::SweepArguments arguments;
     double fastest;  // on this rank
     int bad_tiles;
@@ -277,8 +279,8 @@ class AmrSimulation {
   std::int64_t step_ = 0, cell_updates_ = 0;
   bool regridded_ = false, rebalanced_ = false;
   std::vector<Placement> placements_;  // by the last adapt()
-  // Amounts withheld from fractions until refluxing, for each level.
-  std::vector<mesh::DeviceArray<double>> withheld_fractions_;
+  // Amounts withheld from cells at coarse-fine boundaries until refluxing, for each level.
+  std::vector<mesh::DeviceArray<double>> withheld_;
 };
 
 }  // namespace octant::driver

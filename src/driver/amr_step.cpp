@@ -261,10 +261,8 @@ void AmrSimulation::start_coupling(int level) {
 void AmrSimulation::finish_coupling(int level) {
   if (!options_.hydro.enabled) return;
   if (unjudged_) judge_sweep();
+  give_back_inflow(level, mesh_.fields(level).blocks(LevelFields::k_now));
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
-  if (withholds_fractions(level))
-    hydro::give_back_fractions(options_.hydro, mesh_.layout(), boundary_to_finer(level),
-                               mesh_.fields(level).blocks(LevelFields::k_now));
   mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
   restore_broken(level);
 }
@@ -285,32 +283,38 @@ void AmrSimulation::restore_broken(int level) {
   }
 }
 
-// True if fractions of a level are withheld from later stages of a Runge-Kutta step and from finer
-// levels, where coarse fluxes have brought them into cells beside those.
-bool AmrSimulation::withholds_fractions(int level) const {
+// True if cells of a level beside finer ones withhold inflow from later stages of a Runge-Kutta
+// step and from finer levels.
+bool AmrSimulation::withholds_inflow(int level) const {
   const bool has_stages = hydro::stages(options_.hydro.integrator).size() > 1;
-  return has_stages && level < mesh_.finest_level() && !options_.hydro.scalars.empty();
+  return has_stages && level < mesh_.finest_level();
 }
 
 hydro::CoarseFineBoundary AmrSimulation::boundary_to_finer(int level) {
   const mesh::Mesh::CoarseFluxes fluxes = mesh_.coarse_fluxes(level + 1);
   const std::int64_t values = hydro::withheld_values(mesh_.layout(), fluxes.registers);
-  if (std::ssize(withheld_fractions_) <= level) withheld_fractions_.resize(level + 1);
-  mesh::DeviceArray<double>& withheld = withheld_fractions_[level];
+  if (std::ssize(withheld_) <= level) withheld_.resize(level + 1);
+  mesh::DeviceArray<double>& withheld = withheld_[level];
   if (static_cast<std::int64_t>(withheld.size()) < values)
-    withheld = mesh::uninitialised<double>("withheld fractions", values);
+    withheld = mesh::uninitialised<double>("withheld inflow", values);
   return {.corrections = mesh_.corrections(level + 1),
           .coarse_fluxes = fluxes.values,
           .inverse_cell_size = 1.0 / mesh_.geometry().cell_size(level),
           .withheld = withheld.data()};
 }
 
-void AmrSimulation::withhold_fractions(const hydro::SweepArguments& arguments,
-                                       const hydro::Stage& stage, int level) {
-  if (!withholds_fractions(level)) return;
+void AmrSimulation::withhold_inflow(const hydro::SweepArguments& arguments,
+                                    const hydro::Stage& stage, int level, bool is_repaired) {
+  if (!withholds_inflow(level)) return;
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
-  hydro::withhold_fractions(options_.hydro, mesh_.layout(), arguments, stage,
-                            boundary_to_finer(level));
+  hydro::withhold_inflow(options_.hydro, mesh_.layout(), arguments, stage, boundary_to_finer(level),
+                         is_repaired);
+}
+
+void AmrSimulation::give_back_inflow(int level, double* next) {
+  if (!withholds_inflow(level)) return;
+  const auto timing = timers_.time("level coupling", Phase::other, level + 1);
+  hydro::give_back_inflow(mesh_.layout(), boundary_to_finer(level), next);
 }
 
 // Begins to fill the ghosts of a level's state `source`, which is of that time, `theta` of the way
@@ -398,13 +402,14 @@ void AmrSimulation::sweep_stage(int level, int stage, double dt, double theta) {
   seconds += clock.seconds();
   level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
   level_times_[level].cells += leaf_cells_here_[level];
-  withhold_fractions(arguments, weights, level);
+  withhold_inflow(arguments, weights, level, false);
   if (weights.last) fields.commit(target);
 
   unjudged_ = {.level = level,
                .source = weights.last && stage == 0 ? fields.old() : source,
                .theta = theta,
                .time = time,
+               .stage = &weights,
                .arguments = arguments,
                .fastest = result.fastest,
                .bad_tiles = result.bad_tiles};
@@ -442,8 +447,13 @@ void AmrSimulation::take_verdict(std::span<const double> worst) {
 
 void AmrSimulation::repair_sweep() {
   const Unjudged sweep = *std::exchange(unjudged_, std::nullopt);
+  give_back_inflow(sweep.level, sweep.arguments.next);
+  {
+    const auto timing = timers_.time("repair", Phase::compute, sweep.level);
+    repair(mesh_, sweep.level, options_.hydro, sweep.arguments, floored_);
+  }
+  withhold_inflow(sweep.arguments, *sweep.stage, sweep.level, true);
   const auto timing = timers_.time("repair", Phase::compute, sweep.level);
-  repair(mesh_, sweep.level, options_.hydro, sweep.arguments, floored_);
   fastest_[sweep.level] =
       mesh_.communicator().max(fastest_signal(sweep.level, sweep.arguments.next));
 }

@@ -1,8 +1,9 @@
-#include "hydro/stage_fractions.hpp"
+#include "hydro/stage_boundary.hpp"
 
 #include "core/kernel_work.hpp"
 #include "core/teams.hpp"
 #include "hydro/euler.hpp"
+#include "hydro/floors.hpp"
 #include "mesh/task_teams.hpp"
 
 namespace octant::hydro {
@@ -38,16 +39,20 @@ struct Range {
 // one is that of the next stage's, or of the first flux where two stages follow. If a stage s has
 // no more of rho (X - m) and rho (M - X) than the certain amounts of both, divided by the weights
 // of all stages to come, then these amounts stay positive to the step's end, since no stage lets
-// out more than there is (fractions.hpp). After the last stage, finer levels are still to come.
+// out more than there is (fractions.hpp). After the last stage, finer levels are still to come. The
+// mass obeys the same rule; of the mass before the step finer levels take what the coarse flux has
+// already taken, so that their share counts only for what a cell has gained.
 struct BoundaryCells {
   static constexpr int k_most = FractionGroups::k_most_variables;
 
   mesh::BlockLayout layout;
   CoarseFineBoundary boundary;
   FractionGroups groups;
+  Gas gas;
   const double *old, *current;
   double* next;
-  bool is_first;
+  bool is_first, is_last;  // of the step's stages
+  bool gives_back;
   double a1;               // of what was withheld
   double so_far, to_come;  // sums of w_s
 
@@ -57,7 +62,7 @@ struct BoundaryCells {
   KOKKOS_INLINE_FUNCTION void operator()(const TaskTeam& team) const {
     const CorrectedBlock block = boundary.corrections.blocks(team.league_rank());
     if (block.begin == block.end) return;
-    if (!is_first) {
+    if (gives_back) {
       give_back(team, block);
       team.team_barrier();
     }
@@ -73,13 +78,18 @@ struct BoundaryCells {
       }
       first = max(end, first + 1);
     }
+    team.team_barrier();
+    for_cells(team, block,
+              [&](int task, int n, std::int64_t cell) { withhold_gas(block, task, n, cell); });
   }
 
   // Adds what was withheld.
   KOKKOS_INLINE_FUNCTION void give_back(const TaskTeam& team, const CorrectedBlock& block) const {
     for_cells(team, block, [&](int task, int n, std::int64_t cell) {
-      for (int v = k_hydro_variables; v < layout.variables; ++v)
-        if (groups.end[v] > 0) next[at(cell, v)] += a1 * *withheld(task, v, n);
+      for (int v = 0; v < layout.variables; ++v) {
+        const double amount = *withheld(task, v, n);
+        if (amount != 0.0) next[at(cell, v)] += a1 * amount;
+      }
     });
   }
 
@@ -89,8 +99,7 @@ struct BoundaryCells {
   }
   KOKKOS_FORCEINLINE_FUNCTION double* withheld(int task, int v, int n) const {
     const std::int64_t side = boundary.corrections.tasks(task).coarse;
-    const int passive = layout.variables - k_hydro_variables;
-    return boundary.withheld + (side * passive + v - k_hydro_variables) * side_cells() + n;
+    return boundary.withheld + (side * layout.variables + v) * side_cells() + n;
   }
 
   // Calls visit(task, n, cell) for each cell once: cell n of that side, which begins at `cell`.
@@ -185,18 +194,84 @@ struct BoundaryCells {
       *withheld(task, v, n) = amount;
     }
   }
+
+  // Whether the coarse fluxes so far bring mass into a cell from finer ones.
+  KOKKOS_INLINE_FUNCTION bool has_inflow(const CorrectedBlock& block, int in_block) const {
+    for (int t = block.begin; t < block.end; ++t) {
+      const CorrectionTask& side = boundary.corrections.tasks(t);
+      const int n = number_in(side, in_block);
+      if (n < 0) continue;
+      const double* const flux =
+          boundary.coarse_fluxes + side.coarse * std::int64_t{layout.variables} * side_cells() + n;
+      if (side.sign * flux[k_mass * side_cells()] > 0.0) return true;
+    }
+    return false;
+  }
+
+  // The share of the change since the step began that stays in a cell's state. With so much of it,
+  // `limit`, the certain amounts would be just physical if all later stages took away all of the
+  // state. The share is 1 if the limit is 1 or more, 0 if the limit is half or less, and at most
+  // the limit between.
+  KOKKOS_INLINE_FUNCTION double kept_share(const CorrectedBlock& block, int task, int n,
+                                           std::int64_t cell, int in_block) const {
+    if (!has_inflow(block, in_block)) return 1.0;
+    // A sweep's own unphysical state is repaired; not what has become of it with what was withheld.
+    if (is_unphysical(next + cell, layout.stride_variable, gas))
+      return is_first || *withheld(task, k_mass, n) == 0.0 ? 1.0 : 0.0;
+    State<double> rest, taken;
+    double rest_of_entropy = 0.0, taken_entropy = 0.0;
+    const auto find = [&](int v, double& rest_of, double& taken_of) {
+      const double before = old[at(cell, v)];
+      rest_of = certain(block, cell, in_block, v) - (is_last ? 0.0 : to_come * before);
+      taken_of = to_come * (next[at(cell, v)] - before);
+    };
+    for (int v = 0; v < k_hydro_variables; ++v) find(v, rest[v], taken[v]);
+    if (gas.dual_energy) find(k_entropy, rest_of_entropy, taken_entropy);
+    Gas without_floors = gas;
+    without_floors.density_floor = without_floors.pressure_floor = 0.0;
+    const auto lasts = [&](double share) {
+      State<double> u;
+      for (int v = 0; v < k_hydro_variables; ++v) u[v] = rest[v] - share * taken[v];
+      const double entropy = rest_of_entropy - share * taken_entropy;
+      return !is_unphysical(u, physical_state(u, entropy, without_floors), entropy, without_floors);
+    };
+    if (lasts(1.0)) return 1.0;
+    if (!lasts(0.5)) return 0.0;
+    double limit = 0.5, beyond = 1.0;
+    for (int bisection = 0; bisection < 20; ++bisection) {
+      const double middle = 0.5 * (limit + beyond);
+      (lasts(middle) ? limit : beyond) = middle;
+    }
+    return 2.0 - 1.0 / limit;
+  }
+
+  KOKKOS_INLINE_FUNCTION void withhold_gas(const CorrectedBlock& block, int task, int n,
+                                           std::int64_t cell) const {
+    const int in_block =
+        static_cast<int>(cell - boundary.corrections.tasks(task).slot * layout.stride_slot);
+    const double share = kept_share(block, task, n, cell, in_block);
+    for (int v = 0; v < layout.variables; ++v) {
+      double& value = next[at(cell, v)];
+      const double before = old[at(cell, v)];
+      const double kept = share == 1.0 ? value : before + share * (value - before);
+      const double amount = value - kept;
+      if (groups.end[v] > 0) *withheld(task, v, n) += amount;
+      else *withheld(task, v, n) = amount;
+      value = kept;
+    }
+  }
 };
 
 }  // namespace
 
 std::int64_t withheld_values(const mesh::BlockLayout& layout, std::int64_t registers) {
   const int half = layout.block_size / 2;
-  return registers * (layout.variables - k_hydro_variables) * half * half;
+  return registers * layout.variables * half * half;
 }
 
-void withhold_fractions(const HydroOptions& options, const mesh::BlockLayout& layout,
-                        const SweepArguments& arguments, const Stage& stage,
-                        const CoarseFineBoundary& boundary) {
+void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layout,
+                     const SweepArguments& arguments, const Stage& stage,
+                     const CoarseFineBoundary& boundary, bool is_repaired) {
   const int count = boundary.corrections.count();
   const auto all = stages(options.integrator);
   if (count == 0 || all.size() == 1) return;
@@ -207,41 +282,53 @@ void withhold_fractions(const HydroOptions& options, const mesh::BlockLayout& la
   const BoundaryCells cells{.layout = layout,
                             .boundary = boundary,
                             .groups = options.fractions(),
+                            .gas = options.gas(),
                             .old = arguments.old,
                             .current = arguments.current.buffer[mesh::k_own],
                             .next = arguments.next,
                             .is_first = stage.time == 0.0,
+                            .is_last = stage.last,
+                            .gives_back = stage.time != 0.0 && !is_repaired,
                             .a1 = stage.new_weight,
                             .so_far = is_second_last ? (&stage)[1].new_weight
                                       : stage.last   ? 1.0
                                                      : so_far,
                             .to_come = stage.last ? k_most_to_finer : 1.0 - so_far};
-  const int N = layout.block_size, passive = layout.variables - options.first_scalar();
-  announce_kernel("withhold fractions", std::int64_t{count} * N * N * N,
-                  {8.0 * (1 + passive), 4.0 * passive});
-  Kokkos::parallel_for("withhold fractions", TaskTeams(count, team_threads()), cells);
+  const int fractions = static_cast<int>(options.scalars.size());
+  const double side_cells = boundary.corrections.tasks.extent_int(0) * cells.side_cells();
+  const double block_cells = layout.block_size * layout.block_size * layout.block_size;
+  // Of each cell at the boundary old, new and withheld values and the mass flux; for the ranges of
+  // fractions the mass and the amounts in the whole block.
+  announce_kernel(
+      "withhold inflow", count,
+      {8.0 * side_cells / count * (4 * layout.variables + 1) +
+           (fractions > 0 ? 8.0 * block_cells * (1 + fractions) : 0.0),
+       side_cells / count * (3 * layout.variables + 10) + block_cells * 4.0 * fractions});
+  Kokkos::parallel_for("withhold inflow", TaskTeams(count, team_threads()), cells);
 }
 
-void give_back_fractions(const HydroOptions& options, const mesh::BlockLayout& layout,
-                         const CoarseFineBoundary& boundary, double* now) {
+void give_back_inflow(const mesh::BlockLayout& layout, const CoarseFineBoundary& boundary,
+                      double* next) {
   const int count = boundary.corrections.count();
   if (count == 0) return;
   const BoundaryCells cells{.layout = layout,
                             .boundary = boundary,
-                            .groups = options.fractions(),
+                            .groups = {},
+                            .gas = {},
                             .old = nullptr,
                             .current = nullptr,
-                            .next = now,
+                            .next = next,
                             .is_first = false,
+                            .is_last = true,
+                            .gives_back = true,
                             .a1 = 1.0,
                             .so_far = 1.0,
                             .to_come = 0.0};
-  const int passive = layout.variables - options.first_scalar();
-  announce_kernel("give back fractions",
+  announce_kernel("give back inflow",
                   std::int64_t{boundary.corrections.tasks.extent_int(0)} * cells.side_cells(),
-                  {24.0 * passive, 2.0 * passive});
+                  {8.0 * layout.variables, 0.0});
   Kokkos::parallel_for(
-      "give back fractions", TaskTeams(count, team_threads()), KOKKOS_LAMBDA(const TaskTeam& team) {
+      "give back inflow", TaskTeams(count, team_threads()), KOKKOS_LAMBDA(const TaskTeam& team) {
         cells.give_back(team, cells.boundary.corrections.blocks(team.league_rank()));
       });
 }
