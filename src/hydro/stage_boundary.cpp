@@ -40,7 +40,7 @@ struct Range {
 // no more of rho (X - m) and rho (M - X) than the certain amounts of both, divided by the weights
 // of all stages to come, then these amounts stay positive to the step's end, since no stage lets
 // out more than there is (fractions.hpp). After the last stage, finer levels are still to come. The
-// mass obeys the same rule; of the mass before the step finer levels take what the coarse flux has
+// gas obeys the same rule; of the gas before the step finer levels take what the coarse flux has
 // already taken, so that their share counts only for what a cell has gained.
 struct BoundaryCells {
   static constexpr int k_most = FractionGroups::k_most_variables;
