@@ -11,7 +11,7 @@ import pytest
 from synthetic import Array, Synthetic
 from typer.testing import CliRunner
 
-from octools import compiled
+from octools import compiled, cosmology_commands
 from octools import halos as module
 from octools.cli import app
 from octools.errors import OctoolsError
@@ -195,7 +195,7 @@ def test_halos_are_listed_in_physical_units(
     mass: float | None, length: float,
 ) -> None:  # fmt: skip
     """Units stand in the head of each column, and numbers are in them."""
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(cosmology_commands.console, "width", 200)
     path = write_snapshot(tmp_path / "snap_00003.h5")
     with h5py.File(path, "r+") as file:
         file["header"].attrs.update(

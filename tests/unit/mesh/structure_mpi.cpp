@@ -122,7 +122,8 @@ TEST_F(StoredOctree, is_nested) {
   remove(1, beside);
   set_refined(0, parent_key(beside), 0);
   expect_refused(
-      "block (3, 3, 3) of level 1 is refined, but block (4, 0, 0) of level 1 is missing");
+      "block (3, 3, 3) of level 1 is refined, but its neighbour block (4, 0, 0) of level 1 is "
+      "missing");
 }
 
 TEST(StoredKeys, lie_on_the_grid_in_ascending_order) {

@@ -41,13 +41,14 @@ TEST(Registry, names_the_nearest_problem_first) {
 }
 
 // Quantities such as "10 kpc" are converted to the unit of a parameter. Ratios to something of the
-// problem itself have none.
+// problem itself and lists of several kinds have none.
 TEST(Registry, units_of_parameters_can_be_converted) {
   const std::set<std::string> ratios{"domain",
                                      "radius",
                                      "mass / radius^3",
                                      "G mass / radius",
                                      "problem.density",
+                                     "density, velocity, pressure",
                                      "cells of the finest level",
                                      "density of the (first) star's centre",
                                      "distance to the inner Lagrangian point"};
