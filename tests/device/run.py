@@ -199,7 +199,8 @@ def restarts(session: Session) -> None:
         if "history" not in whole:
             return whole
         with tempfile.TemporaryDirectory() as scratch:
-            first = first_steps(session, name, Path(scratch), *chosen)
+            kept = "output.final_checkpoint=true"
+            first = first_steps(session, name, Path(scratch), *chosen, kept)
             if "history" not in first:
                 return first
             words = ("--restart", "latest")

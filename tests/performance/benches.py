@@ -92,7 +92,12 @@ class Benchmark:
 
 BLAST = Simulation(
     "sedov",
-    ("mesh.block_size=4", "time.max_steps=6", "output.checkpoint_interval=0"),
+    (
+        "mesh.block_size=4",
+        "time.max_steps=6",
+        "output.checkpoint_interval=0",
+        "output.final_checkpoint=true",
+    ),
 )
 UNRECORDED = "telemetry.enabled=false"
 RUNS: dict[str, Simulation | Benchmark] = {
