@@ -103,4 +103,4 @@ def test_a_file_is_described_with_its_kinds(reference: Outcome) -> None:
 def test_dye_needs_gas(tmp_path: Path) -> None:
     outcome = run(tmp_path / "run", WAVE, "hydro.enabled=false")
     assert outcome.code == 2, outcome.text
-    assert "dye particles move with the gas" in outcome.text
+    assert "dye particles are advected by the gas" in outcome.text

@@ -40,7 +40,7 @@ def test_the_wave_comes_back(tmp_path: Path, ranks: int) -> None:
 def test_its_parameters_are_in_the_manual() -> None:
     manual = octant("params", "problem").text
     assert 'problem.name = "density_wave"' in manual
-    assert "Relative change of the density" in manual
+    assert "Relative density amplitude" in manual
 
 
 def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
