@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from octools.inputs.conversion import Row
 
 
-# By verdict: what remains to be done about such settings.
+# Advice for each verdict on a setting.
 ADVICE = {
     UNKNOWN: "perhaps a typo, which the other code would refuse or ignore; see the table",
     BY_HAND: "set the parameters that the table names, see docs/galaxy.md",

@@ -30,7 +30,7 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
-// Whether two names of one section have a word of four letters or more in common.
+// Returns true if two names of one section share a word of four letters or more.
 bool shares_word(std::string_view name, std::string_view candidate) {
   constexpr std::size_t k_shortest = 4;
   if (prefix_of(name).empty() || prefix_of(name) != prefix_of(candidate)) return false;
@@ -40,7 +40,7 @@ bool shares_word(std::string_view name, std::string_view candidate) {
   });
 }
 
-// What users of other codes look for, by words of its parameters and methods there. A phrase of
+// Features that users of other codes look for, and words that name them there. A phrase of
 // several words must occur whole.
 struct MissingFeature {
   const char* name;

@@ -72,7 +72,7 @@ toml::table parse_override(const std::string& value) {
   return toml::table{{"value", value}};
 }
 
-// How to write a quantity or an expression in the line of a syntax error, if it holds one without
+// Returns a hint if the line of a syntax error holds a quantity or an expression without
 // quotation marks; otherwise empty.
 std::string hint_for(const std::string& text, std::uint32_t number) {
   auto begin = text.begin();

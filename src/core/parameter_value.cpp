@@ -48,7 +48,7 @@ std::string found_text(const toml::node& value) {
   }
 }
 
-// What texts for numbers are read by.
+// Unit system and target unit by which texts for numbers are read.
 struct Reading {
   const ParameterInfo& info;
   const UnitSystem& units;

@@ -100,7 +100,7 @@ struct CodeName {
   Dimension dimension;
 };
 
-// What units of parameters call code units. "code" and "radians" stand for 1.
+// Names of code units in the units of parameters. "code" and "radians" stand for 1.
 constexpr CodeName k_code_names[] = {
     {"length", k_length}, {"mass", k_mass},          {"time", k_time},
     {"volume", {3}},      {"velocity", {1, 0, -1}},  {"acceleration", {1, 0, -2}},
@@ -393,7 +393,7 @@ std::optional<Quantity> unit_of(const std::string& unit, const CodeUnits& code) 
   return std::nullopt;
 }
 
-// What a parameter of this unit takes, for messages.
+// Names the values that a parameter of this unit accepts, for messages.
 std::string expected(const std::string& unit, const std::optional<Quantity>& target) {
   if (unit.empty()) return "a number without a unit";
   if (!target) return fmt::format("a number (of {})", unit);

@@ -13,7 +13,7 @@ namespace octant {
 // The unit system of a run, as far as the parameter file defines it.
 struct UnitSystem {
   std::optional<CodeUnits> code;  // of parameters in code units
-  // What is missing or what to give instead, where `code` is empty; for error messages.
+  // Reason and remedy where `code` is empty, for error messages.
   std::string why_no_code = "this file has no unit system; give a number in code units";
   std::optional<double> hubble;  // the Hubble parameter h, for units such as Mpc/h
 };
@@ -25,7 +25,7 @@ struct UnitSystem {
 // place: for a text that is no quantity, another dimension, or a unit that cannot be converted.
 double number_of(const std::string& text, const std::string& unit, const UnitSystem& system);
 
-// Whether number_of() converts quantities to this unit, given a unit system. False for counts and
+// True if number_of() converts quantities to this unit, given a unit system. False for counts and
 // ratios such as "cells".
 bool is_convertible(const std::string& unit);
 

@@ -89,7 +89,7 @@ void describe_files(const AmrOptions& options, double cells, double begin, Check
 // snapshots at intervals are counted.
 double begin_of(const AmrOptions& options) { return options.universe ? options.end_time() : 0.0; }
 
-// Whether a mesh has blocks on a level.
+// Returns true if a mesh has blocks on a level.
 bool reaches(const InitialMesh& mesh, std::size_t level) {
   return level < mesh.blocks.size() && mesh.blocks[level] > 0.0;
 }
@@ -118,7 +118,7 @@ void describe_rehearsals(const std::vector<Rehearsal>& rehearsals,
                     initial->blocks.size() - 1));
 }
 
-// What is known of a run without a rehearsal: its initial mesh, or less.
+// Describes a run without a rehearsal: its initial mesh, or less.
 double describe_beginning(const Communicator& communicator, const AmrOptions& options,
                           const std::optional<InitialMesh>& initial, CheckReport& report) {
   if (!initial || initial->coarsening != 1.0) {
@@ -186,7 +186,7 @@ int check_amr(const RunRequest& request) {
   describe_run(options, report);
   double bytes = 0.0;
   if (!why_no_kernels().empty()) {
-    // Where no kernels run, neither do rehearsals.
+    // Rehearsals need a machine on which kernels run.
     bytes = AmrSimulation::least_bytes(options) / communicator.size();
     report.note(why_no_kernels() + ": no rehearsal");
     report.add("memory", "the fields of the base grid alone need {:.0f} MB per rank", 1e-6 * bytes);

@@ -1,4 +1,4 @@
-// What `octant check` prints: a summary of at most 30 lines whose last one is the answer, or with
+// Output of `octant check`: a summary of at most 30 lines whose last one is the answer, or with
 // --all the resolved parameters, the details of the estimate and the same summary as comments.
 #pragma once
 
@@ -33,8 +33,8 @@ class CheckReport {
   }
   // The time or the step at which the run ends; `name` is the parameter that says so.
   void add_end(const std::string& name, double end, std::int64_t max_steps);
-  // What the run writes between two times. A snapshot and a checkpoint take so many bytes; 0: not
-  // known.
+  // Adds the files that the run writes between two times. A snapshot and a checkpoint take so
+  // many bytes; 0: not known.
   struct Files {
     double begin, end;
     std::vector<double> snapshot_times;
@@ -43,7 +43,7 @@ class CheckReport {
   void add_files(const OutputOptions& output, const Files& files);
   // A limit of the estimate or a warning.
   void note(const std::string& text) { notes_.push_back(text); }
-  // How the estimate was made.
+  // Adds a line about how the estimate was made.
   template <class... Args>
   void detail(fmt::format_string<Args...> format, Args&&... args) {
     details_.push_back(fmt::format(format, std::forward<Args>(args)...));

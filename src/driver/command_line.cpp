@@ -226,7 +226,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   });
 }
 
-// What to type instead of a command that other programs have; otherwise empty.
+// Returns a hint for a command that other programs have; otherwise empty.
 std::string hint_for_command(std::string_view command) {
   constexpr std::array k_restarts{"restart", "resume", "continue"};
   if (std::ranges::find(k_restarts, command) == k_restarts.end()) return "";

@@ -30,7 +30,7 @@ class ProcessorClock {
   std::int64_t start_ = thread_cpu_ns();
 };
 
-// Whether files of initial conditions allow no other base grid.
+// Returns true if files of initial conditions allow no other base grid.
 bool has_fixed_grid(const AmrOptions& run) {
   return run.universe && run.initial.kind == cosmology::InitialKind::grafic;
 }
@@ -191,7 +191,7 @@ double expected_initial_work(const std::vector<Rehearsal>& rehearsals) {
 
 // Adds to the size of a run what its initial mesh has, and what the rehearsals' cells were too
 // coarse to see: `expected` is the work of a coarse step on the initial mesh by the rehearsals.
-// Where they missed structure they also missed its signal speeds: the first step of the initial
+// Rehearsals that miss structure also miss its signal speeds: the first step of the initial
 // mesh, over that of the finest rehearsal, tells how much shorter the steps of the run are.
 void add_initial_mesh(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial,
                       RunSize& size) {
@@ -231,7 +231,7 @@ double refined_part(const InitialMesh& mesh, std::size_t level) {
   return mesh.blocks[level + 1] / (8.0 * mesh.blocks[level]);
 }
 
-// Whether another level of an initial mesh would be too large. Structure that the rehearsals miss
+// Returns true if another level of an initial mesh is too large. Structure that the rehearsals miss
 // is small: the next level has little more than the part that they, or the level below, have.
 bool is_next_level_large(const Communicator& communicator, const InitialMesh& mesh,
                          const std::vector<Rehearsal>& rehearsals) {

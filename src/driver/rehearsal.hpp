@@ -1,4 +1,4 @@
-// What a run will cost, for `octant check`: the initial mesh of the run itself, and rehearsals on
+// Estimated cost of a run, for `octant check`: the run's own initial mesh, and rehearsals on
 // coarser base grids, which show how the mesh grows.
 #pragma once
 
@@ -63,7 +63,7 @@ std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
                                              const std::vector<Rehearsal>& rehearsals,
                                              double seconds);
 
-// Whether the initial mesh of the run has much more work than the rehearsals let expect.
+// Returns true if the run's initial mesh has much more work than the rehearsals suggest.
 bool miss_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial);
 
 // The run itself, without output, for some seconds of processor time. Collective.

@@ -171,7 +171,7 @@ class AmrOptions {
   double newton_constant(double time) const;
   // What the code's numbers are in cgs at a scale factor; ones where the run has no physical units.
   CodeUnits units(double scale_factor) const;
-  // What converts quantities with units in the parameter file.
+  // Unit system that converts quantities with units in the parameter file.
   UnitSystem unit_system() const;
   // Proper time in s that has gone by at a time of the code, since the universe began or the run.
   double seconds(double time) const;

@@ -48,7 +48,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
 // the two sides, as the central-upwind ones do.
 template <class V>
 struct Shares {
-  // Whether so much may leave that excesses are too large.
+  // True in lanes where so much may leave that excesses are too large.
   typename PackTraits<V>::Mask exceeds{false};
   V share[6]{};
   V rest{};  // of the mass, at least
@@ -97,7 +97,7 @@ OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const
 template <class V>
 class Departure {
  public:
-  // Whether so much may leave in any of the cells that excesses are too large. Shares are known
+  // True if so much may leave any of the cells that excesses are too large. Shares are known
   // only if it may.
   bool may_exceed = false;
   Shares<V> shares;
@@ -119,7 +119,7 @@ class Departure {
  private:
   static constexpr double k_margin = 0.99;  // against rounding
 
-  // Whether the sum of all shares is so small that no excess can be too large: steepest times the
+  // True if the sum of all shares is so small that no excess can be too large: steepest times the
   // sum is less than 1. From the extremes of density, pressure and velocity around the cell, the
   // sum is at most
   //   dt/dx min(rho_max / rho, steepest) (3 c fall + out),  c^2 = gamma p_max / rho_min,

@@ -195,7 +195,7 @@ struct BoundaryCells {
     }
   }
 
-  // Whether the coarse fluxes so far bring mass into a cell from finer ones.
+  // Returns true if the coarse fluxes so far bring mass into a cell from finer ones.
   KOKKOS_INLINE_FUNCTION bool has_inflow(const CorrectedBlock& block, int in_block) const {
     for (int t = block.begin; t < block.end; ++t) {
       const CorrectionTask& side = boundary.corrections.tasks(t);
@@ -297,7 +297,7 @@ void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layou
   const int fractions = static_cast<int>(options.scalars.size());
   const double side_cells = boundary.corrections.tasks.extent_int(0) * cells.side_cells();
   const double block_cells = layout.block_size * layout.block_size * layout.block_size;
-  // Of each cell at the boundary old, new and withheld values and the mass flux; for the ranges of
+  // Each cell at the boundary: old, new and withheld values and the mass flux; for the ranges of
   // fractions the mass and the amounts in the whole block.
   announce_kernel(
       "withhold inflow", count,

@@ -36,7 +36,7 @@ std::int64_t withheld_values(const mesh::BlockLayout& layout, std::int64_t regis
 // - Fractions: amounts that would bring a fraction out of its range are withheld, those of a
 //   mixture in one proportion, which keeps their sum.
 //
-// What is withheld waits outside of the state and takes part in the sums of Runge-Kutta stages:
+// Withheld amounts stay outside of the state and take part in the sums of Runge-Kutta stages:
 // all is conserved.
 void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layout,
                      const SweepArguments& arguments, const Stage& stage,

@@ -125,7 +125,7 @@ class ExpressionProblem final : public Problem {
     return count;
   }
 
-  // Where each of problem.species is among the variables of a cell.
+  // Finds the index of each of problem.species among the variables of a cell.
   void find_species(const hydro::HydroOptions& hydro) {
     std::vector<std::string> known, given;
     for (const hydro::GasVariable& scalar : hydro.scalars)

@@ -27,7 +27,7 @@ COMMENT = re.compile(rf"{LITERAL}|//[^\n]*")
 LEAST_WORDS = 5  # of a literal that is taken for a message; shorter ones may be names of phases
 PYTHON_CALLS = re.compile(r"Error$|^(?:print|warn|warning|info|error|exit|say|note)$")
 
-# What no message says, and what to say instead.
+# Retired words of messages, and their replacements.
 RETIRED = {
     r"\banew\b": "again",
     r"\bmended\b": "restored",

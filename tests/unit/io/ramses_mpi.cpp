@@ -47,7 +47,7 @@ double value(int level, const Place& oct, int cell, int variable) {
   return sum;
 }
 
-// What one domain's files hold instead of that.
+// Value that one domain's files hold instead.
 using Spoil = std::function<double(int domain, const Oct&, int level, double value)>;
 
 RamsesOutput small_output(const std::string& folder) {
@@ -218,7 +218,7 @@ class Ramses : public testing::Test {
       write_files(folder(), spoil);
     });
   }
-  // What the root alone does to files. Collective.
+  // Changes files on the root alone. Collective.
   void change(const std::function<void()>& step) const {
     world.barrier();
     if (world.is_root()) step();

@@ -16,7 +16,7 @@
 namespace octant::mesh::test {
 namespace {
 
-// Where an octant lies, and its images across periodic boundaries.
+// Box of an octant, and its images across periodic boundaries.
 struct OctantBox {
   OctantBox(const Geometry& geometry, int level, const BlockCoordinates& block, int octant)
       : side(geometry.cell_size(level) * geometry.octant_size()) {
