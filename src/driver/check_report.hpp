@@ -33,8 +33,8 @@ class CheckReport {
   }
   // The time or the step at which the run ends; `name` is the parameter that says so.
   void add_end(const std::string& name, double end, std::int64_t max_steps);
-  // Adds the files that the run writes between two times. A snapshot and a checkpoint take so
-  // many bytes; 0: not known.
+  // Files that the run writes between two times. A snapshot and a checkpoint take so many
+  // bytes; 0: not known.
   struct Files {
     double begin, end;
     std::vector<double> snapshot_times;
