@@ -211,7 +211,7 @@ def test_halos_are_listed_in_physical_units(
     number, weight, *place = (float(word) for word in first.split()[:5])
     table = np.genfromtxt(tmp_path / "snap_00003_halos.csv", delimiter=",", names=True)
     assert place == pytest.approx([length * table[axis][0] for axis in "xyz"], rel=1e-3)
-    # Of all matter: the mean density of the box, with baryons beside dark matter.
+    # Masses count all matter: the mean density of the box includes baryons.
     per_unit = mass or 2.77536627e11 * 0.3 * 50.0**3 / 0.8
     assert weight == pytest.approx(per_unit * table["mass"][0], rel=1e-3)
     assert number == table["particles"][0]

@@ -211,7 +211,7 @@ class Ramses : public testing::Test {
   std::string folder() const { return scratch.path("output_00007"); }
   std::string path(const std::string& name) const { return folder() + "/" + name; }
 
-  // Writes the folder anew. Collective.
+  // Rewrites the folder. Collective.
   void write(const Spoil& spoil = {}) const {
     change([&] {
       std::filesystem::remove_all(folder());
