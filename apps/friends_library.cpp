@@ -1,5 +1,5 @@
-// Friends of friends for programs in other languages: a small library without MPI or Kokkos, which
-// octools loads (python/octools/compiled.py).
+// Friends of friends for other languages: a small library without MPI or Kokkos, loaded by octools
+// (python/octools/compiled.py).
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -7,11 +7,11 @@
 #include <span>
 #include <vector>
 
-#include "subgrid/friends/by_cells.hpp"
+#include "subgrid/friends/cell_list.hpp"
 
-// Writes for each of some points at position[3 n], ... the number of the first point in its group
-// to group[n]. period[d] is infinite where axis d is not periodic. Returns 0, or 1 where points
-// cannot be linked: coordinates that are not numbers, or too many points.
+// Computes friends-of-friends groups of points at position[3 n], ...: group[n] is the number of the
+// first point in the group of point n. period[d] is infinite if axis d is not periodic. Returns 0,
+// or 1 if points cannot be linked: coordinates that are not finite, or too many points.
 extern "C" int octant_friends_of_friends(const double* position, std::int64_t points, double length,
                                          const double* period, std::int32_t* group) {
   using namespace octant::subgrid::friends;

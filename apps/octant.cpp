@@ -1,5 +1,5 @@
-// The program `octant`: everything that it can do is in driver/, but for `octant bench`, which is a
-// program of its own beside this one.
+// Program `octant`. All commands are in src/commands/, except `octant bench`, which executes the
+// separate program octant-bench.
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,9 +10,10 @@
 #include <vector>
 
 #include "comm/runtime.hpp"
+#include "commands/command_line.hpp"
 #include "core/error.hpp"
-#include "driver/command_line.hpp"
-#include "driver/stop_signals.hpp"
+#include "run/run_control.hpp"
+#include "run/run_request.hpp"
 
 namespace {
 
@@ -20,25 +21,25 @@ std::filesystem::path bench_program() {
   return std::filesystem::read_symlink("/proc/self/exe").replace_filename("octant-bench");
 }
 
-// Returns only where that program cannot be started.
+// Replaces this process by octant-bench; returns only on failure.
 int become_bench_program(char** argv) {
   const std::filesystem::path program = bench_program();
   execv(program.c_str(), argv);
   std::fprintf(stderr, "octant bench: %s: %s; to build it: ninja octant-bench\n", program.c_str(),
                std::strerror(errno));
-  return octant::driver::k_bad_input;
+  return octant::k_bad_input;
 }
 
 int no_bench(const std::string& name, const std::vector<std::string>&) {
-  throw octant::InputError("bench {}: \"bench\" must be the first word", name);
+  throw octant::InputError("bench {}: \"bench\" must be the first argument", name);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc > 1 && std::strcmp(argv[1], "bench") == 0) return become_bench_program(argv);
-  // Open MPI gives ranks the default actions back, and takes a while to start.
-  if (argc > 1 && std::strcmp(argv[1], "run") == 0) octant::driver::ignore_signals_of_writes();
+  // Open MPI resets signal actions and takes a while to start.
+  if (argc > 1 && std::strcmp(argv[1], "run") == 0) octant::ignore_signals_of_writes();
   octant::Runtime runtime(argc, argv, octant::Kernels::if_there_are);
-  return octant::driver::command_line(argc, argv, no_bench);
+  return octant::command_line(argc, argv, no_bench);
 }

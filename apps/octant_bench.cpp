@@ -1,9 +1,9 @@
-// The program `octant-bench`: what `octant bench` becomes.
+// Program `octant-bench`, executed by `octant bench`.
 #include "bench/bench.hpp"
 #include "comm/runtime.hpp"
-#include "driver/command_line.hpp"
+#include "commands/command_line.hpp"
 
 int main(int argc, char** argv) {
   octant::Runtime runtime(argc, argv);
-  return octant::driver::command_line(argc, argv, octant::bench::run);
+  return octant::command_line(argc, argv, octant::bench::run);
 }

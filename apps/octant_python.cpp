@@ -1,5 +1,5 @@
-// A Python that has the package octant in it, built of the program's own libraries: for scripts,
-// and for tests. What `pip install .` builds is a module for any Python.
+// Python interpreter that contains the package octant, built from the program's own libraries, for
+// scripts and tests. `pip install .` builds a module for any Python instead.
 #include <Python.h>
 
 #include <cstdlib>
@@ -9,8 +9,8 @@ extern "C" PyObject* PyInit__octant();
 
 namespace {
 
-// Python's own modules are those of the interpreter that Octant was built with, and the package's
-// are where its sources are.
+// Python's own modules are those of the interpreter that Octant was built with; the package's
+// modules are in its source directory.
 PyStatus initialise(PyConfig& config, int argc, char** argv) {
   PyStatus status = PyConfig_SetBytesArgv(&config, argc, argv);
   if (!PyStatus_Exception(status))

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/command.hpp"
-#include "core/cpu_time.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 
@@ -27,8 +27,9 @@ Cluster draw_cluster(std::uint64_t seed, int number) {
           {random.uniform(2), random.uniform(3), random.uniform(4)}};
 }
 
-// A Gaussian is the product of three; so is its sum over the cells of a block. By block along one
-// axis: the sum over its cells, to the nearest image.
+// Returns the sums of a one-dimensional Gaussian, by nearest image, over the cells of each block
+// along one axis. A Gaussian, and its sum over the cells of a block, is the product of three such
+// factors.
 std::vector<double> sums_along(const ClusteredCube& cube, double centre, double width) {
   std::vector<double> sums(static_cast<std::size_t>(cube.blocks()), 0.0);
   for (int i = 0; i < cube.cells; ++i) {
@@ -55,7 +56,8 @@ std::vector<int> owners_of(const ClusteredCube& cube, const std::vector<double>&
   return owners;
 }
 
-// The cells of a block that touch others across its faces: so many faces along each axis.
+// Number of cells of a block with a face to another rank's cell, given the number of such block
+// faces along each axis.
 std::int64_t border_cells(std::int64_t side, const std::array<int, 3>& faces) {
   std::int64_t inside = 1;
   for (const int count : faces) inside *= std::max<std::int64_t>(0, side - count);
@@ -145,7 +147,7 @@ void compare(const BalanceRequest& request, Report& report) {
 }
 
 void measure_all(const BalanceRequest& request, const Communicator& communicator, Report& report) {
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     if (communicator.is_root()) compare(request, report);
   });
 }
@@ -185,8 +187,8 @@ BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposi
 }
 
 int balance_bench(const std::vector<std::string>& words) {
-  return run_command<BalanceRequest>("balance", "Balance of clustered work", declare, measure_all,
-                                     words);
+  return run_command<BalanceRequest>("balance", "Load balance of clustered work", declare,
+                                     measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -32,12 +32,12 @@ namespace {
 
 struct Benchmark {
   const char* name;
-  const char* meaning;  // ./octant bench -h reads it here
+  const char* meaning;  // parsed by ./octant bench -h
   int (*run)(const std::vector<std::string>& options);
 };
 
 constexpr std::array k_benchmarks{
-    Benchmark{"hydro", "whole steps of gas dynamics: cell updates per second", hydro_bench},
+    Benchmark{"hydro", "full hydrodynamic time steps: cell updates per second", hydro_bench},
     Benchmark{"device-model", "sweeps by both schedules, for execution.model", device_model_bench},
     Benchmark{"ghost", "ghost-cell exchange on a uniform periodic grid", ghost_bench},
     Benchmark{"collectives", "collective MPI calls", collectives_bench},
@@ -48,10 +48,11 @@ constexpr std::array k_benchmarks{
     Benchmark{"transpose", "transposes between pencils", transpose_bench},
     Benchmark{"tridiagonal", "tridiagonal systems along z: full transpose and P-TDMA",
               tridiagonal_bench},
-    Benchmark{"dns", "whole steps of a channel flow", dns_bench},
-    Benchmark{"placement", "placement of blocks on ranks, from measured or replayed costs",
+    Benchmark{"dns", "full channel-flow time steps", dns_bench},
+    Benchmark{"placement", "placement of blocks on ranks, from synthetic or recorded costs",
               placement_bench},
-    Benchmark{"regrid", "incremental regrid against a full rebuild of the mesh", regrid_bench},
+    Benchmark{"regrid", "incremental regridding compared with a full rebuild of the mesh",
+              regrid_bench},
     Benchmark{"particles", "deposit, kick and drift of particles", particle_bench},
     Benchmark{"cooling", "radiative cooling of cells", cooling_bench},
     Benchmark{"stars", "star formation in cells", stars_bench},

@@ -1,4 +1,4 @@
-// `octant bench NAME`: measurements of the speed of one part of Octant.
+// `octant bench NAME`: benchmarks of parts of Octant.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace octant::bench {
 
-// Runs a benchmark by its name with the rest of the command line. Returns an exit code; throws
-// InputError, listing the names, if there is none of that name. Collective.
+// Runs a benchmark by name with the remaining arguments. Returns an exit code; throws InputError
+// with all names if there is none of that name. Collective.
 int run(const std::string& name, const std::vector<std::string>& options);
 
 }  // namespace octant::bench

@@ -92,7 +92,7 @@ void Options::json(std::string& path) {
 }
 
 bool Options::read(std::vector<std::string> words) {
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::reverse(words.begin(), words.end());  // order expected by CLI11
   try {
     app_->parse(words);
   } catch (const CLI::CallForHelp&) {

@@ -1,4 +1,4 @@
-// The command line of one benchmark.
+// Command line of a benchmark.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class App;
 
 namespace octant::bench {
 
-// A choice among names, or "all" of them.
+// One of several names, or "all".
 struct Choice {
   std::vector<std::string> names;
   std::string chosen;
@@ -22,18 +22,18 @@ struct Choice {
   }
 };
 
-// Options are declared with where their values go, and then read. What a variable holds before is
-// its default, which the help shows where it is in range.
+// Options are declared with a variable each, and then read. The initial value of a variable is the
+// default, which the help shows if it is in range.
 class Options {
  public:
   Options(const std::string& command, const std::string& meaning);
   ~Options();
 
-  // Whole numbers of at least 1.
+  // Declares an integer of at least 1.
   void count(const std::string& option, int& value, const std::string& meaning);
   void count(const std::string& option, std::int64_t& value, const std::string& meaning);
   void counts(const std::string& option, std::vector<int>& values, const std::string& meaning);
-  // Cells along x, y and z, at least `least` each.
+  // Declares numbers of cells along x, y and z, at least `least` each.
   void shape(const std::string& option, std::vector<int>& cells, int least = 1);
 
   void number(const std::string& option, int& value, int least, int most,
@@ -46,11 +46,12 @@ class Options {
   void choice(const std::string& option, Choice& choice, const std::string& meaning);
   void one_of(const std::string& option, std::string& value, const std::vector<std::string>& names,
               const std::string& meaning);
-  // --json [FILE]: `path` becomes "-" where only the flag is given, and stays empty without.
+  // Declares --json [FILE]: `path` becomes "-" for the flag without a file, and stays empty without
+  // the flag.
   void json(std::string& path);
 
-  // False if help was asked for: it has then been printed. Throws InputError for anything that was
-  // not declared or is out of range.
+  // Returns false after printing the help, if it was requested. Throws InputError for undeclared
+  // options and values out of range.
   bool read(std::vector<std::string> words);
 
  private:

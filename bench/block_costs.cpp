@@ -16,7 +16,7 @@ using placement::Leaf;
 
 namespace {
 
-// A tree of blocks that is refined block by block.
+// Block tree that is refined block by block.
 class RandomTree {
  public:
   explicit RandomTree(int roots) : roots_(roots) {
@@ -31,7 +31,7 @@ class RandomTree {
     return all;
   }
 
-  // Coarser neighbours are refined first.
+  // Refines coarser neighbours first.
   void refine(const Leaf& leaf) {
     if (leaves_.erase({leaf.level, leaf.place}) == 0) return;
     for (int s = 0; s < 27 && leaf.level > 0; ++s) {
@@ -87,7 +87,8 @@ std::vector<double> draw_costs(const std::string& distribution, std::int64_t blo
   const auto draw = [&] {
     if (distribution == "exponential") return 50.0 + std::floor(exponential(random));
     if (distribution == "gauss60_5") return std::clamp(std::round(normal(random)), 50.0, 75.0);
-    // P(k) ~ k^-3 between 50 and 100: the inverse of its sum, taken as an integral.
+    // Distribution P(k) ~ k^-3 between 50 and 100, by inverting the integral that approximates its
+    // sum.
     const double low = std::pow(50.0, -2.0), high = std::pow(100.0, -2.0);
     return std::floor(std::pow(low - uniform(random) * (low - high), -0.5));
   };
@@ -115,7 +116,7 @@ placement::Owners read_owners(const std::string& path) {
   placement::Owners owners;
   for (const auto& row : read_rows(path, 1)) {
     if (!(row[0] >= 0.0 && row[0] < 1e9 && row[0] == std::floor(row[0])))
-      throw InputError("{}: {} is not the number of a rank", path, row[0]);
+      throw InputError("{}: {} is not a valid rank", path, row[0]);
     owners.push_back(static_cast<std::int32_t>(row[0]));
   }
   return owners;
@@ -125,18 +126,19 @@ void write_owners(const std::string& path, const placement::Owners& owners) {
   std::ofstream file(path);
   for (const std::int32_t owner : owners) file << owner << '\n';
   file.flush();
-  if (!file) throw InputError("{}: cannot be written; check the folder and its permissions", path);
+  if (!file) throw InputError("cannot write {}; check the directory and its permissions", path);
 }
 
 std::vector<Leaf> random_leaves(int roots, std::int64_t blocks, std::uint64_t seed) {
   if (std::int64_t{roots} * roots * roots > blocks)
-    throw InputError("a random mesh of {} blocks cannot begin with {}^3 of them", blocks, roots);
+    throw InputError("a random mesh of {} blocks cannot start from {}^3 base blocks", blocks,
+                     roots);
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> uniform(0.0, roots);
   RandomTree tree(roots);
   const std::array<double, 3> point{uniform(random), uniform(random), uniform(random)};
   while (static_cast<std::int64_t>(tree.size()) < blocks) {
-    // Coarse leaves near the point come first, so that levels form shells around it.
+    // Refines coarse leaves near the point first, so that levels form shells around it.
     const auto leaves = tree.leaves();
     const auto rank = [&](const Leaf& leaf) {
       double distance = 0.0;

@@ -16,12 +16,12 @@ namespace octant::bench {
 
 namespace {
 
-// A collective call on a rank's values. `run` is timed; all ranks' values begin as their rank.
+// Collective operation on a rank's values. `run` is timed; the initial values are the rank number.
 class Collective {
  public:
   virtual ~Collective() = default;
   virtual void run(std::vector<double>& values) = 0;
-  // What the first value must be then.
+  // Expected first value after the operation.
   virtual double expected() const = 0;
 };
 
@@ -37,7 +37,8 @@ class AllReduce final : public Collective {
   Communicator communicator_;
 };
 
-// The maximum of all, stage by stage: rank r hears r + 1, r + 2, r + 4, ...; then back again.
+// Maximum along a binary tree: rank r receives from r + 1, r + 2, r + 4, ...; then the result is
+// sent back.
 class Tree final : public Collective {
  public:
   explicit Tree(const Communicator& communicator)
@@ -84,7 +85,7 @@ class Broadcast final : public Collective {
   Communicator communicator_;
 };
 
-// An exchange with given partners through one backend.
+// Exchange with given partners through one backend.
 class Exchange final : public Collective {
  public:
   Exchange(const Communicator& communicator, Backend backend, std::vector<Segment> sends,
@@ -181,9 +182,9 @@ CollectiveResult measure_collective(const Communicator& communicator, const std:
     const Clock clock;
     collective->run(values);
     const double slowest = communicator.max(clock.seconds());
-    OCTANT_REQUIRE(values.front() == collective->expected(), "{} gave {} instead of {}", name,
+    OCTANT_REQUIRE(values.front() == collective->expected(), "{} returned {} instead of {}", name,
                    values.front(), collective->expected());
-    if (n == 0) continue;  // warms up
+    if (n == 0) continue;  // warm-up
     sum += slowest;
     ++result.repeats;
     result.least_seconds = n == 1 ? slowest : std::min(result.least_seconds, slowest);
@@ -193,7 +194,7 @@ CollectiveResult measure_collective(const Communicator& communicator, const std:
 }
 
 int collectives_bench(const std::vector<std::string>& words) {
-  return run_command<CollectivesRequest>("collectives", "Collective calls of MPI", declare,
+  return run_command<CollectivesRequest>("collectives", "Collective MPI calls", declare,
                                          measure_all, words);
 }
 

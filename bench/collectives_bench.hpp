@@ -1,4 +1,4 @@
-// `octant bench collectives`: what MPI's collective calls take (curamses.txt, section 8.6.2).
+// `octant bench collectives`: times of MPI collectives (curamses.txt, section 8.6.2).
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace octant::bench {
 
-// "all_reduce", "tree" (an all-reduce by hand: reduced to the root along a binary tree, and sent
+// Returns "all_reduce", "tree" (manual all-reduce: reduction to the root along a binary tree, and
 // back), "broadcast", "ring" (each rank to the next one) and "all_to_all".
 const std::vector<std::string>& collectives();
 
 struct CollectiveResult {
   std::int64_t repeats = 0;
-  double mean_seconds = 0.0, least_seconds = 0.0;  // of the slowest rank of each repeat
+  double mean_seconds = 0.0, least_seconds = 0.0;  // of the slowest rank in each repeat
 };
 
-// Times a collective call on `doubles` values per rank (all_to_all: of which each rank gets its
-// share), after one that warms up, until `repeats` are done or `seconds` are over. Throws RunError
-// where a rank ends up with other values than it should. Collective.
+// Times a collective on `doubles` values per rank (divided over the ranks for all_to_all), after
+// one warm-up, until `repeats` are done or `seconds` have passed. Throws RunError if a rank has
+// wrong results. Collective.
 CollectiveResult measure_collective(const Communicator& communicator, const std::string& name,
                                     std::int64_t doubles, int repeats, double seconds);
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int collectives_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

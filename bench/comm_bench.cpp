@@ -20,10 +20,10 @@ using namespace octant::placement;
 
 namespace {
 
-constexpr int k_item_bytes = 320;  // a corner; edges and faces are multiples of it
+constexpr int k_item_bytes = 320;  // corner; edges and faces are multiples
 constexpr int k_item_doubles = k_item_bytes / 8;
 
-// The bytes between every two ranks, by sender and receiver.
+// Bytes between every two ranks, by sender and receiver.
 using Pairs = std::map<std::pair<int, int>, std::int64_t>;
 
 struct RandomMesh {
@@ -61,7 +61,7 @@ ExchangePlan plan_of(const Communicator& communicator, const Pairs& pairs) {
   return {communicator, std::move(sends), std::move(receives)};
 }
 
-// Seconds of the rounds that count, from barrier to barrier.
+// Seconds of the measured rounds, from barrier to barrier.
 std::vector<double> time_rounds(const Communicator& communicator, const CommCase& comm_case,
                                 const ExchangePlan& plan) {
   Exchanger exchanger("comm bench", communicator,
@@ -158,7 +158,7 @@ JsonObject json(const CommCase& c, const CommResult& r, int ranks) {
 void measure_all(const CommRequest& request, const Communicator& communicator, Report& report) {
   CommCase comm_case = request.common;
   report.line(fmt::format(
-      "{} rank(s), nodes of {}; {} meshes, {} rounds on each; us from barrier to barrier\n",
+      "{} rank(s), {} per node; {} meshes, {} rounds on each; us from barrier to barrier\n",
       communicator.size(), comm_case.policy.ranks_per_node, comm_case.meshes, comm_case.rounds));
   report.line(fmt::format(k_comm_row, "policy", "makespan/mean", "off rank", "off node", "contacts",
                           "messages", "mean us", "median us"));
@@ -198,7 +198,7 @@ CommResult measure_comm(const Communicator& communicator, const CommCase& comm_c
 }
 
 int comm_bench(const std::vector<std::string>& words) {
-  return run_command<CommRequest>("comm", "Exchanges between blocks by placement", declare,
+  return run_command<CommRequest>("comm", "Messages between blocks by placement of ranks", declare,
                                   measure_all, words);
 }
 

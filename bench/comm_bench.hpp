@@ -1,4 +1,4 @@
-// `octant bench comm`: exchanges between the blocks of random meshes under every placement
+// `octant bench comm`: exchanges between the blocks of random meshes with every placement policy
 // (commbench of cplx-placement.txt, section VI-C).
 #pragma once
 
@@ -15,15 +15,15 @@ namespace octant::bench {
 struct CommCase {
   placement::PolicyOptions policy;
   std::string backend = "p2p";
-  double blocks_per_rank = 2.0;  // at least
+  double blocks_per_rank = 2.0;  // minimum
   int meshes = 10;
-  int rounds = 100;      // per mesh, after
-  int cold_rounds = 10;  // that do not count
+  int rounds = 100;      // measured, per mesh
+  int cold_rounds = 10;  // warm-up rounds
   int seed = 1;
 };
 
-// Counts are of one round, in the mean over the meshes: what blocks have to say to each other, and
-// the messages that ranks make of it, one for all blocks that two ranks share.
+// Counts per round, averaged over the meshes: contacts of blocks, and messages of ranks, one for
+// all pairs of blocks between two ranks.
 struct CommResult {
   double blocks = 0.0;
   double contacts = 0.0, contacts_off_rank = 0.0, contacts_off_node = 0.0;
@@ -33,10 +33,10 @@ struct CommResult {
   double mean_seconds = 0.0, median_seconds = 0.0;  // from barrier to barrier
 };
 
-// Collective. Every rank knows all blocks: for meshes of a few blocks per rank.
+// Collective. Every rank stores all blocks: for meshes of a few blocks per rank.
 CommResult measure_comm(const Communicator& communicator, const CommCase& comm_case);
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int comm_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

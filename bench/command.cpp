@@ -1,6 +1,6 @@
 #include "bench/command.hpp"
 
-#include "driver/command_line.hpp"
+#include "run/run_request.hpp"
 
 namespace octant::bench {
 
@@ -9,12 +9,12 @@ int run_command(const Command& command, const std::vector<std::string>& words) {
   std::string json_file;
   command.declare(options);
   options.json(json_file);
-  if (!options.read(words)) return driver::k_done;
+  if (!options.read(words)) return k_done;
   const Communicator communicator = Communicator::world();
   Report report(communicator, json_file);
   command.measure(communicator, report);
   report.finish();
-  return driver::k_done;
+  return k_done;
 }
 
 }  // namespace octant::bench

@@ -1,4 +1,4 @@
-// What all benchmarks do before and after they measure.
+// Common frame of all benchmarks before and after the measurement.
 #pragma once
 
 #include <functional>
@@ -14,15 +14,15 @@ namespace octant::bench {
 struct Command {
   const char* name;
   const char* meaning;
-  std::function<void(Options&)> declare;  // all options but --json
+  std::function<void(Options&)> declare;  // all options except --json
   std::function<void(const Communicator&, Report&)> measure;
 };
 
-// Reads the options, measures unless help was asked for, and writes the report. Returns an exit
+// Reads the options, measures unless help was requested, and writes the report. Returns an exit
 // code; throws InputError for bad options. Collective.
 int run_command(const Command& command, const std::vector<std::string>& words);
 
-// The same for a benchmark that keeps what its options ask for in a Request.
+// Variant for a benchmark that stores its options in a Request.
 template <class Request>
 int run_command(const char* name, const char* meaning, void (*declare)(Options&, Request&),
                 void (*measure)(const Request&, const Communicator&, Report&),

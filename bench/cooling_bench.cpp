@@ -9,20 +9,20 @@
 #include <fmt/ranges.h>
 #include <Kokkos_Core.hpp>
 
+#include "amr/amr_simulation.hpp"
 #include "bench/command.hpp"
 #include "bench/kernel_time.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
 #include "core/random.hpp"
-#include "driver/amr_simulation.hpp"
 #include "subgrid/cooling/original.hpp"
-#include "subgrid/cooling/table_rates.hpp"
+#include "subgrid/cooling/table.hpp"
 
 namespace octant::bench {
 
 namespace {
 
-// Cells of random density, temperature and metallicity, and a step in Myr.
+// Cells of random density, temperature and metallicity, and a time step in Myr.
 struct CoolingCase {
   std::string name;
   double least_density, most_density, coldest, hottest, step;  // cm^-3, K, Myr
@@ -47,7 +47,7 @@ struct CoolingRequest {
   int cells = 64, repeats = 5;
 };
 
-// The table of the reference data, where the environment names their folder.
+// Path of the reference data's cooling table, if the environment specifies the folder.
 std::string reference_table() {
   const char* folder = std::getenv("OCTANT_DATA");
   const std::string path =
@@ -55,8 +55,8 @@ std::string reference_table() {
   return std::filesystem::is_regular_file(path) ? path : "";
 }
 
-// Numbers that are even in their logarithm. Lists of three prime lengths repeat together after
-// seven thousand million cells.
+// Log-uniform random numbers. Lists of three prime lengths repeat together only after seven
+// thousand million cells.
 std::vector<double> random_list(int count, double least, double most, std::uint64_t seed) {
   std::vector<double> list;
   for (int n = 0; n < count; ++n) {
@@ -66,11 +66,11 @@ std::vector<double> random_list(int count, double least, double most, std::uint6
   return list;
 }
 
-driver::AmrOptions run_options(const CoolingRequest& request, const CoolingCase& c) {
+AmrOptions run_options(const CoolingRequest& request, const CoolingCase& c) {
   const auto list = [](const char* name, const std::vector<double>& values) {
     return fmt::format("problem.{}=[{}]", name, fmt::join(values, ", "));
   };
-  return driver::AmrOptions::from_text(
+  return AmrOptions::from_text(
       R"(
 problem.name = "cooling_cell"
 mesh.upper = [1e30, 1e30, 1e30]
@@ -89,9 +89,9 @@ cooling.enabled = true
        list("metals", random_list(1993, 1e-5, 0.02, 3))});
 }
 
-// Seconds that the cells take, of the slowest rank; a step before that prepares the table.
-double measure_once(const Communicator& communicator, driver::AmrOptions& options, double step) {
-  driver::AmrSimulation simulation(communicator, options);
+// Seconds for all cells on the slowest rank, after a step that prepares the table.
+double measure_once(const Communicator& communicator, AmrOptions& options, double step) {
+  AmrSimulation simulation(communicator, options);
   simulation.initialise();
   simulation.measure();
   simulation.step(1e-12 * step);
@@ -107,7 +107,7 @@ void measure_cells(const CoolingRequest& request, const Communicator& communicat
   const auto chosen = request.cases.selected();
   for (const CoolingCase& c : k_cooling_cases) {
     if (std::ranges::find(chosen, c.name) == chosen.end()) continue;
-    driver::AmrOptions options = run_options(request, c);
+    AmrOptions options = run_options(request, c);
     std::vector<double> seconds;
     for (int n = 0; n < request.repeats; ++n)
       seconds.push_back(measure_once(communicator, options, c.step));
@@ -162,7 +162,7 @@ void measure_all(const CoolingRequest& asked, const Communicator& communicator, 
   CoolingRequest request = asked;
   if (request.table.empty()) request.table = reference_table();
   if (request.table.empty()) request.method = "original";
-  report.line(fmt::format("{} rank(s) of {} thread(s), {} {}; median of {}; time of a core\n",
+  report.line(fmt::format("{} rank(s) of {} thread(s), {} {}; median of {}; time per core\n",
                           communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
                           request.method, request.table, request.repeats));
   measure_cells(request, communicator, report);
@@ -172,7 +172,7 @@ void measure_all(const CoolingRequest& asked, const Communicator& communicator, 
 }  // namespace
 
 int cooling_bench(const std::vector<std::string>& words) {
-  return run_command<CoolingRequest>("cooling", "Time that cells take to cool", declare,
+  return run_command<CoolingRequest>("cooling", "Cost of radiative cooling per cell", declare,
                                      measure_all, words);
 }
 

@@ -1,4 +1,4 @@
-// `octant bench cooling`: how long a cell takes to cool, and a table to be prepared.
+// `octant bench cooling`: time per cell for cooling, and time to prepare a table.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int cooling_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

@@ -8,17 +8,15 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
+#include "amr/amr_simulation.hpp"
+#include "amr/schedule_model.hpp"
 #include "bench/command.hpp"
 #include "bench/hydro_case.hpp"
 #include "core/error.hpp"
-#include "driver/amr_simulation.hpp"
-#include "driver/schedule_model.hpp"
 
 namespace octant::bench {
 
 namespace {
-
-using driver::MeasuredSweeps;
 
 struct ModelRequest {
   HydroCase hydro_case{.block_size = 8};
@@ -28,7 +26,7 @@ struct ModelRequest {
   std::string file;
 };
 
-// Blocks along each axis of a box that has so many, as near to a cube as there is.
+// Numbers of blocks along each axis of a box with `blocks` blocks, as close to a cube as possible.
 std::array<int, 3> box_of(int blocks) {
   const auto divisor = [](int number, double below) {
     int d = std::max(1, static_cast<int>(below + 1e-6));
@@ -40,18 +38,18 @@ std::array<int, 3> box_of(int blocks) {
   return {layer / y, y, z};
 }
 
-// A level that is swept by one schedule, step by step.
+// Level swept with one schedule, step by step.
 class Level {
  public:
   Level(const Communicator& communicator, HydroCase hydro_case, const std::string& schedule,
         int tiles)
       : options_(options_with(hydro_case, schedule, tiles)), simulation_(communicator, options_) {
     simulation_.initialise();
-    step();  // touches all memory for the first time
+    step();  // first touch of all memory
     sweeps_.clear();
   }
 
-  // Returns its seconds.
+  // Takes a step and returns its seconds.
   double step() {
     const auto swept = [&] { return simulation_.timers().seconds("sweep"); };
     const double before = swept();
@@ -62,23 +60,22 @@ class Level {
     return seconds;
   }
 
-  // The shortest: least disturbed by what else the machine does.
+  // Minimum time, which is least disturbed by other programs.
   double sweep_seconds() const { return *std::ranges::min_element(sweeps_); }
 
  private:
-  static driver::AmrOptions options_with(HydroCase& hydro_case, const std::string& schedule,
-                                         int tiles) {
+  static AmrOptions options_with(HydroCase& hydro_case, const std::string& schedule, int tiles) {
     hydro_case.schedule = schedule;
     return level_options(hydro_case, box_of(tiles));
   }
   std::size_t stages() const { return hydro::stages(options_.hydro.integrator).size(); }
 
-  driver::AmrOptions options_;
-  driver::AmrSimulation simulation_;
+  AmrOptions options_;
+  AmrSimulation simulation_;
   std::vector<double> sweeps_;
 };
 
-// Both in turns, so that what else the machine does falls upon both.
+// Measures both schedules alternately, so that disturbances affect both.
 MeasuredSweeps measure_size(const Communicator& communicator, const ModelRequest& request,
                             int tiles) {
   Level host(communicator, request.hydro_case, "host", tiles);
@@ -98,8 +95,8 @@ std::vector<MeasuredSweeps> measure_sizes(const Communicator& communicator,
   return measured;
 }
 
-// How much longer the model's choice takes than the better one.
-double loss(const driver::ScheduleModel& model, const MeasuredSweeps& size) {
+// Relative loss of the model's choice against the faster schedule.
+double loss(const ScheduleModel& model, const MeasuredSweeps& size) {
   const double chosen = model.in_batches(size.tiles) ? size.device : size.host;
   return chosen / std::min(size.host, size.device) - 1.0;
 }
@@ -109,21 +106,22 @@ void write_model(const ModelRequest& request, const std::vector<MeasuredSweeps>&
   std::ofstream file(request.file);
   const HydroCase& c = request.hydro_case;
   file << fmt::format(
-      "# Sweeps of tiles of {0}^3 cells by {1}, {2}, {3}, {4}: octant bench device-model\n"
-      "# threads, tiles, seconds by the schedule of hosts, seconds by that of devices\n",
+      "# Sweeps of tiles of {0}^3 cells by {1}, {2}, {3}, {4}: octant bench device-model\n# "
+      "threads, tiles, seconds with the host schedule, seconds with the device schedule\n",
       c.block_size, c.scheme, c.reconstruction, c.limiter, c.riemann);
   for (const MeasuredSweeps& size : measured)
     file << fmt::format("{} {} {:.4g} {:.4g}\n", size.threads, size.tiles, size.host, size.device);
   if (!file.flush())
-    throw InputError("--model {}: the file cannot be written; check the folder and its permissions",
-                     request.file);
+    throw InputError(
+        "--model {}: the file cannot be written; check the directory and its permissions",
+        request.file);
 }
 
 constexpr const char* k_model_row = "{:>6} {:>12} {:>12} {:>8} {:>8}";
 
-void report_sizes(const driver::ScheduleModel& model, const std::vector<MeasuredSweeps>& measured,
+void report_sizes(const ScheduleModel& model, const std::vector<MeasuredSweeps>& measured,
                   Report& report) {
-  const driver::LaunchesAndRounds &host = model.host().fitted(), &device = model.device().fitted();
+  const LaunchesAndRounds &host = model.host().fitted(), &device = model.device().fitted();
   report.line(fmt::format(
       "host   {:.4g} s + {:.4g} s per {} tile(s)\n"
       "device {:.4g} s + {:.4g} s per tile\n",
@@ -170,12 +168,13 @@ void measure_all(const ModelRequest& request, const Communicator& communicator, 
   if (request.hydro_case.block_size != 8 && request.hydro_case.block_size != 16)
     throw InputError("--block-size {}: expected 8 or 16", request.hydro_case.block_size);
   if (std::filesystem::exists(request.file))
-    throw InputError("--model {}: there is such a file already; give another name, or move it away",
-                     request.file);
+    throw InputError(
+        "--model {}: the file already exists; choose another name, or move the file aside",
+        request.file);
   const std::vector<MeasuredSweeps> measured = measure_sizes(communicator, request);
   write_model(request, measured);
-  const driver::ScheduleModel model(measured, measured.front().threads);
-  // It knows what it was made of: another turn shows what its choices are worth.
+  const ScheduleModel model(measured, measured.front().threads);
+  // Repeated measurements, because the model fits its own input exactly.
   report_sizes(model, measure_sizes(communicator, request), report);
 }
 
@@ -183,7 +182,7 @@ void measure_all(const ModelRequest& request, const Communicator& communicator, 
 
 int device_model_bench(const std::vector<std::string>& words) {
   return run_command<ModelRequest>("device-model",
-                                   "Sweeps of levels of several sizes by both schedules", declare,
+                                   "Sweeps with both schedules for several level sizes", declare,
                                    measure_all, words);
 }
 

@@ -1,5 +1,5 @@
-// `octant bench device-model`: sweeps of levels of several sizes by both schedules, from which
-// execution.model chooses.
+// `octant bench device-model`: sweeps of levels of several sizes with both schedules, the input of
+// execution.model.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int device_model_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

@@ -10,17 +10,16 @@
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 #include "core/memory.hpp"
-#include "driver/dns_simulation.hpp"
+#include "dns_model/dns_simulation.hpp"
 
 namespace octant::bench {
 
 namespace {
 
-// A turbulent channel at its usual resolution; the step is far below the limit of stability.
-driver::DnsOptions run_options(const DnsCase& dns_case) {
-  driver::DnsOptions options;
+// Turbulent channel at its usual resolution; the step is far below the stability limit.
+DnsOptions run_options(const DnsCase& dns_case) {
+  DnsOptions options;
   options.problem = problems::make_flow_problem("channel");
   options.grid.cells = dns_case.cells;
   options.grid.size = {12.0, 6.0, 2.0};
@@ -38,7 +37,7 @@ driver::DnsOptions run_options(const DnsCase& dns_case) {
 
 constexpr double k_step = 5e-4;
 
-// Seconds and bytes so far, which are subtracted before and after a step.
+// Seconds and bytes so far, for differences over a step.
 struct Meter {
   std::vector<std::pair<std::string, double>> parts;
   double bytes = 0.0;
@@ -120,7 +119,7 @@ std::string breakdown(const DnsResult& r) {
 }
 
 std::string bandwidth(const DnsResult& r, double triad) {
-  return fmt::format("    must move {:.0f} B per cell: {:.1f} GB/s, {:.0f} % of the triad",
+  return fmt::format("    minimum traffic {:.0f} B per cell: {:.1f} GB/s, {:.0f} % of the triad",
                      r.bytes_moved_per_cell(), 1e-9 * bytes_per_second(r),
                      100.0 * bytes_per_second(r) / triad);
 }
@@ -161,12 +160,11 @@ void declare(Options& options, DnsRequest& request) {
 
 void measure_all(const DnsRequest& request, const Communicator& communicator, Report& report) {
   const double triad = triad_bytes_per_second(communicator);
-  report.line(
-      fmt::format("{} rank(s); triad {:.1f} GB/s; fastest of {} steps\n"
-                  "ns: wall time of a step per cell of the grid; MB: sent per step by the "
-                  "busiest rank\nfields: memory of a rank over that of a field; div: "
-                  "largest divergence over speed / cell size\n",
-                  communicator.size(), 1e-9 * triad, request.steps));
+  report.line(fmt::format(
+      "{} rank(s); triad {:.1f} GB/s; fastest of {} steps\nns: wall-clock time of a step per grid "
+      "cell; MB: sent per step by the busiest rank\nfields: memory of a rank divided by that of a "
+      "field; div: largest divergence relative to speed / cell size\n",
+      communicator.size(), 1e-9 * triad, request.steps));
   report.line(fmt::format(k_dns_row, "cells", "diffusion", "schedule", "lines", "ranks",
                           "transpose", "ms", "ns", "cpu ns", "MB", "fields", "div"));
   for (const DnsCase& dns_case : request.selected()) {
@@ -181,18 +179,18 @@ void measure_all(const DnsRequest& request, const Communicator& communicator, Re
 }  // namespace
 
 // Counted in doubles, stage by stage. The factors of lines along z are one number for a pair of
-// coefficients and for the wave numbers +-k_y, but for the first of the blocks of 16 columns.
+// coefficients and for the wave numbers +-k_y, except in the first of the blocks of 16 columns.
 double DnsResult::bytes_moved_per_cell() const {
   const double rows = dns_case.cells[1], blocks = std::ceil(dns_case.cells[0] / 16.0);
   const double factors = (blocks + 1.0) / (2.0 * blocks) * (rows / 2.0 + 1.0) / rows;
-  const double prediction = 4 + 3;  // u, v, w and p are read, u, v and w written
-  const double right_sides = 12;    // of a step: written, read and written, read
+  const double prediction = 4 + 3;  // reads u, v, w and p, writes u, v and w
+  const double right_sides = 12;    // per step: write, read and write, read
   const double settling = 3 + 3;    // implicit diffusion reads and writes u, v and w once more
-  const double poisson = 2 + 2 * factors;  // coefficients and factors, there and back
+  const double poisson = 2 + 2 * factors;  // coefficients and factors, forward and backward
   const double correction = 4 + 4;
   double stage = prediction + poisson + correction;
   if (dns_case.diffusion != "explicit") stage += settling;
-  // Two operators, of u and v and of w, are factorised anew and used again.
+  // Two operators, for u and v and for w, are factorised and applied.
   if (dns_case.diffusion == "implicit") stage += 2 * 2 * factors;
   return sizeof(double) * (dns::k_stages * stage + right_sides);
 }
@@ -202,13 +200,13 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
   result.dns_case = dns_case;
   result.ranks = communicator.size();
   const auto memory_before = static_cast<double>(memory_use().current);
-  const driver::DnsOptions options = run_options(dns_case);
-  driver::DnsSimulation simulation(communicator, options);
+  const DnsOptions options = run_options(dns_case);
+  DnsSimulation simulation(communicator, options);
   result.process_grid = pencil::to_string(simulation.tuning().processes);
   result.transpose = name_of(simulation.tuning().backend);
   result.schedule = simulation.flow().schedule();
   simulation.initialise();
-  simulation.step(k_step);  // touches all memory for the first time
+  simulation.step(k_step);  // first touch of all memory
   for (int n = 0; n < steps; ++n) {
     const Meter before(simulation.flow());
     communicator.barrier();
@@ -236,7 +234,7 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
 }
 
 int dns_bench(const std::vector<std::string>& words) {
-  return run_command<DnsRequest>("dns", "Speed of whole steps of a channel flow", declare,
+  return run_command<DnsRequest>("dns", "Speed of full channel-flow time steps", declare,
                                  measure_all, words);
 }
 

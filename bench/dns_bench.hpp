@@ -1,4 +1,4 @@
-// `octant bench dns`: how fast whole steps of a channel flow are, and where their time goes.
+// `octant bench dns`: speed of whole steps of a channel flow, and times of their parts.
 #pragma once
 
 #include <array>
@@ -16,17 +16,17 @@ struct DnsCase {
   std::string transpose = "auto", schedule = "auto";
 };
 
-// One case, measured. Times are of the fastest step, on the rank that was slowest in it.
+// Result of one case. Times are those of the fastest step, on its slowest rank.
 struct DnsResult {
   DnsCase dns_case;
   int ranks = 1;
   std::string process_grid, transpose, schedule;
-  double seconds = 0.0;      // of a step
-  double cpu_seconds = 0.0;  // processor time over all ranks of the step that took least
+  double seconds = 0.0;      // per step
+  double cpu_seconds = 0.0;  // CPU time over all ranks of the step with the least
   std::vector<std::pair<std::string, double>> parts;  // seconds of that step by part
   double bytes_sent = 0.0;         // per step by the rank that sends most: transposes and halos
-  double fields_of_memory = 0.0;   // peak memory of a rank over that of one of its fields
-  double scaled_divergence = 0.0;  // at the end, over the largest velocity by its cell's size
+  double fields_of_memory = 0.0;   // peak memory of a rank over that of one field
+  double scaled_divergence = 0.0;  // at the end, relative to the maximum velocity over cell size
 
   double cells() const {
     return static_cast<double>(dns_case.cells[0]) * dns_case.cells[1] * dns_case.cells[2];
@@ -34,14 +34,14 @@ struct DnsResult {
   double nanoseconds_per_cell() const { return 1e9 * seconds / cells(); }
   double cpu_nanoseconds_per_cell() const { return 1e9 * cpu_seconds / cells(); }
   bool moves_planes() const { return schedule == "planes"; }
-  // What the sweeps over planes must read and write per cell where no field stays in cache.
+  // Minimum memory traffic per cell of the sweeps over planes if no field stays in cache.
   double bytes_moved_per_cell() const;
 };
 
 // Collective; every rank gets the result.
 DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case, int steps);
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int dns_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

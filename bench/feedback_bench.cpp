@@ -16,12 +16,11 @@
 #include "bench/nested_mesh.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 #include "core/random.hpp"
 #include "mesh/cell_loop.hpp"
 #include "subgrid/black_holes/nucleus.hpp"
 #include "subgrid/events/grant_requests.hpp"
-#include "subgrid/supernovae/kinetic_blast.hpp"
+#include "subgrid/supernovae/blasts.hpp"
 
 namespace octant::bench {
 
@@ -30,7 +29,7 @@ namespace {
 using namespace subgrid;
 
 constexpr hydro::Gas k_monatomic{.gamma = 5.0 / 3.0};
-// Of supernovae and of nuclei, in cells of the finest level.
+// Radii of supernovae and of AGN, in cells of the finest level.
 constexpr double k_blast_radius = 2.0, k_jet_reach = 1.0;
 
 const std::map<std::string, EventSearch> k_searches{
@@ -45,14 +44,18 @@ struct FeedbackRequest {
   int repeats = 5;
 };
 
-// Gas of density 1, refined in half of the domain's width around its centre at each level.
+// Gas of density 1, with each level refining the central half of the width of the coarser one.
 mesh::Mesh make_gas(const Communicator& communicator, const FeedbackRequest& request, int cells) {
   mesh::MeshOptions options;
   options.base_cells.fill(cells);
   options.block_size = request.block_size;
   options.max_level = request.levels;
   mesh::Mesh mesh(mesh::Geometry(options), communicator, CommOptions{},
-                  {.variables = {{"density"}, {"x", 0}, {"y", 1}, {"z", 2}, {"energy"}}},
+                  {.variables = {{"density"},
+                                 {.name = "x", .vector_axis = 0},
+                                 {.name = "y", .vector_axis = 1},
+                                 {.name = "z", .vector_axis = 2},
+                                 {"energy"}}},
                   std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
   const auto in_cube = [](int level, const std::array<double, 3>& centre) {
     return std::all_of(centre.begin(), centre.end(),
@@ -75,7 +78,7 @@ void fill(mesh::Mesh& mesh) {
   }
 }
 
-// Finds the own leaf octant that holds a place. False if another rank has it.
+// Finds the own leaf octant that contains a position. Returns false if another rank has it.
 bool settle(const mesh::Mesh& mesh, EventPlace& place) {
   const mesh::Geometry& geometry = mesh.geometry();
   for (int level = 0; level <= mesh.finest_level(); ++level) {
@@ -96,7 +99,7 @@ bool settle(const mesh::Mesh& mesh, EventPlace& place) {
   return false;
 }
 
-// Event n, in the refined middle: in as many cells, however large the mesh is.
+// Position of event n in the refined centre, which has the same number of cells for any mesh size.
 EventPlace place_of(const mesh::Mesh& mesh, std::uint64_t n) {
   constexpr double k_base_cells = 32.0;  // along each axis
   const double width = std::min(0.5, k_base_cells * mesh.geometry().cell_size(0));
@@ -118,7 +121,7 @@ std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const Kinet
   return events;
 }
 
-// Every second nucleus has a jet, the others heat.
+// Every second AGN has a jet, the others heat.
 std::vector<JetLaw::Event> make_events(const mesh::Mesh& mesh, const JetLaw&, int count) {
   const double dx = mesh.geometry().cell_size(mesh.geometry().max_level());
   std::vector<JetLaw::Event> events;
@@ -148,10 +151,10 @@ std::vector<HeatLaw::Event> make_events(const mesh::Mesh& mesh, const HeatLaw&, 
 
 struct FeedbackResult {
   double seconds = std::numeric_limits<double>::infinity(), cpu_seconds = seconds;
-  double energy = 0.0;  // that all cells got
+  double energy = 0.0;  // received by all cells
 };
 
-// Of a function that changes gas, and returns the energy that this rank's gas got.
+// Measures a function that changes gas and returns the energy received by this rank's gas.
 template <class Change>
 FeedbackResult measure(mesh::Mesh& mesh, int repeats, const Change& change) {
   const Communicator& communicator = mesh.communicator();
@@ -221,7 +224,7 @@ void declare(Options& options, FeedbackRequest& request) {
 void measure_all(const FeedbackRequest& request, const Communicator& communicator, Report& report) {
   constexpr const char* k_row = "{:<11} {:>7} {:>6} {:>10} {:<7} {:>10} {:>10} {:>9}";
   const int threads = Kokkos::DefaultHostExecutionSpace().concurrency();
-  report.line(fmt::format("{} rank(s) of {} thread(s); the least of {} repeats\n",
+  report.line(fmt::format("{} rank(s) of {} thread(s); shortest of {} repeats\n",
                           communicator.size(), threads, request.repeats));
   report.line(fmt::format(k_row, "case", "events", "base", "leaf cells", "method", "ms", "ms cpu",
                           "brute/it"));
@@ -269,8 +272,8 @@ void measure_all(const FeedbackRequest& request, const Communicator& communicato
 }  // namespace
 
 int feedback_bench(const std::vector<std::string>& words) {
-  return run_command<FeedbackRequest>("feedback", "Supernovae and active nuclei that change gas",
-                                      declare, measure_all, words);
+  return run_command<FeedbackRequest>("feedback", "Supernova and AGN feedback on the gas", declare,
+                                      measure_all, words);
 }
 
 }  // namespace octant::bench

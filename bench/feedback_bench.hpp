@@ -1,4 +1,4 @@
-// `octant bench feedback`: how long many supernovae or active nuclei take to change the gas.
+// `octant bench feedback`: time of many supernovae or AGN events.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int feedback_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

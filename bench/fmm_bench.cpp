@@ -9,12 +9,11 @@
 #include "bench/command.hpp"
 #include "bench/nested_mesh.hpp"
 #include "comm/reproducible_sum.hpp"
-#include "core/cpu_time.hpp"
+#include "core/clock.hpp"
 #include "core/observer.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
 #include "gravity/fmm_arithmetic.hpp"
-#include "gravity/fmm_lists.hpp"
 #include "gravity/fmm_tree.hpp"
 #include "gravity/gravity.hpp"
 
@@ -25,7 +24,7 @@ namespace {
 namespace fmm = gravity::fmm;
 using Place = std::array<double, 3>;
 
-// --- what attracts -----------------------------------------------------------------------------
+// --- mass distribution -------------------------------------------------------------------------
 
 struct Star {
   Place centre;
@@ -33,7 +32,7 @@ struct Star {
 };
 constexpr Star k_stars[] = {{{0.41, 0.52, 0.47}, 0.14, 1.0}, {{0.71, 0.57, 0.55}, 0.07, 3.0}};
 
-// Every cell is multiplied by a number at random.
+// The density of every cell is multiplied by a random number.
 double density(const Place& x, double h) {
   double rho = 1e-8;
   for (const Star& star : k_stars) {
@@ -47,7 +46,7 @@ double density(const Place& x, double h) {
   return rho * (0.1 + 1.8 * RandomStream(1, key, 0).uniform(0));
 }
 
-// Whether a cube touches a star, or the core of the greater one on the second level.
+// Returns true if a cube touches a star, or, on the second level, the core of the larger star.
 bool touches_star(int level, const Place& centre, double side) {
   for (const Star& star : k_stars) {
     const double radius = level > 0 && star.radius > 0.1 ? 0.06 : star.radius;
@@ -81,7 +80,7 @@ gravity::GravityOptions fmm_gravity_options(double theta) {
   return options;
 }
 
-// Calls visit(level, place of the cell in its block, slot, centre) for own leaf cells.
+// Calls visit(level, index of the cell in its block, slot, centre) for own leaf cells.
 template <class Visit>
 void for_leaf_cells(const mesh::Mesh& mesh, const Visit& visit) {
   const int N = mesh.layout().block_size;
@@ -104,7 +103,7 @@ void for_leaf_cells(const mesh::Mesh& mesh, const Visit& visit) {
   }
 }
 
-// |sum m a| / sum |m a|, and the same of r x m a about the middle.
+// Residuals |sum m a| / sum |m a|, and the same for r x m a about the centre.
 std::array<double, 2> unbalanced(const mesh::Mesh& mesh, const gravity::Gravity& gravity) {
   std::array<std::vector<double>, 8> terms;
   const mesh::BlockLayout &gas = mesh.layout(), &stored = gravity.stored().layout();
@@ -128,8 +127,8 @@ std::array<double, 2> unbalanced(const mesh::Mesh& mesh, const gravity::Gravity&
 
 // --- operations --------------------------------------------------------------------------------
 
-// A number that counts what is done to it, on the host. A device has the same functions, because
-// those that call them are functions of both.
+// Scalar that counts its operations, on the host. Its members are device functions because their
+// callers are.
 struct Counted {
   double value;
   static inline int operations = 0;
@@ -152,19 +151,19 @@ struct Counted {
   KOKKOS_FUNCTION friend Counted fma(Counted a, Counted b, Counted c) {
     return counted(2, a.value * b.value + c.value);
   }
-  // Two of Newton's steps.
+  // Two Newton iterations.
   KOKKOS_FUNCTION friend Counted inverse_root(Counted a) {
     return counted(9, 1.0 / Kokkos::sqrt(a.value));
   }
 };
-// Every moment of a source, and every ratio.
+// Returns 1 for every moment of a source, and for every ratio.
 struct One {
   KOKKOS_FUNCTION Counted operator()(int) const { return 1.0; }
 };
 
-// Pairs of cells that meet as points, and as a target with moments, by bricks of a level.
+// Interacting pairs of cells per brick of a level: as points, and with a refined target.
 struct Pairs {
-  double points = 0.0, refined = 0.0, close = 0.0;  // of refined cells, those that are close
+  double points = 0.0, refined = 0.0, close = 0.0;  // close: part of `refined`
 };
 Pairs pairs_of(const fmm::BrickLevel& level, double theta) {
   constexpr int P = fmm::k_parents;
@@ -191,7 +190,7 @@ Pairs pairs_of(const fmm::BrickLevel& level, double theta) {
             const int I = q % P, J = q / P % P, K = q / (P * P);
             const int octant = (I >> 1) + 2 * (J >> 1) + 4 * (K >> 1);
             const int i = I + x, j = J + y, k = K + z;
-            const int from = level.near()[slot][side(k) * 9 + side(j) * 3 + side(i)];
+            const int from = level.tables()[slot][side(k) * 9 + side(j) * 3 + side(i)];
             if (from < 0) continue;
             const int there = ((i & 3) >> 1) + 2 * ((j & 3) >> 1) + 4 * ((k & 3) >> 1);
             const fmm::BrickCells target = level.cells()[slot], source = level.cells()[from];
@@ -226,7 +225,7 @@ Pairs count_pairs(const mesh::Mesh& mesh, double theta) {
 
 // --- times -------------------------------------------------------------------------------------
 
-// Adds up the processor time of scopes by their names.
+// Sums the CPU time of scopes by name.
 class PartClock final : public Observer {
  public:
   PartClock() { set_current(this); }
@@ -255,7 +254,7 @@ class PartClock final : public Observer {
 struct FmmRequest {
   Choice cases{{"uniform", "refined"}, "all"};
   std::vector<int> block_sizes{8, 16};
-  double theta = 0.0;  // both
+  double theta = 0.0;  // 0: both values
   int repeats = 5;
 };
 
@@ -279,12 +278,12 @@ void measure_fmm_cases(const FmmRequest& request, const Communicator& communicat
   const double peak = multiply_add_peak();
   const auto percent = [](double part) { return fmt::format("{:.0f}%", 100.0 * part); };
   constexpr const char* row = "{:<8} {:>5} {:>5} {:>8} {:>9} {:>8} {:>8} {:>7} {:>7} {:>8} {:>8}";
-  report.line(fmt::format(
-      "{} rank(s) of {} thread(s); multiply-adds of a core: {:.1f} GFlop/s; least of {} solves, "
-      "in\n"
-      "processor time; shares of that peak with the copies that kernels make of their sources\n",
-      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * peak,
-      request.repeats));
+  report.line(
+      fmt::format("{} rank(s) of {} thread(s); multiply-add peak of a core: {:.1f} GFlop/s; "
+                  "shortest of {} solves, in\nprocessor time; fractions of that peak include the "
+                  "copies of sources that kernels make\n",
+                  communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
+                  1e-9 * peak, request.repeats));
   report.line(fmt::format(row, "case", "block", "theta", "cells", "cells/s", "us/cell", "force",
                           "torque", "points", "refined", "both"));
   const std::vector<double> thetas =
@@ -338,7 +337,7 @@ double multiply_add_peak() {
     for (std::int64_t k = 0; k < steps; ++k) {
       for (int n = 0; n < chains; ++n) sum[n] = fmm::fma(sum[n], factor, term);
 #if !defined(OCTANT_GPU_COMPILER)
-      asm volatile("" : "+x"(factor), "+x"(term));  // or the loop is foreseen
+      asm volatile("" : "+x"(factor), "+x"(term));  // prevents evaluation at compile time
 #endif
     }
     const double seconds = 1e-9 * static_cast<double>(process_cpu_ns() - began);
@@ -356,19 +355,21 @@ double multiply_add_peak() {
 int operations_per_interaction(bool is_close) {
   Counted terms[fmm::k_terms];
   const Counted x(1.0), y(2.0), z(3.0);
-  Counted::operations = 6;  // the way from one to the other
+  Counted::operations = 6;  // separation vector
   if (is_close) fmm::interact<true, Counted>(One{}, One{}, x, y, z, terms);
   else fmm::interact<false, Counted>(One{}, One{}, x, y, z, terms);
   return Counted::operations;
 }
 
 FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case, int repeats) {
-  mesh::Mesh mesh(
-      mesh::Geometry(fmm_mesh_options(fmm_case)), communicator, CommOptions{},
-      {.variables =
-           {{"density"}, {"momentum_x", 0}, {"momentum_y", 1}, {"momentum_z", 2}, {"total_energy"}},
-       .ghosts = {2}},
-      std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
+  mesh::Mesh mesh(mesh::Geometry(fmm_mesh_options(fmm_case)), communicator, CommOptions{},
+                  {.variables = {{.name = "density"},
+                                 {.name = "momentum_x", .vector_axis = 0},
+                                 {.name = "momentum_y", .vector_axis = 1},
+                                 {.name = "momentum_z", .vector_axis = 2},
+                                 {.name = "total_energy"}},
+                   .ghosts = {2}},
+                  std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>());
   const auto rule = [&](int level, const Place& centre) {
     return touches_star(level, centre,
                         mesh.geometry().cell_size(level) * mesh.geometry().octant_size());
@@ -391,7 +392,7 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
 
   gravity::Gravity gravity(fmm_gravity_options(fmm_case.theta), mesh, CommOptions{});
   gravity.adapt_to_mesh();
-  for (int n = 0; n <= repeats; ++n) {  // the first one warms up
+  for (int n = 0; n <= repeats; ++n) {  // the first one is a warm-up
     PartClock clock;
     communicator.barrier();
     const std::int64_t before = process_cpu_ns();

@@ -18,7 +18,6 @@
 #include "bench/report.hpp"
 #include "comm/route.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "subgrid/friends/distributed.hpp"
@@ -41,7 +40,7 @@ struct FofRequest {
   double length = 0.0, period = 0.0;
 };
 
-// Bodies of this rank, whose ids are the numbers of points.
+// Bodies of this rank; their ids are the numbers of points.
 struct FofCase {
   std::string name;
   std::int64_t points;  // over all ranks
@@ -50,7 +49,7 @@ struct FofCase {
 };
 
 struct FofResult {
-  // The least of all repeats: of the slowest rank, and of the processors of all ranks.
+  // Minimum over all repeats: wall-clock time of the slowest rank, and CPU time of all ranks.
   double seconds = std::numeric_limits<double>::infinity();
   double cpu_seconds = std::numeric_limits<double>::infinity();
   std::vector<std::uint64_t> label;  // of each body of this rank
@@ -58,8 +57,8 @@ struct FofResult {
   int rounds = 0;
 };
 
-// Points all over a periodic box, or where clusters of fifty are; dense, as the cubes of offsets
-// are small.
+// Points distributed over a periodic box, or in clusters of fifty, which are dense because random
+// offsets are cubed.
 Point point_of(const std::string& name, std::int64_t n, std::int64_t points) {
   constexpr std::int64_t k_members = 50;
   constexpr double k_spread = 0.4;
@@ -77,7 +76,7 @@ Point point_of(const std::string& name, std::int64_t n, std::int64_t points) {
   return point;
 }
 
-// Gives every rank the bodies of one slab.
+// Sends the bodies of one slab to each rank.
 std::vector<Body> to_slabs(const Communicator& communicator, const std::vector<Body>& bodies,
                            double lower, double width) {
   const int ranks = communicator.size();
@@ -89,7 +88,7 @@ std::vector<Body> to_slabs(const Communicator& communicator, const std::vector<B
   return route(communicator, owners, std::span<const Body>(bodies)).items;
 }
 
-// The linking length is 0.2 mean separations, as halos are found with.
+// The linking length is 0.2 mean separations, as usual for haloes.
 FofCase made_up_case(const Communicator& communicator, const std::string& name,
                      std::int64_t points) {
   FofCase c{name, points, {0.2 / std::cbrt(static_cast<double>(points)), {1.0, 1.0, 1.0}}, {}};
@@ -103,11 +102,11 @@ FofCase made_up_case(const Communicator& communicator, const std::string& name,
 
 FofCase case_of_file(const Communicator& communicator, const FofRequest& request) {
   if (!(request.length > 0.0))
-    throw InputError("bench fof: --file {} needs a --length to link points within", request.file);
+    throw InputError("bench fof: --file {} requires --length, the linking length", request.file);
   const double period = request.period > 0.0 ? request.period : k_open;
   FofCase c{request.file, 0, {request.length, {period, period, period}}, {}};
   Box box;
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     for (const auto& row : read_rows(request.file, 3)) {
       box.add({row[0], row[1], row[2]});
       if (c.points++ % communicator.size() == communicator.rank())
@@ -151,7 +150,7 @@ FofResult find_once(const Communicator& communicator, const FofCase& c, const st
 FofResult find_well(const Communicator& communicator, const FofCase& c, const std::string& method,
                     int repeats) {
   FastestMethod fastest;
-  if (method == k_distributed)  // which tries its methods first
+  if (method == k_distributed)  // tries its methods first
     for (int n = 0; n < k_methods; ++n) find_once(communicator, c, method, fastest);
   FofResult best;
   for (int n = 0; n < (method == "brute" ? 1 : repeats); ++n) {
@@ -165,12 +164,12 @@ FofResult find_well(const Communicator& communicator, const FofCase& c, const st
 
 std::int64_t count_groups(const Communicator& communicator, const FofCase& c,
                           const std::vector<std::uint64_t>& label) {
-  std::int64_t groups = 0;  // the body with the smallest id stands for its group
+  std::int64_t groups = 0;  // groups are counted by the body with the smallest id
   for (std::size_t n = 0; n < label.size(); ++n) groups += label[n] == c.bodies[n].id;
   return communicator.sum(groups);
 }
 
-// One line per point: the number, from 0, of the first point in its group.
+// Writes one line per point: the number, from 0, of the first point in its group.
 void write_groups(const Communicator& communicator, const FofCase& c,
                   const std::vector<std::uint64_t>& label, const std::string& path) {
   struct Row {
@@ -180,11 +179,11 @@ void write_groups(const Communicator& communicator, const FofCase& c,
   for (std::size_t n = 0; n < label.size(); ++n) own.push_back({c.bodies[n].id, label[n]});
   std::vector<Row> rows = communicator.gather_to_root(std::span<const Row>(own));
   std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.point < b.point; });
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     if (!communicator.is_root()) return;
     std::ofstream file(path);
     for (const Row& row : rows) file << row.group << '\n';
-    if (!file.flush()) throw InputError("{}: cannot be written", path);
+    if (!file.flush()) throw InputError("cannot write {}", path);
   });
 }
 
@@ -220,18 +219,18 @@ void declare(Options& options, FofRequest& request) {
                "Output file with the first point of the group of each point");
 }
 
-// A row per case and method.
+// Table with a row per case and method.
 class FofTable {
  public:
   FofTable(const FofRequest& request, const Communicator& communicator, Report& report)
       : request_(request), communicator_(communicator), report_(report) {
-    report_.line(fmt::format("{} rank(s) of {} thread(s); the least of {} searches\n",
+    report_.line(fmt::format("{} rank(s) of {} thread(s); shortest of {} searches\n",
                              communicator.size(), threads(), request.repeats));
     report_.line(fmt::format(k_row, "case", "points", "method", "ms", "ms cpu", "groups",
                              "brute/it", "exponent", "copies", "rounds"));
   }
 
-  // By all methods that were chosen, which must agree.
+  // Measures all selected methods, which must agree.
   void measure(const FofCase& c) {
     std::vector<std::uint64_t> label;
     double brute = 0.0;
@@ -240,7 +239,7 @@ class FofTable {
       FofResult result = find_well(communicator_, c, method, request_.repeats);
       if (method == "brute") brute = result.seconds;
       const bool differs = communicator_.any(!is_first && label != result.label);
-      OCTANT_REQUIRE(!differs, "{} finds other groups than the method before it", method);
+      OCTANT_REQUIRE(!differs, "{} and the previous method find different groups", method);
       is_first = false;
       add_row(c, method, result, brute);
       label = std::move(result.label);
@@ -283,7 +282,8 @@ class FofTable {
     report_.add(object);
   }
 
-  // The power of the number of points by which time has grown since the same case with others.
+  // Exponent of the growth of time with the number of points since the previous run of the same
+  // case.
   std::optional<double> exponent_since_before(const FofCase& c, const std::string& method,
                                               double seconds) {
     const Before now{static_cast<double>(c.points), seconds};
@@ -312,7 +312,7 @@ void measure_all(const FofRequest& request, const Communicator& communicator, Re
 }  // namespace
 
 int fof_bench(const std::vector<std::string>& words) {
-  return run_command<FofRequest>("fof", "Groups of friends among points", declare, measure_all,
+  return run_command<FofRequest>("fof", "Friends-of-friends groups of points", declare, measure_all,
                                  words);
 }
 

@@ -1,4 +1,4 @@
-// `octant bench fof`: how fast groups of friends are found, and those among given points.
+// `octant bench fof`: speed of friends-of-friends group finding, and groups of given points.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int fof_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

@@ -46,7 +46,7 @@ void distribute(mesh::Mesh& mesh, Decomposition decomposition) {
   mesh.migrate({partition(decomposition, mesh.communicator(), {mesh.geometry().extent(0)}, items)});
 }
 
-// Other ranks across the faces of own blocks.
+// Neighbouring ranks across the faces of own blocks.
 struct Border {
   std::int64_t block_faces = 0;
   std::set<int> ranks;
@@ -74,7 +74,7 @@ std::int64_t neighbours_of(const mesh::Mesh& mesh) {
   return count;
 }
 
-// What one exchange of ghost cells sent from this rank: all were alike.
+// Data sent from this rank in one exchange of ghost cells; all exchanges are equal.
 ExchangeCount one_exchange(const mesh::Mesh& mesh) {
   for (ExchangeCount count : mesh.exchange_counts())
     if (count.component == "ghosts level 0" && count.exchanges > 0) {
@@ -82,7 +82,7 @@ ExchangeCount one_exchange(const mesh::Mesh& mesh) {
       count.bytes /= count.exchanges;
       return count;
     }
-  throw RunError("no exchange of ghost cells has been counted");
+  throw RunError("no ghost-cell exchange has been counted");
 }
 
 double median_seconds(mesh::Mesh& mesh, int exchanges) {
@@ -92,7 +92,7 @@ double median_seconds(mesh::Mesh& mesh, int exchanges) {
     const Clock clock;
     mesh.fill_ghosts(0, mesh::LevelFields::k_now, 1.0);
     const double slowest = mesh.communicator().max(seconds_with_kernels(clock));
-    if (n > 0) seconds.push_back(slowest);  // the first one warms up
+    if (n > 0) seconds.push_back(slowest);  // the first one is a warm-up
   }
   return seconds[median_index(seconds)];
 }
@@ -165,10 +165,10 @@ void declare(Options& options, GhostRequest& request) {
 
 void measure_all(const GhostRequest& request, const Communicator& communicator, Report& report) {
   const GhostGrid& grid = request.grid;
-  geometry_of(grid);  // throws before anything is said
+  geometry_of(grid);  // throws before any output
   report.line(
       fmt::format("{0}^3 cells in blocks of {1}^3, {2} values per cell, {3} ghost cells, {4} "
-                  "rank(s)\nleast/mean/most over the ranks, per exchange; median of {5}\n",
+                  "rank(s)\nminimum/mean/maximum over the ranks, per exchange; median of {5}\n",
                   grid.cells, grid.block_size, grid.variables, grid.ghosts, communicator.size(),
                   request.exchanges));
   report.line(ghost_heading());
@@ -214,8 +214,8 @@ GhostResult measure_ghosts(const Communicator& communicator, const GhostGrid& gr
 }
 
 int ghost_bench(const std::vector<std::string>& words) {
-  return run_command<GhostRequest>("ghost", "Ghost cells of a uniform periodic grid", declare,
-                                   measure_all, words);
+  return run_command<GhostRequest>("ghost", "Ghost-cell exchange on a uniform periodic grid",
+                                   declare, measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -1,5 +1,5 @@
-// `octant bench ghost`: what the ghost data of a uniform periodic grid cost, by decomposition and
-// by way of exchange.
+// `octant bench ghost`: cost of ghost-cell exchanges on a uniform periodic grid, by decomposition
+// and communication backend.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace octant::bench {
 
-// N^3 cells in blocks, with what gas dynamics stores and reads.
+// Grid of N^3 cells in blocks, with the variables and ghost layers of gas dynamics.
 struct GhostGrid {
   int cells = 64;
   int block_size = 8;
@@ -20,15 +20,15 @@ struct GhostGrid {
   int ghosts = 2;
 };
 
-// Over the ranks, per exchange. Neighbours are the ranks whose cells a rank reads; partners, those
-// that it sends messages to, which are others where messages are forwarded.
+// Statistics over the ranks, per exchange. Neighbours are the ranks whose cells a rank reads;
+// partners are those that it sends messages to, which differ if messages are forwarded.
 struct GhostResult {
   Decomposition decomposition = Decomposition::ksection;
   Backend backend = Backend::p2p;
   RankStatistics blocks, neighbours, face_neighbours, partners, messages, bytes;
-  RankStatistics surface, volume;  // cell faces that other ranks' cells touch; cells
-  double build_seconds = 0.0;      // to decide on owners, move the blocks and plan the exchange
-  double seconds = 0.0;            // of the median exchange, packing included, of the slowest rank
+  RankStatistics surface, volume;  // cell faces adjacent to other ranks' cells; cells
+  double build_seconds = 0.0;      // decomposition, migration and exchange plan
+  double seconds = 0.0;            // median exchange including packing, slowest rank
 
   double surface_to_volume() const { return surface.mean / volume.mean; }
 };
@@ -37,7 +37,7 @@ struct GhostResult {
 GhostResult measure_ghosts(const Communicator& communicator, const GhostGrid& grid,
                            Decomposition decomposition, Backend backend, int exchanges);
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int ghost_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

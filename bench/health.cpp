@@ -13,7 +13,6 @@
 #include <Kokkos_Core.hpp>
 
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 
 namespace octant::bench {
 
@@ -21,13 +20,13 @@ namespace {
 
 constexpr int k_lanes = 1 << 16, k_chain = 96, k_chains = 4;
 constexpr std::int64_t k_elements = std::int64_t{1} << 21;  // 48 MiB in three arrays
-constexpr int k_meetings = 20;                              // of a pair, per repeat
+constexpr int k_meetings = 20;                              // per pair and repeat
 
 using Array = Kokkos::View<double*>;
 using Space = Kokkos::DefaultExecutionSpace;
 constexpr bool k_on_host = std::is_same_v<Space, Kokkos::DefaultHostExecutionSpace>;
 
-// Independent chains of multiplications and additions that stay in registers.
+// Independent chains of multiplications and additions in registers.
 void compute(const Array& results) {
   Kokkos::parallel_for(
       "health compute", k_lanes, KOKKOS_LAMBDA(const int n) {
@@ -46,7 +45,7 @@ void triad(const Array& a, const Array& b, const Array& c) {
   Kokkos::fence();
 }
 
-// Of this rank: of its processors, shared out to its threads, where kernels run there.
+// Time of a kernel on this rank: CPU time divided by its threads, if kernels run on CPUs.
 double seconds_of(const std::function<void()>& kernel) {
   const std::int64_t cpu_before = process_cpu_ns();
   const Clock clock;
@@ -56,13 +55,13 @@ double seconds_of(const std::function<void()>& kernel) {
 }
 
 double least_seconds(int repeats, const std::function<void()>& kernel) {
-  kernel();  // warms up
+  kernel();  // warm-up
   double least = std::numeric_limits<double>::infinity();
   for (int n = 0; n < repeats; ++n) least = std::min(least, seconds_of(kernel));
   return least;
 }
 
-// Seconds for two ranks to hear of each other, on both of them.
+// Seconds for a barrier of two ranks, on both of them.
 double meeting_seconds(const Communicator& pair, int repeats) {
   double least = std::numeric_limits<double>::infinity();
   for (int n = 0; n <= repeats; ++n) {
@@ -88,7 +87,7 @@ void measure_network(const Communicator& communicator, int repeats, RankHealth& 
     sum += seconds;
   }
   if (!ratios.empty()) health.latency_seconds = sum / static_cast<double>(ratios.size());
-  // The partner of a slow rank is slow at one distance; the slow rank itself at all of them.
+  // The partner of a slow rank is slow at one distance; the slow rank itself at all distances.
   if (ratios.size() < 2) return;
   std::nth_element(ratios.begin(), ratios.begin() + 1, ratios.end(), std::greater<>());
   health.latency_ratio = ratios[1];
@@ -103,14 +102,14 @@ std::string node_name(const Communicator& communicator, const HealthCheck& check
   return fmt::format("{}:{}", name.data(), communicator.rank() / check.ranks_per_node);
 }
 
-// The ranks whose nodes have the same name, as far as 62 bits of a hash can tell.
+// Ranks whose nodes have the same name, by 62 bits of a hash.
 Communicator ranks_of_node(const Communicator& communicator, const std::string& name) {
   const std::uint64_t hash = std::hash<std::string>{}(name);
   const auto colour = [&](int shift) { return static_cast<int>(hash >> shift & 0x7fffffff); };
   return communicator.split(colour(0)).split(colour(31));
 }
 
-// What the first rank of a slow node tells the root.
+// Report of the first rank of a slow node to the root.
 struct NodeReport {
   std::array<char, 256> name;
   int first_rank, ranks, slow_ranks;
@@ -148,10 +147,10 @@ double compute_flops() { return 2.0 * k_lanes * k_chain * k_chains; }
 double memory_bytes() { return 24.0 * static_cast<double>(k_elements); }
 
 double median_over_ranks(const Communicator& communicator, double value, bool counts) {
-  // Doubles >= 0 are ordered as the integers of the same bits.
+  // Non-negative doubles have the same order as the integers of the same bits.
   const auto bits = counts ? std::bit_cast<std::int64_t>(value) : std::int64_t{0};
   const std::int64_t half = (communicator.sum(std::int64_t{counts}) + 1) / 2;
-  std::int64_t low = -1, high = communicator.max(bits);  // too low; high enough
+  std::int64_t low = -1, high = communicator.max(bits);  // too low; sufficient
   while (high - low > 1) {
     const std::int64_t middle = low + (high - low) / 2;
     const bool enough = communicator.sum(std::int64_t{counts && bits <= middle}) >= half;

@@ -1,4 +1,4 @@
-// How well the processor, the memory and the network of every rank do beside those of the others.
+// Comparison of processor, memory and network performance between ranks.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@
 namespace octant::bench {
 
 struct HealthCheck {
-  int repeats = 5;         // of each measurement; the best counts
-  double slow = 1.5;       // times the median rank's time that count as slow computing or memory
-  double late = 5.0;       // and, for messages, of two partners at least
-  int ranks_per_node = 0;  // makes nodes of so many consecutive ranks; 0: the machine's own
-  int slow_rank = -1;      // a rank that does all its computing several times, to test the check
-  int slow_factor = 3;     // so many
+  int repeats = 5;         // of each measurement; the best one counts
+  double slow = 1.5;       // threshold for computing and memory, in times of the median rank
+  double late = 5.0;       // threshold for messages, to at least two partners
+  int ranks_per_node = 0;  // artificial nodes of consecutive ranks; 0: actual nodes
+  int slow_rank = -1;      // rank with artificially slow computing, for tests
+  int slow_factor = 3;     // its slow-down factor
 };
 
-// Of one rank. Latencies are in units of the median over all pairs of ranks at the same distance.
+// Result of one rank. Latencies are relative to the median over all pairs of ranks at the same
+// distance.
 struct RankHealth {
-  double compute_seconds = 0.0;  // for compute_flops()
-  double memory_seconds = 0.0;   // for memory_bytes()
-  double latency_ratio = 1.0;    // the second largest of all distances; 1 where there are not two
-  double latency_seconds = 0.0;  // there and back, the mean over distances; 0 on one rank
+  double compute_seconds = 0.0;  // time for compute_flops()
+  double memory_seconds = 0.0;   // time for memory_bytes()
+  double latency_ratio = 1.0;    // second largest over all distances; 1 if there are fewer than two
+  double latency_seconds = 0.0;  // round trip, mean over distances; 0 on one rank
 };
 
-// A node that holds a slow rank, with the worst of its ranks against the median rank.
+// Node with a slow rank, and the worst ratios of its ranks to the median rank.
 struct SlowNode {
   std::string name;
   int first_rank = 0, ranks = 0, slow_ranks = 0;
@@ -36,15 +37,15 @@ struct SlowNode {
 struct HealthResult {
   RankHealth own, median, worst;
   int nodes = 1;
-  std::vector<SlowNode> slow_nodes;  // in the order of ranks, on the root; empty elsewhere
+  std::vector<SlowNode> slow_nodes;  // in the order of ranks, on the root; else empty
 };
 
-// Measures all ranks at the same time, in log2(ranks) rounds of pairs for the network: rank r meets
-// r xor 1, 2, 4, ... A rank's kernels are timed by its processors' time where they run on them, so
-// that other programs do not count. Collective.
+// Measures all ranks at the same time, and the network in log2(ranks) rounds of pairs: rank r with
+// r xor 1, 2, 4, ... Kernels on CPUs are timed by CPU time, which excludes other programs.
+// Collective.
 RankHealth measure_rank(const Communicator& communicator, const HealthCheck& check);
 
-// Sets the ranks against their median, and names the nodes of slow ones. Collective; every rank
+// Compares the ranks with their median, and returns the nodes of slow ones. Collective; every rank
 // gives its own measurement and gets the result.
 HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& check,
                            const RankHealth& own);
@@ -52,8 +53,8 @@ HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& 
 double compute_flops();
 double memory_bytes();
 
-// The lower median over all ranks of a value >= 0, of those that have one (`counts`); 0 if none
-// has. Found by bisection: no rank holds a value of every other. Collective.
+// Lower median of a non-negative value over all ranks with `counts`; 0 if there are none. Found by
+// bisection, so that no rank stores all values. Collective.
 double median_over_ranks(const Communicator& communicator, double value, bool counts = true);
 
 }  // namespace octant::bench

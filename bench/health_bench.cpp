@@ -39,15 +39,14 @@ void declare(Options& options, HealthRequest& request) {
 void write_exclude_list(const Communicator& communicator, const std::string& path,
                         const std::vector<SlowNode>& nodes) {
   if (path.empty()) return;
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     if (!communicator.is_root()) return;
     std::ofstream file(path);
     for (const SlowNode& node : nodes) file << node.name << '\n';
     file.flush();
     if (!file)
       throw InputError(
-          "--exclude {}: the file cannot be written; check the folder and its "
-          "permissions",
+          "--exclude {}: the file cannot be written; check the directory and its permissions",
           path);
   });
 }
@@ -71,7 +70,7 @@ void report_ranks(const Report& report, const HealthResult& r) {
 
 void report_nodes(const Report& report, const std::vector<SlowNode>& nodes) {
   if (nodes.empty()) return report.line("\nno node is slow");
-  report.line("\nslow nodes, times the median rank:");
+  report.line("\nslow nodes (times relative to the median rank):");
   for (const SlowNode& node : nodes)
     report.line(
         fmt::format("{}: {} of {} rank(s) from rank {} on; computing {:.2f}, memory {:.2f}, "
@@ -104,10 +103,10 @@ JsonObject json(const Communicator& communicator, const HealthResult& r) {
 }
 
 void measure_all(const HealthRequest& request, const Communicator& communicator, Report& report) {
-  write_exclude_list(communicator, request.exclude_file, {});  // before anything is measured
+  write_exclude_list(communicator, request.exclude_file, {});  // tests writing first
   const HealthResult result =
       compare_ranks(communicator, request.check, measure_rank(communicator, request.check));
-  report.line(fmt::format("{} rank(s) on {} node(s), all at the same time; best of {}\n",
+  report.line(fmt::format("{} rank(s) on {} node(s), simultaneously; best of {}\n",
                           communicator.size(), result.nodes, request.check.repeats));
   report_ranks(report, result);
   report_nodes(report, result.slow_nodes);

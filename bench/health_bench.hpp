@@ -1,4 +1,4 @@
-// `octant bench health`: names slow nodes before a long run.
+// `octant bench health`: finds slow nodes before a long run.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options or an exclude list that
+// Runs the command. Returns an exit code; throws InputError for bad options or an exclude list that
 // cannot be written. Collective.
 int health_bench(const std::vector<std::string>& options);
 

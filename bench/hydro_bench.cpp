@@ -5,18 +5,17 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
+#include "amr/amr_simulation.hpp"
 #include "bench/command.hpp"
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
-#include "driver/amr_simulation.hpp"
 
 namespace octant::bench {
 
 namespace {
 
-void run_steps(driver::AmrSimulation& simulation, int steps) {
+void run_steps(AmrSimulation& simulation, int steps) {
   for (int n = 0; n < steps; ++n) {
     simulation.adapt();
     simulation.measure();
@@ -25,8 +24,9 @@ void run_steps(driver::AmrSimulation& simulation, int steps) {
   Kokkos::fence();
 }
 
-// By the root's names: a rank without work may lack a part, or have met it later.
-std::vector<std::pair<std::string, double>> slowest_parts(const driver::Timers& timers,
+// Uses the root's names, because a rank without work may lack a part, or have them in another
+// order.
+std::vector<std::pair<std::string, double>> slowest_parts(const Timers& timers,
                                                           const Communicator& communicator) {
   auto count = static_cast<std::int64_t>(timers.parts().size());
   communicator.broadcast(count);
@@ -47,12 +47,12 @@ HydroResult measure_once(const Communicator& communicator, const HydroCase& hydr
   result.hydro_case = hydro_case;
   result.ranks = communicator.size();
   result.threads = Kokkos::DefaultHostExecutionSpace().concurrency();
-  driver::AmrOptions options = run_options(hydro_case);
-  driver::AmrSimulation simulation(communicator, options);
+  AmrOptions options = run_options(hydro_case);
+  AmrSimulation simulation(communicator, options);
   Clock clock;
   simulation.initialise();
   result.initial_seconds = communicator.max(clock.seconds());
-  // The first step on a mesh that stays as it is touches all memory for the first time.
+  // The first step on a fixed mesh is the first touch of all memory.
   if (hydro_case.is_uniform()) run_steps(simulation, 1);
 
   simulation.timers().reset();
@@ -153,7 +153,7 @@ struct HydroRequest {
           }
     return all;
   }
-  // Those of 26 points have no half step in time.
+  // Reconstructions with 26 points have no half step in time.
   static bool fits(const std::string& scheme, const std::string& reconstruction) {
     return scheme != "muscl_hancock" || !reconstruction.starts_with("ppm26");
   }
@@ -182,11 +182,11 @@ void declare(Options& options, HydroRequest& request) {
 
 void measure_all(const HydroRequest& request, const Communicator& communicator, Report& report) {
   const std::vector<HydroCase> cases = request.selected();
-  for (const HydroCase& hydro_case : cases) run_options(hydro_case);  // before hours are spent
+  for (const HydroCase& hydro_case : cases) run_options(hydro_case);  // validates all cases first
   const double triad = triad_bytes_per_second(communicator);
   report.line(fmt::format(
-      "{} rank(s) of {} thread(s), {} and {}; triad {:.1f} GB/s; median of {}\n"
-      "M: million updates of leaf cells by full steps; cpu s: processor seconds of all cores\n",
+      "{} rank(s) of {} thread(s), {} and {}; triad {:.1f} GB/s; median of {}\nM: million "
+      "leaf-cell updates in full steps; cpu s: processor seconds summed over all cores\n",
       communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
       request.common.limiter, request.common.riemann, 1e-9 * triad, request.repeats));
   report.line(hydro_heading());
@@ -212,7 +212,7 @@ HydroResult measure_hydro(const Communicator& communicator, const HydroCase& hyd
 }
 
 int hydro_bench(const std::vector<std::string>& words) {
-  return run_command<HydroRequest>("hydro", "Speed of whole steps of gas dynamics", declare,
+  return run_command<HydroRequest>("hydro", "Speed of full hydrodynamic time steps", declare,
                                    measure_all, words);
 }
 

@@ -8,7 +8,7 @@ namespace octant::bench {
 
 namespace {
 
-// A sound wave oblique to the grid, strong enough that no cell is like its neighbours.
+// Sound wave oblique to the grid, with an amplitude for which neighbouring cells differ.
 constexpr const char* k_uniform = R"(
 [problem]
 name = "sound_wave"
@@ -17,9 +17,9 @@ amplitude = 0.1
 velocity = [0.3, 0.2, 0.1]
 )";
 
-// A blast from the eight cells around the centre. In smooth flow our jump across a cell,
+// Blast wave from the eight cells around the centre. In smooth flow Octant's jump across a cell,
 // |q+ - q-| / (|q+| + |q-|), equals 2 |q+ - q| / (q+ + q) between neighbours, the criterion of
-// RAMSES: the thresholds are the same.
+// RAMSES, so the thresholds are the same.
 constexpr const char* k_amr_sedov = R"(
 [problem]
 name = "sedov"
@@ -35,7 +35,7 @@ gradient = [0.1, 0.1]
 buffer = 1
 )";
 
-driver::AmrOptions options_on(const HydroCase& c, std::vector<std::string> settings) {
+AmrOptions options_on(const HydroCase& c, std::vector<std::string> settings) {
   settings.insert(
       settings.end(),
       {fmt::format("mesh.block_size={}", c.block_size),
@@ -45,17 +45,17 @@ driver::AmrOptions options_on(const HydroCase& c, std::vector<std::string> setti
        "hydro.dual_energy=" + c.dual_energy, "execution.schedule=" + c.schedule, "time.cfl=0.8"});
   if (c.batch_megabytes > 0)
     settings.push_back(fmt::format("execution.batch_megabytes={}", c.batch_megabytes));
-  return driver::AmrOptions::from_text(c.is_uniform() ? k_uniform : k_amr_sedov,
-                                       "octant bench hydro", settings);
+  return AmrOptions::from_text(c.is_uniform() ? k_uniform : k_amr_sedov, "octant bench hydro",
+                               settings);
 }
 
 }  // namespace
 
-driver::AmrOptions run_options(const HydroCase& c) {
+AmrOptions run_options(const HydroCase& c) {
   return options_on(c, {fmt::format("mesh.base_cells=[{0}, {0}, {0}]", c.base_cells())});
 }
 
-driver::AmrOptions level_options(const HydroCase& c, const std::array<int, 3>& blocks) {
+AmrOptions level_options(const HydroCase& c, const std::array<int, 3>& blocks) {
   const int N = c.block_size;
   const auto [x, y, z] = blocks;
   return options_on(c, {fmt::format("mesh.base_cells=[{}, {}, {}]", N * x, N * y, N * z),

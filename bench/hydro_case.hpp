@@ -1,10 +1,10 @@
-// The flows that `octant bench hydro` runs.
+// Flows of `octant bench hydro`.
 #pragma once
 
 #include <array>
 #include <string>
 
-#include "driver/run_options.hpp"
+#include "amr/amr_options.hpp"
 
 namespace octant::bench {
 
@@ -13,20 +13,20 @@ struct HydroCase {
   std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "minmod";
   std::string riemann = "hllc", dual_energy = "off", schedule = "auto";
   int block_size = 16;
-  int cells = 0;            // of level 0 along each axis; 0: 128 (uniform) or 32 (amr_sedov)
-  int steps = 0;            // coarse ones; 0: 10 or 50
-  int batch_megabytes = 0;  // 0: as execution.batch_megabytes has it
+  int cells = 0;            // on level 0 along each axis; 0: 128 (uniform) or 32 (amr_sedov)
+  int steps = 0;            // coarse steps; 0: 10 or 50
+  int batch_megabytes = 0;  // 0: default of execution.batch_megabytes
 
   int base_cells() const { return cells > 0 ? cells : is_uniform() ? 128 : 32; }
   int coarse_steps() const { return steps > 0 ? steps : is_uniform() ? 10 : 50; }
   bool is_uniform() const { return name == "uniform"; }
 };
 
-// The parameters of the run, checked, with the problem prepared. Throws InputError where they do
-// not fit together.
-driver::AmrOptions run_options(const HydroCase& hydro_case);
+// Returns the validated parameters of the run, with the problem prepared. Throws InputError for
+// inconsistent parameters.
+AmrOptions run_options(const HydroCase& hydro_case);
 
-// Those of the uniform flow on a level of so many blocks along each axis.
-driver::AmrOptions level_options(const HydroCase& hydro_case, const std::array<int, 3>& blocks);
+// Parameters of the uniform flow on a level with the given number of blocks along each axis.
+AmrOptions level_options(const HydroCase& hydro_case, const std::array<int, 3>& blocks);
 
 }  // namespace octant::bench

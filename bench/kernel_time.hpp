@@ -1,11 +1,11 @@
-// Time that kernels take, which a GPU may still run when the call that launched them has returned.
+// Timing of kernels, which a GPU may still execute after the launching call has returned.
 #pragma once
 
 #include "core/clock.hpp"
 
 namespace octant::bench {
 
-// The seconds that a clock has counted when all kernels launched so far are done.
+// Waits for all kernels launched so far; returns the seconds of the clock.
 double seconds_with_kernels(const Clock& clock);
 
 }  // namespace octant::bench

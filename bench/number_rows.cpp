@@ -11,7 +11,7 @@ namespace octant::bench {
 
 std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t columns) {
   std::ifstream file(path);
-  if (!file) throw InputError("{}: cannot be read; is it there?", path);
+  if (!file) throw InputError("cannot read {}; check that the file exists", path);
   std::vector<std::vector<double>> rows;
   std::string line;
   for (int number = 1; std::getline(file, line); ++number) {
@@ -25,7 +25,7 @@ std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t 
       throw InputError("{}, line {}: \"{}\" is not {} number(s)", path, number, line, columns);
     rows.push_back(std::move(row));
   }
-  if (rows.empty()) throw InputError("{}: holds no numbers", path);
+  if (rows.empty()) throw InputError("{}: contains no numbers", path);
   return rows;
 }
 

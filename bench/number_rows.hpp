@@ -1,4 +1,4 @@
-// Files of numbers that benchmarks are given.
+// Numerical input files of benchmarks.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,9 @@
 
 namespace octant::bench {
 
-// The rows of a text file, of so many numbers each, between commas or blanks. A first line of words
-// is skipped, as are comments. Throws InputError for anything else, and where there are no rows.
+// Reads the rows of a text file, with `columns` numbers each, separated by commas or blanks. A
+// first line of words is skipped, as are comments. Throws InputError for other content, and if
+// there are no rows.
 std::vector<std::vector<double>> read_rows(const std::string& path, std::size_t columns);
 
 }  // namespace octant::bench

@@ -1,22 +1,22 @@
 // The two algorithms of the P-TDMA paper (Diez Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316
-// (2025) 109811, section 2.2.4), for `octant bench tridiagonal` to compare with that of the
-// solvers, which needs two sweeps over the planes instead of three.
+// (2025) 109811, section 2.2.4), for comparison in `octant bench tridiagonal` with the algorithm of
+// the solvers, which needs two sweeps over the planes instead of three.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <functional>
 
-#include "pencil/reduced_system.hpp"
+#include "pencil/ptdma.hpp"
 
 namespace octant::bench {
 
-// Of algorithm 1 matrix and right-hand side are reduced together, in every solve; algorithm 2
-// reduces the matrix once and keeps the factors.
+// Algorithm 1 reduces matrix and right-hand side together in every solve; algorithm 2 reduces the
+// matrix once and stores the factors.
 enum class PtdmaAlgorithm { one, two };
 
-// The lines of a LineProblem, by one thread of each rank. Planes are counted in the order of the
-// sweep, 0 .. m - 1.
+// Solves the lines of a LineProblem with one thread per rank. Planes are counted in the order of
+// the sweep, 0 .. m - 1.
 template <class Matrices>
 class PaperPtdma {
  public:
@@ -35,7 +35,7 @@ class PaperPtdma {
         first_(matrices_.size()),
         ends_(problem) {}
 
-  // identity + laplacian * matrix. Collective.
+  // Sets the operator identity + laplacian * matrix. Collective.
   void set_operator(const pencil::TridiagonalMatrix& matrix, double identity, double laplacian) {
     matrix_ = matrix;
     identity_ = identity;
@@ -47,7 +47,7 @@ class PaperPtdma {
     set_ends();
   }
 
-  // In place. Collective.
+  // Solves in place. Collective.
   void solve(const pencil::Planes& planes) {
     const bool with_matrix = algorithm_ == PtdmaAlgorithm::one;
     const pencil::SweptPlanes d{planes, planes_ - 1, sweep_};
@@ -74,7 +74,8 @@ class PaperPtdma {
  private:
   double* of(pencil::Buffer& buffer, int n) { return buffer.data() + n * matrices_.size(); }
 
-  // Coefficients of plane n in the first loop, ascending, and in the second one, descending.
+  // Coefficients of plane n in the first, ascending loop; reduce_matrix() is for the second,
+  // descending one.
   void eliminate_matrix(int n) {
     const double A = coefficients_.before[n], C = coefficients_.after[n];
     double *r = of(r_, n), *a = of(a_, n), *c = of(c_, n);
@@ -108,7 +109,7 @@ class PaperPtdma {
     ends_.set(own, coefficients_of, identity_ == 0.0);
   }
 
-  // The same for right-hand sides.
+  // Loop over the right-hand sides of a plane.
   template <class Body, class... Plane>
   void for_each(const Body& body, const Plane*... coefficients) {
     pencil::for_each_line(lines_, {0, lines_.rows}, matrices_, body, coefficients...);
@@ -141,7 +142,7 @@ class PaperPtdma {
   double identity_ = 0.0, laplacian_ = 1.0;
   pencil::PlaneCoefficients coefficients_;
   pencil::Buffer r_, a_, c_;  // [plane][coefficient]
-  pencil::Buffer first_;      // what scales plane 0
+  pencil::Buffer first_;      // scale factor of plane 0
   pencil::EndPlanes<Matrices> ends_;
 };
 

@@ -12,7 +12,6 @@
 #include "bench/nested_mesh.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 #include "core/error.hpp"
 #include "core/random.hpp"
 #include "particles/particles.hpp"
@@ -37,7 +36,7 @@ mesh::Mesh make_mesh(const Communicator& communicator, const ParticleCase& c) {
           std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()};
 }
 
-// Refines octants around the centre, each level in half the radius of the coarser one.
+// Refines octants around the centre, each level within half the radius of the coarser one.
 void refine_centre(mesh::Mesh& mesh, Particles& particles) {
   const auto in_ball = [](int level, const std::array<double, 3>& centre) {
     double square = 0.0;
@@ -54,7 +53,7 @@ void distribute(mesh::Mesh& mesh, Particles& particles) {
   particles.adapt_to_mesh();
 }
 
-// Particles all over the box; every second one in the clump, where there is one.
+// Particles distributed over the box; every second one in the clump, if there is one.
 particles::ParticleBatch make_particles(const Communicator& communicator, const ParticleCase& c) {
   particles::ParticleBatch batch;
   const std::int64_t ranks = communicator.size(), rank = communicator.rank();
@@ -92,7 +91,7 @@ struct Fields {
   }
 };
 
-// One step of every level, each as long as its cells allow.
+// Executes a phase on every level, with the step that its cell size allows.
 void run_phase(ParticlePhase phase, Particles& particles, const mesh::Mesh& mesh,
                const Fields& fields) {
   if (phase == k_deposit) return particles.deposit(0);
@@ -105,7 +104,7 @@ void run_phase(ParticlePhase phase, Particles& particles, const mesh::Mesh& mesh
   }
 }
 
-// Seconds of deposit, kick and drift.
+// Total seconds of deposit, kick and drift.
 double seconds_of_step(const double (&seconds)[k_phases]) {
   return seconds[k_deposit] + seconds[k_kick] + seconds[k_drift];
 }
@@ -166,11 +165,11 @@ void declare(Options& options, ParticleRequest& request) {
 }
 
 void measure_all(const ParticleRequest& request, const Communicator& communicator, Report& report) {
-  report.line(
-      fmt::format("{} rank(s) of {} thread(s), {} particles, base {}^3; least of {} steps\n"
-                  "million particles per second of wall time, and of processor time of all cores\n",
-                  communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
-                  request.common.particles, request.common.cells, request.repeats));
+  report.line(fmt::format(
+      "{} rank(s) of {} thread(s), {} particles, base {}^3; shortest of {} steps\nmillion "
+      "particles per second of wall-clock time, and of processor time summed over all cores\n",
+      communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(),
+      request.common.particles, request.common.cells, request.repeats));
   report.line(particle_heading());
   for (const std::string& name : request.cases.selected())
     for (const int block_size : request.block_sizes) {

@@ -5,7 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "pencil/buffer.hpp"
+#include "pencil/field.hpp"
 #include "pencil/tuning.hpp"
 
 namespace octant::bench {
@@ -22,8 +22,9 @@ std::vector<pencil::ProcessGrid> PencilChoice::grids(int ranks, int least_planes
     if (ranks % y == 0 && cells[1] >= y && cells[2] / (ranks / y) >= least_planes)
       grids.push_back({y, ranks / y});
   if (grids.empty())
-    throw InputError("no process grid of {} ranks fits {} x {} x {} cells: use fewer ranks", ranks,
-                     cells[0], cells[1], cells[2]);
+    throw InputError(
+        "no process grid of {} ranks is compatible with {} x {} x {} cells; use fewer ranks", ranks,
+        cells[0], cells[1], cells[2]);
   return grids;
 }
 

@@ -1,4 +1,4 @@
-// What the benchmarks on pencils have in common.
+// Common parts of the pencil benchmarks.
 #pragma once
 
 #include <cstdint>
@@ -18,19 +18,19 @@ struct PencilChoice {
   std::string process_grid = "all";  // or "2x4"
 
   pencil::Cells shape() const { return {cells[0], cells[1], cells[2]}; }
-  // Those of all ranks that leave at least so many planes and rows to each, or the one that was
-  // chosen. Throws InputError if none fits.
+  // Returns the process grids of all ranks with at least `least_planes` planes and rows per rank,
+  // or the selected one. Throws InputError if none fits.
   std::vector<pencil::ProcessGrid> grids(int ranks, int least_planes) const;
 };
 void declare(Options& options, PencilChoice& choice);
 
-// Seconds of the slowest rank in each of `repeats` calls, after one that warms up: the least of
-// them, because other people's load only adds. Collective.
+// Minimum of the slowest rank's seconds over `repeats` calls after one warm-up, because load by
+// other programs can only add. Collective.
 double least_of_slowest(const Communicator& communicator, int repeats,
                         const std::function<double()>& seconds_of_one);
 
-// Bytes per second that all ranks together copy, counting what is read and what is written, between
-// arrays of `entries` doubles per rank. Collective.
+// Bytes per second copied by all ranks, reads and writes, between arrays of `entries` doubles per
+// rank. Collective.
 double copy_bytes_per_second(const Communicator& communicator, std::int64_t entries);
 
 }  // namespace octant::bench

@@ -9,10 +9,10 @@
 #include "bench/block_costs.hpp"
 #include "bench/placement_replay.hpp"
 #include "bench/report.hpp"
-#include "core/cpu_time.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "decomp/placement/policies.hpp"
-#include "driver/command_line.hpp"
+#include "run/run_request.hpp"
 
 namespace octant::bench {
 
@@ -21,7 +21,7 @@ namespace {
 using namespace octant::placement;
 
 constexpr int k_any = std::numeric_limits<int>::max();
-constexpr int k_ranks = 4096;  // where nothing else is said
+constexpr int k_ranks = 4096;  // default
 
 struct PlacementRequest {
   std::string costs_file, mesh_file, previous_file, owners_file;
@@ -80,7 +80,7 @@ struct Result {
 
 double thread_seconds() { return 1e-9 * static_cast<double>(thread_cpu_ns()); }
 
-// Zone by zone, as planners would do it side by side.
+// Processes zones in sequence, as planners would do in parallel.
 Result measure(const PolicyOptions& options, const BlockList& blocks, int ranks, int repeats) {
   Result result{.policy = options.name, .owners = {}, .traffic = {}};
   std::vector<double> whole, slowest;
@@ -145,8 +145,8 @@ std::vector<Leaf> leaves_of(const PlacementRequest& request, std::size_t blocks)
   if (request.mesh_file.empty()) return {};
   auto leaves = read_leaves(request.mesh_file);
   if (leaves.size() != blocks)
-    throw InputError("{}: {} leaves, but there are {} costs", request.mesh_file, leaves.size(),
-                     blocks);
+    throw InputError("{}: contains {} leaf blocks, but there are {} costs", request.mesh_file,
+                     leaves.size(), blocks);
   return leaves;
 }
 
@@ -154,8 +154,8 @@ Owners previous_owners(const PlacementRequest& request, std::size_t blocks) {
   if (request.previous_file.empty()) return {};
   Owners owners = read_owners(request.previous_file);
   if (owners.size() != blocks)
-    throw InputError("{}: {} owners, but there are {} costs", request.previous_file, owners.size(),
-                     blocks);
+    throw InputError("{}: contains {} owners, but there are {} costs", request.previous_file,
+                     owners.size(), blocks);
   return owners;
 }
 
@@ -198,9 +198,9 @@ int placement_bench(const std::vector<std::string>& words) {
   Options options("placement", "Placement of blocks on ranks by their costs");
   PlacementRequest request;
   declare(options, request);
-  if (!options.read(words)) return driver::k_done;
+  if (!options.read(words)) return k_done;
   const Communicator world = Communicator::world();
-  world.agree([&] {
+  world.collective_try([&] {
     if (!world.is_root()) return;
     if (request.replay.run.empty()) return place_once(request);
     request.replay.ranks = request.ranks;
@@ -208,7 +208,7 @@ int placement_bench(const std::vector<std::string>& words) {
     request.replay.block_bytes = static_cast<double>(request.block_bytes);
     print_replay(request.replay, request.json);
   });
-  return driver::k_done;
+  return k_done;
 }
 
 }  // namespace octant::bench

@@ -1,4 +1,4 @@
-// `octant bench placement`: what the placement policies make of given or made-up block costs.
+// `octant bench placement`: results of the placement policies for given or generated block costs.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options and files. Only the root
-// works.
+// Runs the command. Returns an exit code; throws InputError for bad options and files. Only the
+// root works.
 int placement_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

@@ -9,22 +9,19 @@
 
 #include "bench/report.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 #include "decomp/morton.hpp"
 #include "decomp/placement/locality.hpp"
 
 namespace octant::bench {
 
 using namespace octant::placement;
-using telemetry::RecordedBlock;
-using telemetry::RecordedStep;
 
 namespace {
 
 constexpr double k_weight_of_new = 0.3;  // in the moving average of costs, as in a run
-constexpr double k_inside_node = 0.1;    // of what a message costs between nodes
+constexpr double k_inside_node = 0.1;    // relative to the cost of a message between nodes
 
-// The blocks of a mesh in the order of the curve, who touches whom, and what is known of costs.
+// Blocks of a mesh in the order of the curve, with their contacts and known costs.
 class Blocks {
  public:
   explicit Blocks(const std::vector<RecordedBlock>& recorded) : recorded_(recorded) {
@@ -64,7 +61,7 @@ bool same_blocks(const std::vector<RecordedBlock>& a, const std::vector<Recorded
                     });
 }
 
-// What is known of blocks by level and key, from step to step.
+// Known costs and owners of blocks by level and key, kept from step to step.
 class Knowledge {
  public:
   using Place = std::pair<int, std::uint64_t>;
@@ -100,7 +97,7 @@ class Knowledge {
   std::map<Place, std::int32_t> owners_;
 };
 
-// Seconds that each rank takes for its messages in a step.
+// Seconds of each rank for its messages in a step.
 std::vector<double> message_seconds(const Blocks& blocks, const Owners& owners,
                                     const ReplayOptions& options) {
   std::vector<double> seconds(static_cast<std::size_t>(options.ranks), 0.0);
@@ -208,7 +205,7 @@ ReplayResult replay(const std::vector<RecordedStep>& steps, const PolicyOptions&
 }
 
 void print_replay(ReplayOptions options, bool json) {
-  const auto steps = telemetry::read_block_history(options.run);
+  const auto steps = read_block_history(options.run);
   if (options.ranks == 0) options.ranks = static_cast<int>(steps.front().blocks.size());
   std::vector<PolicyOptions> policies{{.name = "baseline"}};
   for (const double percent : {0.0, 25.0, 50.0, 75.0, 100.0})

@@ -10,7 +10,6 @@
 #include "bench/report.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 #include "gravity/base_fourier.hpp"
 #include "gravity/green_function.hpp"
 #include "gravity/level_solver.hpp"
@@ -21,11 +20,10 @@ namespace octant::bench {
 
 namespace {
 
-// Bytes that a V-cycle cannot do without: two passes that read phi and f and write phi, on all
-// grids.
+// Minimum memory traffic of a V-cycle: two passes that read phi and f and write phi, on all grids.
 constexpr double k_bytes_per_cell_and_cycle = 2 * 3 * 8 * 8.0 / 7.0;
 
-// Lumps around these points, in a box of side 1.
+// Centres of overdensities in a box of side 1.
 constexpr double k_centres[][3] = {
     {0.31, 0.42, 0.57}, {0.36, 0.47, 0.52}, {0.71, 0.22, 0.35}, {0.55, 0.75, 0.81}};
 
@@ -47,7 +45,7 @@ mesh::MeshOptions mesh_options(const PoissonCase& c) {
   return options;
 }
 
-// Flags the octants of the base level whose centres lie near a lump.
+// Flags the octants of the base level whose centres lie near an overdensity.
 mesh::FlagMasks clustered_flags(const mesh::Mesh& mesh) {
   constexpr double radius = 0.17;
   mesh::FlagMasks flags(mesh.geometry().max_level() + 1);
@@ -67,7 +65,7 @@ mesh::FlagMasks clustered_flags(const mesh::Mesh& mesh) {
   return flags;
 }
 
-// h^2 times a lumpy density, less its mean where the grid fills the periodic domain.
+// Source term: h^2 times a clumpy density, minus its mean if the grid fills the periodic domain.
 gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool fills_domain) {
   const gravity::LevelPatches& patches = level.patches();
   const int T = patches.side();
@@ -100,12 +98,13 @@ gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool f
   return f;
 }
 
-// V-cycles; the last way down finds that all is well, and Fourier transforms are one pass.
+// Number of V-cycles; the last one stops after its descent, which shows convergence. Fourier
+// transforms count as one pass.
 double passes(const PoissonResult& r) {
   return r.poisson_case.by_fourier() ? 1.0 : r.report.cycles + 0.5;
 }
 
-// By wall time, as a GPU's is: its host's processors do not work.
+// Fraction of the triad bandwidth by wall-clock time, because CPU time is meaningless for a GPU.
 double share_of_triad(const PoissonResult& r, double triad) {
   return k_bytes_per_cell_and_cycle * static_cast<double>(r.cells) * passes(r) / r.seconds / triad;
 }
@@ -172,7 +171,7 @@ struct PoissonRequest {
   }
 };
 
-// Solves one case again and again.
+// Solves one case repeatedly.
 class Solver {
  public:
   Solver(const mesh::Mesh& mesh, const PoissonCase& poisson_case)
@@ -206,10 +205,9 @@ class Solver {
 };
 
 void declare(Options& options, PoissonRequest& request) {
-  options.choice(
-      "--case", request.cases,
-      "A uniform grid by multigrid, the same by Fourier transforms, or a refined level of "
-      "clustered blocks");
+  options.choice("--case", request.cases,
+                 "Case: uniform grid with multigrid, uniform grid with FFTs, or refined level of "
+                 "clustered blocks");
   options.counts("--cells", request.cells,
                  "Number of base cells along each axis; the amr case uses the first");
   options.counts("--block-size", request.block_sizes,
@@ -222,9 +220,9 @@ void declare(Options& options, PoissonRequest& request) {
 void measure_all(const PoissonRequest& request, const Communicator& communicator, Report& report) {
   const double triad = triad_bytes_per_second(communicator);
   report.line(fmt::format(
-      "{} rank(s) of {} thread(s); triad {:.1f} GB/s; least of {} solves to {:g}\n"
-      "us: processor microseconds per cell of the level; triad: share of that bandwidth which the\n"
-      "cycles' least traffic takes; rounds: exchanges of the finest grid per cycle\n",
+      "{} rank(s) of {} thread(s); triad {:.1f} GB/s; shortest of {} solves to {:g}\nus: processor "
+      "microseconds per cell of the level; triad: minimum memory traffic of the cycles\nrelative "
+      "to that bandwidth; rounds: exchanges of the finest grid per cycle\n",
       communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * triad,
       request.repeats, request.tolerance));
   report.line(poisson_heading());

@@ -1,5 +1,4 @@
-// `octant bench poisson`: how fast the solvers of the potential are, and how fast multigrid
-// converges.
+// `octant bench poisson`: speed of the gravity solvers, and convergence of multigrid.
 #pragma once
 
 #include <string>
@@ -10,11 +9,11 @@
 
 namespace octant::bench {
 
-// What is solved: a uniform periodic grid, by multigrid or by Fourier transforms, or a level of
+// Problem to solve: a uniform periodic grid, by multigrid or by Fourier transforms, or a level of
 // blocks clustered around a few points.
 struct PoissonCase {
   std::string name = "uniform";  // or "fft", "amr"
-  int cells = 64;                // of the base grid along each axis
+  int cells = 64;                // on the base grid along each axis
   int block_size = 8;
   double tolerance = 1e-4;
 
@@ -22,15 +21,15 @@ struct PoissonCase {
   bool by_fourier() const { return name == "fft"; }
 };
 
-// One case, measured: the least of several solves from phi = 0.
+// Result of one case: the minimum over several solves from phi = 0.
 struct PoissonResult {
   PoissonCase poisson_case;
   int ranks = 1, threads = 1;
-  std::int64_t cells = 0;        // of the level, over all ranks
-  std::int64_t patch_cells = 0;  // of its patches, masked ones included
+  std::int64_t cells = 0;        // on the level, over all ranks
+  std::int64_t patch_cells = 0;  // in its patches, including masked cells
   gravity::SolveReport report;
-  double seconds = 0.0, cpu_seconds = 0.0;  // of a solve: wall time; processor time of all ranks
-  double setup_seconds = 0.0;               // of tables and masks, once per regrid
+  double seconds = 0.0, cpu_seconds = 0.0;  // per solve: wall-clock time; CPU time of all ranks
+  double setup_seconds = 0.0;               // tables and masks, once per regrid
 
   double cpu_per_cell() const { return cpu_seconds / static_cast<double>(cells); }
   // Mean factor by which a cycle reduces the residual.
@@ -40,7 +39,7 @@ struct PoissonResult {
 PoissonResult measure_poisson(const Communicator& communicator, const PoissonCase& poisson_case,
                               int repeats);
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int poisson_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

@@ -14,7 +14,6 @@
 #include "bench/nested_mesh.hpp"
 #include "bench/report.hpp"
 #include "core/clock.hpp"
-#include "core/cpu_time.hpp"
 
 namespace octant::bench {
 
@@ -38,7 +37,7 @@ mesh::Mesh make_mesh(const Communicator& communicator, const RegridRequest& requ
           std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()};
 }
 
-// Balls around a point near the centre of the box, half as wide from level to level.
+// Spheres around a point near the centre of the box, with radii halved from level to level.
 OctantRule balls_around(double x) {
   return [x](int level, const std::array<double, 3>& place) {
     const double dx = place[0] - x, dy = place[1] - 0.5, dz = place[2] - 0.5;
@@ -46,7 +45,7 @@ OctantRule balls_around(double x) {
   };
 }
 
-// What a rank owns, to be given to the mesh anew.
+// Own blocks of a rank, for reconstruction of the mesh.
 std::vector<mesh::Mesh::BlockList> own_blocks(const mesh::Mesh& mesh) {
   std::vector<mesh::Mesh::BlockList> blocks(mesh.geometry().max_level() + 1);
   for (int level = 0; level <= mesh.finest_level(); ++level)
@@ -57,7 +56,7 @@ std::vector<mesh::Mesh::BlockList> own_blocks(const mesh::Mesh& mesh) {
   return blocks;
 }
 
-// Which blocks a rank owns, by level, in the order of their keys.
+// Keys of own blocks by level, in ascending order.
 std::vector<std::vector<Key>> own_keys(const mesh::Mesh& mesh) {
   std::vector<std::vector<Key>> keys(mesh.geometry().max_level() + 1);
   for (int level = 0; level <= mesh.finest_level(); ++level)
@@ -66,7 +65,7 @@ std::vector<std::vector<Key>> own_keys(const mesh::Mesh& mesh) {
   return keys;
 }
 
-// Blocks that came or went, over all ranks.
+// Number of blocks that were created or removed, over all ranks.
 std::int64_t count_changes(const Communicator& communicator,
                            const std::vector<std::vector<Key>>& before,
                            const std::vector<std::vector<Key>>& after) {
@@ -80,8 +79,8 @@ std::int64_t count_changes(const Communicator& communicator,
   return communicator.sum(changes);
 }
 
-// The least wall time of the slowest rank, and the least processor time of all ranks together,
-// which other programs on the machine disturb less.
+// Minimum wall-clock time of the slowest rank, and minimum CPU time of all ranks together, which
+// other programs disturb less.
 struct RegridCost {
   double seconds = std::numeric_limits<double>::infinity(), cpu_seconds = seconds;
 };
@@ -99,11 +98,11 @@ void time_change(const Communicator& communicator, RegridCost& cost, const Work&
 }
 
 struct RegridResult {
-  std::int64_t blocks = 0, changed = 0;  // over all ranks; by the regrid that is reported
+  std::int64_t blocks = 0, changed = 0;  // over all ranks; changed by the reported regrid
   RegridCost build, regrid;
 };
 
-// The balls move back and forth by as much as lets about the asked share of all blocks change.
+// Moves the spheres back and forth such that about the requested fraction of all blocks changes.
 RegridResult measure_regrid(const Communicator& communicator, const RegridRequest& request,
                             int cells) {
   mesh::Mesh mesh = make_mesh(communicator, request, cells);
@@ -125,7 +124,7 @@ RegridResult measure_regrid(const Communicator& communicator, const RegridReques
     RegridCost cost;
     time_change(communicator, cost, [&] { mesh.regrid(flags); });
     const std::int64_t changed = count_changes(communicator, before, own_keys(mesh));
-    // The first regrids look for how far balls must move.
+    // The first regrids determine the required displacement of the spheres.
     if (changed > 0 && 2 * n >= request.repeats) {
       if (cost.cpu_seconds < result.regrid.cpu_seconds) result.changed = changed;
       result.regrid.seconds = std::min(result.regrid.seconds, cost.seconds);
@@ -146,7 +145,7 @@ void declare(Options& options, RegridRequest& request) {
 
 void measure_all(const RegridRequest& request, const Communicator& communicator, Report& report) {
   constexpr const char* k_row = "{:>6} {:>9} {:>9} {:>12} {:>12} {:>9} {:>14} {:>14} {:>9}";
-  report.line(fmt::format("{} rank(s), blocks of {}^3, {} refined levels; least of {}\n",
+  report.line(fmt::format("{} rank(s), blocks of {}^3, {} refined levels; shortest of {}\n",
                           communicator.size(), request.block_size, request.levels,
                           request.repeats));
   report.line(fmt::format(k_row, "base", "blocks", "changed", "build ms", "regrid ms", "ratio",
@@ -178,8 +177,9 @@ void measure_all(const RegridRequest& request, const Communicator& communicator,
 }  // namespace
 
 int regrid_bench(const std::vector<std::string>& words) {
-  return run_command<RegridRequest>("regrid", "A small change of a mesh, and building it whole",
-                                    declare, measure_all, words);
+  return run_command<RegridRequest>(
+      "regrid", "Incremental regridding compared with a full rebuild of the mesh", declare,
+      measure_all, words);
 }
 
 }  // namespace octant::bench

@@ -1,4 +1,4 @@
-// `octant bench regrid`: what it costs to change a mesh, beside building all of its tables.
+// `octant bench regrid`: cost of changing a mesh, compared with building all of its tables.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int regrid_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

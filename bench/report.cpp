@@ -50,11 +50,11 @@ JsonObject& JsonObject::add(const std::string& key, const JsonObject& value) {
 Report::Report(const Communicator& communicator, std::string json_file)
     : communicator_(communicator), json_file_(std::move(json_file)) {
   if (json_file_.empty() || json_file_ == "-") return;
-  communicator_.agree([&] {
-    // Opened to append, so that what lies there stays until there is something in its place.
+  communicator_.collective_try([&] {
+    // Opened in append mode, so that the old content remains until it is replaced.
     if (communicator_.is_root() && !std::ofstream(json_file_, std::ios::app))
       throw InputError(
-          "--json {}: the file cannot be written; check the folder and its permissions",
+          "--json {}: the file cannot be written; check the directory and its permissions",
           json_file_);
   });
 }
@@ -71,7 +71,7 @@ void Report::finish() const {
   std::string text;
   for (const JsonObject& object : objects_) text += (text.empty() ? "[\n" : ",\n") + object.text();
   text += "\n]\n";
-  communicator_.agree([&] {
+  communicator_.collective_try([&] {
     if (!communicator_.is_root()) return;
     if (json_file_ == "-") {
       fmt::print("{}", text);
@@ -79,7 +79,7 @@ void Report::finish() const {
     }
     std::ofstream file(json_file_);
     file << text << std::flush;
-    if (!file) throw RunError("--json {}: the file could not be written to its end", json_file_);
+    if (!file) throw RunError("--json {}: the file could not be written completely", json_file_);
   });
 }
 

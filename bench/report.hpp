@@ -1,4 +1,4 @@
-// What a benchmark says: lines to read, and JSON for programs.
+// Output of a benchmark: text lines, and JSON for programs.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace octant::bench {
 
-// A JSON object that is written member by member. Numbers that JSON cannot hold become null.
+// JSON object that is written member by member. Numbers that JSON cannot represent become null.
 class JsonObject {
  public:
   JsonObject& add(const std::string& key, const std::string& value);
@@ -25,18 +25,18 @@ class JsonObject {
   std::string members_;
 };
 
-// Only the root writes. Lines go to stdout, or to stderr where stdout is kept for JSON.
+// Only the root writes. Lines go to stdout, or to stderr if stdout is used for JSON.
 class Report {
  public:
-  // `json_file` as Options::json leaves it. Throws InputError on every rank if the file cannot be
-  // written, before anything is measured. Collective.
+  // `json_file` is the result of Options::json. Throws InputError on every rank if the file cannot
+  // be written, before the measurement. Collective.
   Report(const Communicator& communicator, std::string json_file);
 
   void line(const std::string& text) const;
   void add(const JsonObject& object) { objects_.push_back(object); }
 
-  // Writes the array of all objects, if JSON was asked for, in place of what the file held. Throws
-  // RunError on every rank if it does not fit on the disk. Collective.
+  // Writes the array of all objects, if JSON was requested, replacing the file. Throws RunError on
+  // every rank if the disk is full. Collective.
   void finish() const;
 
  private:
@@ -45,14 +45,14 @@ class Report {
   std::vector<JsonObject> objects_;
 };
 
-// A whole number of every rank.
+// Statistics of an integer over the ranks.
 struct RankStatistics {
   std::int64_t least = 0, most = 0;
   double mean = 0.0;
 };
 RankStatistics rank_statistics(const Communicator& communicator, std::int64_t value);  // collective
 
-// Index of the median element; of the lower one of two.
+// Index of the median element; for an even number, of the lower one.
 std::size_t median_index(const std::vector<double>& values);
 
 }  // namespace octant::bench

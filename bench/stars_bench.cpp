@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <Kokkos_Core.hpp>
 
+#include "amr/amr_simulation.hpp"
 #include "bench/command.hpp"
 #include "bench/report.hpp"
-#include "driver/amr_simulation.hpp"
 
 namespace octant::bench {
 
@@ -19,19 +19,20 @@ struct StarsRequest {
   int cells = 64, repeats = 5;
 };
 
-// Of so many cells one is dense enough for stars; a quantum forms in it with a chance of 1 / 100.
+// One in `cells_per_dense_one` cells is dense enough for stars; a quantum forms there with
+// probability 0.01.
 struct StarsCase {
   const char* name;
   int cells_per_dense_one;
 };
 constexpr StarsCase k_stars_cases[] = {{"none", 0}, {"sparse", 1000}, {"some", 30}, {"all", 1}};
 
-driver::AmrOptions stars_options(const StarsRequest& request, const StarsCase& c) {
+AmrOptions stars_options(const StarsRequest& request, const StarsCase& c) {
   std::string densities;
   for (int n = 0; n < std::max(c.cells_per_dense_one, 1); ++n)
     densities += n == 0 && c.cells_per_dense_one > 0 ? "1.0" : ", 0.01";
   if (c.cells_per_dense_one == 0) densities = "0.01";
-  return driver::AmrOptions::from_text(
+  return AmrOptions::from_text(
       R"(
 problem.name = "cooling_cell"
 problem.temperature_over_mu = [100.0]
@@ -51,11 +52,10 @@ stars.enabled = true
        fmt::format("stars.mass={}", 0.1 * 1e90 / std::pow(request.cells, 3) * 2.2e-24 / 2e33)});
 }
 
-// Seconds that star formation takes in a step, of the slowest rank, and how many stars form.
-std::pair<double, std::int64_t> form_once(const Communicator& communicator,
-                                          driver::AmrOptions& options) {
-  constexpr double k_step = 2.25;  // Myr: for one quantum in a hundred cells
-  driver::AmrSimulation simulation(communicator, options);
+// Seconds for star formation in a step on the slowest rank, and the number of stars formed.
+std::pair<double, std::int64_t> form_once(const Communicator& communicator, AmrOptions& options) {
+  constexpr double k_step = 2.25;  // Myr, for one quantum in a hundred cells
+  AmrSimulation simulation(communicator, options);
   simulation.initialise();
   simulation.measure();
   simulation.step(1e-12 * k_step);
@@ -74,10 +74,10 @@ void declare(Options& options, StarsRequest& request) {
 void measure_all(const StarsRequest& request, const Communicator& communicator, Report& report) {
   const double cells = std::pow(request.cells, 3);
   const int threads = Kokkos::DefaultHostExecutionSpace().concurrency();
-  report.line(fmt::format("{} rank(s) of {} thread(s); median of {}; time of a core\n",
+  report.line(fmt::format("{} rank(s) of {} thread(s); median of {}; time per core\n",
                           communicator.size(), threads, request.repeats));
   for (const StarsCase& c : k_stars_cases) {
-    driver::AmrOptions options = stars_options(request, c);
+    AmrOptions options = stars_options(request, c);
     std::vector<double> seconds;
     std::int64_t stars = 0;
     for (int n = 0; n < request.repeats; ++n) {
@@ -101,8 +101,8 @@ void measure_all(const StarsRequest& request, const Communicator& communicator, 
 }  // namespace
 
 int stars_bench(const std::vector<std::string>& words) {
-  return run_command<StarsRequest>("stars", "Time that cells take to form stars", declare,
-                                   measure_all, words);
+  return run_command<StarsRequest>("stars", "Cost of star formation per cell", declare, measure_all,
+                                   words);
 }
 
 }  // namespace octant::bench

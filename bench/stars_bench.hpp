@@ -1,4 +1,4 @@
-// `octant bench stars`: how long a cell takes to form stars, or to find that it forms none.
+// `octant bench stars`: time per cell for star formation, with and without new stars.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace octant::bench {
 
-// The command. Returns an exit code; throws InputError for bad options. Collective.
+// Runs the command. Returns an exit code; throws InputError for bad options. Collective.
 int stars_bench(const std::vector<std::string>& options);
 
 }  // namespace octant::bench

@@ -73,8 +73,8 @@ void measure_all(const TransposeRequest& request, const Communicator& communicat
   const double copy = copy_bytes_per_second(
       communicator, std::int64_t{cells[0]} * cells[1] * cells[2] / communicator.size());
   report.line(
-      fmt::format("{} x {} x {} cells, {} rank(s); messages and kB: mean/most of the ranks "
-                  "per transpose; least of {}\na copy of the array moves {:.2f} GB/s\n",
+      fmt::format("{} x {} x {} cells, {} rank(s); messages and kB: mean/maximum over the ranks "
+                  "per transpose; shortest of {}\ncopying the array: {:.2f} GB/s\n",
                   cells[0], cells[1], cells[2], communicator.size(), request.repeats, 1e-9 * copy));
   report.line(fmt::format(k_transpose_row, "ranks", "axes", "backend", "messages", "kB", "seconds",
                           "GB/s", "of copy"));

@@ -33,7 +33,7 @@ double triad_bytes_per_second(const Communicator& communicator, std::int64_t ele
     const Clock clock;
     add_scaled(a, b, c);
     const double seconds = communicator.max(clock.seconds());
-    if (pass == 0) continue;  // warms up
+    if (pass == 0) continue;  // warm-up
     fastest = std::max(fastest, 24.0 * static_cast<double>(own) * communicator.size() / seconds);
   }
   return fastest;

@@ -1,4 +1,4 @@
-// The memory bandwidth of the machine, as the triad of McCalpin's STREAM measures it.
+// Memory bandwidth of the machine by the STREAM triad of McCalpin.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace octant::bench {
 
-// Bytes per second that all ranks together move in a = b + s c, counting 24 bytes per element; the
-// best of several passes. `elements` is the length of the arrays over all ranks: it should make
-// them much larger than all caches. Collective.
+// Bytes per second of all ranks in a = b + s c, counting 24 bytes per element; the best of several
+// passes. `elements` is the length of the arrays over all ranks and should make them much larger
+// than all caches. Collective.
 double triad_bytes_per_second(const Communicator& communicator,
                               std::int64_t elements = std::int64_t{1} << 24);
 

@@ -12,8 +12,9 @@
 #include "bench/pencil_options.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "pencil/batched_solvers.hpp"
-#include "pencil/spectrum.hpp"
+#include "pencil/device_field.hpp"
+#include "pencil/tridiagonal.hpp"
+#include "pencil/y_pass.hpp"
 
 namespace octant::bench {
 
@@ -22,8 +23,8 @@ namespace {
 using pencil::Condition;
 using pencil::TridiagonalMethod;
 
-// The systems along z alone, by the paper's algorithms; and all planes at once, in the memory of
-// the default execution space.
+// Methods for the systems along z alone, by the paper's algorithms; and for all planes at once, in
+// the memory of the default execution space.
 constexpr const char *k_algorithm_1 = "algorithm_1", *k_algorithm_2 = "algorithm_2";
 constexpr const char* k_batches = "batches";
 
@@ -39,7 +40,7 @@ pencil::TridiagonalOptions options_of(const TridiagonalCase& setup) {
   return options;
 }
 
-// Twice as dense at the walls as a uniform axis, roughly.
+// Cell faces about twice as dense at the walls as on a uniform axis.
 std::vector<double> faces(int n) {
   std::vector<double> positions;
   for (int k = 0; k <= n; ++k)
@@ -47,7 +48,7 @@ std::vector<double> faces(int n) {
   return positions;
 }
 
-// 1 - 1e-4 d2/dz2.
+// Diffusion operator 1 - 1e-4 d2/dz2.
 pencil::TridiagonalMatrix diffusion(const pencil::TridiagonalMatrix& second_derivative) {
   pencil::TridiagonalMatrix matrix = second_derivative;
   for (auto* part : {&matrix.lower, &matrix.diagonal, &matrix.upper})
@@ -135,7 +136,7 @@ void measure_all(const TridiagonalRequest& request, const Communicator& communic
   const auto grids = request.pencils.grids(communicator.size(), 2);
   report.line(fmt::format(
       "{} x {} x {} cells, {} rank(s), periodic along x and y, walls along z\nmessages and kB: "
-      "mean/most of the ranks, sent along z per solve; seconds of the fastest of {}\n",
+      "mean/maximum over the ranks, sent along z per solve; seconds of the fastest of {}\n",
       setup.cells[0], setup.cells[1], setup.cells[2], communicator.size(), request.repeats));
   report.line(
       fmt::format(k_tridiagonal_row, "", "", "", "Poisson", "", "", "", "diffusion", "", ""));
@@ -155,7 +156,7 @@ void measure_all(const TridiagonalRequest& request, const Communicator& communic
       }
 }
 
-// Times solves of Poisson's equation; tridiagonal_seconds() are the seconds of all so far.
+// Times solves of Poisson's equation; tridiagonal_seconds() is the total time so far.
 template <class Solve, class Total>
 void time_poisson(const Communicator& communicator, int repeats, const Solve& solve,
                   const Total& tridiagonal_seconds, TridiagonalResult& result) {
@@ -165,7 +166,7 @@ void time_poisson(const Communicator& communicator, int repeats, const Solve& so
     const double seconds = solve();
     const double total = tridiagonal_seconds();
     const double tridiagonal = communicator.max(total - before);
-    if (before > 0.0)  // the first one warms up
+    if (before > 0.0)  // the first one is a warm-up
       result.tridiagonal_seconds = std::min(result.tridiagonal_seconds, tridiagonal);
     before = total;
     return seconds;
@@ -201,7 +202,7 @@ TridiagonalResult measure_planes(const Communicator& communicator, const Tridiag
   return result;
 }
 
-// Solves of one problem of lines, in memory that is filled anew for each.
+// Times solves of one line problem, with a new right-hand side for each.
 template <class Matrices>
 Traffic time_lines(const Communicator& communicator, int repeats, PaperPtdma<Matrices>& solver,
                    const pencil::LineProblem<Matrices>& problem, double& seconds) {

@@ -14,12 +14,12 @@ find_package(nanobind CONFIG REQUIRED)
 
 if(OCTANT_PYTHON STREQUAL "module")
   nanobind_add_module(_octant NB_STATIC src/python/module.cpp)
-  target_link_libraries(_octant PRIVATE octant_driver)
+  target_link_libraries(_octant PRIVATE octant_program)
   install(TARGETS _octant LIBRARY DESTINATION octant)
 else()
   nanobind_build_library(nanobind-static)
   add_executable(octant-python EXCLUDE_FROM_ALL apps/octant_python.cpp src/python/module.cpp)
-  target_link_libraries(octant-python PRIVATE octant_driver nanobind-static Python::Python)
+  target_link_libraries(octant-python PRIVATE octant_program nanobind-static Python::Python)
   target_compile_definitions(octant-python PRIVATE
     OCTANT_PYTHON_EXECUTABLE="${Python_EXECUTABLE}"
     OCTANT_PYTHON_PACKAGES="${CMAKE_CURRENT_SOURCE_DIR}/python")

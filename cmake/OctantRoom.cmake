@@ -105,10 +105,11 @@ function(octant_includes_kokkos result file)
   set(${result} ${known} PARENT_SCOPE)
 endfunction()
 
-# octant_room(<name> [SELDOM] [FOLDER <folder>] [BATCH <size>] [APART <sources>...]
+# octant_room(<name> [SELDOM] [FOLDERS <folders>...] [BATCH <size>] [APART <sources>...]
 #             USES <targets>... [WITHIN <targets>...] [PASSES_ON <targets>...])
 #
-# Declares the library octant_<name> from every source file of src/<name> (or FOLDER). A room
+# Declares the library octant_<name> from every source file of src/<name> (or FOLDERS, where APART
+# is relative to src/). A room
 # without source files is a header-only library. What a room has WITHIN is used by its own source
 # files alone: others compile to the same objects with and without it. What a room passes on is used
 # by its headers, and not by its own source files. What a room does SELDOM, once per step or output,
@@ -116,17 +117,22 @@ endfunction()
 # there, which g++ 12 would make vectors of: their additions and subtractions it then fuses with the
 # multiplications (vfmaddsub), whatever -ffp-contract says.
 function(octant_room name)
-  cmake_parse_arguments(room "SELDOM" "FOLDER;BATCH" "APART;USES;WITHIN;PASSES_ON" ${ARGN})
-  if(NOT room_FOLDER)
-    set(room_FOLDER src/${name})
+  cmake_parse_arguments(room "SELDOM" "BATCH" "FOLDERS;APART;USES;WITHIN;PASSES_ON" ${ARGN})
+  if(room_FOLDERS)
+    list(TRANSFORM room_APART PREPEND ${PROJECT_SOURCE_DIR}/src/)
+  else()
+    set(room_FOLDERS src/${name})
+    list(TRANSFORM room_APART PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
   endif()
   if(NOT room_BATCH)
     set(room_BATCH 8)
   endif()
-  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${room_FOLDER})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${folder}/*.cpp)
+  set(sources)
+  foreach(folder ${room_FOLDERS})
+    file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
+    list(APPEND sources ${found})
+  endforeach()
   if(sources)
-    list(TRANSFORM room_APART PREPEND ${folder}/)
     octant_batches(files octant_${name} ${room_BATCH} ${sources} APART ${room_APART})
     add_library(octant_${name} STATIC ${files})
     set(scope PUBLIC)

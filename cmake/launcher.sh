@@ -20,10 +20,10 @@ explain() {
 ./octant build: compile the program, its benchmarks and its unit tests, in build/$preset.
 
   OCTANT_PRESET   release (default), debug, asan, coverage, apart, portable, cuda, cuda-alone, hip
-  OCTANT_JOBS     number of compilers at a time (now $jobs)
-  OCTANT_KOKKOS   folder of an installed Kokkos >= 4.5
-  OCTANT_DUCC     folder of the source of DUCC 0.42
-  OCTANT_CACHE    folder that keeps a Kokkos built here (~/.cache/octant)
+  OCTANT_JOBS     number of parallel compiler processes (now $jobs)
+  OCTANT_KOKKOS   directory of an installed Kokkos >= 4.5
+  OCTANT_DUCC     directory of the DUCC 0.42 source
+  OCTANT_CACHE    directory for Kokkos and the DUCC source (default: ~/.cache/octant)
 
 Commands that need the program build it themselves. docs/building.md has the details.
 END
@@ -35,24 +35,25 @@ END
   unit         classes and functions, also on 2 to 4 ranks
   python       the Python tools
   cli          commands, files, signals
-  physics      known solutions, conservation, identical bits
-  cases        situations that users of other codes reported as trouble
-  invariance   examples in other units, mirrored, moved, on other blocks
-  faults       failing disks, kills, damaged files
+  physics      analytic solutions, conservation, bitwise reproducibility
+  cases        problems that users of other codes have reported
+  invariance   examples in other units, reflected, translated, with other block sizes
+  faults       failing disks, killed processes, corrupt files
   extending    worked examples of docs/extending.md
-  bindings     Octant in Python
-  performance  instruction counts of hot kernels; only if named, needs valgrind
+  bindings     Python bindings
+  performance  instruction counts of hot kernels; run only if named, requires valgrind
 
-OCTANT_DATA and OCTANT_CASES name folders of reference data; tests that lack theirs are skipped.
-One file of tests: cd tests/physics && ../../.octant/venv/bin/python -m pytest -q test_sod.py
+OCTANT_DATA and OCTANT_CASES name directories of reference data; tests without their data are
+skipped.
+A single test file: cd tests/physics && ../../.octant/venv/bin/python -m pytest -q test_sod.py
 END
       ;;
     manual)
       cat << END
 ./octant manual: write the manual as a web site, build/$preset/manual/html/index.html.
 
-It builds the program, installs Sphinx into .octant/venv, and collects docs/, all parameters and the
-help of all commands. A broken link is an error.
+This builds the program, installs Sphinx into .octant/venv, and collects docs/, all parameters and
+the help of all commands. A broken link is an error.
 END
       ;;
     bench)
@@ -61,8 +62,8 @@ END
       sed -nE 's/^ *Benchmark\{"([a-z-]+)", "([^"]*)",.*/\1\t\2/p' "$root/bench/bench.cpp" |
         awk -F '\t' '{ printf "  %-13s %s\n", $1, $2 }'
       echo
-      echo "./octant bench NAME -h lists the options of one (this builds the benchmarks)."
-      echo "docs/benchmarks.md describes all, with results."
+      echo "./octant bench NAME -h lists the options of a benchmark (this builds the benchmarks)."
+      echo "docs/benchmarks.md describes the benchmarks, docs/performance.md their results."
       ;;
   esac
 }
@@ -117,7 +118,7 @@ install_packages() {
   packager=$(packager)
   if [[ $packager != apt ]]; then
     [[ ! $packager || $# -gt 0 ]] ||
-      advice="Perhaps it helps to run: $(install_with "$packager") $(packages "$packager" | xargs)"
+      advice="Try to run: $(install_with "$packager") $(packages "$packager" | xargs)"
     return 0
   fi
   local missing=() package as_root=() wanted=${*:-$(packages apt)}
@@ -126,7 +127,7 @@ install_packages() {
       missing+=("$package")
   done
   ((${#missing[@]})) || return 0
-  advice="Perhaps it helps to run: $(install_with apt) ${missing[*]}"
+  advice="Try to run: $(install_with apt) ${missing[*]}"
   if ((EUID != 0)); then
     sudo -n true 2> /dev/null || return 0
     as_root=(sudo)
@@ -140,18 +141,18 @@ install_packages() {
 # Installs octools into a virtual environment of this clone whenever its description has changed.
 prepare_python() {
   local installed=$venv/installed
-  [[ -e $root/python/pyproject.toml ]] || fail "this clone has no $root/python/pyproject.toml"
+  [[ -e $root/python/pyproject.toml ]] || fail "$root/python/pyproject.toml is missing"
   python_description | cmp -s - "$installed" && return
   echo "Installing the Python tools into $venv" >&2
   if [[ ! -x $venv/bin/pip ]]; then
     install_packages
-    python3 -m venv "$venv" || fail "$venv cannot be made. $advice"
+    python3 -m venv "$venv" || fail "cannot create $venv. $advice"
   fi
   # octools, whose distribution had its name before, would be there twice.
   "$venv/bin/pip" uninstall --quiet --yes octools < /dev/null > /dev/null 2>&1 || true
   if ! install_pinned requirements.txt ||
     ! pip_install --no-deps --no-build-isolation --editable "$root/python"; then
-    fail "the Python tools are not complete; the next call tries again"
+    fail "the Python tools could not be installed completely; the next call tries again"
   fi
   python_description > "$installed"
 }
@@ -200,7 +201,7 @@ prepare_manual() { install_once manual; }
 
 write_manual() {
   build_program
-  prepare_manual || fail "what makes a site of the manual is not complete"
+  prepare_manual || fail "the packages for building the manual could not be installed completely"
   "$venv/bin/python" "$root/docs/site/build.py" "$build"
 }
 
@@ -213,9 +214,10 @@ announce() {
   (($#)) || folders+=(bench tests)
   [[ "$*" != *octant-bench* ]] || folders+=(bench)
   sources=$(cd "$root" && find "${folders[@]}" -name '*.cpp' | wc -l)
-  echo "First build in build/$preset: gets what is missing of Debian packages and Kokkos," \
-    "then compiles $sources sources. This takes about" \
-    "$(((before + sources * each) / jobs / 60 + 1)) minutes on $jobs cores, once." >&2
+  echo "First build in build/$preset: installs missing Debian packages and Kokkos," \
+    "then compiles $sources source files. This takes about" \
+    "$(((before + sources * each) / jobs / 60 + 1)) minutes on $jobs idle cores, once;" \
+    "an estimate from the measured speed follows." >&2
 }
 
 configure() {
@@ -233,27 +235,30 @@ configure() {
 # Builds the given targets, or all. Says nothing when nothing has changed.
 build_targets() {
   configure "$@"
-  [[ -w $build ]] || fail "$build is not yours to write: build in a clone of your own"
+  [[ -w $build ]] || fail "no permission to write to $build: build in your own clone"
   (
     cd "$build"
     flock 9
-    ninja -j "$jobs" "$@" | show_progress >&2
+    ninja -j "$jobs" "$@" | show_progress "$@" >&2
   ) 9> "$build/.lock" || fail "the build failed"
 }
 
-# Makes of ninja's lines, one for each step, a line that counts them on a terminal and ten lines in
-# a log. Passes on what compilers say.
+# Reduces ninja's lines, one for each step, to a line that counts them on a terminal and ten lines
+# in a log, with an estimate of the time left. Passes on messages of the compilers.
 show_progress() {
-  local line step steps tenth=0 counting=''
+  local line step steps tenth=0 counting='' left='' started previous=0
+  local total=0 finished=0 mean=0 listed=0  # weights of steps; objects
+  started=$(date +%s)
   while IFS= read -r line; do
     if [[ $line =~ ^\[([0-9]+)/([0-9]+)\]\ (Building|Linking) ]]; then
       step=${BASH_REMATCH[1]} steps=${BASH_REMATCH[2]}
+      ((steps < 20)) || estimate_time_left "$line" "$@"
       if [[ -t 1 ]]; then
-        printf '\rCompiling: step %s of %s\e[K' "$step" "$steps"
+        printf '\rCompiling: step %s of %s%s\e[K' "$step" "$steps" "$left"
         counting=yes
       elif ((10 * step / steps > tenth)); then
         tenth=$((10 * step / steps))
-        echo "Compiling: step $step of $steps"
+        echo "Compiling: step $step of $steps$left"
       fi
     elif [[ ! $line =~ ^(\[|-- |ninja: no work) ]]; then
       [[ ! $counting ]] || echo
@@ -262,6 +267,51 @@ show_progress() {
     fi
   done
   [[ ! $counting ]] || echo
+}
+
+# Adds the finished step of a line to `finished` and sets `left`: the weight of all other steps,
+# over the weight per second so far. Half of the steps under way counts as finished; and since the
+# previous step ended, all other compilers have worked on theirs. The first call lists the objects
+# of the given targets that do not exist yet; a build that makes few new ones has no estimate.
+estimate_time_left() {
+  local now weight object half others seconds
+  set_weight "$1"
+  ((finished += weight)) || true
+  if ((total == 0)); then
+    total=$finished listed=1
+    while IFS= read -r object; do
+      [[ ! -e $object && $1 != *"$object" ]] || continue
+      set_weight "$object"
+      ((total += weight)) || true
+      ((listed += 1))
+    done < <(ninja -t commands "${@:2}" | sed -nE 's/.* -o ([^ ]+\.o) .*/\1/p')
+    mean=$((total / steps))
+  fi
+  now=$(($(date +%s) - started))
+  half=$((jobs * mean / 2)) others=$(((jobs - 1) * (now - previous)))
+  left='' previous=$now
+  ((10 * listed > 6 * steps && now >= 15)) || return 0
+  ((10 * finished > total && total > finished + half)) || return 0
+  seconds=$(((jobs * now - others) * (total - finished - half) / (finished + half)))
+  seconds=$(((seconds - others) / jobs))
+  left=", less than a minute left"
+  ((seconds < 60)) || left=", about $(((seconds + 30) / 60)) min left"
+}
+
+# Sets `weight`, seconds that a step takes on one idle core. Estimates depend on ratios alone.
+set_weight() {
+  case $1 in
+    *\ Linking\ *) weight=0 ;;
+    */godunov_*) weight=85 ;;
+    */bench/* | *octant_bench*) weight=40 ;;
+    */ppm26.*) weight=28 ;;
+    *octant_program.dir/batches/*) weight=25 ;;
+    */pencil/fft.*) weight=20 ;;
+    *octant_particles.dir/*) weight=18 ;;
+    *octant_mesh.dir/* | *octant_gravity.dir/* | *octant_hydro.dir/*) weight=12 ;;
+    *octant_decomp.dir/* | *octant_comm.dir/*) weight=4 ;;
+    *) weight=8 ;;
+  esac
 }
 
 build_everything() { build_targets; }
@@ -287,7 +337,7 @@ prepare_run() {
   [[ $ranks ]] || return 0
 
   [[ $preset != cuda-alone ]] ||
-    fail "the preset cuda-alone goes without MPI, on one rank; the preset cuda takes several"
+    fail "the preset cuda-alone has no MPI and supports only one rank; use the preset cuda"
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   launch=(mpirun -n "$ranks")
   if mpirun --version | grep -q 'Open MPI'; then
@@ -309,7 +359,7 @@ run_and_draw() {
   run_with_signals "${launch[@]}" "$@" || status=$?
   results=$(< "$done_file")
   [[ ! $results ]] || "$root/octant" pictures "$results" ||
-    echo "octant: not all pictures were made; to try again: ./octant pictures $results" >&2
+    echo "octant: not all plots were made; to try again: ./octant pictures $results" >&2
   return $status
 }
 
@@ -493,7 +543,7 @@ list_skipped_tests() {
 # Prints which lines of each module the tests executed. Only a build with the preset `coverage`
 # counts them.
 report_coverage() {
-  install_once coverage || fail "gcovr, which reports the coverage, cannot be installed"
+  install_once coverage || fail "cannot install gcovr, which reports the coverage"
   "$venv/bin/python" "$root/tests/line_coverage.py" "$build"
 }
 
@@ -502,7 +552,7 @@ run_tests() {
   local parts=("$@")
   (($#)) || read -ra parts <<< "unit $(existing_parts)"
   for part in "${parts[@]}"; do
-    [[ $(type -t "test_$part") ]] || fail "no tests are called $part"
+    [[ $(type -t "test_$part") ]] || fail "there is no test suite $part"
   done
   [[ ${parts[*]} == performance ]] || build_everything  # which counts with another preset
   # Reference solutions and real inputs; tests that need them skip themselves elsewhere.

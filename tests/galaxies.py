@@ -10,7 +10,7 @@ from running import Outcome
 
 Array = NDArray[np.float64]
 X = 0.76  # share of hydrogen in the mass
-# As in src/core/code_units.hpp, in cgs.
+# As in src/core/units.hpp, in cgs.
 BOLTZMANN, GRAVITY, PROTON = 1.380649e-16, 6.67430e-8, 1.67262192369e-24
 PARSEC, SUN, YEAR = 3.0856775814913673e18, 1.988409870698051e33, 3.15576e7
 KILOPARSEC, MEGAYEAR = 1e3 * PARSEC, 1e6 * YEAR

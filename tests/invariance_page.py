@@ -18,38 +18,37 @@ from cases import COLUMNS, EXPECTED, REASONS, WHY, Entry
 PAGE = ROOT / "docs/invariance.md"
 HEAD = """# Invariance
 
-Results must not depend on what physics does not know: units, orientation, position, uniform motion,
-the decomposition of the mesh, and the order of particles. `tests/invariance/` transforms the first
-three steps of every example, shortened as in `tests/smaller_examples.py`, and compares with the
-plain run.
+Results must not depend on units, orientation, position, uniform motion, the decomposition of the
+mesh, or the order of particles. `tests/invariance/` transforms the first three steps of every
+example, shortened as in `tests/smaller_examples.py`, and compares them with the original run.
 
 ```sh
-./octant test invariance         # one form of each transformation
+./octant test invariance         # one variant of each transformation
 cd tests/invariance && ../../.octant/venv/bin/python -m pytest -q --all      # all
 ```
 """
 COLUMN_MEANINGS = {
     "units": (
-        "lengths by 2⁵, masses by 2¹⁵, times by 2⁻⁷, which keeps densities: all parameters by the "
-        "units that `octant params` states, expressions by substitution",
+        "length units scaled by 2⁵, mass units by 2¹⁵, time units by 2⁻⁷ (unchanged densities): "
+        "all parameters by the units in `octant params`, expressions by substitution",
         "`test_units.py`",
     ),
-    "mass": ("masses by 2⁻⁴⁰", "`test_units.py` with `--all`"),
+    "mass": ("mass unit scaled by 2⁻⁴⁰", "`test_units.py` with `--all`"),
     "mirror": (
-        "at the middle of the domain, along x, y or z",
+        "reflection about the centre of the domain, along x, y or z",
         "`test_geometry.py`, `test_flow_geometry.py`",
     ),
     "permute": (
-        "x → y → z → x, and x and y exchanged; of incompressible flows, x and y exchanged",
+        "x → y → z → x, and exchange of x and y; incompressible flows: exchange of x and y",
         "the same",
     ),
     "translate": (
-        "by whole blocks of the base grid along periodic axes; of flows, by three cells",
+        "by whole blocks of the base grid along periodic axes; incompressible flows: 3 cells",
         "the same",
     ),
     "boost": (
-        "a uniform velocity, by which the state moves one cell in eight steps: conserved totals, "
-        "and the density in L1 to 3 %",
+        "uniform velocity of one cell per eight steps: conserved totals, "
+        "and the L1 norm of the density to 3 %",
         "`test_geometry.py`",
     ),
     "blocks": (
@@ -57,28 +56,28 @@ COLUMN_MEANINGS = {
         "`test_layout.py`; adaptive meshes: `test_sources.py`, `test_fractions.py`, "
         "`test_initial_files.py` and others of `tests/physics/`",
     ),
-    "particles": ("the particles of the initial file in the reverse order", "`test_geometry.py`"),
+    "particles": ("particles of the initial file in reverse order", "`test_geometry.py`"),
     "schedule": (
-        "the schedule of devices, on two threads",
+        "`device` or `batches` schedule, on two threads",
         "`test_layout.py`; `test_device_schedule.py`, `test_dns_same_bits.py` of `tests/physics/`",
     ),
     "ranks": (
-        "1, 2 and 3",
+        "1, 2 and 3 ranks",
         "`tests/physics/test_reference_bits.py`; decompositions and exchanges: "
         "`test_same_bits.py`, `tests/parallel/same_bits_matrix.py`",
     ),
 }
 METHOD = """
-Geometry is varied by files of initial conditions: the initial state of the example becomes arrays
-(`problem.name = "file"`, or `"stored_flow"` for flows), which are transformed together with all
-parameters that have a direction or a position. Inflow is open in both runs, because a file defines
-none. `gravity.tolerance` is 10⁻¹², because the residual of multigrid depends on the colour of
-cells, and that on the orientation.
+Geometric transformations use files of initial conditions: the initial state of the example is
+written to arrays (`problem.name = "file"`, or `"stored_flow"` for incompressible flows), which are
+transformed together with all parameters that have a direction or a position. Inflow boundaries are
+replaced by open ones in both runs, because a file defines no inflow. `gravity.tolerance` is 10⁻¹²,
+because the multigrid residual depends on the colour of the cells, and thereby on the orientation.
 
-A number bounds the largest difference of any field over the scale of the field. Components of a
-vector have one scale. The scale of velocities is at least the speed of sound, that of pressures
-the kinetic energy density. `bits` means the same bits, a dash that the transformation does not
-apply. Letters refer to the reasons below the table.
+Numbers are upper bounds of the maximum difference of any field relative to the scale of the field.
+The components of a vector have a common scale. The scale of velocities is at least the sound speed,
+and that of pressures at least the kinetic energy density. `bits` means bitwise-identical results, a
+dash that the transformation does not apply. Letters refer to the reasons below the table.
 
 """
 

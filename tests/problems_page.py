@@ -18,10 +18,11 @@ from running import ROOT, octant
 PAGE = ROOT / "docs/problems.md"
 HEAD = """# All problems
 
-`./octant run examples/NAME.toml` runs an example and makes its pictures in `output/NAME`. What has
-`problem.name = "expression"` is written in its parameter file alone
-([expressions.md](expressions.md)): a problem of one's own begins as a copy of it. Times with a
-machine's name are the processor time measured there; others are for two cores of a workstation.
+`./octant run examples/NAME.toml` runs an example and writes its plots to `output/NAME`. Examples
+with `problem.name = "expression"` are defined entirely in their parameter files
+([expressions](expressions.md)) and can be copied as a starting point for your own problem. Times
+with the name of a machine are CPU times measured there; the others refer to two cores of a
+workstation.
 
 This page is written by `tests/problems_page.py`.
 """
@@ -30,9 +31,9 @@ MODELS = {"amr": "Compressible flows on an adaptive mesh", "dns": "Incompressibl
 
 def number(example: Example) -> str:
     """Say what an example is held against, and by which command."""
-    if "Number" in example.said:
+    if "Compare" in example.said:
         command = " (`octools expect`)" if example.name in EXAMPLES else ""
-        return example.said["Number"].rstrip(".") + command
+        return example.said["Compare"].rstrip(".") + command
     if example.problem in EXACT_NAMES:
         return "the exact solution (`octools profile`)"
     return "—"
@@ -53,7 +54,7 @@ def page() -> str:
     examples = read_examples(ROOT / "examples")
     parts = [HEAD]
     for model, title in MODELS.items():
-        parts += [f"\n## {title}\n", "| example | shows | takes | picture | number |"]
+        parts += [f"\n## {title}\n", "| example | description | run time | plot | reference |"]
         parts.append("|---|---|---|---|---|")
         for e in examples:
             if e.model == model:

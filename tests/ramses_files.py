@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -393,88 +392,6 @@ def assert_links_are_whole(tree: OctLists) -> None:
             assert (apart < 1e-12).all()
 
 
-def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: float = 0.0) -> None:
-    """Write an output as cuRAMSES does in HDF5; every fourth particle is a star if birth is not 0.
-
-    The layout is that of its paper's figure 6 and of its program (patch/cuda/backup_hdf5.f90).
-    Domains of k-section, of which there are at most three, are slabs along x.
-    """
-    info = read_info(source)
-    ncpu, name = int(info["ncpu"]), source.name.split("_")[1]
-    target.mkdir(parents=True)
-    octs: dict[int, list[tuple]] = {}
-    counts: dict[int, NDArray] = {}
-    has_forces = file_of(source, "grav", 1).is_file()
-    gamma, coarse = 0.0, np.ones(3, int)
-    for number in range(1, ncpu + 1):
-        forces = domain_levels(source, number, ncpu, "grav" if has_forces else "hydro")
-        for own, (*_, of_gravity, _, _) in zip(
-            domain_levels(source, number, ncpu), forces, strict=True
-        ):
-            level, centres, sons, shaped, found, grid = own
-            gamma, coarse = found, grid
-            rho, velocity, pressure = shaped[:, 0], shaped[:, 1:4], shaped[:, 4]
-            kinetic = 0.5 * rho * (velocity**2).sum(axis=1)
-            momentum = [rho * velocity[:, axis] for axis in range(3)]
-            energy = pressure / (gamma - 1.0) + kinetic
-            owners = np.full(len(centres), number - 1)
-            if ordering == "ksection":
-                across = centres[:, 0] - np.floor(centres[:, 0])
-                owners = np.minimum((across * ncpu).astype(int), ncpu - 1)
-            counts.setdefault(level, np.zeros(ncpu, "<i4"))
-            counts[level] += np.bincount(owners, minlength=ncpu).astype("<i4")
-            for owner in range(ncpu):
-                here = owners == owner
-                force = of_gravity[:, -3:].transpose(1, 0, 2)
-                values = [value[:, here] for value in (rho, *momentum, energy, *force)]
-                octs.setdefault(level, []).append((owner, centres[here], sons[here], values))
-    with h5py.File(target / f"data_{name}.h5", "w") as file:
-        header = file.create_group("header").attrs
-        for key in ("ncpu", "ndim", "levelmin", "nstep_coarse"):
-            header[key] = np.int32(info[key])
-        header.update({"nlevelmax": np.int32(info["levelmax"]), "nvar": np.int32(5)})
-        header["dtnew"] = last_steps(source)
-        header.update(
-            {axis: np.int32(n) for axis, n in zip(("nx", "ny", "nz"), coarse, strict=True)}
-        )
-        for key in ("boxlen", "time", "aexp", "omega_m", "omega_l", "omega_k", "omega_b"):
-            header[key] = float(info[key])
-        header.update({"h0": float(info["H0"]), "gamma": gamma, "boxlen_ini": 0.0})
-        if info["H0"] != 1.0:
-            header["boxlen_ini"] = info["unit_l"] / info["aexp"] / 3.08e24 * info["H0"] / 100.0
-        file.create_group("domain").attrs["ordering"] = ordering
-        for level, parts in octs.items():
-            amr, hydro = (file.create_group(f"{room}/level_{level}") for room in ("amr", "hydro"))
-            amr["ngrid_per_cpu"] = counts[level]
-            parts = [part[1:] for part in sorted(parts, key=lambda part: part[0])]
-            centres = np.concatenate([part[0] for part in parts])
-            for axis in range(3):
-                amr[f"xg_{axis + 1}"] = centres[:, axis]
-            amr["son_flag"] = np.concatenate([(part[1] > 0).ravel() for part in parts]).astype(
-                "<i4"
-            )
-            columns = [f"uold_{n + 1}" for n in range(5)] + [f"f_{n + 1}" for n in range(3)]
-            for n, column in enumerate(columns):
-                if column.startswith("f") and not has_forces:
-                    continue
-                room = hydro if n < 5 else file.require_group(f"gravity/level_{level}")
-                room[column] = np.concatenate([part[2][n].T.ravel() for part in parts])
-        particles = read_particles(source, ncpu).get("dark")
-        if not particles:
-            return
-        total = len(particles["id"])
-        group = file.create_group("particles")
-        group["npart_per_cpu"] = np.diff(np.arange(ncpu + 1) * total // ncpu).astype("<i4")
-        for axis in range(3):
-            group[f"x_{axis + 1}"] = particles["position"][:, axis]
-            group[f"v_{axis + 1}"] = particles["velocity"][:, axis]
-        group["mass"], group["identity"] = particles["mass"], particles["id"].astype("<i8")
-        group["levelp"] = particles["levelp"].astype("<i4")
-        if birth:
-            group["birth_epoch"] = np.where(np.arange(total) % 4 == 0, birth, 0.0)
-            group["metallicity"] = np.linspace(0.0, 0.02, total)
-
-
 def outputs_in(folder: Path) -> list[Path]:
     """All outputs below a folder of runs."""
     return sorted(path for path in folder.glob("*/output_*") if info_path(path))
@@ -532,13 +449,31 @@ end = "a = {end}"
 
 def parameters(folder: Path, block_size: int) -> str:
     """Parameters that agree with an output."""
-    state, info = read_ramses(folder), read_info(folder)
+    state = read_ramses(folder)
+    return parameters_of(
+        read_info(folder),
+        finest=int(state.level.max()),
+        gamma=state.gamma,
+        scalars=len(state.scalars),
+        block_size=block_size,
+        walls=state.walls,
+    )
+
+
+def parameters_of(
+    info: dict[str, float],
+    finest: int,
+    gamma: float,
+    scalars: int,
+    block_size: int,
+    walls: tuple[bool, ...] = (False, False, False),
+) -> str:
+    """Parameters that agree with the numbers of info_NNNNN.txt and of the files of gas."""
     cells, length = 2 ** int(info["levelmin"]), info["boxlen"]
-    finest = int(state.level.max())
     sides = [
         f'boundary_{axis} = ["reflecting", "outflow"]'
-        for axis, walls in zip("xyz", state.walls, strict=True)
-        if walls
+        for axis, has_walls in zip("xyz", walls, strict=True)
+        if has_walls
     ]
     expands = info["H0"] != 1.0 or info["aexp"] != 1.0
     megaparsecs = info["unit_l"] / info["aexp"] / 3.0856775814913673e24
@@ -558,8 +493,8 @@ def parameters(folder: Path, block_size: int) -> str:
             f"max_level = {finest - int(info['levelmin'])}",
             *sides,
             "[hydro]",
-            f"gamma = {state.gamma!r}",
-            f"scalars = {len(state.scalars)}",
+            f"gamma = {gamma!r}",
+            f"scalars = {scalars}",
             f"pressure_floor = {PRESSURE_FLOOR}",
             "[refine]",
             *(

@@ -43,12 +43,22 @@ STATE = (
     "time",
     "step",
     "scale_factor",
-    "energy_budget",
     "floored_cells",
     "floored_mass",
     "floored_energy",
     "mean_force",
     "step_limit",
+)
+# The attributes of an expanding box's energy budget, which the references hold as one list.
+ENERGY_BUDGET = (
+    "begun",
+    "initial",
+    "work",
+    "log_a",
+    "potential",
+    "resolution",
+    "resolution_before",
+    "unsolved",
 )
 
 Reference = dict[str, Any]
@@ -124,6 +134,9 @@ def state_of(path: Path) -> dict[str, list[np.ndarray]]:
     with h5py.File(path) as file:
         header = file["header"].attrs
         found |= {f"header/{name}": [header[name]] for name in STATE if name in header}
+        if "energy_budget_begun" in header:
+            values = [header[f"energy_budget_{name}"] for name in ENERGY_BUDGET]
+            found["header/energy_budget"] = [np.array(values, float)]
 
         def collect(place: str, item: h5py.Group | h5py.Dataset) -> None:
             group, _, last = place.rpartition("/")

@@ -14,7 +14,7 @@ def reference_path(name: str) -> Path:
     path = Path(os.environ.get("OCTANT_DATA", "/nonexistent")) / name
     if not path.exists():
         pytest.skip(f"OCTANT_DATA names no folder with {name}")
-    return path
+    return path.resolve()  # what is read back from the program has no ".." either
 
 
 def reference_files(pattern: str) -> list[Path]:

@@ -22,7 +22,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "disc_galaxy": (
         CUBE,
         "mesh.max_level=1",
-        "refine.region_level=1",
+        'refine.where="x^2 + y^2 < 21^2 && abs(z) < 3"',
         "problem.particles=4000",
         "stars.density=1e-3",
         "stars.mass=100.0",

@@ -1,4 +1,4 @@
-"""Draw Sod's shock tube while it runs: python sod.py, or mpirun -n 2 python sod.py."""
+"""Plot the Sod shock tube during the run: python sod.py, or mpirun -n 2 python sod.py."""
 
 import matplotlib.pyplot as plt
 import octant
@@ -9,7 +9,7 @@ sim = octant.Simulation("examples/sod.toml", communicator=MPI.COMM_WORLD, output
 
 @sim.on_step
 def draw(sim: octant.Simulation) -> None:
-    """Draw the density along the tube on this rank."""
+    """Plot the density along the tube on this rank."""
     if sim.step_count % 20 == 0:
         base = sim.level(0)
         x, density = base.centres[0][:, 0, 0], base.read("density")[:, 0, 0]

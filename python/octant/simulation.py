@@ -278,7 +278,7 @@ class Level:
         """Return the memory of a stored variable, [slot][k][j][i]."""
         names = self._core.stored_names()
         if name not in names:
-            raise KeyError(f"no variable is called {name!r}; there are {', '.join(names)}")
+            raise KeyError(f"there is no variable {name!r}; expected one of {', '.join(names)}")
         return self._core.stored(self.number, names.index(name))
 
     def __iter__(self) -> Iterator[str]:
@@ -365,7 +365,9 @@ def _source_of(source: Source) -> Callable[..., dict[str, Array]]:
         columns = _columns(source(gas, dt), len(gas["x"]), "acceleration")
         known = {"heating", *(f"acceleration_{axis}" for axis in "xyz")}
         if unknown := set(columns) - known:
-            raise InputError(f"unknown source terms {', '.join(unknown)}: heating or acceleration")
+            raise InputError(
+                f"unknown source terms {', '.join(unknown)}; expected heating or acceleration"
+            )
         return columns
 
     return rates

@@ -51,7 +51,9 @@ def compare(snapshot: FlowSnapshot, folder: Path) -> list[FieldDifference]:
     """
     steps = _last_step(folder)
     if steps is not None and steps != snapshot.step:
-        raise OctoolsError(f"{snapshot.path} is of step {snapshot.step}, {folder} of step {steps}")
+        raise OctoolsError(
+            f"{snapshot.path} is from step {snapshot.step}, but {folder} from step {steps}"
+        )
     differences = []
     for name in FIELDS:
         ours, theirs = snapshot.load(name), load(folder, name)

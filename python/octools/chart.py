@@ -9,6 +9,7 @@ from pathlib import Path
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from octools.constant import name_constants
 from octools.figure import INK, SERIES, STYLE, label_logarithms, save
 from octools.snapshot import Array
 
@@ -74,6 +75,8 @@ def save_charts(charts: Sequence[Chart], title: str, path: Path) -> None:
             if chart.log:
                 axes.set_yscale("log")
                 label_logarithms(axes.yaxis)
+            elif not chart.expected:
+                name_constants(axes)
             if chart.log_x:
                 axes.set_xscale("log")
                 label_logarithms(axes.xaxis)

@@ -112,8 +112,8 @@ def _common_fields(a: Snapshot, b: Snapshot) -> list[str]:
     if a.stored_fields != b.stored_fields:
         only = sorted(set(a.stored_fields) ^ set(b.stored_fields))
         raise OctoolsError(
-            f"{a.path} and {b.path} do not hold the same fields: only one has {', '.join(only)}; "
-            "name the ones to compare with --fields"
+            f"{a.path} and {b.path} do not contain the same fields: only one has "
+            f"{', '.join(only)}; use --fields to select the fields to compare"
         )
     return a.stored_fields
 
@@ -125,8 +125,8 @@ def _require_same_domain(a: Snapshot, b: Snapshot) -> None:
     ratio = np.log2(a.header.base_cells / b.header.base_cells)
     if not same or np.any(ratio != ratio[0]) or ratio[0] != np.rint(ratio[0]):
         raise OctoolsError(
-            f"{a.path} and {b.path} have different domains: "
-            f"{_domain(a)} and {_domain(b)}; corners must agree, and cells by a power of two"
+            f"{a.path} and {b.path} have different domains: {_domain(a)} and {_domain(b)}; the "
+            "corners must agree, and the cell sizes must differ by a power of two"
         )
 
 

@@ -58,7 +58,7 @@ def friends_of_friends(
     )
     if failed:
         raise OctoolsError(
-            "these points cannot be linked: some coordinates are not finite, or there "
-            "are too many points"
+            "friends-of-friends linking failed: some coordinates are not finite, or there are "
+            "too many points"
         )
     return group.astype(np.int64)

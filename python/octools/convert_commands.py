@@ -15,28 +15,30 @@ if TYPE_CHECKING:
     from octools.inputs.conversion import Row
 
 
-# Advice for each verdict on a setting.
+# The advice that is printed for each result of a conversion.
 ADVICE = {
-    UNKNOWN: "perhaps a typo, which the other code would refuse or ignore; see the table",
-    BY_HAND: "set the parameters that the table names, see docs/galaxy.md",
+    UNKNOWN: "possibly a typo, which the other code would reject or ignore; see the table",
+    BY_HAND: "set the parameters named in the table; see docs/ramses_namelist.md",
 }
 
 
 def convert(
     source: Annotated[
         Path,
-        typer.Argument(help="A snapshot or run directory, with --to; or a parameter file."),
+        typer.Argument(help="Snapshot or run directory (with --to), or a parameter file."),
     ],
     to: Annotated[
         str | None, typer.Option("--to", help=f"Target format: {', '.join(TARGETS)}.")
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Folder, or TOML file. (default: beside the source)"),
+        typer.Option(
+            "--output", "-o", help="Output directory or TOML file. (default: next to the source)"
+        ),
     ] = None,
     initial: Annotated[
         Path | None,
-        typer.Option(help="Folder of u_init.npy, ..., for CaNS. (default: the source's)"),
+        typer.Option(help="Directory of u_init.npy, ..., for CaNS. (default: that of the source)"),
     ] = None,
     snapshot: Number = None,
 ) -> None:
@@ -53,17 +55,17 @@ def convert(
 
     written = output or source.with_suffix(".toml")
     if written.exists():
-        raise OctoolsError(f"{written} exists already; move it aside, or choose another --output")
+        raise OctoolsError(f"{written} already exists; move it aside, or choose another --output")
     done = codes.convert(source, written, initial)
     console.print(_account(done.rows))
-    for verdict, advice in ADVICE.items():
-        if count := sum(row.verdict == verdict for row in done.rows):
-            console.print(f"{count} {verdict}: {advice}")
-    console.print(f"wrote {written}, with this table at its end")
+    for status, advice in ADVICE.items():
+        if count := sum(row.status == status for row in done.rows):
+            console.print(f"{count} {status}: {advice}")
+    console.print(f"wrote {written}, which ends with this table")
 
 
 def _account(rows: "list[Row]") -> Table:
     table = Table("setting", "", "in Octant", box=None, pad_edge=False)
     for row in rows:
-        table.add_row(row.setting, row.verdict, row.now)
+        table.add_row(row.setting, row.status, row.now)
     return table

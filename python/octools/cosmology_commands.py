@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 def ics_command(
     target: Annotated[
-        Path, typer.Argument(help="A folder of grafic files, a snapshot, or a run directory.")
+        Path, typer.Argument(help="A directory of grafic files, a snapshot, or a run directory.")
     ],
     omega_b: Annotated[
         float, typer.Option(min=0.0, help="Baryon density parameter, for linear theory.")
     ] = 0.047,
     sigma_8: Annotated[
-        float, typer.Option(min=0.0, help="Normalization of the linear spectrum today.")
+        float, typer.Option(min=0.0, help="Normalization of the linear power spectrum today.")
     ] = 0.81,
     spectral_index: Annotated[
         float, typer.Option(help="Spectral index of the primordial spectrum.")
@@ -62,7 +62,9 @@ def ics_command(
             console.print(_level_table(level))
             if level.others:
                 names = ", ".join(f"ic_{name}" for name in level.others)
-                console.print(f"{level.folder}: {names} not read: no fields of initial conditions")
+                console.print(
+                    f"{level.folder}: ignored {names}, which are not fields of initial conditions"
+                )
     else:
         path = resolve(target, snapshot if target.is_dir() else None)
         with Snapshot(path) as data:
@@ -98,9 +100,9 @@ def _level_table(level: "GraficLevel") -> Table:
     where = ", ".join(map(str, level.origin))
     table = Table(
         title=f"level {level.number}: {cells} cells of {universe.box / 2**level.number:.6g} Mpc/h "
-        f"from cell ({where}) on; a = {universe.scale_factor:.7g}, "
-        f"omega_m = {universe.omega_m:.6g}, omega_lambda = {universe.omega_lambda:.6g}, "
-        f"h = {universe.h:.6g}",
+        f"starting at cell ({where}); a = {universe.scale_factor:.7g}, omega_m = "
+        f"{universe.omega_m:.6g}, omega_lambda = {universe.omega_lambda:.6g}, h = "
+        f"{universe.h:.6g}",
         title_justify="left",
         title_style="",
         box=None,
@@ -165,7 +167,7 @@ def halos(
     if len(found.mass):
         console.print(_halo_table(found, shown))
         if header.expands:
-            console.print("masses are of all matter, lengths comoving; velocities are peculiar")
+            console.print("masses include all matter; lengths are comoving, velocities peculiar")
         elif not shown.mass_units:
             console.print("in code units")
     if picture:

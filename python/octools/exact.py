@@ -134,7 +134,7 @@ class Riemann:
         (_, ul, pl), (_, ur, pr) = self.left, self.right
         al, ar = self._sound(self.left), self._sound(self.right)
         if 2 / (self.gamma - 1) * (al + ar) <= ur - ul:
-            raise OctoolsError("the two states of the Riemann problem open a vacuum")
+            raise OctoolsError("the two states of the Riemann problem produce a vacuum")
         # The two-rarefaction pressure (Toro 4.46) is a positive start from which Newton converges.
         z = (self.gamma - 1) / (2 * self.gamma)
         speed = al + ar - 0.5 * (self.gamma - 1) * (ur - ul)

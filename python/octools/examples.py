@@ -11,7 +11,7 @@ from typing import Any
 
 from octools.errors import OctoolsError
 
-WORDS = ("Shows", "Takes", "Picture", "And", "Number")
+WORDS = ("Shows", "Takes", "Plots", "Also", "Compare")
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Example:
     parameters
         The file's tables.
     said
-        The texts after ``Shows:``, ``Takes:``, ``Picture:``, ``And:``, ``Number:``, by these words;
+        The texts after ``Shows:``, ``Takes:``, ``Plots:``, ``Also:``, ``Compare:``, by these words;
         a text goes on until the next word, or an empty line.
     """
 
@@ -46,7 +46,7 @@ class Example:
     @property
     def pictures(self) -> tuple[str, ...]:
         """Patterns of the pictures' names in the run's directory, what shows most first."""
-        found = re.findall(rf"output/{self.name}/([^\s,;]+\.png)", self.said.get("Picture", ""))
+        found = re.findall(rf"output/{self.name}/([^\s,;]+\.png)", self.said.get("Plots", ""))
         return tuple(found)
 
     @property
@@ -75,7 +75,7 @@ def read_example(path: Path) -> Example:
             lines = said.setdefault(words[1], [])
         lines.append(words[2] if words else line.lstrip("# "))
     if "Shows" not in said:
-        raise OctoolsError(f"{path}: no line 'Shows: ...' in its header")
+        raise OctoolsError(f"{path}: the header has no line 'Shows: ...'")
     joined = {word: " ".join(" ".join(parts).split()) for word, parts in said.items()}
     return Example(path.stem, tomllib.loads(text), joined)
 

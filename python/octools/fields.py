@@ -188,7 +188,8 @@ def expression_field(snapshot: Snapshot, text: str) -> Field:
     try:
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body
     except (SyntaxError, ValueError) as cause:
-        raise OctoolsError(f"'{text}' is neither a field nor a formula: {cause}") from cause
+        message = f"'{text}' is neither a field nor a valid expression: {cause}"
+        raise OctoolsError(message) from cause
     calls = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node not in calls}
     fields = {name: find_field(snapshot, name) for name in sorted(names - {"gamma", "pi"})}
@@ -223,4 +224,4 @@ def _value(node: ast.AST, known: Mapping[str, Any], text: str) -> Any:
             if name not in FUNCTIONS:
                 raise unknown_name("function", name, FUNCTIONS, "formulas")
             return FUNCTIONS[name](*(at(argument) for argument in arguments))
-    raise OctoolsError(f"'{text}': a formula cannot hold {type(node).__name__.lower()}")
+    raise OctoolsError(f"'{text}': a formula cannot contain {type(node).__name__.lower()}")

@@ -126,7 +126,9 @@ def picture_field(snapshot: Snapshot, picture: Picture) -> Field:
         integrated = picture.kind == "projection" and not (picture.mean or field.relative)
         return as_shown(field, snapshot.header, integrated)
     if picture.kind != "projection":
-        raise OctoolsError(f"{picture.field} are particles: draw them with --kind projection")
+        raise OctoolsError(
+            f"{picture.field} are particles, which can only be plotted with --kind projection"
+        )
     label = f"column density of {picture.field.replace('_', ' ')} particles"
     if snapshot.header.expands:
         return Field(f"{label} / mean", (), _nothing, relative=True)

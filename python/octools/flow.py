@@ -65,7 +65,10 @@ class FlowSnapshot:
         with _opened(path) as file:
             header, grid = file["header"].attrs, file["grid"]
             if read_plane(header) is not None and not may_be_slice:
-                raise OctoolsError(f"{path} is a slice, which plot and movie show; take a snapshot")
+                raise OctoolsError(
+                    f"{path} is a slice, which can only be used with plot and movie; "
+                    "use a snapshot instead"
+                )
             return cls(
                 path,
                 float(header["time"]),

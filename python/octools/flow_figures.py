@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from octools.constant import constant_value
+from octools.constant import constant_value, name_constants
 from octools.errors import OctoolsError, unknown_name
 from octools.figure import INK, SERIES, STYLE, draw_constant, save
 from octools.flow import COMPONENTS, DERIVED, SCALAR, FlowSnapshot, stored_name
@@ -66,7 +66,7 @@ def slice_values(snapshot: FlowSnapshot, what: FlowSlice) -> tuple[Array, float]
     if stored_name(what.field, known) not in known:
         raise unknown_name("field", what.field, known, str(snapshot.path))
     if what.field in GRADIENTS and snapshot.plane is not None:
-        raise OctoolsError(f"{snapshot.path} is a slice: {what.field} needs a whole snapshot")
+        raise OctoolsError(f"{snapshot.path} is a slice, but {what.field} requires a full snapshot")
     axis = AXES.index(what.axis)
     centres = snapshot.centres[axis]
     position = 0.5 * snapshot.size[axis] if what.position is None else what.position
@@ -215,7 +215,7 @@ def _read_columns(path: Path) -> dict[str, Array]:
         table = np.array([[float(cell) for cell in row] for row in rows[1:]])
         return dict(zip(rows[0], table.T, strict=True))
     except (ValueError, IndexError) as cause:
-        raise OctoolsError(f"{path} is not a table of numbers: {cause}") from cause
+        raise OctoolsError(f"{path} is not a numerical table: {cause}") from cause
 
 
 def wall_shear(profile: dict[str, Array], viscosity: float) -> float:
@@ -455,6 +455,7 @@ def save_flow_history(run: Path, path: Path) -> None:
         step.ticklabel_format(axis="y", useOffset=False)
         step.set(ylabel="time step", xlabel="time")
         for axes in (energy, *middle, step):
+            name_constants(axes)
             _tidy(axes)
         save(figure, path)
 

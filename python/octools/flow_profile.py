@@ -48,8 +48,8 @@ def profile_flow(path: Path, references: Sequence[Path], destination: Path) -> l
     if not statistics.is_file():
         errors = save_centre_lines(snapshot, centre_line_references(references), destination)
         return [
-            "velocities on the lines through the middle",
-            *(f"largest difference in {name}: {error:.4g}" for name, error in errors.items()),
+            "velocities on the lines through the centre",
+            *(f"maximum difference in {name}: {error:.4g}" for name, error in errors.items()),
         ]
     profile = read_table(statistics, *PLANE_MEANS, *STRESSES)
     averaged = Averaging.read(path.parent / "statistics.h5")
@@ -58,8 +58,8 @@ def profile_flow(path: Path, references: Sequence[Path], destination: Path) -> l
     save_plane_means(profile, flow_title(snapshot), destination)
     return [
         *([] if averaged is None else [str(averaged)]),
-        "means over planes of constant z, in the run's units: there are wall units only between "
-        "walls at rest with a flow along x",
+        "means over planes of constant z, in code units; wall units require a flow along x "
+        "between walls at rest",
     ]
 
 
@@ -98,8 +98,8 @@ def _sampling(averaged: Averaging, turnovers: float) -> list[str]:
     lines = [f"{averaged}, {turnovers:.3g} h/u_tau"]
     if turnovers < ENOUGH_TURNOVERS:
         lines.append(
-            f"too few samples: statistics of a channel converge over some {ENOUGH_TURNOVERS:g} "
-            "h/u_tau; go on with a later time.end and --restart latest"
+            f"too few samples: channel statistics converge over about {ENOUGH_TURNOVERS:g} "
+            "h/u_tau; continue the run with a later time.end and --restart latest"
         )
     return lines
 
@@ -121,5 +121,5 @@ def _profile_channel(
     return [
         f"friction velocity {velocity:.6g}, Re_tau {reynolds:.6g}",
         *([] if averaged is None or turnovers is None else _sampling(averaged, turnovers)),
-        *(f"largest difference in {name}: {100 * off:.3g} %" for name, off in errors.items()),
+        *(f"maximum difference in {name}: {100 * off:.3g} %" for name, off in errors.items()),
     ]

@@ -24,17 +24,17 @@ LEAST_FALL = 1e3  # from the largest to the smallest wave, of a resolved flow
 
 @dataclass(frozen=True)
 class Spectra:
-    """Mean squares of the velocities by wave number.
+    """Mean squares of the velocities by wavenumber.
 
     Attributes
     ----------
     name
         Of the run.
     values
-        By component and axis, such as ``("u", "x")``: energy per wave number, shape (planes,
+        By component and axis, such as ``("u", "x")``: energy per wavenumber, shape (planes,
         waves); the mean flow's wave 0 is left out.
     waves
-        Wave numbers by axis, shape (waves,).
+        Wavenumbers by axis, shape (waves,).
     planes
         Heights of the planes that are shown.
     dissipation
@@ -54,8 +54,8 @@ class Spectra:
             least = min(float(row.max() / max(row[-2], 1e-300)) for row in self.values["u", axis])
             word = "PASS" if least >= LEAST_FALL else "COARSE"
             lines.append(
-                f"{word:<9} waves along {axis}, up to k = {waves[-1]:.4g}: u falls by "
-                f"{least:.2g} or more; {LEAST_FALL:g} pass"
+                f"{word:<9} waves along {axis}, up to k = {waves[-1]:.4g}: the spectrum of u "
+                f"falls by a factor of {least:.2g} or more; required: {LEAST_FALL:g}"
             )
         return lines
 
@@ -71,7 +71,7 @@ def read_spectra(run: Path) -> Spectra:
     path = run / "statistics.h5"
     if not path.is_file():
         raise OctoolsError(
-            f"{run} holds no statistics.h5: the run has taken no samples; set "
+            f"{run} contains no statistics.h5 because the run has not sampled statistics; set "
             "statistics.interval and statistics.start"
         )
     with reading(path, "file of statistics"), h5py.File(path) as file:
@@ -129,12 +129,12 @@ def save_spectra(spectra: Spectra, path: Path) -> None:
             law = KOLMOGOROV * spectra.dissipation ** (2 / 3) * k ** (-5 / 3)
             label = r"$0.49\,\varepsilon^{2/3} k^{-5/3}$"
             axes.loglog(k, law, color=INK, ls=":", lw=1.0, label=label)
-            axes.set(xlabel=f"wave number along {axis}")
+            axes.set(xlabel=f"wavenumber along {axis}")
             axes.legend(fontsize=8.5)
             axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             axes.xaxis.set_minor_formatter(NullFormatter())
             axes.spines[["top", "right"]].set_visible(False)
-        panels[0].set(ylabel="energy per wave number")
+        panels[0].set(ylabel="energy per wavenumber")
         panels[0].set_title(spectra.name.replace("_", " "), loc="left")
         save(figure, path)

@@ -25,7 +25,8 @@ def ledger(
     for book in found:
         change = book.total[-1] - book.total[0]
         rest = f"{book.rest[-1]:+.2e}"
-        table.add_row(book.name.replace("_", " "), f"{book.total[0]:.6g}", f"{change:+.6g}", rest)
+        name = f"{book.name.replace('_', ' ')} ({book.unit})"
+        table.add_row(name, f"{book.total[0]:.6g}", f"{change:+.6g}", rest)
         for account, entry in book.entries.items():
             table.add_row(f"  {account.replace('_', ' ')}", "", f"{entry[-1]:+.6g}", "")
     console.print(table)
@@ -70,13 +71,15 @@ def kennicutt(
         typer.Option(min=0.0, help="Side length of the squares, or width of the rings [kpc]."),
     ] = 0.75,
     rings: Annotated[
-        bool, typer.Option("--rings", help="Rings around the stars' centre instead of squares.")
+        bool,
+        typer.Option("--rings", help="Rings around the centre of the stars instead of squares."),
     ] = False,
     age: Annotated[
         float | None,
         typer.Option(
             min=0.0,
-            help="Maximum age of the stars that count [Myr]. (default: 50, or the age of the run)",
+            help="Maximum age of the stars that are included [Myr]. (default: 50, or the age of "
+            "the run)",
         ),
     ] = None,
     output: Output = None,
@@ -111,8 +114,8 @@ def kennicutt(
     write_table(columns, destination.with_suffix(".csv"))
     save_kennicutt(found, path.parent.resolve().name, destination)
     console.print(
-        f"{len(found.gas)} {'rings' if rings else 'squares'}; log of the rate over Kennicutt's: "
-        f"{found.middle:+.2f} in the median, scattered by {found.offset.std():.2f}"
+        f"{len(found.gas)} {'rings' if rings else 'squares'}; log of the rate relative to "
+        f"Kennicutt's: median {found.middle:+.2f}, scatter {found.offset.std():.2f}"
     )
     console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
 

@@ -42,9 +42,9 @@ def gradient_image(snapshot: Snapshot, name: str, view: View) -> Image:
         In projections, and of slices: they hold no neighbours.
     """
     if view.position is None:
-        raise OctoolsError(f"{name} is drawn in slices; leave --kind projection out")
+        raise OctoolsError(f"{name} can only be plotted in slices; omit --kind projection")
     if snapshot.header.plane is not None:
-        raise OctoolsError(f"{snapshot.path} is a slice: {name} needs a whole snapshot")
+        raise OctoolsError(f"{snapshot.path} is a slice, but {name} requires a full snapshot")
     snapshot.require(VELOCITY)
     levels = make_image(snapshot, find_field(snapshot, "level"), view)
     level = levels.values.round().astype(int)

@@ -101,7 +101,7 @@ def read_particles(snapshot: Snapshot, kind: str = "dark") -> Particles:
 def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
     kinds = snapshot.particle_kinds
     if not kinds:
-        raise OctoolsError(f"{snapshot.path} holds no particles")
+        raise OctoolsError(f"{snapshot.path} contains no particles")
     if kind not in kinds:
         raise unknown_name("kind of particles", kind, kinds, str(snapshot.path))
     group, header = snapshot.file["particles"][kind], snapshot.header
@@ -111,15 +111,15 @@ def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
         )
     mass = np.asarray(group["mass"][...], dtype=float)
     if mass.size == 0:
-        raise OctoolsError(f"{snapshot.path} holds no particles of the kind {kind}")
+        raise OctoolsError(f"{snapshot.path} contains no particles of type {kind}")
     if not mass.min() > 0:
-        raise OctoolsError(f"{snapshot.path}: {kind} particles without mass are no halos")
+        raise OctoolsError(f"{snapshot.path}: {kind} particles have no mass and cannot form halos")
     position = np.asarray(group["position"][...], dtype=float)
     velocity = np.asarray(group["velocity"][...], dtype=float)
     if not all(np.isfinite(values).all() for values in (mass, position, velocity)):
         raise OctoolsError(
             f"{snapshot.path}: some {kind} particles have non-finite values; the file may "
-            "be damaged"
+            "be corrupt"
         )
     return Particles(position, velocity, mass, header.lower, header.size, header.periodic)
 
@@ -139,7 +139,8 @@ def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> H
     length = linking * particles.separation
     if not 0 < length < 0.25 * particles.size.min():
         raise OctoolsError(
-            f"a linking length of {length:g} is too long for a domain of {particles.size.min():g}"
+            f"a linking length of {length:g} is too large for a domain of size "
+            f"{particles.size.min():g}"
         )
     group = friends_of_friends(particles, length)
     number = np.bincount(group)
@@ -307,16 +308,24 @@ def catalogue(halos: Halos) -> dict[str, tuple[NDArray[Any], str, str]]:
     """Give the columns of a catalogue: values, units in terms of the code's, and meaning."""
     number = "1"
     return {
-        "halo": (np.arange(len(halos.mass)), number, "number of the halo, the heaviest first"),
+        "halo": (
+            np.arange(len(halos.mass)),
+            number,
+            "number of the halo, in order of decreasing mass",
+        ),
         "particles": (halos.number, number, "number of particles"),
         "mass": (halos.mass, "mass", "sum of the masses of the particles"),
         **{axis: (halos.centre[:, n], "length", "centre of mass") for n, axis in enumerate(AXES)},
         **{
-            f"velocity_{axis}": (halos.velocity[:, n], "length / time", "of the centre of mass")
+            f"velocity_{axis}": (
+                halos.velocity[:, n],
+                "length / time",
+                "velocity of the centre of mass",
+            )
             for n, axis in enumerate(AXES)
         },
-        "radius": (halos.radius, "length", "root of the mean square distance from the centre"),
-        "dispersion": (halos.dispersion, "length / time", "of the velocity along one axis"),
+        "radius": (halos.radius, "length", "root-mean-square distance from the centre"),
+        "dispersion": (halos.dispersion, "length / time", "velocity dispersion along one axis"),
     }
 
 

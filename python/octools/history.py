@@ -11,11 +11,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from octools.constant import name_constants
 from octools.errors import OctoolsError, reading, unknown_name
 from octools.figure import LEVELS, SERIES, STYLE, save
 from octools.snapshot import Array
 
-ROUND_OFF = 1e-17  # no drift below is worth drawing
+ROUND_OFF = 1e-17  # lower limit of the axis of drifts
+CONSERVED = 5e-13  # largest drift of a quantity that counts as constant
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def read_history(run: Path) -> History:
     """
     path = run / "history.csv" if run.is_dir() else run
     if not path.is_file():
-        raise OctoolsError(f"there is no history {path}")
+        raise OctoolsError(f"the history file {path} does not exist")
     with reading(path, "history"), path.open(newline="") as file:
         try:
             rows = list(csv.reader(file))
@@ -74,7 +76,7 @@ def read_history(run: Path) -> History:
     with reading(path, "history"):
         table = np.array([[float(cell or "nan") for cell in row] for row in body])
     if table.shape != (len(body), len(names)):
-        raise OctoolsError(f"{path} is not a complete history: its rows differ in length")
+        raise OctoolsError(f"{path} is not a complete history file: its rows differ in length")
     return History(path, dict(zip(names, table.T, strict=True)))
 
 
@@ -126,7 +128,9 @@ def save_history(history: History, title: str, path: Path) -> None:
             )
             _outside_legend(middle)
         middle.set_ylabel("blocks")
-        bottom.plot(time, history["dt"], color=SERIES[0], lw=1.1)
+        # The last row has no step yet.
+        bottom.plot(time[:-1], history["dt"][:-1], color=SERIES[0], lw=1.1)
+        name_constants(bottom)
         unit = " [code]" if axis.label != "time" else ""
         bottom.set(ylabel=f"coarse time step{unit}", xlabel=axis.label)
         for axes in (top, middle, bottom):
@@ -139,8 +143,15 @@ def save_history(history: History, title: str, path: Path) -> None:
 
 def _draw_drifts(axes: Axes, time: Array, curves: Mapping[str, Array]) -> None:
     for (name, values), colour in zip(curves.items(), SERIES, strict=False):
-        axes.plot(time, np.abs(values), color=colour, lw=1.1, label=name.replace("_", " "))
-    if any(np.nanmax(np.abs(values), initial=0.0) > 0 for values in curves.values()):
+        label, largest = name.replace("_", " "), float(np.nanmax(np.abs(values), initial=0.0))
+        if largest <= CONSERVED:
+            axes.plot([], [], color=colour, lw=1.1, label=f"{label}: constant to {largest:.1g}")
+        else:
+            axes.plot(time, np.abs(values), color=colour, lw=1.1, label=label)
+    if curves and not any(len(np.asarray(line.get_xdata())) for line in axes.get_lines()):
+        axes.text(0.5, 0.5, "constant", transform=axes.transAxes, ha="center", fontsize=9)
+        axes.set_yticks([])
+    elif any(np.nanmax(np.abs(values), initial=0.0) > 0 for values in curves.values()):
         axes.set_yscale("log", nonpositive="mask")
         if axes.get_ylim()[0] < ROUND_OFF:
             axes.set_ylim(bottom=ROUND_OFF, top=max(axes.get_ylim()[1], 10 * ROUND_OFF))

@@ -87,7 +87,7 @@ class GraficLevel:
         self.fields = [name for name in names if name in FIELDS or name.startswith(SCALAR)]
         self.others = [name for name in names if name not in self.fields]
         if not self.fields:
-            raise OctoolsError(f"{folder} holds no grafic files (ic_deltab, ic_velcx, ...)")
+            raise OctoolsError(f"{folder} contains no grafic files (ic_deltab, ic_velcx, ...)")
         self.header = self._header(self.fields[0])
 
     def _path(self, field: str) -> Path:
@@ -124,7 +124,7 @@ class GraficLevel:
         planes = np.fromfile(self._path(field), record, offset=HEADER.itemsize)
         length = 4 * nx * ny
         if planes.size != nz or (planes["before"] != length).any():
-            raise OctoolsError(f"{self._path(field)} is truncated or damaged")
+            raise OctoolsError(f"{self._path(field)} is truncated or corrupt")
         return planes["plane"].astype(float)
 
 
@@ -171,7 +171,7 @@ def base_overdensity(snapshot: Snapshot) -> tuple[Universe, Array]:
     names = ("cosmology.omega_m", "cosmology.omega_lambda", "cosmology.h")
     omega_m, omega_lambda, h = (header.parameter(name) for name in names)
     if omega_m is None or omega_lambda is None or h is None:
-        raise OctoolsError(f"{snapshot.path} is not from a cosmological run: it has no {names[0]}")
+        raise OctoolsError(f"{snapshot.path} is not from a cosmological run: {names[0]} is missing")
     if len(set(header.base_cells)) != 1:
         raise OctoolsError(f"{snapshot.path}: the base grid is not a cube")
     density = np.empty(tuple(header.base_cells[::-1]))

@@ -23,7 +23,7 @@ CODE_UNITS = ("length", "mass", "time")
 MEANINGS = {
     "density": ("mass / length^3", "density"),
     "pressure": ("mass / (length time^2)", "pressure"),
-    "temperature": ("K", "temperature over the mean molecular weight"),
+    "temperature": ("K", "temperature divided by the mean molecular weight"),
     "velocity_x": ("length / time", "velocity along x"),
     "velocity_y": ("length / time", "velocity along y"),
     "velocity_z": ("length / time", "velocity along z"),
@@ -97,11 +97,11 @@ def write_initial(
     """
     path = Path(path)
     if path.exists():
-        raise OctoolsError(f"{path} exists; remove it, or choose another name")
+        raise OctoolsError(f"{path} already exists; remove it or choose another name")
     grids = [] if gas is None else _grids(gas, lower, upper)
     kinds = {name: _particles(name, columns) for name, columns in (particles or {}).items()}
     if not grids and not kinds:
-        raise OctoolsError("write_initial: there is neither gas nor any particle")
+        raise OctoolsError("write_initial: expected gas, particles or both")
 
     part = path.with_name(path.name + ".part")
     part.unlink(missing_ok=True)
@@ -119,7 +119,7 @@ def write_initial(
         # Fails where the file has come into being meanwhile.
         os.link(part, path, follow_symlinks=False)
     except FileExistsError:
-        raise OctoolsError(f"{path} exists; remove it, or choose another name") from None
+        raise OctoolsError(f"{path} already exists; remove it or choose another name") from None
     finally:
         part.unlink(missing_ok=True)
     return path
@@ -174,7 +174,7 @@ def _fields(given: Mapping[str, Any], where: str) -> dict[str, Array]:
         raise OctoolsError(f"{where}: expected density, and pressure or temperature")
     shape = np.shape(fields["density"])
     if len(shape) != 3:
-        raise OctoolsError(f"{where}: density has the shape {shape}; expected [k][j][i]")
+        raise OctoolsError(f"{where}: density has shape {shape}; expected [k][j][i]")
     if "velocity" in fields:
         velocity = fields.pop("velocity")
         if len(velocity) != 3:
@@ -182,7 +182,9 @@ def _fields(given: Mapping[str, Any], where: str) -> dict[str, Array]:
         components = {f"velocity_{axis}": velocity[n] for n, axis in enumerate("xyz")}
         twice = sorted(components.keys() & fields.keys())
         if twice:
-            raise OctoolsError(f"{where}: velocity and {twice[0]} are given; expected one of them")
+            raise OctoolsError(
+                f"{where}: velocity and {twice[0]} are both given; expected only one of the two"
+            )
         fields |= components
     fields = {f"velocity_{axis}": 0.0 for axis in "xyz"} | fields
     return {name: _checked(where, name, values, shape) for name, values in fields.items()}
@@ -214,7 +216,7 @@ def _checked(where: str, name: str, values: Any, shape: tuple[int, ...]) -> Arra
     if array.ndim == 0:
         array = np.full(shape, array)
     if array.shape != shape:
-        raise OctoolsError(f"{where}: {name} has the shape {array.shape} instead of {shape}")
+        raise OctoolsError(f"{where}: {name} has shape {array.shape}; expected {shape}")
     bad = ~np.isfinite(array)
     if name in POSITIVE:
         bad |= ~(array > 0.0)

@@ -96,8 +96,8 @@ def directive_word(text: str, what: str) -> str:
     """
     if text and not WORD.fullmatch(text):
         raise OctoolsError(
-            f"{what} '{printable(text)}': expected letters, digits and _ . , : @ + = / -, "
-            "no - first"
+            f"{what} '{printable(text)}': expected letters, digits and _ . , : @ + = / -, not "
+            "starting with -"
         )
     return text
 
@@ -132,7 +132,7 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
         ("--results", job.results),
         ("the program", job.program),
         ("--output", path),
-        ("the folder of the run", folder.resolve()),
+        ("the run directory", folder.resolve()),
         *(("--set", setting) for setting in job.settings),
         *(("--setup", line) for line in job.modules),
     ):
@@ -142,8 +142,8 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
     directive_word(job.account, "--account")
     if job.margin >= job.seconds:
         raise OctoolsError(
-            f"a job of {job.walltime} is over before its margin of {job.margin} s begins: "
-            "choose a longer --time or a shorter --margin"
+            f"a job of {job.walltime} is shorter than the margin of {job.margin} s: choose a "
+            "longer --time or a shorter --margin"
         )
     header, again, restarts = _SCHEDULERS[scheduler](job, path)
     settings = [f"run.walltime={job.seconds}", f"run.walltime_margin={job.margin}", *job.settings]

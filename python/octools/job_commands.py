@@ -66,14 +66,16 @@ def job(
         typer.Option(help="Shell line before the run, such as 'module load openmpi'."),
     ] = None,
     results: Annotated[
-        Path | None, typer.Option(help="Output directory. (default: the file's)")
+        Path | None, typer.Option(help="Output directory. (default: that of the parameter file)")
     ] = None,
     output: Output = None,
 ) -> None:
     """Write a job script that resubmits itself until the run is done."""
     ranks = ranks or gpus or max(1, len(os.sched_getaffinity(0)) // threads)
     if gpus % ranks:
-        raise OctoolsError(f"{gpus} GPUs cannot be divided evenly among {ranks} ranks of a node")
+        raise OctoolsError(
+            f"{gpus} GPUs cannot be divided evenly among the {ranks} ranks on a node"
+        )
     build = Path(os.environ.get("OCTANT_BUILD", "build/release")).resolve()
     destination = output or Path(f"{file.stem}.{scheduler.value}.sh")
     wanted = Job(
@@ -98,12 +100,12 @@ def job(
         write_new(destination, text, 0o755)
     except FileExistsError:
         raise OctoolsError(
-            f"{destination} exists already; move it aside, or choose another --output"
+            f"{destination} already exists; move it aside, or choose another --output"
         ) from None
     except OSError as cause:
         raise OctoolsError(f"cannot write {destination}: {cause.strerror}") from cause
     console.print(
-        f"{nodes} node(s), each with {ranks} rank(s) of {threads} thread(s), {wanted.walltime}\n"
-        f"wrote {destination}; submit it from this folder: "
+        f"{nodes} node(s), each with {ranks} rank(s) of {threads} thread(s), "
+        f"{wanted.walltime}\nwrote {destination}; submit it from this directory: "
         f"{SUBMIT[scheduler.value]} {destination}"
     )

@@ -128,14 +128,15 @@ def kennicutt(snapshot: Snapshot, axis: int, width: float, age: float, rings: bo
     _require_units(header, snapshot.path)
     if "stars" not in snapshot.particle_kinds:
         raise OctoolsError(
-            f"{snapshot.path} has no stars; requires a run with stars.enabled = true"
+            f"{snapshot.path} contains no stars; this command requires a run with stars.enabled = "
+            "true"
         )
     kiloparsec = 1e3 * PARSEC / header.units["length"]
     across = list(View(axis, None).across)
     if width * kiloparsec < snapshot.finest_cell()[across[0]]:
         raise OctoolsError(
-            f"parts {width} kpc wide are smaller than the finest cells, of "
-            f"{snapshot.finest_cell()[across[0]] / kiloparsec:.4g} kpc: give a larger --square"
+            f"patches of {width} kpc are smaller than the finest cells of "
+            f"{snapshot.finest_cell()[across[0]] / kiloparsec:.4g} kpc; use a larger --square"
         )
     stars = snapshot.particles("stars")
     place, initial = stars["position"][:, across], stars["initial_mass"]

@@ -9,11 +9,14 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 
+from octools.ages import HUBBLE_TIME
 from octools.errors import OctoolsError
 from octools.figure import INK, SERIES, STYLE, save
-from octools.history import History
+from octools.history import CONSERVED, History
+from octools.linear import CRITICAL_DENSITY
 from octools.snapshot import Array
-from octools.time_axis import TimeAxis, draw_redshifts
+from octools.time_axis import TimeAxis, draw_redshifts, run_parameters
+from octools.units import PARSEC, SOLAR_MASS
 
 # By account of history.csv: whether it adds energy or takes it away.
 ENERGY = {
@@ -50,17 +53,20 @@ class Book:
     name
         Of what it is about.
     total
-        Of gas and particles together, shape (rows,), code units.
+        Of gas and particles together, shape (rows,).
     entries
         What was added since the first row, by account, each of shape (rows,).
     scale
         What the rest is measured against: the total when the run began, or the largest entry.
+    unit
+        Unit of the total, the entries and the scale.
     """
 
     name: str
     total: Array
     entries: dict[str, Array]
     scale: float
+    unit: str = "code units"
 
     @property
     def rest(self) -> Array:
@@ -70,7 +76,60 @@ class Book:
 
 
 def books(history: History) -> list[Book]:
-    """Open the books of mass, momentum and energy."""
+    """Open the books of mass, momentum and energy, in physical units where the run has them."""
+    return [_in_units(book, *unit_of(book.name, history)) for book in _books(history)]
+
+
+def unit_of(name: str, history: History) -> tuple[str, float]:
+    """Choose the unit of a budget, and how many of it a unit of the code is.
+
+    Code units of an expanding box are supercomoving: momenta times the scale factor a and energies
+    times its square are those of its units at a = 1.
+    """
+    quantity = name.removeprefix("total_").split("_")[0]
+    units = _code_units(history)
+    if units is None:
+        return "code units", 1.0
+    length, mass, time = units
+    a, a2 = (" / a", " / a^2") if "a" in history.columns and _expands(history) else ("", "")
+    speed = length / time
+    galactic = mass * float(np.abs(history["mass"]).max()) > 1e-6 * SOLAR_MASS
+    if quantity == "energy":
+        return f"erg{a2}", mass * speed**2
+    if not galactic:
+        return ("g", mass) if quantity == "mass" else (f"g cm/s{a}", mass * speed)
+    if quantity == "mass":
+        return "Msun", mass / SOLAR_MASS
+    return f"Msun km/s{a}", mass / SOLAR_MASS * speed / 1e5
+
+
+def _expands(history: History) -> bool:
+    return bool(run_parameters(history).parameter("cosmology.enabled", False))
+
+
+def _code_units(history: History) -> tuple[float, float, float] | None:
+    """Find length, mass and time in cgs, at a = 1 in an expanding box; None without units."""
+    parameters = run_parameters(history)
+    if _expands(history):
+        h = float(parameters.parameter("cosmology.h"))
+        box = float(parameters.parameter("cosmology.box"))  # Mpc/h
+        omega_m = float(parameters.parameter("cosmology.omega_m"))
+        mass = CRITICAL_DENSITY * omega_m * box**3 / h * SOLAR_MASS
+        return 1e6 * PARSEC * box / h, mass, HUBBLE_TIME / h
+    length, density, time = (
+        float(parameters.parameter(f"units.{name}", 1.0)) for name in ("length", "density", "time")
+    )
+    if length == density == time == 1.0:
+        return None
+    return length, density * length**3, time
+
+
+def _in_units(book: Book, unit: str, size: float) -> Book:
+    entries = {name: size * values for name, values in book.entries.items()}
+    return Book(book.name, size * book.total, entries, size * book.scale, unit)
+
+
+def _books(history: History) -> list[Book]:
     if "mass" not in history.columns:
         raise OctoolsError(f"{history.path} has no gas, which the budgets require")
     kinds = _kinds(history)
@@ -137,6 +196,12 @@ MOST_LINES = 8  # of a panel, with the change and the sum of what is not drawn b
 STYLES = ("-", "--")
 
 
+def largest_change(book: Book) -> float:
+    """Return the largest change of the total or of an entry, relative to the scale."""
+    changes = (book.total - book.total[0], *book.entries.values())
+    return max(float(np.abs(change).max()) for change in changes) / book.scale
+
+
 def largest_entries(book: Book) -> dict[str, Array]:
     """Choose the entries that a panel shows: the largest, and the sum of all others as one."""
     ranked = sorted(book.entries, key=lambda name: -float(np.abs(book.entries[name]).max()))
@@ -172,7 +237,14 @@ def save_books(found: list[Book], axis: TimeAxis, title: str, path: Path) -> Non
                 colour, style = SERIES[n % len(SERIES)], STYLES[n // len(SERIES) % len(STYLES)]
                 label = account.replace("_", " ")
                 axes.plot(axis.values, entry, color=colour, ls=style, lw=1.4, label=label)
-            axes.set_ylabel(f"{book.name.replace('_', ' ')} [code]")
+            axes.set_ylabel(f"{book.name.replace('_', ' ')} [{book.unit}]")
+            if largest_change(book) <= CONSERVED:
+                for line in axes.get_lines():
+                    line.set_data([], [])
+                change = largest_change(book)
+                said = f"constant: {book.total[0]:.4g} {book.unit}, to {change:.1g}"
+                axes.text(0.5, 0.5, said, transform=axes.transAxes, ha="center", fontsize=9)
+                axes.set_yticks([])
             axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize=8.5)
             axes.spines[["top", "right"]].set_visible(False)
             axes.margins(x=0.01)

@@ -208,7 +208,7 @@ def other_energies(header: Header) -> dict[str, float]:
 
 
 def _top_hat(x: Array) -> Array:
-    """Give the Fourier transform of a sphere's mean over it, at wave number times radius."""
+    """Give the Fourier transform of a sphere's mean over it, at wavenumber times radius."""
     return np.where(x < 1e-2, 1 - x**2 / 10, 3 * (np.sin(x) - x * np.cos(x)) / x**3)
 
 
@@ -225,7 +225,7 @@ class Spectrum:
     Attributes
     ----------
     k
-        Mean wave number of each bin's modes, shape (bins,), h/Mpc.
+        Mean wavenumber of each bin's modes, shape (bins,), h/Mpc.
     power
         Mean power, shape (bins,), (Mpc/h)^3.
     modes

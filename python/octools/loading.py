@@ -213,4 +213,4 @@ def _needs(name: str) -> None:
     try:
         __import__(name)
     except ImportError as cause:
-        raise OctoolsError(f"{name} is not installed; pip install {name}") from cause
+        raise OctoolsError(f"{name} is not installed; run pip install {name}") from cause

@@ -77,11 +77,11 @@ def profile(
         typer.Option(help="Flows: tables of reference data (a channel: one; a cavity: u and w)."),
     ] = None,
     log: Annotated[
-        bool, typer.Option("--log", help="Logarithmic scales for positive quantities.")
+        bool, typer.Option("--log", help="Logarithmic axes for positive quantities.")
     ] = False,
     against: Annotated[
         Path | None,
-        typer.Option(help="Second run or snapshot: draw its profile too, measure the difference."),
+        typer.Option(help="Second run or snapshot, whose profile is also plotted and compared."),
     ] = None,
     snapshot: Number = None,
     output: Output = None,
@@ -107,7 +107,9 @@ def profile(
     path = resolve(target, snapshot)
     if is_flow(path):
         if against is not None:
-            raise OctoolsError(f"{path} is of model dns: --against compares runs of model amr")
+            raise OctoolsError(
+                f"{path} is a DNS run, but --against only compares runs with model = amr"
+            )
         destination = output or path.parent / "profile_flow.png"
         console.print("\n".join(profile_flow(path, reference or [], destination)))
         console.print(f"wrote {destination}")
@@ -128,7 +130,7 @@ def profile(
             measured = _measure(data, kind, centre, axis, fields, bin_width)
             other = (data.header.name(data.path), measured)
             if abs(data.header.time - header.time) > 1e-9 * abs(header.time):
-                console.print(f"times differ: {header.time:.6g} and {data.header.time:.6g}")
+                console.print(f"the times differ: {header.time:.6g} and {data.header.time:.6g}")
     destination = output or output_path(target, f"{path.stem}_profile_{result.coordinate}.png")
     when = header.when
     if header.has_units and not header.expands:  # but the axes and the solution are in code units
@@ -160,7 +162,7 @@ def expect(
     example: Annotated[
         str | None,
         typer.Option(
-            help="Name of the example. (default: by the parameters of the run, or its directory)"
+            help="Name of the example. (default: from the parameters or the directory of the run)"
         ),
     ] = None,
 ) -> None:
@@ -172,7 +174,8 @@ def expect(
     if name not in EXAMPLES:
         if example is None:
             raise OctoolsError(
-                f"{run}: neither output.pictures in run.toml nor the directory names an example; "
+                f"{run}: no example is identified by output.pictures in run.toml or by the name of "
+                "the directory; "
                 'add --example NAME, as in output.pictures = ["expect --example sound_wave"]'
             )
         raise unknown_name("example with a number", name, EXAMPLES, "octools")
@@ -266,7 +269,7 @@ def compare_command(
         result = compare(left, right, names_in(fields))
     if result.identical:
         count = len(result.differences)
-        console.print(f"identical: the same blocks, and the same bits in {count} fields")
+        console.print(f"identical: the same blocks, and bitwise-identical values in {count} fields")
         return
     scales = vector_scales(result.differences)
     scale = {d.name: (scales[d.name] or 1.0) if relative else 1.0 for d in result.differences}
@@ -275,10 +278,7 @@ def compare_command(
     console.print(f"the blocks are {'the same' if result.same_layout else 'different'}")
     if result.times[0] != result.times[1]:
         console.print(f"the times differ: {result.times[0]!r} and {result.times[1]!r}")
-    verdict = "within" if worst <= tolerance else "above"
-    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
-    if worst > tolerance:
-        raise typer.Exit(1)
+    _compare_with_tolerance(worst, tolerance)
 
 
 def _compare_flows(a: Path, b: Path, tolerance: float) -> None:
@@ -294,12 +294,12 @@ def _compare_flows(a: Path, b: Path, tolerance: float) -> None:
             raise OctoolsError(f"the grids differ: {ours.shape} and {theirs.shape} in z, y, x")
         differences[name] = float(np.abs(ours - theirs).max())
         console.print(f"{name}: {differences[name]:.6g}; values up to {np.abs(theirs).max():.6g}")
-    _verdict(max(differences.values()), tolerance)
+    _compare_with_tolerance(max(differences.values()), tolerance)
 
 
-def _verdict(worst: float, tolerance: float) -> None:
-    verdict = "within" if worst <= tolerance else "above"
-    console.print(f"largest difference {worst:.6g} is {verdict} the tolerance {tolerance:g}")
+def _compare_with_tolerance(worst: float, tolerance: float) -> None:
+    relation = "is within" if worst <= tolerance else "exceeds"
+    console.print(f"maximum difference {worst:.6g} {relation} the tolerance of {tolerance:g}")
     if worst > tolerance:
         raise typer.Exit(1)
 
@@ -312,7 +312,7 @@ def _compare_with_cans(run: Path, folder: Path, tolerance: float) -> None:
     for d in differences:
         where = ", ".join(map(str, reversed(d.where)))
         console.print(f"{d.name}: {d.largest:.6g} at cell ({where}); values up to {d.scale:.6g}")
-    _verdict(max(d.largest for d in differences), tolerance)
+    _compare_with_tolerance(max(d.largest for d in differences), tolerance)
 
 
 def _comparison_table(result: "Comparison", scale: dict[str, float], relative: bool) -> Table:
@@ -355,6 +355,6 @@ def history(
     for name, values in drifts(data).items():
         label = f"drift of {name.replace('_', ' ')}:"
         console.print(
-            f"{label:<34}{values[-1]:+.3e} at the end, {np.abs(values).max():.3e} at most"
+            f"{label:<34}{values[-1]:+.3e} at the end, maximum {np.abs(values).max():.3e}"
         )
     console.print(f"wrote {destination}")

@@ -149,10 +149,12 @@ def _writer(output: Path, rate: int) -> PillowWriter | FFMpegWriter:
     suffix = output.suffix.lower()
     if suffix not in (".gif", ".mp4"):
         raise OctoolsError(
-            f"cannot write a movie as '{output.name}'; the name must end .gif or .mp4"
+            f"cannot write a movie as '{output.name}'; the name must end in .gif or .mp4"
         )
     if suffix == ".mp4" and not FFMpegWriter.isAvailable():
-        raise OctoolsError(f"{output.name} needs ffmpeg, which is not installed; write a .gif")
+        raise OctoolsError(
+            f"{output.name} requires ffmpeg, which is not installed; write a .gif instead"
+        )
     return PillowWriter(fps=rate) if suffix == ".gif" else FFMpegWriter(fps=rate)
 
 

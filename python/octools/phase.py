@@ -106,5 +106,5 @@ def save_phase(diagram: PhaseDiagram, title: str, path: Path) -> None:
         axes.set(xscale="log", yscale="log", xlabel=diagram.x.label, ylabel=diagram.y.label)
         axes.set_title(title, loc="left")
         bar = figure.colorbar(shown, ax=axes)
-        bar.set_label(f"share of the {diagram.weight} per decade$^2$")
+        bar.set_label(f"fraction of the {diagram.weight} per decade$^2$")
         save(figure, path)

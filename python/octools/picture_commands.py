@@ -155,7 +155,7 @@ def movie(
     ] = SNAPSHOTS,
     output: Output = None,
 ) -> None:
-    """Make a movie of all snapshots or cut-outs of a run, with one colour scale."""
+    """Make a movie of all snapshots or slices of a run, with one colour scale."""
     from rich.progress import Progress
 
     from octools.flow import FlowSnapshot, is_flow

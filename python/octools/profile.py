@@ -214,7 +214,9 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
     if name == "noh":
         noh = Noh(gamma, given("density", 1.0), given("speed", 1.0))
         return Exact(name, lambda r: noh.at(r, t), noh.radius(t))
-    raise OctoolsError(f"no exact solution '{name}'; there are: {', '.join(EXACT_NAMES)}, none")
+    raise OctoolsError(
+        f"unknown exact solution '{name}'; expected one of {', '.join(EXACT_NAMES)}, none"
+    )
 
 
 BALL = (("central_density", 1.0), ("radius", 0.3), ("extent", 4.0), ("contrast", 100.0))
@@ -234,7 +236,7 @@ def _exact_pancake(header: Header) -> Exact:
     axis = problem_axis(header)
     size = float(header.size[axis])
     if not np.isclose(size, 1.0):
-        raise OctoolsError(f"the pancake's wavelength is {size:g} of the box long, not all of it")
+        raise OctoolsError(f"the wavelength of the pancake is {size:g} of the box size; expected 1")
     pancake = Pancake(
         theory,
         start=epoch(header.parameter("cosmology.start")),

@@ -101,15 +101,15 @@ def make_view(
         domain where left out.
     """
     if kind not in ("slice", "projection"):
-        raise OctoolsError(f"no kind of picture '{kind}'; there are: slice, projection")
+        raise OctoolsError(f"unknown kind of plot '{kind}'; expected slice or projection")
     if axis not in AXES:
-        raise OctoolsError(f"no axis '{axis}'; there are: x, y, z")
+        raise OctoolsError(f"unknown axis '{axis}'; expected x, y or z")
     a = AXES.index(axis)
     header = snapshot.header
     middle = header.inner_centre if centre is None else np.array(centre)
     if header.plane is not None:
         if kind == "projection":
-            raise OctoolsError(f"{snapshot.path} is a slice: there is nothing to project")
+            raise OctoolsError(f"{snapshot.path} is a slice, which cannot be projected")
         a, position = header.plane
     window = _window(snapshot, a, middle, width)
     if kind == "projection":
@@ -133,8 +133,8 @@ def _window(
     upper = np.minimum(middle + 0.5 * width, header.upper)[across]
     if not (upper - lower >= snapshot.finest_cell()[across]).all():
         raise OctoolsError(
-            f"a picture {width:g} wide around {', '.join(f'{x:g}' for x in middle)} shows less "
-            "than a cell of the domain"
+            f"a plot of width {width:g} centred on {', '.join(f'{x:g}' for x in middle)} shows "
+            "less than one cell of the domain"
         )
     return (float(lower[0]), float(lower[1])), (float(upper[0]), float(upper[1]))
 

@@ -40,7 +40,7 @@ def snapshots(run: Path, series: str = SNAPSHOTS) -> dict[int, Path]:
         What their names begin with: cut-outs are series as well, such as ``slice_z0.5``.
     """
     if not run.is_dir():
-        raise OctoolsError(f"there is no run directory {run}")
+        raise OctoolsError(f"the run directory {run} does not exist")
     every: dict[str, dict[int, Path]] = {}
     for path in run.glob("*_*.h5"):
         if match := re.fullmatch(r"(snap|coarse|slice_.+)_(\d+)\.h5", path.name):
@@ -49,7 +49,7 @@ def snapshots(run: Path, series: str = SNAPSHOTS) -> dict[int, Path]:
         return dict(sorted(every[series].items()))
     if series == SNAPSHOTS:
         raise OctoolsError(
-            f"{run} holds no snapshots (snap_NNNNN.h5); wait for the first snapshot, or "
+            f"{run} contains no snapshots (snap_NNNNN.h5); wait for the first snapshot, or "
             "check output.directory"
         )
     raise unknown_name("series of files", series, list(every), str(run))
@@ -67,15 +67,17 @@ def resolve(target: Path, number: int | None = None) -> Path:
     """
     if target.is_file():
         if number is not None:
-            raise OctoolsError(f"{target} is one file; --snapshot chooses from a run directory")
+            raise OctoolsError(f"{target} is a single file; --snapshot requires a run directory")
         return target
     if not target.exists():
-        raise OctoolsError(f"there is no snapshot or run directory {target}")
+        raise OctoolsError(f"the snapshot or run directory {target} does not exist")
     found = snapshots(target)
     if number is None:
         return found[max(found)]
     if number not in found:
-        raise OctoolsError(f"{target} has no snapshot {number}; it has {_ranges(list(found))}")
+        raise OctoolsError(
+            f"{target} has no snapshot {number}; available snapshots: {_ranges(list(found))}"
+        )
     return found[number]
 
 
@@ -171,7 +173,7 @@ def picture_command(text: str, run: Path) -> list[str]:
         )
     if any(option.startswith(("-o", "--output")) for option in options):
         raise OctoolsError(
-            f"output.pictures: '{text}': pictures go into the run's directory, without --output"
+            f"output.pictures: '{text}': plots are written to the run directory; remove --output"
         )
     return [name, str(run), *options]
 

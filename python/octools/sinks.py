@@ -22,7 +22,8 @@ def black_holes(snapshot: Snapshot) -> dict[str, Array]:
     """
     if "sinks" not in snapshot.particle_kinds:
         raise OctoolsError(
-            f"{snapshot.path} has no black holes; requires a run with black_holes.enabled = true"
+            f"{snapshot.path} contains no black holes; this command requires a run with "
+            "black_holes.enabled = true"
         )
     units = snapshot.header.units
     if units["mass"] == 1.0:

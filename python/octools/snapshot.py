@@ -218,6 +218,8 @@ class Level:
         self.hydro: Mapping[str, h5py.Dataset] = {} if gas is None else gas
         gravity = snapshot.file.get(f"gravity/level_{index}")
         self.gravity: Mapping[str, h5py.Dataset] = {} if gravity is None else gravity
+        faces = snapshot.file.get(f"faces/level_{index}")
+        self.faces: Mapping[str, h5py.Dataset] = {} if faces is None else faces
         self.blocks = int(self.mesh["key"].shape[0])
 
     @property
@@ -284,12 +286,13 @@ class Level:
         return (self.refined[blocks][:, None, None, None] >> bit) & 1 == 0
 
     def read(self, name: str, blocks: slice | NDArray[np.int64]) -> Array:
-        """Read a stored field of the gas or of gravity in some blocks, shape (blocks, k, j, i).
+        """Read a stored field in some blocks, shape (blocks, k, j, i).
 
         Parameters
         ----------
         name
-            A stored field.
+            A stored field of the gas or of gravity, or a field on faces: then the mean of the two
+            faces of each cell. `dataset` holds the faces themselves.
         blocks
             A contiguous slice, or ascending block numbers: these are read in contiguous runs.
         """
@@ -297,11 +300,19 @@ class Level:
         with reading(self.snapshot.path, "Octant snapshot"):
             data = self.dataset(name)
             parts = [data[run] for run in runs]
-            return np.concatenate(parts, dtype=float) if parts else np.empty((0, *data.shape[1:]))
+            if not parts:
+                return np.empty((0, *self.snapshot.header.block_shape))
+            return _cell_means(np.concatenate(parts, dtype=float), self.snapshot.header.block_shape)
 
     def dataset(self, name: str) -> h5py.Dataset:
-        """Return the dataset of a field of the gas or of gravity."""
-        return self.hydro[name] if name in self.hydro else self.gravity[name]
+        """Return the dataset of a field of the gas, on faces or of gravity.
+
+        Along the axis of its component, a block of N cells has N + 1 faces.
+        """
+        for group in (self.hydro, self.faces):
+            if name in group:
+                return group[name]
+        return self.gravity[name]
 
 
 class Snapshot:
@@ -328,7 +339,10 @@ class Snapshot:
                 self.header = _read_header(self.file, self.path)
                 self.levels = _read_levels(self)
             if self.header.plane is not None and not may_be_slice:
-                raise OctoolsError(f"{path} is a slice, which plot and movie show; take a snapshot")
+                raise OctoolsError(
+                    f"{path} is a slice, which can only be used with plot and movie; "
+                    "use a snapshot instead"
+                )
         except OctoolsError:
             self.file.close()
             raise
@@ -346,14 +360,19 @@ class Snapshot:
         self.file.close()
 
     @property
-    def stored_fields(self) -> list[str]:
+    def gas_fields(self) -> list[str]:
         """Names of the gas's fields in the file; none where there is no gas."""
         return sorted(self.levels[0].hydro)
 
     @property
+    def stored_fields(self) -> list[str]:
+        """Names of the fields of the gas and on faces in the file."""
+        return sorted({*self.levels[0].hydro, *self.levels[0].faces})
+
+    @property
     def cell_fields(self) -> list[str]:
         """Names of all fields of cells in the file, those of gravity too."""
-        return sorted({*self.levels[0].hydro, *self.levels[0].gravity})
+        return sorted({*self.stored_fields, *self.levels[0].gravity})
 
     @property
     def particle_kinds(self) -> list[str]:
@@ -441,12 +460,21 @@ class Snapshot:
 
 def _open(path: Path) -> h5py.File:
     if not path.is_file():
-        raise OctoolsError(f"there is no file {path}")
+        raise OctoolsError(f"the file {path} does not exist")
     try:
         return h5py.File(path, "r")
     except OSError as cause:
         reason = "is truncated" if "truncated" in str(cause) else "is not a readable HDF5 file"
         raise OctoolsError(f"{path} {reason}; expected an Octant snapshot (.h5)") from cause
+
+
+def _cell_means(values: Array, block_shape: tuple[int, int, int]) -> Array:
+    """Average neighbours along axes with a value more than cells, shape (blocks, k, j, i)."""
+    for axis, cells in enumerate(block_shape, start=1):
+        if values.shape[axis] > cells:
+            lower, upper = np.delete(values, -1, axis), np.delete(values, 0, axis)
+            values = 0.5 * (lower + upper)
+    return values
 
 
 def _runs(blocks: NDArray[np.int64]) -> list[slice]:
@@ -473,7 +501,9 @@ def _read_header(file: h5py.File, path: Path) -> Header:
     attributes = file["header"].attrs
     missing = {"time", "block_size", "lower", "upper", "base_cells"} - set(attributes)
     if missing:
-        raise OctoolsError(f"{path}: /header lacks the attribute {', '.join(sorted(missing))}")
+        raise OctoolsError(
+            f"{path}: /header is missing the attribute(s) {', '.join(sorted(missing))}"
+        )
     parameters = _read_parameters(_text(attributes.get("parameters", "")), path)
     gamma = attributes.get("gamma", parameters.get("hydro", {}).get("gamma", np.nan))
     return Header(
@@ -503,7 +533,7 @@ def _read_parameters(text: str, path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as cause:
-        raise OctoolsError(f"{path}: the stored parameters are not TOML: {cause}") from cause
+        raise OctoolsError(f"{path}: the stored parameters are not valid TOML: {cause}") from cause
 
 
 def _read_levels(snapshot: Snapshot) -> list[Level]:
@@ -511,12 +541,12 @@ def _read_levels(snapshot: Snapshot) -> list[Level]:
     levels = [Level(snapshot, index) for index in range(count)]
     levels = [level for level in levels if level.blocks > 0]
     if not levels:
-        raise ValueError("it holds no blocks")
+        raise ValueError("the file contains no blocks")
     shape = snapshot.header.block_shape
     for level in levels:
         if set(level.hydro) != set(levels[0].hydro):
             raise ValueError(f"/hydro/level_{level.index} and /hydro/level_0 hold different fields")
         for name, data in level.hydro.items():
             if data.shape != (level.blocks, *shape):
-                raise ValueError(f"/hydro/level_{level.index}/{name} has the shape {data.shape}")
+                raise ValueError(f"/hydro/level_{level.index}/{name} has shape {data.shape}")
     return levels

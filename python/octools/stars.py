@@ -53,7 +53,8 @@ def star_formation(snapshot: Snapshot, intervals: int = 50) -> StarFormation:
     header = snapshot.header
     if "stars" not in snapshot.particle_kinds:
         raise OctoolsError(
-            f"{snapshot.path} has no stars; requires a run with stars.enabled = true"
+            f"{snapshot.path} contains no stars; this command requires a run with stars.enabled = "
+            "true"
         )
     stars = snapshot.particles("stars")
     expands = bool(header.parameter("cosmology.enabled", False))

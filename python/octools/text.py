@@ -35,8 +35,8 @@ def require_one_line(value: object, what: str) -> str:
     text = str(value)
     if any(unicodedata.category(letter) in UNSHOWN for letter in text):
         raise OctoolsError(
-            f"{what}: '{printable(text)}' holds a line break or a control character; expected "
-            "text in one line"
+            f"{what}: '{printable(text)}' contains a line break or a control character; expected "
+            "text on one line"
         )
     return text
 
@@ -54,5 +54,5 @@ def require_name(name: object, what: str) -> str:
         return name
     raise OctoolsError(
         f'{what}: "{printable(str(name))}" is not a name; expected letters (a-z, A-Z), digits '
-        "and _, no digit first, at most 100 characters"
+        "and _, not starting with a digit, at most 100 characters"
     )

@@ -54,13 +54,18 @@ class TimeAxis:
     redshift: Array | None = None
 
 
-def time_axis(history: History) -> TimeAxis:
-    """Choose the time axis of a history by the parameters of run.toml beside it."""
+def run_parameters(history: History) -> RunParameters:
+    """Read run.toml beside a history; there are no parameters without it."""
     path = history.path.with_name("run.toml")
     try:
-        parameters = RunParameters(tomllib.loads(path.read_text()))
+        return RunParameters(tomllib.loads(path.read_text()))
     except (OSError, ValueError):
-        parameters = RunParameters({})
+        return RunParameters({})
+
+
+def time_axis(history: History) -> TimeAxis:
+    """Choose the time axis of a history by the parameters of run.toml beside it."""
+    parameters = run_parameters(history)
     if parameters.parameter("cosmology.enabled", False) and "a" in history.columns:
         a = history["a"]
         return TimeAxis(cosmic_time(a, parameters) / (1e9 * YEAR), "cosmic time [Gyr]", 1 / a - 1)

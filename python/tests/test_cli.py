@@ -100,7 +100,7 @@ def test_frames_share_their_colours(octools: Call, tmp_path: Path) -> None:
 def test_movie_refuses_other_kinds_of_file(octools: Call, run: Path) -> None:
     result = octools("movie", run, "--output", "film.avi")
     assert result.returncode == 2
-    assert "must end .gif or .mp4" in result.stderr
+    assert "must end in .gif or .mp4" in result.stderr
 
 
 def test_compare_ends_with_0_only_within_the_tolerance(octools: Call, run: Path) -> None:
@@ -133,16 +133,16 @@ def test_history_draws_and_prints(octools: Call, run: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["plot", "nowhere"], "there is no snapshot or run directory nowhere"),
+        (["plot", "nowhere"], "the snapshot or run directory nowhere does not exist"),
         (["plot", "RUN", "--field", "denisty"], "did you mean density?"),
-        (["plot", "RUN", "--snapshot", "7"], "no snapshot 7; it has 0 to 2"),
+        (["plot", "RUN", "--snapshot", "7"], "no snapshot 7; available snapshots: 0 to 2"),
         (["plot", "RUN", "--position", "3"], "outside the domain"),
         (["plot", "RUN", "--field", "velocity_x", "--log"], "plot it without --log"),
         (["plot", "RUN", "--colours", "viridsi"], "did you mean viridis"),
         (["plot", "RUN", "--output", "a.xyz"], "cannot write a.xyz"),
         (["profile", "RUN", "--snapshot", "0", "--exact", "sod"], "no exact sod solution at t = 0"),
-        (["movie", "."], "holds no snapshots"),
-        (["history", "RUN"], "there is no history"),
+        (["movie", "."], "contains no snapshots"),
+        (["history", "RUN"], "the history file"),
         (["pictures", "RUN"], "run.toml cannot be read"),
     ],
 )
@@ -234,4 +234,4 @@ def test_package_runs_as_a_program() -> None:
     command = [sys.executable, "-m", "octools", "plot", "nowhere"]
     result = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == 2
-    assert result.stderr == "octools: there is no snapshot or run directory nowhere\n"
+    assert result.stderr == "octools: the snapshot or run directory nowhere does not exist\n"

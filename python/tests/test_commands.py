@@ -50,5 +50,5 @@ def test_a_job_script_that_is_there_is_kept(tmp_path: Path, octools: Call) -> No
     words = ("--for", "slurm", "--time", "1:00", "--output", tmp_path / "job.sh")
     result = octools("job", tmp_path / "blast.toml", *words)
     assert result.returncode == 2
-    assert "exists already" in result.stderr
+    assert "already exists" in result.stderr
     assert (tmp_path / "job.sh").read_text() == "tuned by hand"

@@ -17,9 +17,9 @@ def example(request: pytest.FixtureRequest) -> Path:
     return request.param
 
 
-def test_first_lines_say_what_it_shows_how_long_it_takes_and_what_picture(example: Path) -> None:
+def test_first_lines_state_description_run_time_and_plots(example: Path) -> None:
     said = read_example(example).said
-    for word in ("Shows", "Takes", "Picture"):
+    for word in ("Shows", "Takes", "Plots"):
         assert said.get(word), word
 
 

@@ -109,7 +109,7 @@ def test_what_is_not_carried_over_is_named(tmp_path: Path) -> None:
     source = tmp_path / "input.nml"
     source.write_text(NAMELIST.replace("nstep = 50", "nstep = 50, icheck = 10, isave = 100"))
     done = codes.convert(source, tmp_path / "case.toml")
-    lost = [row.setting for row in done.rows if row.verdict == LOST]
+    lost = [row.setting for row in done.rows if row.status == LOST]
     assert lost == ["time_max = 100.0", "tw_max = 0.1", "isave = 100", "icheck = 10"]
 
 
@@ -126,12 +126,12 @@ def test_a_side_of_no_gradients_becomes_an_outflow(tmp_path: Path) -> None:
     [
         ("gtype = 1", "gtype = 6", "gtype = 6"),
         ("visci", "nscal = 2, visci", "nscal"),
-        ("visci", "nscal = 1, visci", "a scalar has a counterpart with"),
+        ("visci", "nscal = 1, visci", "a scalar is supported only with"),
         ("'poi'", "'hcl'", "inivel"),
         ("'poi'", "'uni'", "is_wallturb"),
-        ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower side"),
+        ("'P','P',  'P','P',  'D','D'\nbcvel", "'P','P',  'P','P',  'N','D'\nbcvel", "lower z"),
         ("ng(1:3)", "mg(1:3)", "not a CaNS parameter file"),
-        ("visci", "bcpre(0:1,1:3) = 0., 1., 0., 0., 0., 0.\nvisci", "a condition of the pressure"),
+        ("visci", "bcpre(0:1,1:3) = 0., 1., 0., 0., 0., 0.\nvisci", "a pressure condition"),
     ],
 )
 def test_what_has_no_counterpart_is_refused(
@@ -211,7 +211,7 @@ def test_tables_begin_at_the_names_of_their_columns(tmp_path: Path) -> None:
     table.write_text("# from somewhere, as it is\n# x,u\n0.0,1.0\n0.5,2.0\n")
     assert read_table(table)["u"] == pytest.approx([1.0, 2.0])
     table.write_text("x,u\n0.0,one\n")
-    with pytest.raises(OctoolsError, match="not a table"):
+    with pytest.raises(OctoolsError, match="is not a numerical table"):
         read_table(table)
 
 
@@ -245,7 +245,7 @@ def test_flows_without_walls_at_rest_are_not_drawn_in_wall_units(
 ) -> None:
     result = octools("profile", write_statistics(tmp_path, **changes))
     assert result.returncode == 0, result.stderr
-    assert "wall units only between walls" in result.stdout
+    assert "wall units require a flow along x" in result.stdout
     assert "nan" not in result.stdout
     assert (tmp_path / "profile_flow.png").is_file()
 
@@ -258,19 +258,19 @@ def test_a_channel_at_rest_has_no_wall_units(tmp_path: Path, octools: Call) -> N
     table.write_text("\n".join(map(",".join, rows)))
     result = octools("profile", tmp_path)
     assert result.returncode == 0, result.stderr
-    assert "wall units only between walls" in result.stdout
+    assert "wall units require a flow along x" in result.stdout
 
 
 def test_references_come_with_the_tools(tmp_path: Path, octools: Call) -> None:
     run = write_statistics(tmp_path)
     result = octools("profile", run, "--reference", "mkm1999_retau180.csv")
     assert result.returncode == 0, result.stderr
-    assert "largest difference in u_rms" in result.stdout
+    assert "maximum difference in u_rms" in result.stdout
     (run / "profiles.csv").unlink()
     names = ("albensoeder2005_T5.csv", "albensoeder2005_T6.csv")
     result = octools("profile", run, *(word for name in names for word in ("--reference", name)))
     assert result.returncode == 0, result.stderr
-    assert "largest difference in w" in result.stdout
+    assert "maximum difference in w" in result.stdout
     assert read_reference(Path(names[0]))["v"][0] == 1.0
     result = octools("profile", run, "--reference", "nothing.csv")
     assert (result.returncode, len(result.stderr.splitlines())) == (2, 1)

@@ -184,5 +184,5 @@ def test_a_snapshot_of_nothing_is_refused(snapshot_path: Path, octools: Call) ->
         del file["hydro"]
     result = octools("convert", "--to", "gadget", snapshot_path)
     assert result.returncode == 2
-    assert "holds neither gas nor particles" in result.stderr
+    assert "contains neither gas nor particles" in result.stderr
     assert not list(snapshot_path.parent.glob("gadget/*"))

@@ -163,12 +163,12 @@ def test_a_snapshot_without_halos_gives_an_empty_catalogue(tmp_path: Path) -> No
 
 def test_a_snapshot_without_particles_is_refused(tmp_path: Path) -> None:
     path = Synthetic().write(tmp_path / "snap_00000.h5")
-    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="holds no particles"):
+    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="contains no particles"):
         read_particles(snapshot)
     write_snapshot(path)
     with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="did you mean dark"):
         read_particles(snapshot, "darks")
-    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="too long"):
+    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="too large"):
         find_halos(read_particles(snapshot), linking=5.0)
 
 

@@ -44,7 +44,7 @@ def test_half_a_row_at_the_end_is_left_out(tmp_path: Path) -> None:
 
 
 def test_what_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OctoolsError, match="there is no history"):
+    with pytest.raises(OctoolsError, match=r"the history file .* does not exist"):
         read_history(tmp_path)
     (tmp_path / "history.csv").write_text(HEAD)
     with pytest.raises(OctoolsError, match="no rows yet"):
@@ -65,3 +65,32 @@ def test_drifts_below_round_off_leave_the_axis_alone(tmp_path: Path) -> None:
     axes = Figure().add_subplot()
     _draw_drifts(axes, np.arange(3.0), {"mass": np.array([1e-6, 1e-5, 1e-4])})
     assert axes.get_ylim()[0] > 1e-7
+
+
+def test_constant_quantities_are_named_and_their_rounding_errors_are_not_drawn() -> None:
+    from matplotlib.figure import Figure
+
+    from octools.constant import name_constants
+    from octools.history import _draw_drifts
+
+    time = np.arange(3.0)
+    drifts_of, steps, energies = Figure().subplots(3, 1)
+    curves = {"mass": np.array([0.0, 1e-16, -2e-16]), "total_energy": np.array([0.0, 1e-6, 2e-6])}
+    _draw_drifts(drifts_of, time, curves)
+    labels = [text.get_text() for text in drifts_of.get_legend().get_texts()]
+    assert labels == ["mass: constant to 2e-16", "total energy"]
+    assert [len(line.get_xdata()) for line in drifts_of.get_lines()] == [0, 3]
+
+    steps.plot(time, 0.1 + np.array([0.0, 1e-17, 3e-17]))
+    name_constants(steps)
+    assert [text.get_text() for text in steps.texts] == ["constant: 0.1"]
+    assert np.ptp(steps.get_lines()[0].get_ydata()) == 0.0
+    assert steps.get_ylim() == pytest.approx((0.09, 0.11))
+
+    energies.plot(time, [1.0, 2.0, 3.0], label="of u")
+    energies.plot(time, [1e-30, 3e-30, 2e-30], label="of v")
+    energies.plot(time, [1e-12, 3e-12, 2e-12], label="of w")
+    name_constants(energies)
+    labels = [line.get_label() for line in energies.get_lines()]
+    assert labels == ["of u", "of v: constant, 0", "of w"]
+    assert list(energies.texts) == []

@@ -83,7 +83,7 @@ def test_a_wave_has_its_power_in_its_bin() -> None:
     box, n = 30.0, 16
     _, _, phase = wave(n, box)
     spectrum = power_spectrum(0.1 * np.cos(phase), box, THEORY, 1.0)
-    shell = 1  # of wave number 5^(1/2), nearest to 2
+    shell = 1  # of wavenumber 5^(1/2), nearest to 2
     total = spectrum.power * spectrum.modes
     # A^2 / 4 times the volume in each of the two modes.
     assert total[shell] == pytest.approx(2 * 0.1**2 / 4 * box**3)
@@ -115,7 +115,7 @@ def test_files_that_are_no_fields_are_named(tmp_path: Path, octools: Call) -> No
     (tmp_path / "level_003/ic_particle_ids").write_bytes(ids)
     result = octools("ics", tmp_path, "--output", tmp_path / "ics.png")
     assert result.returncode == 0, result.stderr
-    assert "ic_particle_ids not read" in result.stdout
+    assert "ignored ic_particle_ids" in result.stdout
     assert "velcx" in result.stdout
 
 
@@ -126,7 +126,7 @@ def test_a_folder_is_summarised_level_by_level(tmp_path: Path, octools: Call) ->
     result = octools("ics", tmp_path, "--output", tmp_path / "out.png")
     assert result.returncode == 0, result.stderr
     assert "level 3: 8 x 8 x 8 cells of 1.4 Mpc/h" in result.stdout
-    assert "level 4: 4 x 4 x 4 cells of 0.7 Mpc/h from cell (6, 6, 6) on" in result.stdout
+    assert "level 4: 4 x 4 x 4 cells of 0.7 Mpc/h starting at cell (6, 6, 6)" in result.stdout
     assert "0.25" in result.stdout
     assert "z = 49" in result.stdout
     assert (tmp_path / "out.png").is_file()

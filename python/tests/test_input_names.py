@@ -1,4 +1,4 @@
-"""Settings of other codes by name: typos, those to set by hand, and those without counterpart."""
+"""Settings of other codes by name: typos, and those with and without counterpart."""
 
 import re
 from pathlib import Path
@@ -7,9 +7,10 @@ import pytest
 from conftest import Call
 from test_inputs import ATHINPUT, CANS, INI, NAMELIST, converted
 
-from octools.inputs.conversion import BY_HAND, LOST, UNKNOWN
+from octools.inputs import ramses_rules
+from octools.inputs.conversion import CARRIED, CHANGED, LOST, NOT_USED, UNKNOWN
 from octools.inputs.known import why_unknown
-from octools.inputs.ramses import BY_HAND as COUNTERPARTS
+from octools.inputs.ramses_table import TOPICS
 
 GALAXY = """
 &SF_PARAMS
@@ -29,10 +30,12 @@ units_length=3d21
 """
 
 
-def test_a_typo_an_unsupported_setting_and_one_to_set_by_hand_are_told_apart(
+def test_typos_unsupported_settings_and_counterparts_are_told_apart(
     tmp_path: Path, octools: Call
 ) -> None:
-    text = NAMELIST.replace("nremap=7", "nremap=7\nnsubcylce=1,2\ngamma=1.4") + GALAXY
+    text = (
+        NAMELIST.replace("nremap=7", "nremap=7\nnsubcylce=1,2\ngamma=1.4\nstatic=.true.") + GALAXY
+    )
     done, found = converted(tmp_path / "run.nml", text)
     rows = {row.setting.split(" = ")[0]: row for row in done.rows}
     typos = {
@@ -41,20 +44,33 @@ def test_a_typo_an_unsupported_setting_and_one_to_set_by_hand_are_told_apart(
         "run_param/verbose": "did you mean run_params?",
     }
     for name, hint in typos.items():
-        assert (rows[name].verdict, hint in rows[name].now) == (UNKNOWN, True), rows[name]
-    assert rows["run_params/verbose"].verdict == LOST
-    assert rows["feedback_params/f_w"].verdict == LOST
-    for name, now in (
-        ("sf_params/eps_star", "stars.efficiency"),
-        ("sf_params/n_star", "stars.density"),
-        ("feedback_params/yield", "supernovae.yield"),
-        ("cooling_params/cooling", "cooling.enabled"),
+        assert (rows[name].status, hint in rows[name].now) == (UNKNOWN, True), rows[name]
+    assert rows["run_params/static"].status == LOST
+    assert "always evolve" in rows["run_params/static"].now
+    for name, now, status in (
+        ("sf_params/eps_star", "stars.efficiency", CARRIED),
+        ("sf_params/n_star", "stars.density", CARRIED),
+        ("feedback_params/yield", "supernovae.yield", CHANGED),
+        ("feedback_params/f_w", "supernovae.mode", CARRIED),
+        ("cooling_params/cooling", "cooling.enabled", CARRIED),
     ):
-        assert (rows[name].verdict, now in rows[name].now) == (BY_HAND, True), rows[name]
+        if name == "sf_params/eps_star":  # NAMELIST has no gravity
+            status = "to set by hand"
+        assert (rows[name].status, now in rows[name].now) == (status, True), rows[name]
     assert found["units"]["length"] == 3e21
     said = octools("convert", tmp_path / "run.nml").stdout
     assert "3 unknown setting: " in said
-    assert "4 to set by hand: " in said
+    assert "to set by hand: " in said
+
+
+def test_groups_that_ramses_does_not_read_are_not_used(tmp_path: Path) -> None:
+    text = NAMELIST.replace("levelmax=6", "levelmax=4") + "&AMR_PARAMS\nlevelmin=9\n/\n"
+    done, found = converted(tmp_path / "run.nml", text)
+    rows = {row.setting.split(" = ")[0]: row for row in done.rows}
+    assert found["mesh"]["base_cells"] == [16, 16, 16]
+    assert rows["amr_params (repeated)/levelmin"].status == NOT_USED
+    assert rows["refine_params/err_grad_d"].status == NOT_USED
+    assert "gradient" not in found["refine"]
 
 
 @pytest.mark.parametrize(
@@ -69,36 +85,48 @@ def test_typos_are_found_in_files_of_all_codes(
     tmp_path: Path, name: str, text: str, right: str, wrong: str
 ) -> None:
     done, _ = converted(tmp_path / name, text)
-    assert [row for row in done.rows if row.verdict == UNKNOWN] == []
+    assert [row for row in done.rows if row.status == UNKNOWN] == []
     line = next(line for line in text.splitlines() if line.startswith(right))
     done, _ = converted(tmp_path / name, text.replace(line, line + "\n" + wrong + " = 1"))
-    unknown = [row for row in done.rows if row.verdict == UNKNOWN]
+    unknown = [row for row in done.rows if row.status == UNKNOWN]
     assert [row.setting.split(" = ")[0].split("/")[-1] for row in unknown] == [wrong]
     assert f"did you mean {right}?" in unknown[0].now
 
 
-def test_counterparts_to_set_by_hand_are_those_of_the_manual() -> None:
-    """Each RAMSES name in the tables of docs/galaxy.md has the parameter of its row."""
-    page = (Path(__file__).resolve().parents[2] / "docs/galaxy.md").read_text()
+def counterparts() -> dict[str, str]:
+    """Return the parameters of Octant by setting of RAMSES, as the table of rules has them."""
+    found: dict[str, str] = {}
+    for topic in TOPICS:
+        for rule in topic.rules:
+            for name in rule.keys:
+                found[name] = " ".join((found.get(name, ""), rule.octant, rule.remark))
+    return found
+
+
+def test_counterparts_are_those_of_the_manual() -> None:
+    """Each RAMSES name in the tables of the manual has the parameter of its row."""
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    names = ("galaxy", "star_formation", "supernovae", "black_holes")
+    page = "\n".join((docs / f"{name}.md").read_text() for name in names)
     rows = re.findall(r"^\| `([a-z_]+)\.([a-z_]+)`([^|]*)\|([^|]*)\|", page, re.MULTILINE)
     told: dict[str, set[str]] = {}
     for section, key, more, theirs in rows:
         keys = [key, *re.findall(r"`\.([a-z_]+)`", more)]
-        names = re.findall(r"`([A-Za-z_0-9]+)`", theirs)
-        for n, name in enumerate(names):
+        for n, name in enumerate(re.findall(r"`([A-Za-z_0-9]+)`", theirs)):
             now = f"{section}.{keys[min(n, len(keys) - 1)]}"
             told.setdefault(name.lower(), set()).add(now)
     assert len(told) > 30
+    found = counterparts()
     missing = {
-        name: now
-        for name, now in told.items()
-        if not any(one in COUNTERPARTS.get(name, "") for one in now)
+        name: now for name, now in told.items() if not any(one in found[name] for one in now)
     }
     assert not missing
-    groups = ("cooling_params", "sf_params", "feedback_params", "sink_params", "physics_params",
-              "run_params", "grackle_params")  # fmt: skip
-    for name in COUNTERPARTS:
-        assert any(why_unknown("RAMSES", f"{group}/{name}") is None for group in groups), name
+
+
+def test_the_manual_lists_the_rules() -> None:
+    """docs/ramses_namelist.md is what python -m octools.inputs.ramses_table prints."""
+    page = Path(__file__).resolve().parents[2] / "docs/ramses_namelist.md"
+    assert page.read_text() == ramses_rules.page(TOPICS)
 
 
 def test_settings_that_are_converted_are_known() -> None:

@@ -108,3 +108,68 @@ def test_times_of_plots_are_physical(tmp_path: Path, parameters: str, label: str
         # Einstein & de Sitter (1932): 2 / (3 H) today, and an eighth of it at z = 3.
         assert axis.values == pytest.approx([9.3109 / 8, 9.3109], rel=1e-3)
         assert axis.redshift.tolist() == [3.0, 0.0]
+
+
+KILOPARSECS = """
+[units]
+length = 3.0856775814913673e21
+density = 6.767905323e-32
+time = 3.15576e13
+"""
+BOX = """
+[cosmology]
+enabled = true
+omega_m = 0.3
+h = 0.7
+box = 10.0
+"""
+
+
+def test_budgets_are_in_physical_units_where_the_run_has_them(tmp_path: Path) -> None:
+    rows = "1,0.1,0.1,3.0,0.5,0,0,10.25,1.0,0.5,0,1,1.5,0.5,0,0,2.0,0.75,3.0\n"
+    (tmp_path / "history.csv").write_text(HEAD + FIRST + rows)
+    code = {book.name: book for book in books(read_history(tmp_path))}
+    assert {book.unit for book in code.values()} == {"code units"}
+
+    (tmp_path / "run.toml").write_text(KILOPARSECS)
+    galaxy = {book.name: book for book in books(read_history(tmp_path))}
+    assert [galaxy[name].unit for name in ("mass", "momentum_x", "total_energy")] == [
+        "Msun",
+        "Msun km/s",
+        "erg",
+    ]
+    assert galaxy["mass"].total == pytest.approx(code["mass"].total, rel=1e-3)
+    kms = 977.79  # of 1 kpc / Myr
+    assert galaxy["momentum_x"].total == pytest.approx(kms * code["momentum_x"].total, rel=1e-3)
+    erg = 1.98841e33 * (1e5 * kms) ** 2
+    supernovae = galaxy["total_energy"].entries["supernovae_energy"]
+    assert supernovae[-1] == pytest.approx(3.0 * erg, rel=1e-3)
+    assert galaxy["mass"].rest == pytest.approx(code["mass"].rest, abs=1e-14)
+
+
+def test_budgets_of_an_expanding_box_name_the_powers_of_the_scale_factor(tmp_path: Path) -> None:
+    head = HEAD.replace("\n", ",a,ekin,eint,epot,econs\n")
+    first = FIRST.replace("\n", ",0.1,3.0,1.0,-4.0,0.0\n")
+    row = "1,0.1,0.1,4.0,1.0,0,0,8.0,1.0,0,0,0,0,0,0,0,1.5,0.75,1.0,0.2,6.0,2.0,-8.0,0.01\n"
+    (tmp_path / "history.csv").write_text(head + first + row)
+    (tmp_path / "run.toml").write_text(BOX)
+    found = {book.name: book for book in books(read_history(tmp_path))}
+    assert found["momentum_x"].unit == "Msun km/s / a"
+    assert found["energy"].unit == "erg / a^2"
+    mass = 0.3 * 2.77536627e11 * 1000.0 / 0.7  # in the box
+    assert found["mass"].total[0] == pytest.approx(4.0 * mass)
+    speed = 1000.0  # km/s: H0 times 10 Mpc/h
+    assert found["momentum_x"].total[0] == pytest.approx(mass * speed, rel=1e-6)
+
+
+def test_a_constant_budget_is_said_to_be_constant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    total = 1.0 + np.array([0.0, 1e-16, 3e-16])
+    book = Book("mass", total, {"black_holes_radiated": np.array([0.0, 1e-17, 1e-16])}, 1.0)
+    figures: list[Figure] = []
+    monkeypatch.setattr("octools.ledger.save", lambda figure, _: figures.append(figure))
+    save_books([book], TimeAxis(np.arange(3.0), "time"), "a run", tmp_path / "ledger.png")
+    axes = figures[0].get_axes()[0]
+    assert [text.get_text() for text in axes.texts] == ["constant: 1 code units, to 2e-16"]
+    assert all(len(line.get_xdata()) == 0 for line in axes.get_lines())

@@ -75,7 +75,7 @@ def test_window_is_finer_where_the_whole_would_be_too_large(
     with Snapshot(snapshot_path) as snapshot:
         assert image_of(snapshot).shape == (16, 16)
         assert image_of(snapshot, centre=(0.3, 0.4, 0.5), width=0.2).shape == (16, 16)
-        with pytest.raises(OctoolsError, match="less than a cell"):
+        with pytest.raises(OctoolsError, match="less than one cell"):
             image_of(snapshot, centre=(2.0, 0.4, 0.5), width=0.2)
 
 
@@ -95,11 +95,11 @@ def test_formulas_are_those_of_numpy(snapshot_path: Path) -> None:
     ("text", "message"),
     [
         ("densty + 1", "did you mean.*density|density"),
-        ("density +", "neither a field nor a formula"),
+        ("density +", "neither a field nor a valid expression"),
         ("eval(density)", "no function 'eval'|eval"),
-        ("density.real", "cannot hold attribute"),
-        ("(lambda: 1)()", "cannot hold"),
-        ("'a' * density", "cannot hold"),
+        ("density.real", "cannot contain attribute"),
+        ("(lambda: 1)()", "cannot contain"),
+        ("'a' * density", "cannot contain"),
     ],
 )
 def test_bad_formulas_are_named(snapshot_path: Path, text: str, message: str) -> None:

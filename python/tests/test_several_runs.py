@@ -65,14 +65,14 @@ def test_what_became_slower_is_named_first(runs: tuple[Path, Path], octools: Cal
             Runs([runs[0], MadeUpRun(ranks=3, steps=20).write(runs[0].parent / "again")])
         )
     lines = text.splitlines()
-    assert lines[0].startswith("after against before")
+    assert lines[0].startswith("after compared with before")
     assert lines[3].startswith("compute")
     assert 1.9 < float(lines[3].split()[-3]) < 2.1
     assert "built_with: GNU 12 in before, GNU 14 in after" in text
     assert "machine" not in text.split("they differ in")[1]
-    assert "before against after" in reverse
+    assert "before compared with after" in reverse
     assert "-" in reverse.splitlines()[3]
-    assert "nothing changed" in same
+    assert "no phase changed" in same
     assert octools("report", *runs).stdout.strip() == text.strip()
 
 
@@ -100,7 +100,7 @@ def test_what_became_slower_is_a_page_too(
     assert result.returncode == 0, result.stderr
     text = page.read_text()
     assert text.startswith("<!doctype html>")
-    assert "after against before: a step takes" in text
+    assert "after compared with before: a step takes" in text
     rows = re.findall(r"<tr>(.*?)</tr>", text)
     assert "<td>compute" in rows[1]
     assert "GNU 12 → GNU 14" in text

@@ -94,7 +94,7 @@ def test_labels_show_units(snapshot_path: Path) -> None:
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OctoolsError, match=r"there is no file .*snap_00009\.h5"):
+    with pytest.raises(OctoolsError, match=r"the file .*snap_00009\.h5 does not exist"):
         Snapshot(tmp_path / "snap_00009.h5")
 
 
@@ -157,7 +157,7 @@ def test_run_directory_stands_for_its_newest_snapshot(tmp_path: Path) -> None:
         (tmp_path / f"snap_{number:05d}.h5").touch()
     assert resolve(tmp_path).name == "snap_00010.h5"
     assert resolve(tmp_path, 2).name == "snap_00002.h5"
-    with pytest.raises(OctoolsError, match="no snapshot 3; it has 2, 9, 10"):
+    with pytest.raises(OctoolsError, match="no snapshot 3; available snapshots: 2, 9, 10"):
         resolve(tmp_path, 3)
-    with pytest.raises(OctoolsError, match="is one file"):
+    with pytest.raises(OctoolsError, match="is a single file"):
         resolve(tmp_path / "snap_00002.h5", 2)

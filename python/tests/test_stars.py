@@ -82,7 +82,7 @@ def test_in_an_expanding_box_time_is_that_since_the_universe_began(tmp_path: Pat
 
 def test_a_file_without_stars_is_refused(tmp_path: Path) -> None:
     path = Synthetic().write(tmp_path / "snap.h5")
-    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="has no stars"):
+    with Snapshot(path) as snapshot, pytest.raises(OctoolsError, match="contains no stars"):
         star_formation(snapshot)
 
 

@@ -204,7 +204,7 @@ def test_diagnosis_is_printed_for_people_and_programs(octools: Call, tmp_path: P
     assert result["findings"][0]["ranks"] == [3]
     assert result["critical_paths"]["blame"][0]["rank"] == 3
     clean = octools("diagnose", MadeUpRun().write(tmp_path / "clean"))
-    assert clean.stdout.startswith("nothing stands out")
+    assert clean.stdout.startswith("no performance problem found")
 
 
 def test_run_without_steps_yet_is_refused(octools: Call, tmp_path: Path) -> None:
@@ -214,4 +214,4 @@ def test_run_without_steps_yet_is_refused(octools: Call, tmp_path: Path) -> None
         path.unlink()
     result = octools("diagnose", tmp_path)
     assert result.returncode == 2
-    assert "has no table of steps yet" in result.stderr
+    assert "has no per-step table yet" in result.stderr

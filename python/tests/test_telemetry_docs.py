@@ -11,7 +11,7 @@ from octools.telemetry.database import Telemetry
 from octools.telemetry.schema import TABLES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-SCHEMA, TOOLS = (DOCS / "telemetry.md").read_text(), (DOCS / "tools.md").read_text()
+SCHEMA, TOOLS = (DOCS / "telemetry.md").read_text(), (DOCS / "tools_runs.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_schema_page_names_every_column(table: str) -> None:
 
 
 def asked() -> list[str]:
-    section = SCHEMA.split("## Asking")[1].split("\n## ")[0]
+    section = SCHEMA.split("## Queries")[1].split("\n## ")[0]
     return re.findall(r'octools sql DIR "([^"]+)"', section) + re.findall(r"\| `(.+)` \|", section)
 
 

@@ -53,7 +53,7 @@ def test_kernels_that_say_nothing_of_themselves_have_no_rates(octools: Call, run
     silent = replace(fluxes, items=0, bytes=0, operations=0)
     assert share_that_counts([sweep, silent]) == pytest.approx(sweep.share)
     assert silent.row(None)[3:-1] == [""] * 7
-    assert "% of the time has rates\n" in octools("roofline", run).stdout
+    assert "% of the kernel time has known rates\n" in octools("roofline", run).stdout
 
 
 def test_what_is_no_measurement_is_refused(octools: Call, run: Path, tmp_path: Path) -> None:

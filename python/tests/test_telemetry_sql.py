@@ -167,9 +167,9 @@ def test_folder_of_telemetry_stands_for_its_run(slow_run: Path) -> None:
         ("set enable_external_access = true", "telemetry is read-only"),
         (
             "select * from read_csv('/etc/passwd')",
-            "can only read the run's telemetry, not /etc/passwd",
+            "can read only the telemetry of the run, not /etc/passwd",
         ),
-        ("select * from '/etc/hosts.parquet'", "can only read the run's telemetry"),
+        ("select * from '/etc/hosts.parquet'", "can read only the telemetry of the run"),
     ],
 )
 def test_query_that_cannot_be_met_ends_with_one_line_and_2(
@@ -211,8 +211,8 @@ def break_directory(kind: str, run: Path) -> None:
 @pytest.mark.parametrize(
     ("kind", "message"),
     [
-        ("absent", "there is no run directory"),
-        ("empty", "holds no telemetry"),
+        ("absent", "the run directory"),
+        ("empty", "contains no telemetry"),
         ("foreign", "was not written by Octant"),
         ("mixed", "mixes 2 runs"),
         ("newer", "version 2 of the telemetry schema; octools supports version 1"),

@@ -140,7 +140,7 @@ def test_steps_and_ranks_can_be_chosen(octools: Call, tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--steps", "a"], "expected FIRST:LAST"),
-        (["--steps", "100:200"], "no rows of those steps"),
+        (["--steps", "100:200"], "no rows for these steps"),
         (["--output", "/proc/no/trace.json"], "cannot write"),
     ],
 )

@@ -31,12 +31,12 @@ AutoTuner::AutoTuner(const CommOptions& options, std::vector<Backend> backends)
       probe_interval_(options.probe_interval),
       probe_calls_(options.probe_calls) {
   OCTANT_REQUIRE(trial_calls_ >= 2 && probe_calls_ >= 2 && probe_interval_ >= 1,
-                 "a trial of {} or a probe of {} calls leaves none to be timed", trial_calls_,
+                 "trials of {} or probes of {} calls leave no call to be timed", trial_calls_,
                  probe_calls_);
 }
 
 void AutoTuner::record(double seconds) {
-  OCTANT_REQUIRE(!decision_due_, "a call was timed before the decision that was due");
+  OCTANT_REQUIRE(!decision_due_, "a call was timed before the pending decision");
   switch (phase_) {
     case Phase::trial: return record_window(seconds, trial_calls_);
     case Phase::production: return record_production(seconds);
@@ -53,7 +53,7 @@ void AutoTuner::record_production(double seconds) {
   begin(Phase::probe, last_probed_);
 }
 
-// The first call of a window pays for buffers and connections: it does not count.
+// The first call of a window includes the setup of buffers and connections and does not count.
 void AutoTuner::record_window(double seconds, int length) {
   if (calls_ > 0) window_seconds_ += seconds;
   if (++calls_ < length) return;

@@ -1,4 +1,4 @@
-// Chooses the fastest backend of a component from the times of its calls (cuRAMSES paper, 3.2.2).
+// Selection of the fastest backend of a component from measured times (cuRAMSES paper, 3.2.2).
 #pragma once
 
 #include <array>
@@ -11,16 +11,17 @@ namespace octant {
 // Seconds per call, by Backend.
 using BackendTimes = std::array<double, k_backends>;
 
-// The backends that a component of so many ranks chooses from: an all-to-all has arguments for
-// every rank, and is left out above a few hundred.
+// Candidate backends of a component with this number of ranks: an all-to-all has arguments for
+// every rank, and is excluded above a few hundred.
 std::vector<Backend> backends_for(int ranks);
 
 // Phases: trial of each backend in turn; then production with the fastest, interrupted every
 // `probe_interval` calls by a probe of one of the others, in turn. Production keeps an exponential
 // moving average with weight 0.05 (eq. 8); a probe that takes less than 0.8 of it switches.
 //
-// Knows no communication. Its windows end after a fixed number of calls, hence on every rank alike;
-// the caller then hands the largest times over all ranks to decide(): all ranks choose the same.
+// Does not communicate. Windows end after a fixed number of calls, hence on every rank at the same
+// time; the caller then passes the maximum times over all ranks to decide(), so that all ranks
+// choose the same.
 class AutoTuner {
  public:
   enum class Phase { trial, production, probe };
@@ -28,14 +29,14 @@ class AutoTuner {
   AutoTuner(const CommOptions& options, std::vector<Backend> backends);
 
   Phase phase() const { return phase_; }
-  // The backend for the next call.
+  // Backend for the next call.
   Backend backend() const { return backend_; }
-  // Books the time of a call that used it. Not while a decision is due.
+  // Records the time of a call with the present backend. Not allowed while a decision is due.
   void record(double seconds);
 
-  // True at the end of the trial and of each probe: decide() must come before the next call.
+  // Returns true at the end of the trial and of each probe: decide() must precede the next call.
   bool decision_due() const { return decision_due_; }
-  // This rank's times so far: the means of trials and probes, the moving average of production.
+  // This rank's times so far: means of trials and probes, moving average of production.
   const BackendTimes& times() const { return times_; }
   void decide(const BackendTimes& largest_over_ranks);
 
@@ -54,7 +55,7 @@ class AutoTuner {
   Backend production_ = Backend::p2p;
   Backend last_probed_ = Backend::p2p;
   bool decision_due_ = false;
-  int calls_ = 0;  // since the phase or window began
+  int calls_ = 0;  // since the start of the phase or window
   double window_seconds_ = 0.0;
   BackendTimes times_{};
 };

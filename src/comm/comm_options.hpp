@@ -10,28 +10,28 @@ namespace octant {
 
 class ParameterSchema;
 
-// The ways of moving an exchange's messages.
+// Communication backend of an exchange.
 enum class Backend { p2p, alltoall, ksection };
 constexpr auto names_of(Backend) { return std::array{"p2p", "alltoall", "ksection"}; }
 inline constexpr auto k_all_backends = values_of<Backend>();
 inline constexpr int k_backends = k_all_backends.size();
 
-// In which memory the buffers of an exchange lie: that of the host, or that where kernels run.
+// Memory space of the buffers of an exchange.
 enum class Buffers { of_host, of_device };
 
-// How packed messages leave the memory of a device: by pointers into it where the MPI library takes
-// them, or always by way of the host.
+// Transfer of packed messages from device memory: directly, if the MPI library accepts device
+// pointers, or always through host memory.
 enum class Staging { automatic, always };
 constexpr auto names_of(Staging) { return std::array{"auto", "always"}; }
 
 struct CommOptions {
-  std::optional<Backend> exchange;  // none: the fastest
+  std::optional<Backend> exchange;  // none: automatic selection
   int trial_calls = 5;       // calls per backend before the first choice; the first is not timed
   int probe_interval = 200;  // calls between probes of the other backends
   int probe_calls = 4;       // calls per probe; the first is not timed
   bool overlap = true;       // false: an exchange is complete when its start returns
   Staging staging = Staging::automatic;
-  int late_rank = -1;  // a rank that posts its sends late, to test who notices; -1: none
+  int late_rank = -1;  // rank with artificially delayed sends, for tests; -1: none
   double late_seconds = 0.0;
 };
 

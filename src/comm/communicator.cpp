@@ -11,7 +11,7 @@ namespace {
 
 enum class Outcome : std::int32_t { success, input_error, run_error };
 
-// Runs the step, and tells what became of it and with what message.
+// Runs the step; returns its outcome and stores the error message.
 Outcome attempt(const std::function<void()>& step, std::string& message) {
   try {
     step();
@@ -20,7 +20,7 @@ Outcome attempt(const std::function<void()>& step, std::string& message) {
     message = error.what();
     return Outcome::input_error;
   } catch (const std::bad_alloc&) {
-    message = "memory ran out";
+    message = "out of memory";
   } catch (const std::exception& error) {
     message = error.what();
   }
@@ -38,7 +38,7 @@ void Communicator::broadcast(std::string& text, int root) const {
   mpi::broadcast(*comm_, std::as_writable_bytes(std::span(text)), root);
 }
 
-void Communicator::agree(const std::function<void()>& step) const {
+void Communicator::collective_try(const std::function<void()>& step) const {
   std::string message;
   Outcome outcome = attempt(step, message);
   const int lowest = min(outcome == Outcome::success ? size() : rank());

@@ -1,13 +1,14 @@
-// The ranks of a run, and the few collective operations that the other rooms need.
+// Communicator of a run with the few collective operations that other modules need.
 //
-// Every function that talks to other ranks is collective: all ranks call it, in the same order. A
-// floating-point sum is not among them because its bits would depend on the ranks: see
+// Every function that communicates is collective: all ranks call it, in the same order.
+// Floating-point sums are missing because their bits would depend on the ranks: see
 // reproducible_sum.hpp.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <span>
 #include <string>
@@ -16,9 +17,21 @@
 #include <vector>
 
 #include "comm/mpi_layer.hpp"
-#include "comm/payload.hpp"
 
 namespace octant {
+
+// Copies bytes. The buffers must not overlap. Null pointers are allowed with 0 bytes.
+inline void copy_payload(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes > 0) std::memcpy(to, from, bytes);
+}
+
+// Converts bytes back to items.
+template <class T>
+requires std::is_trivially_copyable_v<T> std::vector<T> items_of(std::span<const std::byte> bytes) {
+  std::vector<T> items(bytes.size() / sizeof(T));
+  copy_payload(reinterpret_cast<std::byte*>(items.data()), bytes.data(), bytes.size());
+  return items;
+}
 
 template <class T>
 concept Integer = std::integral<T> && !std::same_as<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
@@ -29,16 +42,16 @@ concept Number = Integer<T> || std::same_as<T, double>;
 template <class T>
 concept Copyable = std::is_trivially_copyable_v<T>;
 
-// A value: copies stand for the same ranks. Any call throws RunError if MPI fails.
+// Value type: copies refer to the same ranks. Any call throws RunError if MPI fails.
 class Communicator {
  public:
-  // All ranks of the run; needs a living Runtime.
+  // All ranks of the run; requires a living Runtime.
   static Communicator world();
 
-  // The ranks that give the same colour >= 0, in the order of their ranks. Collective.
+  // Ranks with the same colour >= 0, in the order of their ranks. Collective.
   Communicator split(int colour) const { return Communicator(mpi::split(*comm_, colour)); }
 
-  // The ranks that share this rank's memory, in the order of their ranks. Collective.
+  // Ranks that share this rank's memory, in the order of their ranks. Collective.
   Communicator split_by_node() const { return Communicator(mpi::split_by_node(*comm_)); }
 
   int rank() const { return mpi::rank(*comm_); }
@@ -47,7 +60,7 @@ class Communicator {
 
   void barrier() const { mpi::barrier(*comm_); }
 
-  // The largest, smallest or total value of all ranks, on every rank. NaN has no place here.
+  // Maximum, minimum or sum over all ranks, returned on every rank. Values must not be NaN.
   template <Number T>
   T max(T value) const {
     return reduced(value, mpi::Operation::max);
@@ -60,10 +73,10 @@ class Communicator {
   T sum(T value) const {
     return reduced(value, mpi::Operation::sum);
   }
-  // Whether the statement holds on any rank.
+  // Returns true if the statement holds on any rank.
   bool any(bool statement) const { return max(std::int32_t{statement}) != 0; }
 
-  // The same, element by element, for arrays of equal length on every rank.
+  // Element-wise variants for arrays of equal length on every rank.
   template <Number T>
   void max_in_place(std::span<T> values) const {
     reduce(values, mpi::Operation::max);
@@ -81,14 +94,14 @@ class Communicator {
     reduce(values, mpi::Operation::bit_or);
   }
 
-  // The sum over the ranks below this one; 0 on rank 0.
+  // Sum over the ranks below this one; 0 on rank 0.
   template <Integer T>
   T exclusive_scan(T value) const {
     mpi::exclusive_scan(*comm_, &value, 1, scalar<T>());
     return value;
   }
 
-  // Gives every rank the root's value. Texts and vectors take the root's length.
+  // Copies the root's value to all ranks. Texts and vectors get the root's length.
   template <Copyable T>
   void broadcast(T& value, int root = 0) const {
     mpi::broadcast(*comm_, std::as_writable_bytes(std::span(&value, 1)), root);
@@ -102,8 +115,8 @@ class Communicator {
     mpi::broadcast(*comm_, std::as_writable_bytes(std::span(values)), root);
   }
 
-  // The items of all ranks in the order of ranks, on rank 0; empty elsewhere. The root holds them
-  // all: for reports of a few bytes per rank.
+  // Gathers the items of all ranks in the order of ranks on rank 0; empty elsewhere. Meant for
+  // reports of a few bytes per rank, because the root stores them all.
   template <Copyable T>
   std::vector<T> gather_to_root(std::span<const T> items) const {
     return items_of<T>(mpi::gather_to_root(*comm_, std::as_bytes(items)));
@@ -115,8 +128,8 @@ class Communicator {
 
   // Runs a step that may fail on some ranks only. If it throws on any rank, every rank throws the
   // error of the lowest such rank: an InputError stays one, anything else becomes a RunError. The
-  // step must not communicate after the point where it may throw, or the other ranks would wait.
-  void agree(const std::function<void()>& step) const;
+  // step must not communicate after a point where it may throw, because the other ranks would wait.
+  void collective_try(const std::function<void()>& step) const;
 
   mpi::Comm& handle() const { return *comm_; }  // for comm/ and comm/native.hpp
 
@@ -141,6 +154,33 @@ class Communicator {
   }
 
   mpi::CommPointer comm_;
+};
+
+// Non-blocking element-wise maximum over all ranks. All ranks give arrays of equal length without
+// NaN. Other messages and reductions may start and end in between, on all ranks in the same order.
+// Throws RunError if MPI fails.
+class PendingMaxima {
+ public:
+  // Starts the reduction. Collective.
+  PendingMaxima(const Communicator& communicator, std::vector<double> values)
+      : values_(std::move(values)) {
+    requests_.all_max(communicator.handle(), values_);
+  }
+  ~PendingMaxima() {
+    if (!values_.empty()) requests_.wait();  // empty after a move
+  }
+  PendingMaxima(PendingMaxima&&) noexcept = default;
+  PendingMaxima& operator=(PendingMaxima&&) = delete;
+
+  // Waits until all ranks have started; returns the results, equal on every rank.
+  std::span<const double> wait() {
+    requests_.wait();
+    return values_;
+  }
+
+ private:
+  std::vector<double> values_;  // its address does not change when this is moved
+  mpi::Requests requests_;
 };
 
 }  // namespace octant

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "comm/flow.hpp"
+#include "comm/transport.hpp"
 #include "core/error.hpp"
 
 namespace octant {
@@ -14,10 +14,10 @@ void check_segments(const Communicator& communicator, const std::vector<Segment>
   int previous = -1;
   for (const Segment& segment : segments) {
     OCTANT_REQUIRE(segment.rank > previous && segment.rank < communicator.size(),
-                   "a plan's segment for rank {} follows that for rank {} of {}", segment.rank,
-                   previous, communicator.size());
-    OCTANT_REQUIRE(segment.count >= 0, "a plan's segment for rank {} has {} items", segment.rank,
-                   segment.count);
+                   "exchange plan: the segment for rank {} follows that for rank {} of {}",
+                   segment.rank, previous, communicator.size());
+    OCTANT_REQUIRE(segment.count >= 0, "exchange plan: the segment for rank {} has {} items",
+                   segment.rank, segment.count);
     previous = segment.rank;
   }
 }
@@ -38,7 +38,7 @@ std::vector<RemoteSegment> placed(const std::vector<Segment>& segments) {
   return result;
 }
 
-// Takes the segment of a rank out of the list; an empty one if there is none.
+// Removes the segment of a rank from the list and returns it; an empty one if there is none.
 RemoteSegment extract(int rank, std::vector<RemoteSegment>& segments) {
   const auto found = std::find_if(segments.begin(), segments.end(),
                                   [&](const RemoteSegment& s) { return s.rank == rank; });
@@ -55,8 +55,8 @@ std::vector<Segment> without_empty(std::vector<Segment> segments) {
 
 }  // namespace
 
-Flow::Flow(const Communicator& communicator, std::vector<Segment> sends,
-           std::vector<Segment> receives)
+DirectedPlan::DirectedPlan(const Communicator& communicator, std::vector<Segment> sends,
+                           std::vector<Segment> receives)
     : communicator_(communicator), sends_(std::move(sends)), receives_(std::move(receives)) {
   check_segments(communicator_, sends_);
   check_segments(communicator_, receives_);
@@ -66,20 +66,21 @@ Flow::Flow(const Communicator& communicator, std::vector<Segment> sends,
   remote_receives_ = placed(receives_);
   const RemoteSegment from = extract(communicator_.rank(), remote_sends_);
   const RemoteSegment to = extract(communicator_.rank(), remote_receives_);
-  OCTANT_REQUIRE(from.count == to.count, "rank {} sends itself {} items and receives {}", from.rank,
+  OCTANT_REQUIRE(from.count == to.count,
+                 "exchange plan: rank {} sends itself {} items but receives {}", from.rank,
                  from.count, to.count);
   own_ = {from.begin, to.begin, from.count};
 }
 
-void Flow::prepare(Backend backend) const {
+void DirectedPlan::prepare(Backend backend) const {
   if (backend == Backend::ksection && !schedule_) prepare_schedule();
 }
 
-void Flow::prepare_schedule() const {
+void DirectedPlan::prepare_schedule() const {
   auto schedule = std::make_unique<const ForwardingSchedule>(communicator_, sends_);
-  communicator_.agree([&] {
+  communicator_.collective_try([&] {
     OCTANT_REQUIRE(schedule->receives() == without_empty(receives_),
-                   "rank {} expects other items than the ranks send: {} instead of {} in all",
+                   "exchange plan: rank {} expects {} items, but the ranks send {}",
                    communicator_.rank(), items_received_, total(schedule->receives()));
   });
   schedule_ = std::move(schedule);
@@ -87,11 +88,12 @@ void Flow::prepare_schedule() const {
 
 ExchangePlan::ExchangePlan(const Communicator& communicator, std::vector<Segment> sends,
                            std::vector<Segment> receives)
-    : forward_(std::make_unique<Flow>(communicator, std::move(sends), std::move(receives))) {}
+    : forward_(
+          std::make_unique<DirectedPlan>(communicator, std::move(sends), std::move(receives))) {}
 
 ExchangePlan ExchangePlan::from_sends(const Communicator& communicator,
                                       std::vector<Segment> sends) {
-  communicator.agree([&] { check_segments(communicator, sends); });
+  communicator.collective_try([&] { check_segments(communicator, sends); });
   const ForwardingSchedule schedule(communicator, sends);
   return ExchangePlan(communicator, std::move(sends), schedule.receives());
 }
@@ -108,9 +110,9 @@ std::int64_t ExchangePlan::items_received() const { return forward_->items_recei
 
 void ExchangePlan::check() const { forward_->prepare(Backend::ksection); }
 
-const Flow& ExchangePlan::flow(Direction direction) const {
+const DirectedPlan& ExchangePlan::flow(Direction direction) const {
   if (direction == Direction::forward) return *forward_;
-  if (!reverse_) reverse_ = std::make_unique<Flow>(communicator(), receives(), sends());
+  if (!reverse_) reverse_ = std::make_unique<DirectedPlan>(communicator(), receives(), sends());
   return *reverse_;
 }
 

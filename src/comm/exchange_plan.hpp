@@ -1,4 +1,4 @@
-// Who exchanges how much with whom. What moves the items is an Exchanger (exchanger.hpp).
+// Communication pattern: partners and amounts. An Exchanger (exchanger.hpp) moves the items.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace octant {
 
-// Items to, or from, one rank. The own rank is allowed: a local copy.
+// Number of items sent to, or received from, one rank. The own rank is allowed: a local copy.
 struct Segment {
   int rank;
   std::int64_t count;
@@ -23,23 +23,23 @@ inline void count_items(std::vector<Segment>& segments, int rank, std::int64_t c
   segments.back().count += count;
 }
 
-// forward: from the send segments to the receive segments. reverse: back again, so that what was
-// received can be added up where it came from (the caller's unpacking adds; the plan only moves).
+// forward: from send segments to receive segments. reverse: back, for example to add received
+// contributions at their origin (the plan only moves; the caller adds).
 enum class Direction { forward, reverse };
 
-class Flow;
+class DirectedPlan;
 
-// The segments of this rank, each list by ascending rank. The send buffer holds the send segments
-// one after the other, the receive buffer likewise. A plan fits any type and number of values per
-// item, serves any number of exchanges, and must outlive those under way. All ranks make and
-// destroy their plans in the same order. Memory: proportional to this rank's partners (k-section:
-// to the segments that it forwards).
+// Segments of this rank, each list by ascending rank. The send buffer contains the send segments
+// consecutively, the receive buffer likewise. A plan works for any type and number of values per
+// item and for any number of exchanges, and must outlive them. All ranks create and destroy their
+// plans in the same order. Memory: proportional to this rank's partners (k-section: to the segments
+// that it forwards).
 class ExchangePlan {
  public:
-  // Local. The ranks' segments must match: what a rank sends to another is what that one receives.
+  // Local. Segments must match: each rank receives exactly what its partners send.
   ExchangePlan(const Communicator& communicator, std::vector<Segment> sends,
                std::vector<Segment> receives);
-  // Finds the receive segments from everybody's send segments. Collective.
+  // Determines the receive segments from the send segments of all ranks. Collective.
   static ExchangePlan from_sends(const Communicator& communicator, std::vector<Segment> sends);
 
   ~ExchangePlan();
@@ -55,11 +55,11 @@ class ExchangePlan {
   // Throws RunError on every rank unless all ranks' segments match. Collective; for tests.
   void check() const;
 
-  const Flow& flow(Direction direction) const;  // for comm/
+  const DirectedPlan& flow(Direction direction) const;  // for comm/
 
  private:
-  std::unique_ptr<Flow> forward_;
-  mutable std::unique_ptr<Flow> reverse_;  // made when first asked for
+  std::unique_ptr<DirectedPlan> forward_;
+  mutable std::unique_ptr<DirectedPlan> reverse_;  // created at the first use
 };
 
 }  // namespace octant

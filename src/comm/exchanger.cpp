@@ -3,21 +3,141 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include <Kokkos_Core.hpp>
+
+#ifdef OCTANT_MPI
+#include <mpi.h>
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h>
+#endif
+#endif
+
 #include "comm/auto_tuner.hpp"
-#include "comm/drain_queue.hpp"
-#include "comm/flow.hpp"
-#include "comm/payload.hpp"
-#include "comm/staging.hpp"
+#include "comm/comm_options.hpp"
+#include "comm/communicator.hpp"
 #include "comm/transport.hpp"
 #include "core/error.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/parameters.hpp"
 
 namespace octant {
 
+void declare(ParameterSchema& schema, CommOptions& options) {
+  schema.add("comm.exchange", options.exchange,
+             {.meaning = "Communication backend for exchanges between ranks; auto: times all "
+                         "backends and uses the fastest"});
+  schema.add(
+      "comm.trial_calls", options.trial_calls,
+      {.meaning = "Number of exchanges with each backend before comm.exchange = \"auto\" "
+                  "first chooses a backend; the first exchange with each backend is not timed",
+       .min = 2});
+  schema.add("comm.probe_interval", options.probe_interval,
+             {.meaning = "Number of exchanges between two probes of the other backends by "
+                         "comm.exchange = \"auto\"",
+              .min = 1});
+  schema.add("comm.probe_calls", options.probe_calls,
+             {.meaning = "Number of exchanges in each probe of a backend by comm.exchange = "
+                         "\"auto\"; the first exchange of a probe is not timed",
+              .min = 2});
+  schema.add("comm.overlap", options.overlap,
+             {.meaning = "Overlap of communication and computation; false: blocking waits for all "
+                         "messages, to measure the benefit of the overlap"});
+  schema.add("comm.staging", options.staging,
+             {.meaning = "Staging of GPU messages through host memory: only where the MPI library "
+                         "cannot access GPU memory (auto), or always"});
+  schema.add(
+      "debug.late_rank", options.late_rank,
+      {.meaning = "Rank that delays its sends by debug.late_seconds in every exchange; -1: none",
+       .min = -1});
+  schema.add("debug.late_seconds", options.late_seconds,
+             {.unit = "s",
+              .meaning = "Delay added to the sends from debug.late_rank in every exchange",
+              .min = 0.0});
+}
+
 namespace {
+
+template <class T>
+auto device_view(T* bytes, std::size_t count) {
+  return Kokkos::View<T*, DeviceMemory, Kokkos::MemoryUnmanaged>(bytes, count);
+}
+
+// Returns true if this MPI library reports that it accepts pointers to device memory.
+bool mpi_takes_device_memory() {
+#if defined(OCTANT_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1;
+#else
+  const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED");  // Cray MPICH has no such query
+  return cray != nullptr && std::strcmp(cray, "1") == 0;
+#endif
+}
+
+// Staging of messages in device memory. If the MPI library cannot access device memory, packed
+// buffers are copied through pinned host memory.
+class StagedBuffers {
+ public:
+  StagedBuffers(Buffers buffers, Staging staging) : buffers_(buffers), staging_(staging) {}
+
+  // Waits for kernels that write the sent data or read the receive buffer.
+  void await_kernels() const {
+    if (buffers_ == Buffers::of_device) Kokkos::fence("comm: messages are packed");
+  }
+
+  // Returns true if this backend needs host buffers. Forwarding combines messages on the host.
+  bool needed(Backend backend) const {
+    static const bool direct = k_device_is_host || mpi_takes_device_memory();
+    if (buffers_ == Buffers::of_host) return false;
+    return staging_ == Staging::always || !direct ||
+           (!k_device_is_host && backend == Backend::ksection);
+  }
+
+  // leaving() copies the sent data, valid until the next call; arriving() returns a receive buffer,
+  // which may be filled after kernels have been waited for.
+  const std::byte* leaving(const std::byte* send, std::size_t bytes) {
+    std::byte* const copy = grow(sent_, bytes);
+    if (bytes > 0)  // a copy waits, even if it is empty
+      copy_to_host(TransferKind::messages, host_view(copy, bytes), device_view(send, bytes));
+    return copy;
+  }
+  std::byte* arriving(std::size_t bytes) { return grow(received_, bytes); }
+  // Copies received data to its destination, queued after the running kernels.
+  void deliver(std::byte* receive, std::size_t bytes) const {
+    if (bytes == 0) return;
+    queue_to_device(TransferKind::messages, device_view(receive, bytes),
+                    host_view(static_cast<const std::byte*>(received_.data()), bytes));
+  }
+
+  // Buffer of the next copy of the sent data.
+  const void* outbox() const { return sent_.data(); }
+
+  // Copies the data that a rank sends to itself, which are not staged.
+  void copy_own(std::byte* to, const std::byte* from, std::size_t bytes) const {
+    if (bytes == 0) return;
+    if (k_device_is_host || buffers_ == Buffers::of_host) return copy_payload(to, from, bytes);
+    copy_within(device_view(to, bytes), device_view(from, bytes));
+  }
+
+ private:
+  using Pinned = Kokkos::View<std::byte*, Kokkos::SharedHostPinnedSpace>;
+
+  // Ensures a minimum size.
+  static std::byte* grow(Pinned& array, std::size_t bytes) {
+    if (array.size() < bytes)
+      array = Pinned(Kokkos::view_alloc(Kokkos::WithoutInitializing, "staged messages"), bytes);
+    return array.data();
+  }
+
+  Buffers buffers_;
+  Staging staging_;
+  Pinned sent_, received_;
+};
 
 // Adds the time until the end of the scope.
 class Stopwatch {
@@ -43,7 +163,8 @@ struct Exchanger::State {
   ExchangeCount& count() { return counts[static_cast<int>(backend)]; }
   Transport& transport() { return *transports[static_cast<int>(backend)]; }
   void choose_backend();
-  void post(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes);
+  void post(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
+            std::size_t item_bytes);
   enum class Sends { finish, leave };
   void complete(Sends sends);
   void end();
@@ -51,21 +172,21 @@ struct Exchanger::State {
   std::string component;
   int level;
   Communicator communicator;
-  bool overlap;                    // or else an exchange is complete when its start returns
-  double delay;                    // of this rank's sends, in seconds
-  std::optional<AutoTuner> tuner;  // none if the backend is forced, or there is nobody to talk to
+  bool overlap;                    // if false, an exchange is complete when its start returns
+  double delay;                    // artificial, of this rank's sends, in seconds
+  std::optional<AutoTuner> tuner;  // none if the backend is fixed or there is one rank
   Backend backend;
   std::array<std::unique_ptr<Transport>, k_backends> transports;
   std::array<ExchangeCount, k_backends> counts;
   bool under_way = false, is_complete = false;
-  double seconds = 0.0;  // of the exchange under way, inside our calls
+  double seconds = 0.0;  // of the current exchange, inside our calls
   MessageLog log;
   StagedBuffers staged;
   struct {
     std::byte* receive = nullptr;  // null: not staged
     std::size_t bytes = 0;
   } delivery;
-  DrainQueue draining;
+  PendingSends draining;
 };
 
 Exchanger::State::State(std::string component_name, const Communicator& ranks,
@@ -107,7 +228,8 @@ Exchanger& Exchanger::operator=(Exchanger&&) noexcept = default;
 
 void Exchanger::start_bytes(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                             std::size_t item_bytes, Direction direction) {
-  OCTANT_REQUIRE(!state_->under_way, "an exchange of {} is started before the last one is finished",
+  OCTANT_REQUIRE(!state_->under_way,
+                 "an exchange of {} was started before the previous one was finished",
                  state_->component);
   state_->choose_backend();
   state_->under_way = true;
@@ -117,9 +239,9 @@ void Exchanger::start_bytes(const ExchangePlan& plan, const std::byte* send, std
   if (!state_->overlap) state_->complete(State::Sends::finish);
 }
 
-void Exchanger::State::post(const Flow& flow, const std::byte* send, std::byte* receive,
+void Exchanger::State::post(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
                             std::size_t item_bytes) {
-  const Stopwatch stopwatch(seconds);  // a backend also pays for what it makes of each plan
+  const Stopwatch stopwatch(seconds);  // includes the backend's preparation of the plan
   const Observed observed(Phase::send, component, level);
   log.begin();
   flow.prepare(backend);
@@ -133,7 +255,7 @@ void Exchanger::State::post(const Flow& flow, const std::byte* send, std::byte* 
     receive = staged.arriving(delivery.bytes);
   }
   const Traffic traffic = transport().start(flow, send, receive, item_bytes, log);
-  if (backend != Backend::ksection) {  // which delivers all by itself
+  if (backend != Backend::ksection) {  // the k-section backend delivers own data, too
     const OwnSegment& own = flow.own();
     const auto bytes = static_cast<std::size_t>(own.count) * item_bytes;
     if (delivery.receive)
@@ -157,7 +279,7 @@ void Exchanger::progress() {
 }
 
 void Exchanger::State::complete(Sends sends) {
-  OCTANT_REQUIRE(under_way, "an exchange of {} is finished but was not started", component);
+  OCTANT_REQUIRE(under_way, "an exchange of {} was finished but had not been started", component);
   if (is_complete) return;
   const Stopwatch stopwatch(seconds);
   const Observed observed(Phase::wait, component, level);
@@ -187,7 +309,7 @@ void Exchanger::finish_receives() {
 
 bool Exchanger::drained(const void* send) { return state_->draining.is_free(send); }
 
-void Exchanger::drain() { state_->draining.wait(); }
+void Exchanger::wait_sends() { state_->draining.wait(); }
 
 bool Exchanger::under_way() const { return state_->under_way; }
 

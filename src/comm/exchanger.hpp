@@ -1,4 +1,4 @@
-// Moves the items of exchange plans: one Exchanger per component, which learns its fastest backend.
+// Execution of exchange plans: one Exchanger per component, which selects its fastest backend.
 #pragma once
 
 #include <cstddef>
@@ -13,21 +13,21 @@
 
 namespace octant {
 
-// What one component sent through one backend from this rank, since it was made.
+// Statistics of one component and backend on this rank since its construction.
 struct ExchangeCount {
   std::string component;
   Backend backend;
   std::int64_t exchanges = 0;
   std::int64_t messages = 0;  // sent to other ranks, including empty ones (k-section)
-  std::int64_t partners = 0;  // most ranks that a single exchange sent to
+  std::int64_t partners = 0;  // maximum number of receiving ranks of an exchange
   std::int64_t bytes = 0;     // sent to other ranks, forwarded bytes included
   double seconds = 0.0;       // inside start, progress and finish
 };
 
-// One component's exchanges. Its calls should move similar amounts, because their times are
-// compared: give each level its own, and tell which it is (-1: none). `buffers` is the memory where
-// those of all its exchanges lie. At most one exchange of an Exchanger is under way; several
-// Exchangers may be at the same time.
+// Exchanges of one component. Its calls should move similar amounts, because their times are
+// compared: use one Exchanger per level, with the level number (-1: none). `buffers` is the memory
+// space of all buffers. At most one exchange of an Exchanger may be active; several Exchangers may
+// be active at the same time.
 //
 // The constructor, start, finish and finish_receives are collective: all ranks call them in the
 // same order, also those with an empty plan. The others are local.
@@ -39,30 +39,29 @@ class Exchanger {
   Exchanger(Exchanger&&) noexcept;
   Exchanger& operator=(Exchanger&&) noexcept;
 
-  // Posts the exchange of `values_per_item` values per item. Forward, `send` holds the plan's send
-  // segments and `receive` takes its receive segments; in reverse, `send` holds what was the
-  // receive buffer and `receive` takes what was the send buffer. Neither may be touched until
-  // finish, and they must not overlap. In the memory of a device it waits for kernels that were
-  // launched before.
+  // Starts the exchange of `values_per_item` values per item. Forward, `send` holds the plan's send
+  // segments and `receive` takes its receive segments; in reverse, `send` holds the receive
+  // segments and `receive` takes the send segments. Buffers must not be accessed until finish, and
+  // must not overlap. With buffers in device memory it waits for kernels launched before.
   template <Number T>
   void start(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,
              Direction direction = Direction::forward) {
     start_bytes(plan, reinterpret_cast<const std::byte*>(send),
                 reinterpret_cast<std::byte*>(receive), sizeof(T) * values_per_item, direction);
   }
-  // Moves on a backend with several stages; call it now and then between start and finish.
+  // Advances a backend with several stages; should be called occasionally between start and finish.
   void progress();
-  // Waits until the receive buffer is filled and the send buffer is free again. In the memory of a
-  // device the buffer is filled for kernels that are launched afterwards.
+  // Waits until the receive buffer is filled and the send buffer is free again. In device memory
+  // the buffer is filled for kernels launched afterwards.
   void finish();
 
-  // Waits until the receive buffer is filled, and no longer: what has not left the send buffer yet
-  // drains by itself. That buffer must stay as it is until drained() says so, or drain() returns.
+  // Waits until the receive buffer is filled; sends may still be pending. The send buffer must not
+  // change until drained() is true or wait_sends() returns.
   void finish_receives();
-  // Whether nothing is leaving this buffer any more. Does not wait.
+  // Returns true if no send from this buffer is pending. Does not wait.
   bool drained(const void* send);
-  // Waits until that holds for all buffers.
-  void drain();
+  // Waits until no send is pending from any buffer.
+  void wait_sends();
 
   template <Number T>
   void run(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,
@@ -71,14 +70,14 @@ class Exchanger {
     finish();
   }
 
-  // Items of any trivially copyable type, by their size.
+  // Variant for items of any trivially copyable type, given by their size.
   void start_bytes(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                    std::size_t item_bytes, Direction direction = Direction::forward);
 
   bool under_way() const;
-  // The backend of the exchange under way, or else of the last one.
+  // Backend of the current exchange, or else of the last one.
   Backend backend() const;
-  // One row per backend that was used.
+  // Returns one row per backend that was used.
   std::vector<ExchangeCount> report() const;
 
  private:

@@ -1,10 +1,10 @@
-#include "comm/forwarding.hpp"
+#include "comm/transport.hpp"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-#include "comm/payload.hpp"
+#include "comm/communicator.hpp"
 #include "comm/rank_tree.hpp"
 
 namespace octant {
@@ -15,18 +15,18 @@ using Copy = ForwardingSchedule::Copy;
 using Message = ForwardingSchedule::Message;
 using Stage = ForwardingSchedule::Stage;
 
-// What one rank tells the next about a segment in a message. A message holds its segments in the
-// order of destination and source, which keeps those for one child of the next level together.
+// Description of a segment in a message. Segments of a message are sorted by destination and
+// source, which keeps those for one child of the next level together.
 struct Header {
   int source, destination;
   std::int64_t count;
 };
 
-// A segment that this rank holds, and where.
+// Position of a segment on this rank.
 struct Held {
   Header header;
   std::int64_t begin;
-  bool own;  // in the caller's send buffer, or else in the transit buffer
+  bool own;  // in the caller's send buffer; else in the transit buffer
 };
 
 bool before(const Held& a, const Held& b) {
@@ -34,7 +34,7 @@ bool before(const Held& a, const Held& b) {
          std::tie(b.header.destination, b.header.source);
 }
 
-// The segments for a range of ranks, out of all in order.
+// Segments for a range of ranks, from all segments in order.
 std::span<const Held> destined_for(RankRange ranks, std::span<const Held> held) {
   const auto by_destination = [](const Held& h, int rank) { return h.header.destination < rank; };
   const auto begin = std::lower_bound(held.begin(), held.end(), ranks.first, by_destination);
@@ -42,7 +42,7 @@ std::span<const Held> destined_for(RankRange ranks, std::span<const Held> held) 
   return {begin, end};
 }
 
-// Adds a copy to the list, as part of the last one where both ends go on.
+// Appends a copy, merged with the last one if both ranges continue.
 void append(std::vector<Copy>& copies, const Copy& copy) {
   if (!copies.empty()) {
     Copy& last = copies.back();
@@ -54,7 +54,7 @@ void append(std::vector<Copy>& copies, const Copy& copy) {
   copies.push_back(copy);
 }
 
-// Plans the copies of the segments, one after the other, to position `to`; returns where they end.
+// Plans consecutive copies of the segments to position `to`; returns the end position.
 std::int64_t append_all(std::span<const Held> held, std::int64_t to, std::vector<Copy>& own,
                         std::vector<Copy>& transit) {
   for (const Held& h : held) {

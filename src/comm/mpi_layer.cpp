@@ -50,15 +50,15 @@ MPI_Op op(Operation operation) {
   std::abort();
 }
 
-// Collectives over arrays count in int; no array of ours comes near that.
+// Converts a count to int for MPI collectives over arrays, which are always short enough.
 int int_count(std::size_t count, const char* call) {
   OCTANT_REQUIRE(count <= std::size_t{std::numeric_limits<int>::max()},
-                 "{} cannot take {} values at once", call, count);
+                 "{} does not support {} values in one call", call, count);
   return static_cast<int>(count);
 }
 
-// The count, type and offset that stand for a number of bytes at an offset of a buffer: beyond
-// 2 GiB, one item of a derived type that holds its offset.
+// Count, type and offset for a number of bytes at an offset of a buffer: beyond 2 GiB, one item of
+// a derived type that includes its offset.
 class Extent {
  public:
   explicit Extent(std::size_t bytes, std::size_t offset = 0) {
@@ -121,7 +121,7 @@ class Comm {
 
 namespace {
 
-bool g_started_here = false;  // MPI, and not by a program that Octant is a guest of
+bool g_started_here = false;  // false if the embedding program initialised MPI
 
 CommPointer& ranks_of_the_run() {
   static CommPointer comm;
@@ -137,19 +137,19 @@ void initialize(int& argc, char**& argv) {
     check(MPI_Query_thread(&provided), "MPI_Query_thread");
     if (provided < MPI_THREAD_FUNNELED)
       throw RunError(
-          "MPI was started without threads, and MPI_THREAD_FUNNELED is needed; for mpi4py: "
-          "mpi4py.rc.thread_level = \"funneled\" or more");
+          "MPI was initialized without thread support, but MPI_THREAD_FUNNELED is required; with "
+          "mpi4py, set mpi4py.rc.thread_level = \"funneled\" or more");
     return;
   }
-  // Open MPI would start a daemon beside a program that no mpirun has started, in case it wants to
-  // start others: half of the time that a short run takes.
+  // Open MPI without mpirun would start a daemon for spawning processes, which takes half of the
+  // time of a short run.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  // Such a program looks at the machine itself, by plugins of hwloc: X11, OpenCL and a large XML
-  // library, 3 MB, to find screens. It keeps the plugin for PCI, by which messages find their card.
+  // Open MPI without mpirun also loads plugins of hwloc for displays: X11, OpenCL and a large XML
+  // library, 3 MB. The plugin for PCI remains, which finds network cards.
   setenv("HWLOC_PLUGINS_BLACKLIST", "hwloc_gl.so,hwloc_opencl.so,hwloc_xml_libxml.so", 0);
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
-    throw RunError("this MPI library does not allow threads: MPI_THREAD_FUNNELED is needed");
+    throw RunError("this MPI library does not support threads; MPI_THREAD_FUNNELED is required");
   g_started_here = true;
 }
 
@@ -158,7 +158,7 @@ void finalize() {
   if (g_started_here) MPI_Finalize();
 }
 
-// A copy, so that nobody else's messages are among ours.
+// Duplicates the communicator, which separates its messages from those of other libraries.
 void run_on(int fortran_communicator) {
   MPI_Comm copy;
   check(MPI_Comm_dup(MPI_Comm_f2c(fortran_communicator), &copy), "MPI_Comm_dup");
@@ -172,7 +172,7 @@ void abort(int exit_code) {
   std::_Exit(exit_code);
 }
 
-// One object, because all users of the world draw their tags from it.
+// Single object, because all users of the world communicator take their tags from it.
 CommPointer world() {
   CommPointer& comm = ranks_of_the_run();
   if (!comm) comm = std::make_shared<Comm>(MPI_COMM_WORLD, false);
@@ -265,8 +265,8 @@ std::vector<std::byte> receive_any_length(const Comm& comm, int source, int tag)
 
 namespace {
 
-// The arguments of one side of an all-to-all, over all ranks of the communicator, which MPI reads
-// until it is complete.
+// Arguments of one side of an all-to-all, over all ranks of the communicator, which must remain
+// valid until it is complete.
 struct AllToAllArguments {
   AllToAllArguments(int ranks, std::span<const Part> parts)
       : counts(ranks, 0), offsets(ranks, 0), types(ranks, MPI_BYTE) {
@@ -328,6 +328,12 @@ void Requests::all_to_all(const Comm& comm, const std::byte* send_buffer,
         "MPI_Ialltoallw");
 }
 
+void Requests::all_max(const Comm& comm, std::span<double> values) {
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), int_count(values.size(), "MPI_Iallreduce"),
+                       MPI_DOUBLE, MPI_MAX, comm.handle, state_->add()),
+        "MPI_Iallreduce");
+}
+
 bool Requests::test() {
   int done = 0;
   auto& requests = state_->requests;
@@ -353,13 +359,13 @@ void Requests::wait(const std::function<void(std::size_t)>& done) {
                        MPI_STATUSES_IGNORE),
           "MPI_Waitsome");
     for (int n = 0; n < count; ++n) done(static_cast<std::size_t>(finished[n]));
-    if (count == MPI_UNDEFINED) break;  // nothing was under way
+    if (count == MPI_UNDEFINED) break;  // no active request
     left -= static_cast<std::size_t>(count);
   }
   state_->clear();
 }
 
-// By messages, because the collectives of MPI count in int.
+// Uses point-to-point messages, because MPI collectives count in int.
 std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
   const std::uint64_t length = bytes.size();
   std::vector<std::uint64_t> lengths(comm.rank == 0 ? comm.size : 0);

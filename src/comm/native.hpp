@@ -1,4 +1,4 @@
-// MPI's own handle, for libraries that ask for one (parallel HDF5). Only with OCTANT_MPI.
+// MPI communicator handle for libraries that need it (parallel HDF5). Only with OCTANT_MPI.
 #pragma once
 
 #include <mpi.h>

@@ -1,7 +1,7 @@
-// Reproducible sums whose terms are found by kernels, in the memory where these run.
+// Reproducible sums of terms computed in kernels, in their memory space.
 //
-// Like ReproducibleSum's, the digits of an exact sum are integers, to which threads may add in any
-// order. Each sum is kept in several copies, so that threads seldom meet.
+// As for ReproducibleSum, the digits of an exact sum are integers, to which threads may add in any
+// order. Each sum has several copies, which reduces contention.
 #pragma once
 
 #include <cmath>
@@ -12,17 +12,48 @@
 #include <Kokkos_Core.hpp>
 
 #include "comm/reproducible_sum.hpp"
-#include "comm/split_term.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
 
 namespace octant {
 
-// What kernels add terms with. At most 2^29 terms per sum. Passed by value.
+// Decomposition of a double for an exact sum: see ReproducibleSum, and ParallelSums for kernels.
+
+// Increments of the digits first, first + 1 and first + 2 of a sum, each less than 2^33 in size.
+// Digit n counts multiples of 2^(32 n - 1074).
+struct SplitTerm {
+  int first;
+  std::int64_t parts[3];
+};
+
+inline constexpr int k_split_digits = 66;  // number of digits that terms may change
+
+// Splits a finite term.
+KOKKOS_INLINE_FUNCTION SplitTerm split(double term) {
+  constexpr int k_mantissa_bits = 53;
+  constexpr std::uint64_t k_hidden_bit = std::uint64_t{1} << (k_mantissa_bits - 1);
+  constexpr std::int64_t k_digit_mask = 0xffffffff;
+  const auto bits = Kokkos::bit_cast<std::uint64_t>(term);
+  const auto exponent = static_cast<int>(bits >> (k_mantissa_bits - 1) & 0x7ff);
+  std::uint64_t mantissa = bits & (k_hidden_bit - 1);
+  if (exponent > 0) mantissa |= k_hidden_bit;
+
+  // The mantissa begins at this bit, and covers parts of three digits.
+  const int position = exponent > 0 ? exponent - 1 : 0;
+  const int shift = position % 32;
+  const auto low = static_cast<std::int64_t>((mantissa & k_digit_mask) << shift);
+  const auto high = static_cast<std::int64_t>((mantissa >> 32) << shift);
+  const std::int64_t sign = bits >> 63 != 0 ? -1 : 1;
+  return {position / 32,
+          {sign * (low & k_digit_mask), sign * ((low >> 32) + (high & k_digit_mask)),
+           sign * (high >> 32)}};
+}
+
+// Adder for use in kernels. At most 2^29 terms per sum. Passed by value.
 class TermAdder {
  public:
   TermAdder(std::int64_t* words, int sums) : words_(words), sums_(sums) {}
 
-  // Adds to a sum; `share`, any number that is not negative, chooses the copy.
+  // Adds to a sum; `share`, any non-negative number, selects the copy.
   KOKKOS_INLINE_FUNCTION void add(int sum, int share, double term) const {
     std::int64_t* words = words_ + (std::ptrdiff_t{share % k_copies} * sums_ + sum) * k_words;
     if (!Kokkos::isfinite(term)) {
@@ -36,7 +67,7 @@ class TermAdder {
   }
 
   static constexpr int k_copies = 32;
-  // After the digits: how many terms were no numbers, or infinite.
+  // Counters of non-finite terms, stored after the digits.
   enum Word { k_nan = k_split_digits, k_plus, k_minus, k_words };
 
  private:
@@ -53,15 +84,15 @@ class ParallelSums {
                static_cast<std::size_t>(sums) * TermAdder::k_copies * TermAdder::k_words),
         on_host_(Kokkos::create_mirror_view(words_)) {}
 
-  // For kernels that add to sums which begin with nothing.
+  // Begins sums at zero; returns the adder for kernels.
   TermAdder begin() {
     fill(words_, 0);
     return TermAdder(words_.data(), sums_);
   }
 
-  // Adds what the kernels have added since begin(), for which it waits.
+  // Waits for the kernels since begin() and adds their terms.
   void end(std::span<ReproducibleSum> sums) {
-    copy_to_host(Cargo::numbers, on_host_, words_);
+    copy_to_host(TransferKind::numbers, on_host_, words_);
     const std::int64_t* words = on_host_.data();
     for (int copy = 0; copy < TermAdder::k_copies; ++copy)
       for (ReproducibleSum& sum : sums.first(sums_)) {
@@ -71,7 +102,7 @@ class ParallelSums {
   }
 
  private:
-  // A digit is two numbers of 32 bits, each an exact term.
+  // A digit consists of two 32-bit numbers, each an exact term.
   static void add_words(const std::int64_t* words, ReproducibleSum& sum) {
     using Limits = std::numeric_limits<double>;
     for (int n = 0; n < k_split_digits; ++n) {

@@ -1,19 +1,19 @@
-// MPI calls as the profiling interface (PMPI) shows them: every blocking call of this program and
-// of the libraries in it comes by here, tells the observer of the run and goes on to the MPI
-// library. Files are not among them: ranks write their own parts (io/), which is no call of MPI's.
+// MPI profiling interface (PMPI): wrappers of all blocking calls of this program and its libraries,
+// which notify the observer of the run. File output is not among them: ranks write their own parts
+// without MPI (io/).
 #ifdef OCTANT_MPI
 
 #include <mpi.h>
 
-#include "comm/mpi_stopwatch.hpp"
-#include "core/cpu_time.hpp"
+#include "comm/clocks.hpp"
+#include "core/clock.hpp"
 #include "core/observer.hpp"
 
 namespace octant {
 
 namespace {
 
-// MPI passes nothing on that these could be kept in.
+// Global, because MPI passes no user data to the wrappers.
 int g_stopwatches = 0;
 std::int64_t g_cpu_ns = 0;
 

@@ -1,8 +1,11 @@
-// The tree of ranks that the k-section decomposition and the k-section exchange share.
+// Tree of ranks for the k-section decomposition and the k-section exchange.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
+
+#include "comm/communicator.hpp"
 
 namespace octant {
 
@@ -16,12 +19,12 @@ struct RankRange {
   bool operator==(const RankRange&) const = default;
 };
 
-// A node at level l is a group of contiguous ranks with k_l children; the root, at level 0, holds
-// all ranks, and a node at level `levels()` one rank. The k_l are the prime factors of the number
-// of ranks in descending order (cuRAMSES paper, eq. 1-2), and children equal, as long as no factor
-// exceeds 7. Other numbers of ranks are halved as evenly as can be: a prime factor p costs p - 1
-// messages, all ranks at once for a prime number of them, where halves cost log2(ranks). Groups of
-// one level differ by at most one rank then, and at the last level some are empty.
+// A node at level l is a group of contiguous ranks with k_l children; the root, at level 0,
+// contains all ranks, and a node at level `levels()` one rank. The k_l are the prime factors of the
+// number of ranks in descending order (cuRAMSES paper, eq. 1-2), with equal children, if no factor
+// exceeds 7. Other numbers of ranks are halved as evenly as possible: a prime factor p costs p - 1
+// messages, up to all ranks at once, whereas halving costs log2(ranks). Group sizes of one level
+// then differ by at most one, and at the last level some are empty.
 //
 // Groups of a level are numbered in the order of their ranks. Only the k_l are stored.
 class RankTree {
@@ -30,38 +33,80 @@ class RankTree {
 
   int ranks() const { return ranks_; }
   int levels() const { return static_cast<int>(factors_.size()); }
-  // k_l of level 0 <= l < levels().
+  // Factor k_l of level 0 <= l < levels().
   int factor(int level) const { return factors_[level]; }
   const std::vector<int>& factors() const { return factors_; }
 
-  // The number of groups at level 0 <= l <= levels(), and the ranks of group 0 <= g < groups(l).
+  // Number of groups at level 0 <= l <= levels(), and the ranks of group 0 <= g < groups(l).
   std::int64_t groups(int level) const { return groups_[level]; }
   RankRange ranks_of(int level, std::int64_t group) const;
 
-  // The group of this level that a rank belongs to: its number, and its ranks.
+  // Number and ranks of the group of this level that contains a rank.
   std::int64_t group_of(int level, int rank) const;
   RankRange group(int level, int rank) const { return ranks_of(level, group_of(level, rank)); }
   // Child 0 <= c < factor(level) of that group.
   RankRange child(int level, int rank, int index) const;
-  // Which child of its group at this level a rank belongs to.
+  // Index of the child of its group at this level that contains a rank.
   int child_index(int level, int rank) const;
 
-  // The rank of sibling `index` of the rank's child that is sent what is meant for this sibling:
-  // the one at the same place, counted round where the sibling is smaller. The sibling must not be
-  // empty.
+  // Rank of sibling `index` of the rank's child that receives the data for this sibling: the one at
+  // the same position, modulo the size of the sibling, which must not be empty.
   int partner(int level, int rank, int index) const;
-  // The ranks of sibling `index` whose partner a rank is: one at most if groups are equal, else at
-  // most two.
+  // Ranks of sibling `index` whose partner a rank is: at most one if groups are equal, else at most
+  // two.
   std::vector<int> senders(int level, int rank, int index) const;
-
-  // Messages that a rank sends in one k-section exchange: one for every sibling that is not empty,
-  // which is the sum of (k_l - 1), eq. 7, where groups are equal.
-  int messages_per_exchange(int rank) const;
 
  private:
   int ranks_;
   std::vector<int> factors_;
   std::vector<std::int64_t> groups_;  // by level, 0 .. levels()
+};
+
+// Descent in the tree of ranks, for algorithms that divide distributed data: at each level only the
+// ranks of one group communicate, so that all groups of a level work in parallel.
+
+// Starts at the root; a rank descends once per level of the tree, to the child that contains it. A
+// group's ranks call the same functions in the same order. No rank stores anything per rank of the
+// run. The communicator must outlive this.
+class Descent {
+ public:
+  explicit Descent(const Communicator& communicator)
+      : communicator_(communicator), tree_(communicator.size()) {}
+
+  const RankTree& tree() const { return tree_; }
+  int level() const { return level_; }
+  bool ends() const { return level_ == tree_.levels(); }
+  // Number of this rank's group at its level.
+  std::int64_t group() const { return tree_.group_of(level_, communicator_.rank()); }
+  int child() const { return tree_.child_index(level_, communicator_.rank()); }
+
+  // Replaces each value by its sum over the group's ranks, which all give arrays of equal length.
+  // At most 2 log2(ranks) sequential messages.
+  void sum_in_place(std::span<std::int64_t> values) const;
+
+  // Sends items[n] to child children[n] of the group, which must not be empty, and descends.
+  // Returns the items on this rank: own ones in order, then those of each sending rank, in the
+  // order of ranks.
+  template <Copyable T>
+  std::vector<T> go_down(std::span<const int> children, std::span<const T> items) {
+    std::vector<std::vector<T>> parts(tree_.factor(level_));
+    for (std::size_t n = 0; n < items.size(); ++n) parts[children[n]].push_back(items[n]);
+    std::vector<std::span<const std::byte>> bytes;
+    for (const auto& part : parts) bytes.push_back(std::as_bytes(std::span(part)));
+    std::vector<T> held = std::move(parts[child()]);
+    const std::vector<T> received = items_of<T>(exchange(bytes));
+    held.insert(held.end(), received.begin(), received.end());
+    return held;
+  }
+
+ private:
+  // Sends each sibling's part to the partner there, and descends. Returns the received bytes,
+  // ordered by sender.
+  std::vector<std::byte> exchange(std::span<const std::span<const std::byte>> parts);
+
+  const Communicator& communicator_;
+  RankTree tree_;
+  int level_ = 0;
 };
 
 }  // namespace octant

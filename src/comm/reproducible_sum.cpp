@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "comm/split_term.hpp"
+#include "comm/parallel_sums.hpp"
 
 namespace octant {
 
@@ -44,7 +44,7 @@ ReproducibleSum& ReproducibleSum::operator+=(const ReproducibleSum& other) {
 
 void ReproducibleSum::carry() {
   for (int n = 0; n + 1 < k_digits; ++n) {
-    words_[n + 1] += words_[n] >> 32;  // rounds down: the rest is not negative
+    words_[n + 1] += words_[n] >> 32;  // rounds down, so that the rest is not negative
     words_[n] &= k_digit_mask;
   }
   terms_ = 0;
@@ -68,7 +68,7 @@ double ReproducibleSum::to_double() const {
   return -magnitude.magnitude_to_double();
 }
 
-// For carried digits of a sum that is not negative.
+// Requires carried digits of a non-negative sum.
 double ReproducibleSum::magnitude_to_double() const {
   int top = k_digits - 1;
   while (top > 0 && words_[top] == 0) --top;
@@ -84,7 +84,7 @@ double ReproducibleSum::magnitude_to_double() const {
   std::uint64_t mantissa = digit(first) >> shift | digit(first + 1) << (32 - shift);
   if (shift > 0) mantissa |= digit(first + 2) << (64 - shift);
 
-  // Round to nearest by the first bit left out, and to even if nothing follows it.
+  // Round to nearest by the first omitted bit, and to even if no bit after it is set.
   const int half_bit = lowest_bit - 1;
   const auto bit = [&](int n) { return (digit(n / 32) >> (n % 32) & 1) != 0; };
   const std::uint64_t below_half = digit(half_bit / 32) & ((std::uint64_t{1} << half_bit % 32) - 1);

@@ -9,15 +9,15 @@
 
 namespace octant {
 
-// An exact sum: a fixed-point number wide enough for any double, so that no term is ever rounded.
-// 568 bytes; host only. A term costs some 10 ns: sum the cells of a block in a fixed order first,
-// and add the block's sum.
+// Exact sum: a fixed-point number wide enough for any double, so that no term is ever rounded. 568
+// bytes; host only. A term costs about 10 ns: sum the cells of a block in a fixed order first, and
+// add the block's sum.
 class ReproducibleSum {
  public:
   ReproducibleSum& operator+=(double term);
   ReproducibleSum& operator+=(const ReproducibleSum& other);
 
-  // The double nearest to the exact sum (ties to even). NaN if a term was NaN or infinities of both
+  // Double nearest to the exact sum (ties to even). NaN if a term was NaN or infinities of both
   // signs were added; infinite if one sign was, or if the sum exceeds the largest double.
   double to_double() const;
 
@@ -28,7 +28,7 @@ class ReproducibleSum {
   // Digit n counts multiples of 2^(32 n - 1074). Doubles end at bit 2097, in digit 65; digit 66
   // takes the carries and the sign. After carry() all digits but the last are in [0, 2^32).
   static constexpr int k_digits = 67;
-  // Counts of terms that are not finite follow the digits, so that one reduction takes all.
+  // Counters of non-finite terms follow the digits, so that one reduction includes all.
   enum Word { k_nan = k_digits, k_plus_infinity, k_minus_infinity, k_words };
   static constexpr std::int64_t k_terms_before_carry = std::int64_t{1} << 29;
 
@@ -43,7 +43,7 @@ class ReproducibleSum {
   std::int64_t terms_ = 0;  // since the last carry(); each adds less than 2^33 to a digit
 };
 
-// The sum of the terms of all ranks, the same bits on every rank. Collective.
+// Sum of the terms of all ranks, with the same bits on every rank. Collective.
 double reproducible_sum(const Communicator& communicator, std::span<const double> terms);
 
 // Replaces each sum, and each of some integers, by its total over all ranks, in one reduction.

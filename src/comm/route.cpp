@@ -4,9 +4,8 @@
 #include <numeric>
 #include <utility>
 
-#include "comm/forwarding.hpp"
-#include "comm/payload.hpp"
-#include "comm/router.hpp"
+#include "comm/communicator.hpp"
+#include "comm/transport.hpp"
 #include "core/error.hpp"
 
 namespace octant {
@@ -14,15 +13,16 @@ namespace octant {
 namespace {
 
 void check_destinations(const Communicator& communicator, std::span<const int> destinations) {
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     for (const int rank : destinations) {
       OCTANT_REQUIRE(rank >= 0 && rank < communicator.size(),
-                     "an item is sent to rank {} of {} ranks", rank, communicator.size());
+                     "an item is addressed to rank {}, but there are {} ranks", rank,
+                     communicator.size());
     }
   });
 }
 
-// The order that sorts items by destination and leaves those of one destination as they are.
+// Stable order of items by destination.
 std::vector<std::size_t> order_by_destination(std::span<const int> destinations) {
   std::vector<std::size_t> order(destinations.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -34,7 +34,7 @@ std::vector<std::size_t> order_by_destination(std::span<const int> destinations)
 }  // namespace
 
 struct Router::Buffers {
-  std::vector<std::byte> sorted;  // where they do not come so
+  std::vector<std::byte> sorted;  // used if items are not sorted by destination
   Forwarder forwarder{mpi::k_setup_tag};
   Routed<std::byte> routed;
 };

@@ -1,8 +1,12 @@
-// Sends items to ranks that do not expect them: for plan construction, migration, directories.
+// Messages to ranks that do not expect them: for plan construction, migration, directories.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <numeric>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -10,7 +14,7 @@
 
 namespace octant {
 
-// Received items and the rank that sent each: by ascending source, then in the order of sending.
+// Received items and their source ranks: by ascending source, then in the order of sending.
 template <class T>
 struct Routed {
   std::vector<T> items;
@@ -30,6 +34,46 @@ Routed<T> route(const Communicator& communicator, std::span<const int> destinati
                 std::span<const T> items) {
   auto bytes = route_bytes(communicator, destinations, std::as_bytes(items), sizeof(T));
   return {items_of<T>(bytes.items), std::move(bytes.sources)};
+}
+
+// Routes with persistent buffers, because allocating memory costs more than the copies.
+class Router {
+ public:
+  explicit Router(const Communicator& communicator);
+  ~Router();
+
+  // Routes like route_bytes(). The result is valid until the next call, and may be moved from.
+  Routed<std::byte>& route(std::span<const int> destinations, std::span<const std::byte> items,
+                           std::size_t item_bytes);
+
+ private:
+  struct Buffers;
+
+  Communicator communicator_;
+  std::unique_ptr<Buffers> buffers_;
+};
+
+// Queries to ranks and their answers, for distributed directories.
+
+// Returns answer(questions[n]) as evaluated on rank ranks[n], in the order of the questions.
+// Collective; a rank may have no questions.
+template <Copyable Question, class Answerer>
+auto ask(const Communicator& communicator, std::span<const int> ranks,
+         std::span<const Question> questions, const Answerer& answer) {
+  using Answer = std::decay_t<std::invoke_result_t<Answerer, const Question&>>;
+  const auto asked = route<Question>(communicator, ranks, questions);
+  std::vector<Answer> answers;
+  answers.reserve(asked.items.size());
+  for (const Question& question : asked.items) answers.push_back(answer(question));
+  const auto arrived = route<Answer>(communicator, asked.sources, answers);
+  // Answers arrive ordered by rank, then by question.
+  std::vector<std::size_t> order(questions.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
+  std::vector<Answer> in_order(questions.size());
+  for (std::size_t n = 0; n < order.size(); ++n) in_order[order[n]] = arrived.items[n];
+  return in_order;
 }
 
 }  // namespace octant

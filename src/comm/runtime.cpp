@@ -1,5 +1,7 @@
 #include "comm/runtime.hpp"
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -10,34 +12,33 @@
 #include <Kokkos_Core.hpp>
 
 #include "comm/communicator.hpp"
-#include "comm/devices.hpp"
 #include "comm/mpi_layer.hpp"
 #include "core/device_memory.hpp"
 #include "core/error.hpp"
-#include "core/host_kernels.hpp"
+#include "core/gpu_runtime.hpp"
+#include "core/guarded_memory.hpp"
 #include "core/memory.hpp"
-#include "core/memory_account.hpp"
 
 namespace octant {
 
 namespace {
 
-// Kokkos notes its threads in a table of fixed length, and writes beyond its end where there are
-// more: what to say then, or nothing.
+// Error message if there are more threads than Kokkos' fixed-length table holds, beyond whose end
+// it would write; else empty.
 std::string about_too_many_threads() {
 #ifdef KOKKOS_ENABLE_OPENMP
   constexpr int k_most = Kokkos::Impl::OpenMPTraits::MAX_THREAD_COUNT;
   const int threads = omp_get_max_threads();
   if (threads > k_most)
     return fmt::format(
-        "OMP_NUM_THREADS: {} threads per rank; at most {} are possible, and more than the "
-        "processors of a rank only slow it down: set OMP_NUM_THREADS, or ./octant -t",
+        "OMP_NUM_THREADS: {} threads per rank; at most {} are supported, and more threads than "
+        "processors per rank slow the run down; set OMP_NUM_THREADS, or use ./octant -t",
         threads, k_most);
 #endif
   return "";
 }
 
-// Ends the program, with the exit code of bad input.
+// Ends the program with the exit code of bad input if there are too many threads for Kokkos.
 void refuse_more_threads_than_kokkos_holds() {
   const std::string message = about_too_many_threads();
   if (message.empty()) return;
@@ -46,8 +47,8 @@ void refuse_more_threads_than_kokkos_holds() {
   std::exit(2);
 }
 
-// A launcher that speaks another dialect than MPI starts so many runs of one rank, each of which
-// thinks that it is alone, in one directory. Ends the program with the exit code of bad input.
+// Detects a launcher that is incompatible with the MPI library and has started many independent
+// one-rank runs in one directory. Ends the program with the exit code of bad input.
 void refuse_to_be_one_of_many_alone() {
   if (mpi::size(*mpi::world()) > 1) return;
   for (const char* variable :
@@ -66,7 +67,7 @@ void refuse_to_be_one_of_many_alone() {
 
 std::string g_why_no_kernels;
 
-// What the first of those ranks says that have no GPU to run kernels on; empty if all have.
+// Returns the message of the first rank without a usable GPU; empty if all have one.
 std::string why_a_rank_has_no_device() {
   std::string message = why_no_device();
   const Communicator world = Communicator::world();
@@ -88,8 +89,8 @@ void count_array_of_kokkos(Kokkos::Profiling::SpaceHandle space, const char* lab
   count_array(label, memory, static_cast<std::int64_t>(bytes), on_device);
 }
 
-// The hooks of its tools would wait for all kernels of a device, before and after each. A tool says
-// by itself what it needs.
+// Disables the global fences before and after kernels for Kokkos' tool hooks, unless a tool is
+// loaded.
 void let_hooks_wait_for_nothing() {
   if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
   namespace tools = Kokkos::Tools::Experimental;
@@ -98,7 +99,7 @@ void let_hooks_wait_for_nothing() {
   });
 }
 
-// By the hooks of its tools, unless a tool has these.
+// Counts Kokkos' arrays by its tool hooks, unless a tool is loaded.
 void count_arrays_of_kokkos() {
   if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
   start_memory_account();
@@ -109,21 +110,22 @@ void count_arrays_of_kokkos() {
                                          std::uint64_t) { forget_array(memory); });
 }
 
-// Kokkos aborts the program when a GPU fails, once it has said how; and where it only throws, what
-// lies on that GPU cannot be freed on the way out, which aborts as well.
+// Handles failures of a GPU: Kokkos reports them and aborts the program; if it only throws, data on
+// that GPU cannot be freed, which aborts as well.
 void end_when_the_device_fails() {
   std::signal(SIGABRT, [](int) {
     std::signal(SIGABRT, SIG_DFL);
     std::fputs(
-        "the GPU or Kokkos reported an error (above): the run ends. Its checkpoints are complete; "
-        "--restart latest continues from the newest\n",
+        "the GPU or Kokkos reported the error above; the run was aborted. Existing checkpoints are "
+        "complete; --restart latest continues from the newest one\n",
         stderr);
     end_all_ranks(1);
   });
 }
 
 #ifdef OCTANT_MEMORY_APART
-// Kernels and copies alone touch it, which they announce by the hooks of Kokkos' tools.
+// Allows access to the emulated device memory only in kernels and copies, which Kokkos' tool hooks
+// announce.
 void open_memory_apart_to_kernels() {
   namespace tools = Kokkos::Tools::Experimental;
   const auto open = [](const char* name, std::uint32_t, std::uint64_t*) {
@@ -140,7 +142,7 @@ void open_memory_apart_to_kernels() {
                                          Kokkos::Profiling::SpaceHandle, const char*, const void*,
                                          std::uint64_t) { guarded_memory::open(); });
   tools::set_end_deep_copy_callback([] { guarded_memory::close(); });
-  // Kokkos grows what its threads work in when a kernel has begun.
+  // Kokkos may allocate scratch memory after the start of a kernel.
   tools::set_allocate_data_callback([](Kokkos::Profiling::SpaceHandle space, const char* label,
                                        const void* memory, std::uint64_t bytes) {
     const BeforeWork here;
@@ -156,7 +158,7 @@ void open_memory_apart_to_kernels() {
 #endif
 
 void start_kokkos() {
-  // Its warnings are advice on binding threads, repeated by every rank.
+  // Kokkos' warnings about thread binding would be repeated by every rank.
   auto settings = Kokkos::InitializationSettings().set_disable_warnings(true);
   const bool is_chosen = std::getenv("KOKKOS_DEVICE_ID") != nullptr ||
                          std::getenv("KOKKOS_MAP_DEVICE_ID_BY") != nullptr;
@@ -217,5 +219,112 @@ void end_all_ranks(int exit_code) {
   std::fflush(nullptr);
   mpi::abort(exit_code);
 }
+
+#if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
+
+namespace {
+
+gpu::Properties properties_of(int device) {
+  gpu::Properties properties{};
+  if (gpu::get_properties(&properties, device) != gpu::k_success) return {};
+  return properties;
+}
+
+int device_count() {
+  int count = 0;
+  return gpu::count_devices(&count) == gpu::k_success ? count : 0;
+}
+
+#if defined(KOKKOS_ENABLE_CUDA)
+
+__global__ void any_kernel() {}
+
+// Formats 13000 as 13.0.
+std::string version_text(int version) {
+  return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
+
+std::string why_none(gpu::Result error) {
+  int served = 0, built_with = 0;
+  cudaDriverGetVersion(&served);
+  cudaRuntimeGetVersion(&built_with);
+  if (served == 0)
+    return "no GPU: this program was built for NVIDIA GPUs, but this machine has no NVIDIA driver "
+           "(libcuda.so.1); run the program on a machine with an NVIDIA GPU, or build the preset "
+           "release";
+  if (served < built_with)
+    return fmt::format(
+        "the NVIDIA driver is too old: the driver supports CUDA up to {}, but this program was "
+        "built with CUDA {}; install a newer driver, or build with CUDA toolkit {} or older",
+        version_text(served), version_text(built_with), version_text(served));
+  return fmt::format("no GPU can be used ({}); check nvidia-smi and CUDA_VISIBLE_DEVICES",
+                     gpu::describe(error));
+}
+
+std::string why_unfit() {
+  cudaFuncAttributes attributes;
+  if (cudaFuncGetAttributes(&attributes, any_kernel) == gpu::k_success) return "";
+  const gpu::Result error = cudaGetLastError();
+  if (error != cudaErrorNoKernelImageForDevice && error != cudaErrorInvalidDeviceFunction)
+    return fmt::format("the GPU cannot be used: {}", gpu::describe(error));
+  const gpu::Properties first = properties_of(0);
+  return fmt::format(
+      "the GPU ({}) has compute capability {}.{}, but this program was compiled for another: "
+      "rebuild with a Kokkos installation for this GPU (Kokkos_ARCH_..., OCTANT_KOKKOS)",
+      first.name, first.major, first.minor);
+}
+
+// Identity of a GPU or of a part of one.
+auto identity_of(const gpu::Properties& own) {
+  std::array<char, sizeof own.uuid.bytes> id;
+  std::copy_n(own.uuid.bytes, id.size(), id.begin());
+  return id;
+}
+
+#else
+
+std::string why_none(gpu::Result error) {
+  return fmt::format(
+      "no GPU: this program was built for AMD GPUs, but no AMD GPU can be used ({}); check "
+      "rocminfo and ROCR_VISIBLE_DEVICES",
+      gpu::describe(error));
+}
+
+std::string why_unfit() { return ""; }
+
+auto identity_of(const gpu::Properties& own) {
+  return std::array{own.pciDomainID, own.pciBusID, own.pciDeviceID};
+}
+
+#endif
+
+}  // namespace
+
+std::string why_no_device() {
+  int count = 0;
+  const gpu::Result counted = gpu::count_devices(&count);
+  if (counted == gpu::k_success && count > 0) return why_unfit();
+  return why_none(counted == gpu::k_success ? gpu::k_no_device : counted);
+}
+
+std::optional<int> device_of(int rank_of_node) { return device_of(rank_of_node, device_count()); }
+
+Devices devices_of(const Communicator& node) {
+  const gpu::Properties own = properties_of(Kokkos::device_id());
+  auto identities = node.gather_to_root(identity_of(own));
+  std::sort(identities.begin(), identities.end());
+  auto count =
+      static_cast<int>(std::unique(identities.begin(), identities.end()) - identities.begin());
+  node.broadcast(count);
+  return {count, own.name, static_cast<std::int64_t>(own.totalGlobalMem)};
+}
+
+#else
+
+std::string why_no_device() { return ""; }
+std::optional<int> device_of(int) { return std::nullopt; }
+Devices devices_of(const Communicator&) { return {}; }
+
+#endif
 
 }  // namespace octant

@@ -1,48 +1,75 @@
-// Starts and ends MPI and Kokkos: the first object of every main program.
+// Starts and ends MPI and Kokkos: the first object of every main program. GPUs of a node.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+
+#include "comm/communicator.hpp"
 
 namespace octant {
 
 namespace mpi {
-// The ranks of the run, if they are not all that there are: those of a communicator, by its handle
-// for Fortran. Of the MPI layer, for Runtime. Collective over it.
+// Sets the ranks of the run to those of a communicator, given by its Fortran handle. Part of the
+// MPI layer, for Runtime. Collective over it.
 void run_on(int fortran_communicator);
 }  // namespace mpi
 
-// What becomes of a program on a machine whose kernels have nowhere to run (comm/devices.hpp).
+// Behaviour if kernels cannot run on the machine (why_no_device()).
 enum class Kernels {
-  needed,       // it ends
-  if_there_are  // it goes on without Kokkos, for what needs no kernels
+  needed,       // the program ends
+  if_there_are  // the program continues without Kokkos, for tasks without kernels
 };
 
-// MPI and Kokkos run while this object lives. One per process.
+// MPI and Kokkos are initialised during the lifetime of this object. One per process.
 class Runtime {
  public:
-  // MPI takes its own arguments out of argv; Kokkos is configured by its environment variables only
-  // (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...) and leaves argv alone.
+  // MPI removes its own arguments from argv; Kokkos is configured by environment variables only
+  // (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...).
   Runtime(int& argc, char**& argv, Kernels kernels = Kernels::needed);
-  // As a guest of another program, whose MPI goes on if it runs already. The run's ranks are those
-  // of a communicator, given by its handle for Fortran, or all. Throws InputError, RunError.
+  // Embedded in another program. MPI is left running if it was initialised before. The ranks are
+  // those of a communicator, given by its Fortran handle, or all. Throws InputError, RunError.
   explicit Runtime(std::optional<int> fortran_communicator);
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 };
 
-// Why this run goes without kernels, and what to do; empty where it has them. All ranks agree.
+// Reason why this run has no kernels, and a remedy; empty if it has them. The same on all ranks.
 const std::string& why_no_kernels();
-// Throws RunError with that. Collective.
+// Throws RunError with that reason. Collective.
 void require_kernels();
 
-// After an error: whether all ranks have come to the same point within a few seconds. If not, the
-// error is this rank's alone, and the others wait for it somewhere else.
+// Must be called after an error. Returns true if all ranks have reached the same point within a few
+// seconds. If not, the error is this rank's alone, and the others are waiting for it elsewhere.
 bool all_ranks_agree_to_end();
 
-// Ends the program on every rank at once, for a failure that the other ranks know nothing about.
-// The message must have been written before.
+// Ends the program on every rank at once, for a failure of this rank alone. The message must have
+// been written before.
 [[noreturn]] void end_all_ranks(int exit_code);
+
+// --- GPUs that kernels run on; there are none where kernels run on cores -------------------------
+
+// Reason why kernels cannot run, and a remedy: no driver, one too old, no GPU, or none of the
+// architecture that they were compiled for. Empty if they can.
+std::string why_no_device();
+
+// GPU of a rank of a node, given the number of GPUs; surplus ranks share them.
+constexpr int device_of(int rank_of_node, int devices) {
+  return devices > 0 ? rank_of_node % devices : 0;
+}
+// GPU among those visible to the process. No value leaves the choice to Kokkos.
+std::optional<int> device_of(int rank_of_node);
+
+// GPUs of the ranks of a node, of identical type.
+struct Devices {
+  int count = 0;
+  std::string name;
+  std::int64_t bytes_of_each = 0;
+
+  double bytes() const { return static_cast<double>(count) * static_cast<double>(bytes_of_each); }
+};
+// Must be called after the initialisation of Kokkos. Collective over the node.
+Devices devices_of(const Communicator& node);
 
 }  // namespace octant

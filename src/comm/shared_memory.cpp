@@ -14,7 +14,7 @@
 
 namespace octant {
 
-// A window of MPI that is open for loads and stores as long as it lives.
+// MPI window that is open for loads and stores during its lifetime.
 struct SharedMemory::State {
   Communicator ranks;
   std::size_t count;
@@ -34,23 +34,24 @@ struct SharedMemory::State {
   }
 };
 
-// MPI promises no alignment. Pages begin alike in all processes, and so do cache lines.
+// Aligns to a cache line, because MPI guarantees no alignment. Page and cache-line boundaries are
+// the same in all processes.
 double* SharedMemory::State::next_cache_line(void* address, std::size_t bytes) {
   std::size_t space = bytes + k_cache_line;
   return static_cast<double*>(std::align(k_cache_line, bytes, address, space));
 }
 
-// Where MPI libraries keep shared memory. Open MPI may wait forever once it is full.
+// Checks the space where MPI libraries allocate shared memory. Open MPI may hang if it is full.
 void check_space(const Communicator& ranks, std::size_t bytes) {
   const auto needed = static_cast<double>(ranks.sum(static_cast<std::int64_t>(bytes)));
-  ranks.agree([&] {
+  ranks.collective_try([&] {
     struct statvfs space {};
     if (statvfs("/dev/shm", &space) != 0) return;
     const double available = static_cast<double>(space.f_bavail) * space.f_frsize;
     if (needed > available)
       throw RunError(
-          "{} ranks need {:.0f} MB of shared memory, and /dev/shm has {:.0f} MB: enlarge /dev/shm, "
-          "or set grid.transpose = \"p2p\"",
+          "{} ranks require {:.0f} MB of shared memory, but /dev/shm has only {:.0f} MB; enlarge "
+          "/dev/shm, or set grid.transpose = \"p2p\"",
           ranks.size(), 1e-6 * needed, 1e-6 * available);
   });
 }
@@ -65,11 +66,11 @@ void SharedMemory::State::open() {
   const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + k_cache_line), 1, info,
                                            native(ranks), &first, &window);
   MPI_Info_free(&info);
-  ranks.agree([&] {
+  ranks.collective_try([&] {
     if (code == MPI_SUCCESS) return;
     window = MPI_WIN_NULL;
     throw RunError(
-        "{} ranks could not get {} bytes each of shared memory: enlarge /dev/shm, or set "
+        "{} ranks could not allocate {} bytes of shared memory each; enlarge /dev/shm, or set "
         "grid.transpose = \"p2p\"",
         ranks.size(), bytes);
   });
@@ -124,7 +125,7 @@ namespace octant {
 SharedMemory::SharedMemory(const Communicator& ranks, std::size_t count)
     : state_(new State{ranks, count}) {
   if (ranks.size() > 1 && !is_possible(ranks))
-    throw RunError("{} ranks on several nodes cannot share their memory", ranks.size());
+    throw RunError("{} ranks on several nodes cannot use shared memory", ranks.size());
   state_->open();
   synchronise();
 }

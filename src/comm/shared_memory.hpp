@@ -1,4 +1,4 @@
-// Memory that all ranks of a node can reach: what one writes, another reads where it lies.
+// Shared memory of the ranks of a node.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,21 @@ namespace octant {
 
 class SharedMemory {
  public:
-  // Whether all these ranks are on one node, and the program was built with MPI. Collective.
+  // Returns true if all ranks are on one node and the program was built with MPI. Collective.
   static bool is_possible(const Communicator& ranks);
 
-  // `count` doubles for every rank, zeros, from the beginning of a cache line on. Collective.
-  // Throws RunError, on all ranks, if the ranks do not share their memory or the node has not
-  // enough of it.
+  // Allocates `count` zeroed doubles for every rank, aligned to a cache line. Collective. Throws
+  // RunError, on all ranks, if the ranks are on several nodes or the node lacks memory.
   SharedMemory(const Communicator& ranks, std::size_t count);
   ~SharedMemory();
   SharedMemory(const SharedMemory&) = delete;
   SharedMemory& operator=(const SharedMemory&) = delete;
 
-  // Those of a rank, as this process sees them.
+  // Returns the doubles of a rank, at their address in this process.
   double* of(int rank) const;
   std::size_t count() const;
 
-  // Nobody goes on before all have come; what was written before is seen after. Collective.
+  // Barrier with memory synchronisation. Collective.
   void synchronise() const;
 
  private:

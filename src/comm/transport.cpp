@@ -1,9 +1,79 @@
 #include "comm/transport.hpp"
 
+#include <exception>
 #include <span>
+#include <utility>
 #include <vector>
 
+#include "comm/mpi_layer.hpp"
+
 namespace octant {
+
+void MessageLog::begin() {
+  kept_ = Observer::current() != nullptr;
+  messages_.clear();
+  if (kept_) started_ = still_since_ = Observer::now();
+}
+
+std::size_t MessageLog::post(const Communicator& communicator, int peer, bool received,
+                             std::size_t bytes) {
+  if (!kept_) return 0;
+  messages_.push_back({.peer = peer < 0 ? -1 : mpi::world_rank(communicator.handle(), peer),
+                       .received = received,
+                       .bytes = static_cast<std::int64_t>(bytes),
+                       .started_ns = started_,
+                       .posted_ns = Observer::now()});
+  return messages_.size() - 1;
+}
+
+void MessageLog::stand_still() {
+  if (kept_) still_since_ = Observer::now();
+}
+
+void MessageLog::done(std::size_t number) {
+  if (!kept_) return;
+  MessageReport& message = messages_[number];
+  message.done_ns = Observer::now();
+  message.waited_ns = message.done_ns - still_since_;
+  still_since_ = message.done_ns;
+}
+
+void MessageLog::all_done() {
+  if (!kept_) return;
+  const std::int64_t now = Observer::now();
+  for (MessageReport& message : messages_)
+    if (message.done_ns == 0) message.done_ns = now;
+}
+
+void MessageLog::report(std::string_view component, int level) {
+  if (!kept_) return;
+  all_done();
+  if (Observer* observer = Observer::current()) observer->messages(component, level, messages_);
+  kept_ = false;
+}
+
+PendingSends::~PendingSends() {
+  if (std::uncaught_exceptions() == 0) wait();
+}
+
+void PendingSends::add(const void* buffer, mpi::Requests& requests) {
+  if (!requests.test()) departures_.push_back({buffer, std::exchange(requests, {})});
+}
+
+bool PendingSends::is_free(const void* buffer) {
+  bool free = true;
+  std::erase_if(departures_, [&](Departure& departure) {
+    const bool has_left = departure.requests.test();
+    free = free && (has_left || departure.buffer != buffer);
+    return has_left;
+  });
+  return free;
+}
+
+void PendingSends::wait() {
+  for (Departure& departure : departures_) departure.requests.wait();
+  departures_.clear();
+}
 
 namespace {
 
@@ -25,21 +95,21 @@ Traffic traffic_of(const std::vector<mpi::Part>& sends) {
   return traffic;
 }
 
-// Waits for requests of which the first one has the number `first` in the log.
+// Waits for requests, the first of which has the number `first` in the log.
 void wait(mpi::Requests& requests, std::size_t first, MessageLog& log) {
   if (!log.is_kept()) return requests.wait();
   log.stand_still();
   requests.wait([&](std::size_t n) { log.done(first + n); });
 }
 
-// A message per partner (section 3.1.2 of the cuRAMSES paper).
+// Point-to-point: one message per partner (section 3.1.2 of the cuRAMSES paper).
 class PointToPoint final : public Transport {
  public:
   explicit PointToPoint(int tag) : tag_(tag) {}
 
   // The log numbers arrivals first, then departures.
-  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
-                MessageLog& log) override {
+  Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
+                std::size_t item_bytes, MessageLog& log) override {
     const mpi::Comm& comm = flow.communicator().handle();
     const auto receives = in_bytes(flow.remote_receives(), item_bytes);
     for (const auto& part : receives) {
@@ -58,7 +128,7 @@ class PointToPoint final : public Transport {
   void progress() override { arrivals_.test(); }
   void receive(MessageLog& log) override { wait(arrivals_, 0, log); }
   void finish_sends(MessageLog& log) override { wait(departures_, first_departure_, log); }
-  void leave_sends(DrainQueue& queue) override { queue.add(send_, departures_); }
+  void leave_sends(PendingSends& queue) override { queue.add(send_, departures_); }
 
  private:
   int tag_;
@@ -67,13 +137,12 @@ class PointToPoint final : public Transport {
   const std::byte* send_ = nullptr;
 };
 
-// One all-to-all (section 3.1.1): leaves the schedule of the messages to the MPI library, and is
-// complete only as a whole. Its arguments are arrays over all ranks: `auto` takes it in small runs
-// alone.
+// All-to-all (section 3.1.1): the MPI library schedules the messages, and only the whole is known
+// to be complete. Its arguments are arrays over all ranks, so `auto` uses it in small runs only.
 class AllToAll final : public Transport {
  public:
-  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
-                MessageLog& log) override {
+  Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
+                std::size_t item_bytes, MessageLog& log) override {
     const auto sends = in_bytes(flow.remote_sends(), item_bytes);
     const auto receives = in_bytes(flow.remote_receives(), item_bytes);
     for (const auto& part : receives) log.post(flow.communicator(), part.rank, true, part.bytes);
@@ -91,7 +160,7 @@ class AllToAll final : public Transport {
 
  private:
   mpi::Requests request_;
-  std::size_t whole_ = 0;  // stands for all messages in the log: whose came last is not known
+  std::size_t whole_ = 0;  // log entry for all messages, because the last one is unknown
 };
 
 // Forwarding through the rank tree (section 3.1.3), from a buffer of its own.
@@ -99,8 +168,8 @@ class KSection final : public Transport {
  public:
   explicit KSection(int tag) : forwarder_(tag) {}
 
-  Traffic start(const Flow& flow, const std::byte* send, std::byte* receive, std::size_t item_bytes,
-                MessageLog& log) override {
+  Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
+                std::size_t item_bytes, MessageLog& log) override {
     const ForwardingSchedule& schedule = flow.schedule();
     forwarder_.start(flow.communicator(), schedule, send, receive, item_bytes, log);
     Traffic traffic;

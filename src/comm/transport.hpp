@@ -1,37 +1,215 @@
-// How a backend moves the items of a flow. Internal to comm/.
+// Messages of an exchange, and the ways in which backends move them. Internal to comm/.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
 
 #include "comm/comm_options.hpp"
-#include "comm/drain_queue.hpp"
-#include "comm/flow.hpp"
-#include "comm/message_log.hpp"
+#include "comm/communicator.hpp"
+#include "comm/exchange_plan.hpp"
+#include "comm/mpi_layer.hpp"
+#include "core/observer.hpp"
 
 namespace octant {
 
-// What one exchange sends from this rank to others.
+// Records the messages of an exchange and this rank's waiting time for each, for the observer
+// of the run. Does nothing where nobody observes.
+class MessageLog {
+ public:
+  // Begins an exchange.
+  void begin();
+  // Records a posted message; returns its number. `peer` is a rank of `communicator`; < 0: unknown.
+  std::size_t post(const Communicator& communicator, int peer, bool received, std::size_t bytes);
+  // Starts the waiting time of the next completed message.
+  void stand_still();
+  // Records the completion of a message.
+  void done(std::size_t number);
+  // Records the completion of all remaining messages, without waiting times.
+  void all_done();
+  // Ends the exchange and reports to the observer.
+  void report(std::string_view component, int level);
+
+  bool is_kept() const { return kept_; }
+
+ private:
+  bool kept_ = false;
+  std::int64_t started_ = 0, still_since_ = 0;
+  std::vector<MessageReport> messages_;
+};
+
+// Pending sends of exchanges that have ended.
+class PendingSends {
+ public:
+  PendingSends() = default;
+  // Waits for the sends, except after an error: the other ranks may then never receive them.
+  ~PendingSends();
+  PendingSends(const PendingSends&) = delete;
+  PendingSends& operator=(const PendingSends&) = delete;
+
+  // Takes the pending sends from `buffer`; `requests` is empty afterwards. Does not wait.
+  void add(const void* buffer, mpi::Requests& requests);
+  // Returns true if no send from the buffer is pending. Does not wait.
+  bool is_free(const void* buffer);
+  // Waits until no send is pending from any buffer.
+  void wait();
+
+ private:
+  struct Departure {
+    const void* buffer;
+    mpi::Requests requests;
+  };
+  std::vector<Departure> departures_;
+};
+
+// The hierarchical k-section exchange (cuRAMSES paper, section 3.1.3).
+//
+// At each level of the rank tree, a rank sends one message to its partner in every sibling of its
+// child of the tree: all items for the ranks of that sibling, own and forwarded ones. After the
+// last level each rank has the items sent to it. Every rank sends sum(k_l - 1) messages, including
+// empty ones, for any communication pattern. The paper pairs the siblings in k - 1 steps; messages
+// of one level are independent, so here they are all active at once.
+
+// Contiguous runs of items in each message, computed once for a set of send segments. Positions and
+// counts are in items. Stages write their messages into one outgoing buffer, and receive into one
+// transit buffer.
+class ForwardingSchedule {
+ public:
+  struct Copy {
+    std::int64_t from, to, count;
+  };
+  struct Message {
+    int partner;
+    std::int64_t begin, count;
+  };
+  struct Stage {
+    std::vector<Copy> from_own, from_transit;  // into the outgoing buffer
+    std::vector<Message> sends, receives;
+  };
+
+  // Exchanges the sizes along the tree. Collective.
+  ForwardingSchedule(const Communicator& communicator, std::span<const Segment> sends);
+
+  const std::vector<Stage>& stages() const { return stages_; }
+  // Copies into the caller's receive buffer after the last stage.
+  const std::vector<Copy>& delivered_own() const { return delivered_own_; }
+  const std::vector<Copy>& delivered_transit() const { return delivered_transit_; }
+  // Segments of the receive buffer, none empty.
+  const std::vector<Segment>& receives() const { return receives_; }
+
+  std::int64_t outgoing_items() const { return outgoing_items_; }
+  std::int64_t transit_items() const { return transit_items_; }
+
+ private:
+  std::vector<Stage> stages_;
+  std::vector<Copy> delivered_own_, delivered_transit_;
+  std::vector<Segment> receives_;
+  std::int64_t outgoing_items_ = 0, transit_items_ = 0;
+};
+
+// Executes a schedule. Buffers are reused by successive exchanges; pending sends complete before
+// the next exchange starts.
+class Forwarder {
+ public:
+  explicit Forwarder(int tag) : tag_(tag) {}
+
+  // The schedule, the caller's buffers and the log must remain valid until finish.
+  void start(const Communicator& communicator, const ForwardingSchedule& schedule,
+             const std::byte* send, std::byte* receive, std::size_t item_bytes, MessageLog& log);
+  void progress();
+  void finish();
+
+ private:
+  void copy(std::span<const ForwardingSchedule::Copy> copies, const std::byte* from,
+            std::byte* to) const;
+  void send_stage();
+  void wait_for_stage();
+
+  int tag_;
+  std::vector<std::byte> outgoing_, transit_;
+  std::vector<mpi::Requests> arrivals_;  // by stage
+  mpi::Requests departures_;
+  PendingSends draining_;
+  std::vector<std::vector<std::size_t>> arrival_numbers_;  // by stage: numbers in the log
+
+  // State of the current exchange.
+  MessageLog* log_ = nullptr;
+  const Communicator* communicator_ = nullptr;
+  const ForwardingSchedule* schedule_ = nullptr;
+  const std::byte* send_ = nullptr;
+  std::byte* receive_ = nullptr;
+  std::size_t item_bytes_ = 0;
+  std::size_t stage_ = 0;  // with active messages
+};
+
+// Non-empty segment of another rank and its position in the buffer, in items.
+struct RemoteSegment {
+  int rank;
+  std::int64_t begin, count;
+};
+
+// Segment of the own rank: its positions in both buffers, in items.
+struct OwnSegment {
+  std::int64_t send_begin = 0, receive_begin = 0, count = 0;
+};
+
+// One direction of an exchange plan, with the data of each backend.
+class DirectedPlan {
+ public:
+  // Throws RunError unless ranks exist and ascend, counts are not negative, and the own rank sends
+  // as much to itself as it receives.
+  DirectedPlan(const Communicator& communicator, std::vector<Segment> sends,
+               std::vector<Segment> receives);
+
+  const Communicator& communicator() const { return communicator_; }
+  const std::vector<Segment>& sends() const { return sends_; }
+  const std::vector<Segment>& receives() const { return receives_; }
+  const std::vector<RemoteSegment>& remote_sends() const { return remote_sends_; }
+  const std::vector<RemoteSegment>& remote_receives() const { return remote_receives_; }
+  const OwnSegment& own() const { return own_; }
+  std::int64_t items_sent() const { return items_sent_; }
+  std::int64_t items_received() const { return items_received_; }
+
+  // Prepares the data that the backend needs before its first exchange. Collective, on all ranks.
+  void prepare(Backend backend) const;
+
+  const ForwardingSchedule& schedule() const { return *schedule_; }  // after prepare(ksection)
+
+ private:
+  void prepare_schedule() const;
+
+  Communicator communicator_;
+  std::vector<Segment> sends_, receives_;
+  std::vector<RemoteSegment> remote_sends_, remote_receives_;
+  OwnSegment own_;
+  std::int64_t items_sent_ = 0, items_received_ = 0;
+  mutable std::unique_ptr<const ForwardingSchedule> schedule_;
+};
+
+// Amount of data sent from this rank to others in one exchange.
 struct Traffic {
   std::int64_t messages = 0, partners = 0, bytes = 0;
 };
 
-// One exchange at a time: start, progress as often as wanted, receive, and finish_sends or
-// leave_sends. What the rank sends to itself is moved by forwarding alone. The flow has been
-// prepared for the backend; it and the buffers stay until then. `log` hears of every message.
+// Executes one exchange at a time: start, progress any number of times, receive, and finish_sends
+// or leave_sends. Only forwarding moves data from the rank to itself. The flow must be prepared for
+// the backend; it and the buffers must remain valid until the end. All messages are recorded in
+// `log`.
 class Transport {
  public:
   virtual ~Transport() = default;
-  virtual Traffic start(const Flow& flow, const std::byte* send, std::byte* receive,
+  virtual Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
                         std::size_t item_bytes, MessageLog& log) = 0;
   virtual void progress() = 0;
   // Waits until the receive buffer is filled.
   virtual void receive(MessageLog& log) = 0;
-  // Waits until the send buffer is free, or leaves what has not gone to the queue. A backend that
-  // does not send from the caller's buffer after receive() has nothing to do.
+  // Waits until the send buffer is free, or moves pending sends to the queue. Backends that do not
+  // send from the caller's buffer after receive() have nothing to do.
   virtual void finish_sends(MessageLog&) {}
-  virtual void leave_sends(DrainQueue&) {}
+  virtual void leave_sends(PendingSends&) {}
 };
 
 std::unique_ptr<Transport> make_transport(Backend backend, int tag);

@@ -1,15 +1,17 @@
-// Wall time.
+// Wall-clock and CPU time.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <ctime>
 
 namespace octant {
 
-// Counts seconds from its construction or last restart; never runs backwards.
+// Monotonic wall-clock timer: counts seconds from its construction or last restart.
 class Clock {
  public:
   double seconds() const { return std::chrono::duration<double>(Steady::now() - start_).count(); }
-  // Returns the seconds so far, and counts from zero again.
+  // Returns the elapsed seconds and restarts the timer.
   double restart() {
     const double elapsed = seconds();
     start_ = Steady::now();
@@ -20,5 +22,20 @@ class Clock {
   using Steady = std::chrono::steady_clock;
   Steady::time_point start_ = Steady::now();
 };
+
+// CPU time in nanoseconds: of this thread, and of all threads of this process.
+
+namespace detail {
+
+inline std::int64_t read_clock(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return std::int64_t{1'000'000'000} * time.tv_sec + time.tv_nsec;
+}
+
+}  // namespace detail
+
+inline std::int64_t thread_cpu_ns() { return detail::read_clock(CLOCK_THREAD_CPUTIME_ID); }
+inline std::int64_t process_cpu_ns() { return detail::read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace octant

@@ -1,18 +1,19 @@
-// A Pack that counts what is done to it: how many operations a body of a kernel takes is found by
-// running it once. Of choices by value, those are counted that the values make.
+// Scalar that counts its operations: running a kernel body once determines its number of
+// operations. For selections by value, only operations on the values count.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 
-#include "core/pack.hpp"
+#include "core/simd.hpp"
 
 namespace octant {
 
-// For the host alone. It has the functions of a device because those that call them do.
+// Host only. The members are device functions because their callers are.
 class Counted {
  public:
-  // Additions, subtractions, multiplications, divisions and roots since the program began.
+  // Number of additions, subtractions, multiplications, divisions and roots since the program
+  // start.
   static std::int64_t operations() { return operations_; }
 
   Counted() = default;
@@ -61,8 +62,8 @@ class Counted {
 };
 
 template <>
-struct PackTraits<Counted> {
-  using Scalar = PackTraits<double>;
+struct SimdTraits<Counted> {
+  using Scalar = SimdTraits<double>;
   static constexpr int width = 1;
   using Mask = bool;
   using Bits = Scalar::Bits;
@@ -75,7 +76,7 @@ struct PackTraits<Counted> {
   }
 };
 
-// The operations of work().
+// Returns the number of operations of work().
 template <class Work>
 double operations_of(const Work& work) {
   const std::int64_t before = Counted::operations();

@@ -1,9 +1,8 @@
-// Where kernels find their data: the memory of Kokkos' default execution space, which is the host's
-// own or that of a GPU.
+// Memory space of kernels: that of Kokkos' default execution space, on the host or a GPU.
 //
-// With OCTANT_MEMORY_APART it is neither. Kernels run on cores, and their memory is one that the
-// host cannot touch, as on a GPU: the program takes all the ways that it takes there, and ends
-// where it would read or write memory of the device without a copy (core/guarded_memory.hpp).
+// With OCTANT_MEMORY_APART a device is emulated: kernels run on CPU cores in a memory space that
+// the host cannot access, as on a GPU. The program takes the same code paths, and ends if it
+// accesses device memory without a copy (core/guarded_memory.hpp).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #ifdef OCTANT_MEMORY_APART
-// What makes a space of memory: Kokkos has no public header for that.
+// Definition of a memory space, for which Kokkos has no public header.
 #define KOKKOS_IMPL_PUBLIC_INCLUDE
 #include <impl/Kokkos_SharedAlloc_timpl.hpp>
 #undef KOKKOS_IMPL_PUBLIC_INCLUDE
@@ -20,9 +19,9 @@
 
 namespace octant {
 
-class MemoryApart {
+class EmulatedDeviceSpace {
  public:
-  using memory_space = MemoryApart;
+  using memory_space = EmulatedDeviceSpace;
   using execution_space = Kokkos::DefaultExecutionSpace;
   using device_type = Kokkos::Device<execution_space, memory_space>;
   using size_type = std::size_t;
@@ -59,23 +58,23 @@ class MemoryApart {
 namespace Kokkos {
 
 template <>
-struct SpaceAccessibility<DefaultExecutionSpace, octant::MemoryApart> {
+struct SpaceAccessibility<DefaultExecutionSpace, octant::EmulatedDeviceSpace> {
   enum { accessible = true, assignable = false, deepcopy = true };
-  using space = octant::MemoryApart::device_type;
+  using space = octant::EmulatedDeviceSpace::device_type;
 };
 
 namespace Impl {
 
 template <>
-struct MemorySpaceAccess<HostSpace, octant::MemoryApart> {
+struct MemorySpaceAccess<HostSpace, octant::EmulatedDeviceSpace> {
   enum { assignable = false, accessible = false, deepcopy = true };
 };
 template <>
-struct MemorySpaceAccess<octant::MemoryApart, HostSpace> {
+struct MemorySpaceAccess<octant::EmulatedDeviceSpace, HostSpace> {
   enum { assignable = false, accessible = true, deepcopy = true };
 };
 
-// Between this memory and any other, or within it.
+// Copy between this memory and any other, or within it.
 struct CopyOfMemoryApart {
   CopyOfMemoryApart(void* to, const void* from, std::size_t bytes) {
     const octant::guarded_memory::Opened opened;
@@ -86,28 +85,29 @@ struct CopyOfMemoryApart {
       : CopyOfMemoryApart(to, from, bytes) {}
 };
 template <class Space>
-struct DeepCopy<octant::MemoryApart, HostSpace, Space> : CopyOfMemoryApart {
+struct DeepCopy<octant::EmulatedDeviceSpace, HostSpace, Space> : CopyOfMemoryApart {
   using CopyOfMemoryApart::CopyOfMemoryApart;
 };
 template <class Space>
-struct DeepCopy<HostSpace, octant::MemoryApart, Space> : CopyOfMemoryApart {
+struct DeepCopy<HostSpace, octant::EmulatedDeviceSpace, Space> : CopyOfMemoryApart {
   using CopyOfMemoryApart::CopyOfMemoryApart;
 };
 template <class Space>
-struct DeepCopy<octant::MemoryApart, octant::MemoryApart, Space> : CopyOfMemoryApart {
+struct DeepCopy<octant::EmulatedDeviceSpace, octant::EmulatedDeviceSpace, Space>
+    : CopyOfMemoryApart {
   using CopyOfMemoryApart::CopyOfMemoryApart;
 };
 
 }  // namespace Impl
 }  // namespace Kokkos
 
-KOKKOS_IMPL_HOST_INACCESSIBLE_SHARED_ALLOCATION_SPECIALIZATION(octant::MemoryApart);
+KOKKOS_IMPL_HOST_INACCESSIBLE_SHARED_ALLOCATION_SPECIALIZATION(octant::EmulatedDeviceSpace);
 
 namespace octant {
 
-using DeviceMemory = MemoryApart;
+using DeviceMemory = EmulatedDeviceSpace;
 
-// While one lives, a library for cores works where on a device another one would.
+// Gives CPU libraries access to the emulated device memory during its lifetime.
 using OpenToLibraries = guarded_memory::Opened;
 
 }  // namespace octant
@@ -128,10 +128,10 @@ struct OpenToLibraries {
 
 namespace octant {
 
-// What views of kernels are declared with, where its two parts are asked for.
+// Device type of kernel views, for code that needs execution and memory space together.
 using Device = Kokkos::Device<Kokkos::DefaultExecutionSpace, DeviceMemory>;
 
-// Whether the host reads and writes that memory, too.
+// True if the host can access that memory, too.
 inline constexpr bool k_device_is_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 

@@ -1,4 +1,4 @@
-// The two kinds of failure that Octant knows, and the check for invariants.
+// The two error types of Octant, and the check of invariants.
 #pragma once
 
 #include <stdexcept>
@@ -10,8 +10,8 @@
 
 namespace octant {
 
-// The user's input cannot be used: `octant` ends with exit code 2. The message names the file, the
-// line or key, what was expected, and what to do.
+// Invalid user input: `octant` ends with exit code 2. The message contains the file, the line or
+// key, the expectation, and a remedy.
 class InputError : public std::runtime_error {
  public:
   template <class... Args>
@@ -19,7 +19,7 @@ class InputError : public std::runtime_error {
       : std::runtime_error(fmt::format(format, std::forward<Args>(args)...)) {}
 };
 
-// A run broke after it began: `octant` ends with exit code 1 on every rank.
+// Failure of a run after its start: `octant` ends with exit code 1 on every rank.
 class RunError : public std::runtime_error {
  public:
   template <class... Args>

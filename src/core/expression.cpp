@@ -1,5 +1,3 @@
-#ifdef OCTANT_MUPARSER
-
 #include "core/expression.hpp"
 
 #include <algorithm>
@@ -8,14 +6,18 @@
 #include <map>
 
 #include <fmt/ranges.h>
+#ifdef OCTANT_MUPARSER
 #include <muParser.h>
+#endif
 
 #include "core/error.hpp"
 #include "core/names.hpp"
-#include "core/nearest.hpp"
 #include "core/number_file.hpp"
+#include "core/parameters.hpp"
 
 namespace octant {
+
+#ifdef OCTANT_MUPARSER
 
 class FunctionTable {
  public:
@@ -24,15 +26,15 @@ class FunctionTable {
       if (numbers.size() != 2)
         throw InputError("{}: expected two numbers, found {}", place, numbers.size());
       if (!x_.empty() && numbers[0] <= x_.back())
-        throw InputError("{}: the first numbers of lines must ascend, but {} comes after {}", place,
-                         numbers[0], x_.back());
+        throw InputError("{}: the first column must be strictly increasing, but {} follows {}",
+                         place, numbers[0], x_.back());
       x_.push_back(numbers[0]);
       values_.push_back(numbers[1]);
     }
-    if (x_.empty()) throw InputError("the table '{}' ({}) holds no numbers", path, parameter);
+    if (x_.empty()) throw InputError("the table '{}' ({}) contains no numbers", path, parameter);
   }
 
-  // For muParser.
+  // Callback for muParser.
   static double value_at(void* table, double x) {
     const auto& [places, values] = *static_cast<const FunctionTable*>(table);
     if (std::isnan(x)) return x;
@@ -46,7 +48,6 @@ class FunctionTable {
 
 namespace {
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -63,7 +64,7 @@ const std::vector<std::string>& function_names() {
   return known;
 }
 
-// A fault with the expression below it and a caret under the place, which is in bytes.
+// Throws an error that shows the expression and a caret below the byte position.
 [[noreturn]] void refuse(const std::string& parameter, const std::string& text, std::size_t place,
                          const std::string& fault) {
   std::string line = text;
@@ -75,29 +76,30 @@ const std::vector<std::string>& function_names() {
     line = line.substr(std::min(first, line.size()), k_shown);
     place -= first;
   }
-  const auto begins_letter = [](unsigned char c) { return (c & 0xc0) != 0x80; };  // of UTF-8
+  const auto begins_letter = [](unsigned char c) { return (c & 0xc0) != 0x80; };  // in UTF-8
   const auto column =
       std::count_if(line.begin(), line.begin() + std::min(place, line.size()), begins_letter);
   throw InputError("{}: {}\n  {}\n  {:>{}}", parameter, fault, line, '^', column + 1);
 }
 
-// muParser would set a variable.
+// Rejects assignments, by which muParser would set a variable.
 void forbid_assignment(const std::string& parameter, const std::string& text) {
   for (std::size_t n = 0; n < text.size(); ++n) {
     if (text[n] != '=') continue;
     if (n + 1 < text.size() && text[n + 1] == '=') ++n;
     else if (n == 0 || std::string("<>!").find(text[n - 1]) == std::string::npos)
-      refuse(parameter, text, n, "\"=\" sets nothing here; \"==\" compares");
+      refuse(parameter, text, n,
+             "assignments with \"=\" are not supported; use \"==\" for comparisons");
   }
 }
 
-// muParser would read x**2 as x times nothing.
+// Rejects **, which muParser misparses.
 void forbid_double_stars(const std::string& parameter, const std::string& text) {
   const std::size_t place = text.find("**");
-  if (place != std::string::npos) refuse(parameter, text, place, "a power is written x^2");
+  if (place != std::string::npos) refuse(parameter, text, place, "write powers as x^2");
 }
 
-// LatticeExpressions takes parentheses apart by recursion.
+// Limits nesting, because LatticeExpressions resolves parentheses by recursion.
 void forbid_deep_nesting(const std::string& parameter, const std::string& text) {
   int depth = 0;
   for (std::size_t n = 0; n < text.size(); ++n) {
@@ -109,7 +111,7 @@ void forbid_deep_nesting(const std::string& parameter, const std::string& text) 
   }
 }
 
-// How what other languages have is written here; empty if there is nothing of that name.
+// Equivalent here of an operator or function of other languages; empty if there is none.
 std::string written_here(const std::string& name) {
   static const std::map<std::string, std::string> others{{"pow", "x^y"},
                                                          {"fabs", "abs"},
@@ -129,12 +131,12 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
   token.erase(token.find_last_not_of(' ') + 1);
   switch (error.GetCode()) {
     case mu::ecEMPTY_EXPRESSION: return "the expression is empty";
-    case mu::ecUNEXPECTED_EOF: return "the expression ends too early";
-    case mu::ecMISSING_PARENS: return "a parenthesis is not closed";
+    case mu::ecUNEXPECTED_EOF: return "the expression is incomplete";
+    case mu::ecMISSING_PARENS: return "unbalanced parenthesis";
     case mu::ecEXPRESSION_TOO_LONG:
       return fmt::format("the expression is too long; expected at most {} characters",
                          static_cast<int>(mu::MaxLenExpression));
-    case mu::ecMISSING_ELSE_CLAUSE: return "\"?\" needs a \":\" and what comes after it";
+    case mu::ecMISSING_ELSE_CLAUSE: return "\"?\" requires \":\" and an expression after it";
     case mu::ecTOO_MANY_PARAMS: return fmt::format("too many values for {}()", token);
     case mu::ecTOO_FEW_PARAMS: return fmt::format("too few values for {}()", token);
     case mu::ecUNASSIGNABLE_TOKEN: {
@@ -142,13 +144,13 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
       auto known = names.all();
       const auto functions = function_names();
       if (contains(functions, token) || names.is_table(token))
-        return fmt::format("the function {} needs parentheses", token);
+        return fmt::format("the function {} requires parentheses", token);
       if (const std::string ours = written_here(token); !ours.empty())
-        return fmt::format("\"{}\" is written {}", token, ours);
+        return fmt::format("write \"{}\" as {}", token, ours);
       known.insert(known.end(), functions.begin(), functions.end());
       const std::string close = close_name(token, known);
       if (!close.empty())
-        return fmt::format("unknown name \"{}\"; the nearest is \"{}\"", token, close);
+        return fmt::format("unknown name \"{}\"; did you mean \"{}\"?", token, close);
       return fmt::format("unknown name \"{}\"; expected one of {}", token,
                          fmt::join(names.all(), ", "));
     }
@@ -192,7 +194,7 @@ void ExpressionNames::add(const std::string& parameter, const std::string& name,
   require_name(parameter, name);
   const bool is_function = contains(function_names(), name);
   if (is_function || has(name))
-    throw InputError("{}: the name \"{}\" is taken{}", parameter, name,
+    throw InputError("{}: the name \"{}\" is already in use{}", parameter, name,
                      is_function ? " by a function" : "");
   in_order_[meaning.index()].push_back(name);
   meanings_.emplace(name, std::move(meaning));
@@ -259,8 +261,8 @@ std::pair<std::string, std::string> split_definition(const std::string& paramete
 
 struct Expression::Compiled {
   mu::Parser parser;
-  std::vector<std::shared_ptr<FunctionTable>> tables;  // which the parser refers to
-  std::set<std::string> used;                          // variables
+  std::vector<std::shared_ptr<FunctionTable>> tables;  // referenced by the parser
+  std::set<std::string> used;                          // names of variables
   bool is_constant = false;
   double constant = 0.0;
 };
@@ -273,7 +275,7 @@ Expression::Expression(const std::string& parameter, const std::string& text,
   forbid_deep_nesting(parameter, text_);
   mu::Parser& parser = compiled_->parser;
   try {
-    // Else a x + b x may become (a + b) x.
+    // Prevents reordering, such as a x + b x into (a + b) x.
     parser.EnableOptimizer(false);
     for (const std::string& name : names_in(text_)) {
       const auto found = names.meanings_.find(name);
@@ -315,6 +317,103 @@ std::string Expression::description() const {
   return fmt::format("{} = \"{}\"", parameter_, text_);
 }
 
-}  // namespace octant
+#else  // built without muParser: expressions are rejected
+
+bool has_expressions() { return false; }
+
+void ExpressionNames::add_constant(const std::string&, const std::string&, double) {}
+void ExpressionNames::add_variable(const std::string&, const std::string&, double*) {}
+void ExpressionNames::add_table(const std::string&, const std::string&, const std::string&) {}
+bool ExpressionNames::is_table(const std::string&) const { return false; }
+std::vector<std::string> ExpressionNames::all() const { return {}; }
+std::set<std::string> names_in(const std::string&) { return {}; }
+
+ExpressionNames ExpressionPoint::names() { return {}; }
+void ExpressionPoint::set(const std::array<double, 3>&, const std::array<double, 3>&, double) {}
+
+std::pair<std::string, std::string> split_definition(const std::string&,
+                                                     const std::string& definition) {
+  return {definition, ""};
+}
+
+class FunctionTable {};
+
+struct Expression::Compiled {};
+Expression::Expression(const std::string& parameter, const std::string&, const ExpressionNames&) {
+  throw InputError(
+      "{} is an expression, but this program was built without muParser; configure it with "
+      "-DOCTANT_MUPARSER=ON",
+      parameter);
+}
+Expression::Expression(Expression&&) noexcept = default;
+Expression::~Expression() = default;
+bool Expression::uses(const std::string&) const { return false; }
+bool Expression::is_constant() const { return true; }
+double Expression::value() const { return 0.0; }
+std::string Expression::description() const { return {}; }
 
 #endif
+
+void Definitions::declare(ParameterSchema& schema, const std::string& section) {
+  section_ = section;
+  schema.add(
+      section + ".constants", constants_,
+      {.meaning = "Named constants for the expressions in the same section: a table that maps "
+                  "names to numbers or constant expressions; each entry may use earlier ones",
+       .is_table = true,
+       .are_constants = true});
+  schema.add(section + ".terms", terms_,
+             {.meaning = "Named sub-expressions for use in the expressions of the same section: a "
+                         "table that maps names to expressions; each entry may use earlier ones",
+              .is_table = true});
+  schema.add(section + ".tables", tables_,
+             {.meaning = "Named functions of one argument: a table that maps names to two-column "
+                         "text files; f = \"file\" defines f(r) by linear interpolation between "
+                         "the rows of the columns r and f(r)",
+              .is_table = true});
+}
+
+void Definitions::compile(ExpressionNames& names) {
+  for (const std::string& definition : tables_) {
+    const auto [name, path] = split_definition(section_ + ".tables", definition);
+    names.add_table(section_ + ".tables." + name, name, path);
+  }
+  compile_constants(names);
+  values_.resize(terms_.size());
+  for (std::size_t n = 0; n < terms_.size(); ++n) {
+    const auto [name, text] = split_definition(section_ + ".terms", terms_[n]);
+    const std::string parameter = section_ + ".terms." + name;
+    compiled_.emplace_back(parameter, text, names);
+    names.add_variable(parameter, name, &values_[n]);
+  }
+}
+
+void Definitions::compile_constants(ExpressionNames& names) const {
+  for (const std::string& definition : constants_) {
+    const auto [name, text] = split_definition(section_ + ".constants", definition);
+    const std::string parameter = section_ + ".constants." + name;
+    const Expression constant(parameter, text, names);
+    if (!constant.is_constant())
+      throw InputError("{} is not constant in space and time; move it to {}.terms",
+                       constant.description(), section_);
+    names.add_constant(parameter, name, constant.value());
+  }
+}
+
+void Definitions::evaluate() const {
+  for (std::size_t n = 0; n < compiled_.size(); ++n) values_[n] = compiled_[n].value();
+}
+
+void Definitions::visit_terms(const TermVisitor& visit) const {
+  for (std::size_t n = 0; n < compiled_.size(); ++n) {
+    const auto [name, text] = split_definition(section_, terms_[n]);
+    visit(name, text, &values_[n]);
+  }
+}
+
+bool Definitions::uses(const std::string& variable) const {
+  return std::ranges::any_of(
+      compiled_, [&](const Expression& expression) { return expression.uses(variable); });
+}
+
+}  // namespace octant

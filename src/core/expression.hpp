@@ -1,8 +1,9 @@
-// Expressions that users write into parameter files: "1 + 9*(r < 0.15)". Operators and functions
-// are those of muParser (beltoforion.de/en/muparser); comparisons give 1 or 0.
+// Expressions in parameter files: "1 + 9*(r < 0.15)". Operators and functions are those of muParser
+// (beltoforion.de/en/muparser); comparisons give 1 or 0.
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -13,21 +14,23 @@
 
 namespace octant {
 
-// Whether this program was built with muParser. Without it every Expression throws InputError.
+// Returns true if this program was built with muParser. Without it every Expression throws
+// InputError.
 bool has_expressions();
 
 class FunctionTable;
 
-// What the names in an expression stand for.
+// Meanings of the names in an expression.
 class ExpressionNames {
  public:
-  // Throw InputError if the name is taken, also by a function, or is none; `parameter` is where it
-  // was given.
+  // Throw InputError if the name is invalid or already in use, also by a function; `parameter` is
+  // the place of its definition.
   void add_constant(const std::string& parameter, const std::string& name, double value);
-  // The variable's value is read, whenever an expression is asked for its own, from an address.
+  // Defines a variable whose value is read from an address at each evaluation.
   void add_variable(const std::string& parameter, const std::string& name, double* value);
-  // name(x) interpolates linearly between the lines of a text file, each an x and a value, and is
-  // constant beyond them. Throws InputError, naming the line, if the x do not ascend.
+  // Defines name(x), which interpolates linearly between the lines of a text file, each with an x
+  // and a value, and is constant beyond them. Throws InputError with the line if the x do not
+  // ascend.
   void add_table(const std::string& parameter, const std::string& name, const std::string& path);
 
   std::vector<std::string> all() const;
@@ -43,12 +46,12 @@ class ExpressionNames {
   std::array<std::vector<std::string>, 3> in_order_;  // constants, variables, tables
 };
 
-// The names that a text of an expression holds, functions included, each once. Takes time in
-// proportion to the length of the text.
+// Returns the names in an expression, including functions, each once. Takes time proportional to
+// the length of the text.
 std::set<std::string> names_in(const std::string& text);
 
-// What expressions of a place and a moment may use: x, y, z, the distance r from a centre, the time
-// t, and pi. The point must stay where it is as long as its names are used.
+// Variables of expressions of position and time: x, y, z, the distance r from a centre, the time t,
+// and pi. The point must not move while its names are in use.
 struct ExpressionPoint {
   double x = 0.0, y = 0.0, z = 0.0, r = 0.0, t = 0.0;
 
@@ -56,37 +59,69 @@ struct ExpressionPoint {
   void set(const std::array<double, 3>& place, const std::array<double, 3>& centre, double time);
 };
 
-// A name and what stands for it, of "name = text". Throws InputError if there is no "=".
+// Splits "name = text". Throws InputError if there is no "=".
 std::pair<std::string, std::string> split_definition(const std::string& parameter,
                                                      const std::string& definition);
 
-// The deepest nesting of parentheses in an expression.
+// Maximum nesting depth of parentheses in an expression.
 inline constexpr int k_deepest_parentheses = 2000;
 
-// An expression, compiled once. Its arithmetic is that which is written, from left to right among
-// equals, in double precision.
+// Expression, compiled once. The arithmetic is evaluated as written, from left to right for equal
+// precedence, in double precision.
 class Expression {
  public:
-  // Throws InputError, with the text and a caret under the fault, if it is none of these names, or
-  // if it is longer or nested deeper than can be compiled.
+  // Throws InputError, with the text and a caret at the error, if the text is invalid, uses other
+  // names, or is too long or too deeply nested.
   Expression(const std::string& parameter, const std::string& text, const ExpressionNames& names);
   Expression(Expression&&) noexcept;
   ~Expression();
 
-  // Whether it uses a variable; whether it uses none.
+  // Returns true if the expression uses a variable; if it uses none.
   bool uses(const std::string& variable) const;
   bool is_constant() const;
-  // At the present values of its variables. Not for several threads at once.
+  // Evaluates the expression at the present values of its variables. Not thread-safe.
   double value() const;
 
   const std::string& text() const { return text_; }
-  // "problem.density = "1/x"", for messages.
+  // Returns "problem.density = "1/x"", for messages.
   std::string description() const;
 
  private:
   struct Compiled;
   std::unique_ptr<Compiled> compiled_;
   std::string parameter_, text_;
+};
+
+class ParameterSchema;
+
+// Definitions `constants`, `terms` and `tables` of a section. Must not move after its compilation.
+class Definitions {
+ public:
+  // Declares SECTION.constants, SECTION.terms and SECTION.tables.
+  void declare(ParameterSchema& schema, const std::string& section);
+
+  // Adds the definitions to the names. Throws InputError, with a caret at the error, for terms that
+  // are no expressions of the names before them, and for constants that are not constant.
+  void compile(ExpressionNames& names);
+
+  // Evaluates the terms at the present values of the variables.
+  void evaluate() const;
+
+  // Returns true if a term uses the variable.
+  bool uses(const std::string& variable) const;
+
+  // Visits the terms in order, with the address from which expressions read their value.
+  using TermVisitor =
+      std::function<void(const std::string& name, const std::string& text, double* value)>;
+  void visit_terms(const TermVisitor& visit) const;
+
+ private:
+  void compile_constants(ExpressionNames& names) const;
+
+  std::string section_;
+  std::vector<std::string> constants_, terms_, tables_;
+  std::vector<Expression> compiled_;  // terms
+  mutable std::vector<double> values_;
 };
 
 }  // namespace octant

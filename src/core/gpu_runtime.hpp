@@ -1,4 +1,4 @@
-// CUDA and HIP by the same names: what Octant calls of a GPU's runtime beside Kokkos.
+// Common names for the CUDA and HIP runtime functions that Octant uses in addition to Kokkos.
 #pragma once
 
 #include <Kokkos_Core.hpp>

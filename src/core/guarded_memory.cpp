@@ -1,7 +1,5 @@
 #include "core/guarded_memory.hpp"
 
-#include "core/host_kernels.hpp"
-
 #ifdef OCTANT_MEMORY_APART
 
 #include <dlfcn.h>
@@ -31,7 +29,7 @@ namespace octant::guarded_memory {
 
 namespace {
 
-// Addresses, of which those in use alone have memory behind them.
+// Reserved address range, of which only used pages have memory.
 class Pages {
  public:
   bool hold(const void* place) const {
@@ -39,7 +37,7 @@ class Pages {
   }
   const std::byte* begin() const { return begin_; }
 
-  // Some more of them. Null: there are none left.
+  // Extends the used range. Returns null if none is left.
   std::byte* take(std::size_t bytes) {
     if (begin_ == nullptr) reserve();
     if (begin_ == nullptr || used_ + bytes > k_room) return nullptr;
@@ -75,8 +73,8 @@ std::size_t whole_pages(std::size_t bytes) {
 
 struct KernelMemory {
   Pages pages;
-  std::map<std::size_t, std::vector<void*>> free;  // by size
-  std::map<const std::byte*, std::string> labels;  // by where arrays begin
+  std::map<std::size_t, std::vector<void*>> free;  // free blocks by size
+  std::map<const std::byte*, std::string> labels;  // by the start of arrays
   int opened = 0;
 };
 
@@ -85,13 +83,13 @@ KernelMemory& kernel_memory() {
   return the_memory;
 }
 
-const char* g_kernel = nullptr;  // that runs in its own memory
-int g_host_kernels = 0;          // in whose lives others are launched
+const char* g_kernel = nullptr;  // kernel that runs on device memory
+int g_host_kernels = 0;          // nesting depth of HostKernels objects
 
-// --- what `new` gives ----------------------------------------------------------------------------
+// --- allocations by `new` ------------------------------------------------------------------------
 
-// In sizes of 2^n, which are used again. What launches a kernel may need some while it runs, which
-// comes from elsewhere, and what it gives back then is not used again.
+// Allocator for sizes of 2^n, which are reused. Allocations during a kernel launch come from
+// elsewhere, and memory freed then is not reused.
 class Heap {
  public:
   void start() {
@@ -101,7 +99,7 @@ class Heap {
   void protect(bool open) { pages_.protect(open); }
   bool holds(const void* place) const { return pages_.hold(place); }
 
-  // Aligned to 64 bytes at most, or else no part of it.
+  // Alignment of at most 64 bytes; larger ones come from elsewhere.
   void* take(std::size_t bytes, std::size_t alignment = k_small_alignment) {
     if (!has_started_ || g_kernel != nullptr || bytes <= k_small || alignment > sizeof(Header))
       return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -125,11 +123,11 @@ class Heap {
   }
 
  private:
-  // In so few bytes Kokkos counts who refers to an execution space, as kernels do when they start.
+  // Maximum size of Kokkos' reference counters of execution spaces, which kernel launches change.
   static constexpr std::size_t k_small = 48;
   static constexpr std::size_t k_small_alignment = alignof(std::max_align_t);
 
-  struct alignas(64) Header {  // and so are all that it gives
+  struct alignas(64) Header {  // as all allocations
     Header* next;
     int power;
   };
@@ -140,7 +138,7 @@ class Heap {
   bool has_started_ = false;
 };
 
-// Never destroyed: others free memory until the very end.
+// Never destroyed, because other code frees memory until the very end.
 Heap& heap() {
   alignas(Heap) static std::byte place[sizeof(Heap)];
   static Heap* const the_heap = new (place) Heap;
@@ -158,7 +156,7 @@ void tell_of_host(const void* place) {
   const KernelMemory& all = kernel_memory();
   auto array = all.labels.upper_bound(static_cast<const std::byte*>(place));
   if (array != all.labels.begin()) --array;
-  std::fprintf(stderr, "the host touches memory of kernels: \"%s\"\n",
+  std::fprintf(stderr, "host code accesses device memory: \"%s\"\n",
                array == all.labels.end() ? "?" : array->second.c_str());
   write_places();
 }
@@ -166,11 +164,11 @@ void tell_of_host(const void* place) {
 void tell_of_kernel() {
   static std::set<std::string> told;
   if (!told.insert(g_kernel).second) return;
-  std::fprintf(stderr, "the kernel \"%s\" touches memory of the host\n", g_kernel);
+  std::fprintf(stderr, "the kernel \"%s\" accesses host memory\n", g_kernel);
   write_places();
 }
 
-// Kokkos counts the references to a view that a reduction writes to.
+// Returns true during a launch, in which Kokkos counts the references to a reduction's result view.
 bool is_launch(const ucontext_t& context) {
   const auto* place = reinterpret_cast<const void*>(context.uc_mcontext.gregs[REG_RIP]);
   Dl_info found{};
@@ -179,7 +177,7 @@ bool is_launch(const ucontext_t& context) {
   return function.starts_with("_ZN6Kokkos4Impl22SharedAllocationRecord");
 }
 
-// What a handler of signals may not do elsewhere, it may do here, where one error is known.
+// Signal handler. Its calls are normally unsafe in a handler, but the cause is known here.
 void handle(int, siginfo_t* what, void* context) {
   heap().protect(true);
   if (g_kernel != nullptr && heap().holds(what->si_addr)) {
@@ -187,7 +185,7 @@ void handle(int, siginfo_t* what, void* context) {
     return;
   }
   if (kernel_memory().pages.hold(what->si_addr)) tell_of_host(what->si_addr);
-  std::signal(SIGSEGV, SIG_DFL);  // the same access again, which ends the program
+  std::signal(SIGSEGV, SIG_DFL);  // repeats the access, which ends the program
 }
 
 }  // namespace
@@ -219,7 +217,7 @@ void release(void* memory, std::size_t bytes) {
 
 void watch() {
   std::array<void*, 1> frame;
-  backtrace(frame.data(), frame.size());  // loads what it needs
+  backtrace(frame.data(), frame.size());  // loads the required library
   struct sigaction action {};
   action.sa_sigaction = handle;
   action.sa_flags = SA_SIGINFO;
@@ -238,7 +236,7 @@ void close() {
 void begin_kernel(const char* name) {
   if (g_host_kernels > 0) return;
   open();
-  if (std::string_view(name).starts_with("Kokkos::")) return;  // runs on cores as they are
+  if (std::string_view(name).starts_with("Kokkos::")) return;  // Kokkos' own kernels
   g_kernel = name;
   heap().protect(false);
 }

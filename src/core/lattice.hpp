@@ -1,4 +1,5 @@
-// Points whose coordinates along x, y and z are chosen each for itself, such as the cells of a box.
+// Tensor-product lattice: points with independent coordinates along x, y and z, such as the cells
+// of a box.
 #pragma once
 
 #include <array>

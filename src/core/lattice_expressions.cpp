@@ -11,7 +11,7 @@ namespace octant {
 
 namespace {
 
-// Where the parenthesis closes that opens at a place.
+// Returns the position of the closing parenthesis for the one at `place`.
 std::size_t closing(const std::string& text, std::size_t place) {
   int depth = 0;
   for (;; ++place) {
@@ -20,7 +20,7 @@ std::size_t closing(const std::string& text, std::size_t place) {
   }
 }
 
-// The name of a function that a text ends with, or nothing.
+// Returns the function name at the end of a text, or an empty string.
 std::string function_before(const std::string& text) {
   const auto is_part = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
   return {std::find_if_not(text.rbegin(), text.rend(), is_part).base(), text.end()};
@@ -70,7 +70,8 @@ int LatticeExpressions::add(const std::string& parameter, const std::string& tex
   return static_cast<int>(nodes_.size()) - 1;
 }
 
-// By the names alone: to compile every part of an expression would take the square of its length.
+// Uses the names alone: compiling every part of an expression would take quadratic time in its
+// length.
 LatticeExpressions::Change LatticeExpressions::change_of(const std::string& text) const {
   const std::set<std::string> used = names_in(text);
   Change change{.with_time = used.contains("t")};
@@ -96,7 +97,7 @@ void LatticeExpressions::add_node(const std::string& name, const std::string& te
   nodes_.push_back(std::move(node));
 }
 
-// A text in which the names of parts take the place of those that change less than the whole.
+// Replaces the parts of a text that depend on fewer variables than the whole by names.
 std::string LatticeExpressions::without_parts(const std::string& text, const Change& whole) {
   std::string rest;
   for (std::size_t n = 0; n < text.size(); ++n) {

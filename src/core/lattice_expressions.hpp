@@ -1,4 +1,4 @@
-// Expressions of a place and a moment at all points of a lattice.
+// Expressions of position and time at all points of a lattice.
 #pragma once
 
 #include <array>
@@ -9,20 +9,19 @@
 #include <utility>
 #include <vector>
 
-#include "core/definitions.hpp"
 #include "core/expression.hpp"
 #include "core/lattice.hpp"
 
 namespace octant {
 
-// The values of some expressions at the points of a lattice, as they were found last.
+// Values of expressions at the points of a lattice, at their last evaluation.
 class LatticeValues {
  public:
   explicit LatticeValues(Lattice lattice) : lattice_(std::move(lattice)) {}
 
   const Lattice& lattice() const { return lattice_; }
-  // Of an expression, by its number: as many values as differ. A stride is 0 along an axis that
-  // does not matter.
+  // Values of an expression: as many as differ. The stride is 0 along an axis on which they do not
+  // depend.
   struct Table {
     std::vector<double> values;
     std::array<std::size_t, 3> stride{};
@@ -39,38 +38,37 @@ class LatticeValues {
   std::vector<Table> tables_;
 };
 
-// Expressions that may use x, y, z, the distance r from a centre, the time t, pi and what is
-// defined by name. They, and what in them is in parentheses, are asked once for every combination
-// of what they use: sin(y - t), say, once per y. What does not use t is kept from one time to the
-// next. The arithmetic is the one that is written. Not for several threads at once; must stay where
-// it is.
+// Expressions of x, y, z, the distance r from a centre, the time t, pi and defined names. Each
+// expression, and each part in parentheses, is evaluated once for every combination of the
+// variables that it uses: sin(y - t), for example, once per y. Values that do not depend on t are
+// kept for later times. The arithmetic is as written. Not thread-safe; must not move.
 class LatticeExpressions {
  public:
   LatticeExpressions() = default;
   LatticeExpressions(const LatticeExpressions&) = delete;
 
-  // What expressions may use, for definitions to add to.
+  // Names for expressions, to which definitions may be added.
   ExpressionNames& names() { return names_; }
   void set_centre(const std::array<double, 3>& centre) { centre_ = centre; }
 
-  // A function of the place, by a name that expressions use. Throws InputError if that is taken.
+  // Adds a function of position by a name for expressions. Throws InputError if the name is in use.
   using PlaceFunction = std::function<double(const std::array<double, 3>& place)>;
   void add_function(const std::string& parameter, const std::string& name, PlaceFunction value);
-  // The terms of definitions that were compiled with names(), and stay where they are; no names
-  // are added from now on.
+  // Adds the terms of definitions, which must have been compiled with names() and must not move; no
+  // names may be added afterwards.
   void add_terms(const Definitions& definitions);
-  // Then expressions. Returns the number of this one. Throws InputError, with a caret under the
-  // fault.
+  // Adds an expression, after the terms. Returns its number. Throws InputError with a caret at the
+  // error.
   int add(const std::string& parameter, const std::string& text);
 
-  // An expression as it was given; whether it changes with time.
+  // The expression as given, and moves(): true if it depends on time.
   const Expression& operator[](int expression) const { return *nodes_[expression].whole; }
   bool moves(int expression) const { return nodes_[expression].change.with_time; }
-  // Sets all values. With the same LatticeValues again, those that change with time.
+  // Evaluates all expressions. For the same LatticeValues again, only those that depend on time.
   void evaluate(LatticeValues& values, double time) const;
 
  private:
-  // On what a value depends.
+  // Variables on which a value depends.
   struct Change {
     std::array<bool, 3> along{};
     bool with_time = false;
@@ -78,15 +76,15 @@ class LatticeExpressions {
     void add(const Change& other);
     bool is_less_than(const Change& other) const;
   };
-  // What has a value at every point: a function, a term, an expression, a part of one.
+  // Quantity with a value at every point: a function, a term, an expression, or a part of one.
   struct Node {
-    std::string name;  // by which later ones use it; or none
+    std::string name;  // name for later nodes, or empty
     std::function<double()> value;
-    double* result;  // where later ones read it
+    double* result;  // address read by later nodes
     Change change;
     bool uses_distance = false;
     std::vector<int> uses = {};         // nodes
-    const Expression* whole = nullptr;  // of an expression
+    const Expression* whole = nullptr;  // for expressions
   };
   Change change_of(const std::string& text) const;
   void add_node(const std::string& name, const std::string& text, double* result);
@@ -94,13 +92,13 @@ class LatticeExpressions {
   std::string add_part(const std::string& text);
   void evaluate(const Node& node, LatticeValues& values, LatticeValues::Table& table) const;
 
-  mutable ExpressionPoint point_;  // what names stand for
+  mutable ExpressionPoint point_;  // values of the names
   ExpressionNames names_ = point_.names(), names_and_parts_;
   std::array<double, 3> centre_{};
   std::deque<Expression> wholes_, rests_;
   std::deque<double> results_;
   std::vector<Node> nodes_;
-  std::map<std::string, int> numbers_;  // of nodes that have a name
+  std::map<std::string, int> numbers_;  // nodes with a name
 };
 
 }  // namespace octant

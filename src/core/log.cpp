@@ -33,8 +33,8 @@ spdlog::level::level_enum spdlog_level(Level level) {
   }
 }
 
-// Whether colours are unwanted whatever the screen is, as under mpirun, whose pipes look like
-// terminals (https://no-color.org).
+// Returns true if colours are disabled, also under mpirun, whose pipes look like terminals
+// (https://no-color.org).
 bool is_plain() {
   const char* no_color = std::getenv("NO_COLOR");
   return no_color != nullptr && *no_color != '\0';
@@ -45,18 +45,18 @@ std::unique_ptr<spdlog::logger> screen_logger() {
   const auto colours = is_plain() ? spdlog::color_mode::never : spdlog::color_mode::automatic;
   auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<Sink>(colours));
   logger->set_pattern("%^%v%$");
-  logger->set_error_handler([](const std::string&) {});  // the reader may have gone away
+  logger->set_error_handler([](const std::string&) {});  // output may be closed
   return logger;
 }
 
-// Where this process writes.
+// Outputs of this process.
 struct Destinations {
   std::unique_ptr<spdlog::logger> normal = screen_logger<spdlog::sinks::stdout_color_sink_mt>();
   std::unique_ptr<spdlog::logger> urgent = screen_logger<spdlog::sinks::stderr_color_sink_mt>();
   std::unique_ptr<spdlog::logger> file;
   Level level = Level::info;
   bool status_is_shown = false;
-  std::optional<Clock> status_age;  // since the newest one; nothing: there was none
+  std::optional<Clock> status_age;  // since the last one; empty: none
 };
 
 Destinations& destinations() {
@@ -72,14 +72,14 @@ void erase_status() {
   }
 }
 
-// A full disk must not end a run for the sake of its log.
+// Warns once; a full disk must not end a run because of its log.
 void complain_once(const std::string& reason) {
   static bool complained = false;
   if (!std::exchange(complained, true))
-    destinations().urgent->warn("lines are missing in the log file: {}", reason);
+    destinations().urgent->warn("some lines could not be written to the log file: {}", reason);
 }
 
-// Appends to the file, line by line.
+// Sink that appends to the file, line by line.
 class OwnFileSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit OwnFileSink(const std::string& path)
@@ -103,11 +103,11 @@ class OwnFileSink final : public spdlog::sinks::base_sink<std::mutex> {
   int descriptor_;
 };
 
-// Returns null for a link, which is not followed: the run goes on without a log file.
+// Returns null for a link, which is not followed: the run continues without a log file.
 std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored))) {
-    complain_once(fmt::format("{} is a link, which is not followed", file));
+    complain_once(fmt::format("{} is a symbolic link; remove the link", file));
     return nullptr;
   }
   try {

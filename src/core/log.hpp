@@ -1,5 +1,5 @@
-// Log lines of a run: on the screen in colour if it is a terminal and the environment variable
-// NO_COLOR is not set, and plainly in a file.
+// Log lines of a run: on the screen, in colour if it is a terminal and the environment variable
+// NO_COLOR is not set, and as plain text in a file.
 #pragma once
 
 #include <string>
@@ -12,19 +12,19 @@ namespace octant::log {
 
 enum class Level { debug, info, warn, error, off };
 
-// Sets who writes what. Rank 0 writes lines of at least `level` to the screen (warnings and errors
+// Configures the output. Rank 0 writes lines of at least `level` to the screen (warnings and errors
 // to stderr, the rest to stdout) and, if `file` is not empty, appends them to that file; all other
-// ranks are silent. Before the first call, lines of at least `info` go to the screen alone.
-// Throws InputError if the file cannot be opened. A line that cannot be written later is lost: on
-// the screen without a word, because its reader has gone, and in the file with one warning.
+// ranks are silent. Before the first call, lines of at least `info` go to the screen only. Throws
+// InputError if the file cannot be opened. Later write errors lose the line: without notice on the
+// screen, with one warning for the file.
 void start(int rank, const std::string& file = "", Level level = Level::info);
 
 // Writes one line.
 void write(Level level, std::string_view line);
 
-// Shows a line that the next status or log line overwrites, at most five times a second: others are
-// lost. Nothing happens unless stdout is a terminal, NO_COLOR is not set, and this rank writes to
-// it.
+// Shows a line that the next status or log line overwrites, at most five times a second; further
+// ones are dropped. Does nothing unless stdout is a terminal, NO_COLOR is not set, and this rank
+// writes to the screen.
 void show_status(std::string_view line);
 
 template <class... Args>

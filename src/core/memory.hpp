@@ -1,30 +1,62 @@
-// Memory of this process.
+// Memory of this process: available amount, and use by purpose.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace octant {
 
-// Resident memory of this process in bytes, now and at its highest so far. Zero where the system
-// does not tell (no /proc).
+// Resident memory of this process in bytes, present and peak. Zero if unknown (no /proc).
 struct MemoryUse {
   std::int64_t current = 0;
   std::int64_t peak = 0;
 };
 MemoryUse memory_use();
 
-// Bytes that all processes of this machine may have together: its memory, or the least limit of the
-// control groups (cgroup v1 or v2) that this process is in. The largest number where the system
-// does not tell. `root` stands before the paths of the system's files, for tests.
+// Bytes available to all processes of this machine together: its memory, or the minimum limit of
+// the control groups (cgroup v1 or v2) of this process. The largest number if unknown. `root` is
+// prepended to the paths of system files, for tests.
 std::int64_t memory_limit(const std::string& root = "");
 
-// Makes large arrays go back to the system as soon as they are freed. The C library would keep more
-// and more of them for itself, in pieces that the growing arrays of an adaptive mesh never fit
-// into: up to a third of all memory. Call it once, at the start.
+// Makes freed large arrays return to the system at once. The C library would retain more and more
+// memory in pieces that the growing arrays of an adaptive mesh do not fit into: up to a third of
+// all memory. Must be called once, at the start.
 void return_freed_memory_to_system();
 
-// Gives back the free pages between what is left on the heap.
+// Returns free pages of the heap to the system.
 void trim_heap();
+
+// Resident bytes of this process at one time. Arrays are those that were counted, by label; lists
+// are other heap memory allocated since the start.
+struct MemoryAccount {
+  struct Arrays {
+    std::string label;
+    std::int64_t bytes;  // host pages that were never touched are not counted
+    bool on_device;      // not part of the resident memory
+  };
+  std::int64_t resident = 0;
+  std::int64_t at_start = 0;   // program, libraries and their initial memory
+  std::vector<Arrays> arrays;  // by label, largest first
+  std::int64_t lists = 0;
+  std::int64_t unused_heap = 0;  // freed, but retained by the C library
+
+  // Stacks, MPI messages, files, and memory taken by libraries since the start.
+  std::int64_t others() const;
+};
+
+void start_memory_account();
+
+// Report an array after its allocation and before its release. Nothing counts before the start of
+// the account.
+void count_array(const char* label, const void* memory, std::int64_t bytes, bool on_device = false);
+void forget_array(const void* memory);
+
+// Account at the time of the largest total of arrays, to a hundredth; the present one if more
+// memory is resident now. All zero if the account was not started.
+MemoryAccount memory_account_at_peak();
+
+// Bytes of this process's arrays in device memory.
+MemoryUse device_memory_use();
 
 }  // namespace octant

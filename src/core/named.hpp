@@ -1,14 +1,15 @@
-// Enumerations whose values have names, for parameter files and messages. The names are given once,
-// beside the enumeration and in the order of its values, which count from 0:
+// Enumerations with named values, for parameter files and messages. The names are defined once,
+// next to the enumeration and in the order of its values, which count from 0:
 //
 //   enum class Scheme { muscl_hancock, rk2, rk3 };
 //   constexpr auto names_of(Scheme) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
 //
-// A parameter of this type is declared as any other one: `schema.add("hydro.scheme", scheme, ...)`
+// A parameter of this type is declared like any other: `schema.add("hydro.scheme", scheme, ...)`
 // (core/parameters.hpp).
 #pragma once
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -35,14 +36,14 @@ constexpr auto values_of() {
   return values;
 }
 
-// Their names.
+// All names, in order.
 template <Named E>
 std::vector<std::string> names_of_all() {
   const auto names = names_of(E{});
   return {names.begin(), names.end()};
 }
 
-// The value that has this name, if there is one.
+// Returns the value of this name, if there is one.
 template <Named E>
 std::optional<E> value_named(std::string_view name) {
   for (const E value : values_of<E>())
@@ -50,9 +51,49 @@ std::optional<E> value_named(std::string_view name) {
   return std::nullopt;
 }
 
-// One of the three directions of space.
+// Coordinate axis.
 enum class Axis { x, y, z };
 constexpr auto names_of(Axis) { return std::array{"x", "y", "z"}; }
 constexpr int index_of(Axis axis) { return static_cast<int>(axis); }
+
+// Text of an absent optional named value: automatic choice.
+inline constexpr const char* k_automatic = "auto";
+
+// Reference to a field with one named value, an optional one, or a list of them.
+class NamedField {
+ public:
+  template <Named E>
+  explicit NamedField(E& field)
+      : choices(names_of_all<E>()),
+        get([&field] { return std::vector{name_of(field)}; }),
+        set([&field](const auto& names) { field = value_named<E>(names.front()).value(); }) {}
+
+  template <Named E>
+  explicit NamedField(std::optional<E>& field)
+      : choices(names_of_all<E>()),
+        get([&field] { return std::vector{field ? name_of(*field) : std::string(k_automatic)}; }),
+        set([&field](const auto& names) { field = value_named<E>(names.front()); }) {
+    choices.insert(choices.begin(), k_automatic);
+  }
+
+  template <Named E>
+  explicit NamedField(std::vector<E>& field)
+      : is_list(true),
+        choices(names_of_all<E>()),
+        get([&field] {
+          std::vector<std::string> names;
+          for (const E value : field) names.push_back(name_of(value));
+          return names;
+        }),
+        set([&field](const auto& names) {
+          field.clear();
+          for (const std::string& name : names) field.push_back(value_named<E>(name).value());
+        }) {}
+
+  bool is_list = false;
+  std::vector<std::string> choices;                          // all allowed names
+  std::function<std::vector<std::string>()> get;             // one name, or those of the list
+  std::function<void(const std::vector<std::string>&)> set;  // each must be one of the choices
+};
 
 }  // namespace octant

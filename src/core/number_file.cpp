@@ -6,7 +6,10 @@
 #include <sstream>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
+#include "core/names.hpp"
 
 namespace octant {
 
@@ -53,6 +56,40 @@ PlaceInTable place_in_table(const std::vector<double>& values, double x) {
   const auto above =
       static_cast<std::size_t>(std::upper_bound(values.begin(), values.end(), x) - values.begin());
   return {above - 1, above, (x - values[above - 1]) / (values[above] - values[above - 1])};
+}
+
+namespace {
+
+void append_name(std::string& list, const std::string& name) {
+  OCTANT_REQUIRE(is_name(name), "\"{}\" is not a valid column name; expected {}", printable(name),
+                 k_expected_name);
+  if (!list.empty()) list += ',';
+  list += name;
+}
+
+void append(std::string& list, const std::string& item) {
+  if (!list.empty()) list += ',';
+  list += item;
+}
+
+}  // namespace
+
+void Columns::add(const std::string& name, double value) {
+  append_name(names_, name);
+  append(values_, fmt::format("{}", value));
+}
+
+void Columns::add(const std::string& name, std::int64_t value) {
+  append_name(names_, name);
+  append(values_, fmt::format("{}", value));
+}
+
+void Columns::add_vector(const std::string& name, std::span<const double, 3> components) {
+  for (int axis = 0; axis < 3; ++axis) add(name + "_" + "xyz"[axis], components[axis]);
+}
+
+void Columns::add_numbered(const std::string& name, std::span<const std::int64_t> values) {
+  for (std::size_t n = 0; n < values.size(); ++n) add(fmt::format("{}_{}", name, n), values[n]);
 }
 
 }  // namespace octant

@@ -1,30 +1,51 @@
-// Tables of numbers in text files, and what lies between their entries.
+// Numerical tables: text files, interpolation and output rows.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace octant {
 
-// The numbers of a line, and where it is: "table.txt:3".
+// Numbers of a line, and its place: "table.txt:3".
 struct NumberLine {
   std::string place;
   std::vector<double> numbers;
 };
 
-// The lines of a file that hold numbers, between blanks or commas; '#' begins a comment. Throws
-// InputError, naming file and line, or the parameter that asks for the file.
+// Reads the lines of a file with numbers separated by blanks or commas; '#' begins a comment.
+// Throws InputError with file and line, or with the parameter that specifies the file.
 std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter);
 
-// Where x lies among ascending values, of which there must be one: after which of them, and how far
-// on to the next one. What is beyond them is at the nearest end.
+// Position of x among ascending values (at least one): the index below, and the weight of the one
+// above. Positions outside are clamped.
 struct PlaceInTable {
   std::size_t below, above;
-  double weight;  // of the one above
+  double weight;  // of the value above
 
   double between(double a, double b) const { return a + weight * (b - a); }
 };
 PlaceInTable place_in_table(const std::vector<double>& values, double x);
+
+// Row of a table of numbers, such as history.csv, with the names of its columns. Names and numbers
+// are added together, so that header and rows cannot disagree.
+class Columns {
+ public:
+  void add(const std::string& name, double value);  // shortest digits that read back exactly
+  void add(const std::string& name, std::int64_t value);
+  // Adds name_x, name_y and name_z.
+  void add_vector(const std::string& name, std::span<const double, 3> components);
+  // Adds name_0, name_1, ...
+  void add_numbered(const std::string& name, std::span<const std::int64_t> values);
+
+  // Names separated by commas, in the order of addition.
+  const std::string& names() const { return names_; }
+  const std::string& values() const { return values_; }
+
+ private:
+  std::string names_, values_;
+};
 
 }  // namespace octant

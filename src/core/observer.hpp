@@ -1,16 +1,19 @@
-// The hook through which rooms tell what they are doing, to whoever records it.
+// Interface for reports of activities to a recorder.
 //
-// Time is told in scopes that nest: an inner one interrupts the outer one. Only the rank's main
-// thread reports. Where nobody observes, a report is a look at one pointer.
+// Time is reported in nested scopes: an inner one interrupts the outer one. Only the rank's main
+// thread reports. Without an observer, a report is a test of one pointer.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 namespace octant {
 
-// What a rank does with its time.
+// Kinds of activities of a rank.
 enum class Phase : std::uint8_t {
   compute,
   pack,
@@ -24,59 +27,74 @@ enum class Phase : std::uint8_t {
   other
 };
 inline constexpr int k_phases = 10;
-std::string_view to_string(Phase phase);
+constexpr std::string_view to_string(Phase phase) {
+  constexpr std::array<std::string_view, k_phases> k_names{
+      "compute",    "pack",   "send",      "wait", "unpack",
+      "collective", "regrid", "rebalance", "io",   "other"};
+  return k_names[static_cast<std::size_t>(phase)];
+}
 
-// What travels between the memories of host and device (core/residency.hpp).
-enum class Cargo : std::uint8_t {
-  fields,     // values of a level's or a grid's cells
-  particles,  // values of particles that change their set or their rank, or are asked for
+// Kinds of data copied between host and device (core/memory_transfer.hpp).
+enum class TransferKind : std::uint8_t {
+  fields,     // cell values of a level or a grid
+  particles,  // particles that change their set or rank, or are requested
   messages,   // packed buffers of exchanges
-  lists,      // of the few cells, particles or events that something happens to
+  lists,      // few cells, particles or events that are processed individually
   numbers,    // a few for each block, tile, plane or level
-  tables,     // that kernels read: made when the mesh changes, or from parameters
-  files       // what files hold
+  tables,     // tables for kernels, from changes of the mesh or parameters
+  files       // contents of files
 };
-inline constexpr int k_cargoes = 7;
-std::string_view to_string(Cargo cargo);
-enum class Way : std::uint8_t { to_device, to_host };
-inline constexpr int k_ways = 2;
-std::string_view to_string(Way way);
+inline constexpr int k_transfer_kinds = 7;
+constexpr std::string_view to_string(TransferKind transfer) {
+  constexpr std::array<std::string_view, k_transfer_kinds> k_names{
+      "fields", "particles", "messages", "lists", "numbers", "tables", "files"};
+  return k_names[static_cast<std::size_t>(transfer)];
+}
+enum class TransferDirection : std::uint8_t { to_device, to_host };
+inline constexpr int k_transfer_directions = 2;
+constexpr std::string_view to_string(TransferDirection way) {
+  return way == TransferDirection::to_host ? "to_host" : "to_device";
+}
 
-// One message that this rank sent or received, told when it is done. Points in time are those of
+// Message that this rank sent or received, reported at its completion. Times are those of
 // Observer::now().
 struct MessageReport {
-  int peer = -1;  // -1: not known
+  int peer = -1;  // -1: unknown
   bool received = false;
   std::int64_t bytes = 0;
-  std::int64_t started_ns = 0;  // when its exchange began on this rank
+  std::int64_t started_ns = 0;  // start of its exchange on this rank
   std::int64_t posted_ns = 0;
-  std::int64_t waited_ns = 0;  // how long the rank stood still for it, until `done_ns`
+  std::int64_t waited_ns = 0;  // waiting time of this rank for it, until `done_ns`
   std::int64_t done_ns = 0;
 };
 
-// Receives the reports. Names are copied.
+// Receiver of the reports. Names are copied.
 class Observer {
  public:
   virtual ~Observer() = default;
 
-  // Nanoseconds on a clock that never runs backwards.
-  static std::int64_t now();
+  // Nanoseconds of a monotonic clock.
+  static std::int64_t now() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+  }
 
-  // A scope begins; `level` < 0: that of the scope around it.
+  // Begins a scope; `level` < 0: that of the enclosing scope.
   virtual void enter(Phase phase, std::string_view name, int level) = 0;
-  // The innermost scope ends.
+  // Ends the innermost scope.
   virtual void leave() = 0;
-  // The time since the last report belonged to this, not to the innermost scope.
+  // Assigns the time since the last report to this phase and name instead of the innermost scope.
   virtual void lap(Phase phase, std::string_view name) = 0;
-  // Adds to what the innermost scope has worked on or moved.
+  // Adds to the work of the innermost scope.
   virtual void count(std::int64_t cells, std::int64_t bytes) = 0;
-  // Bytes have travelled between host and device, or would have where they share their memory.
-  virtual void copied(Cargo /*cargo*/, Way /*way*/, std::int64_t /*bytes*/) {}
-  // The messages of one exchange of a component that are done.
+  // Reports bytes copied between host and device, or that would be copied if their memories
+  // differed.
+  virtual void copied(TransferKind /*transfer*/, TransferDirection /*way*/,
+                      std::int64_t /*bytes*/) {}
+  // Reports the completed messages of one exchange of a component.
   virtual void messages(std::string_view component, int level,
                         std::span<const MessageReport> done) = 0;
 
-  // Who observes this process; null: nobody.
+  // Observer of this process; null: none.
   static Observer* current() { return current_; }
   static void set_current(Observer* observer) { current_ = observer; }
 
@@ -84,7 +102,7 @@ class Observer {
   inline static Observer* current_ = nullptr;
 };
 
-// Reports a scope for as long as it lives.
+// Reports a scope during its lifetime.
 class Observed {
  public:
   Observed(Phase phase, std::string_view name, int level = -1) : observer_(Observer::current()) {
@@ -96,7 +114,7 @@ class Observed {
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;
 
-  // Work of this scope; call it while no inner scope lives.
+  // Adds work of this scope; not allowed while an inner scope exists.
   void count(std::int64_t cells, std::int64_t bytes = 0) const {
     if (observer_) observer_->count(cells, bytes);
   }
@@ -109,8 +127,34 @@ inline void observe_lap(Phase phase, std::string_view name) {
   if (Observer* observer = Observer::current()) observer->lap(phase, name);
 }
 
-inline void observe_copy(Cargo cargo, Way way, std::int64_t bytes) {
-  if (Observer* observer = Observer::current()) observer->copied(cargo, way, bytes);
+inline void observe_copy(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
+  if (Observer* observer = Observer::current()) observer->copied(transfer, way, bytes);
+}
+
+// --- work of kernels, told where they are launched: a profile sets it against their time ---------
+
+// Costs of one item: a cell, a face, a particle.
+struct KernelCost {
+  double bytes = 0.0;       // minimum traffic, each value read or written once
+  double operations = 0.0;  // floating-point additions, multiplications, divisions, roots
+};
+
+struct KernelWork {
+  std::int64_t items = 0, bytes = 0, operations = 0;
+};
+
+// Callback for kernel work; null: none. As for Kokkos' hooks, no user data is passed.
+using HearOfKernel = void (*)(std::string_view kernel, const KernelWork& work);
+inline HearOfKernel kernel_work_callback = nullptr;
+
+// Reports the work of the next kernel, or kernels, of this name.
+inline void record_kernel_work(std::string_view kernel, std::int64_t items,
+                               const KernelCost& of_one) {
+  if (!kernel_work_callback) return;
+  const auto all = [items](double one) {
+    return static_cast<std::int64_t>(static_cast<double>(items) * one);
+  };
+  kernel_work_callback(kernel, {items, all(of_one.bytes), all(of_one.operations)});
 }
 
 }  // namespace octant

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int k_flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW;
 
-// The remedy for an error of the system that the user can apply, or "".
+// Remedy for a system error that the user can apply, or "".
 const char* remedy(int error) {
   switch (error) {
     case ENOSPC: return "free space on the disk";
@@ -39,13 +39,14 @@ std::string identity_of(const struct stat& status) {
                      status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
 }
 
-// What keeps an open file from being one that belongs to this run alone, or "".
+// Reason why an open file may belong to others as well, or "".
 std::string fault_of(int descriptor) {
   struct stat status;
   if (::fstat(descriptor, &status) != 0) return system_reason();
-  if (!S_ISREG(status.st_mode)) return "it is no regular file; remove it";
+  if (!S_ISREG(status.st_mode)) return "this is not a regular file; remove it";
   if (status.st_nlink > 1)
-    return fmt::format("the file has {} names (hard links); replace it by a copy", status.st_nlink);
+    return fmt::format("the file has {} names (hard links); replace it with a copy",
+                       status.st_nlink);
   return "";
 }
 
@@ -75,7 +76,7 @@ int open_own_file(const std::string& path, Absent absent, Position position) {
   const int descriptor = ::open(path.c_str(), flags, 0666);
   if (descriptor < 0)
     throw RunError("cannot open '{}': {}", path,
-                   errno == ELOOP ? "it is a symbolic link; remove the link" : system_reason());
+                   errno == ELOOP ? "this is a symbolic link; remove the link" : system_reason());
   if (const std::string fault = fault_of(descriptor); !fault.empty()) {
     ::close(descriptor);
     throw RunError("cannot open '{}': {}", path, fault);
@@ -88,14 +89,15 @@ void make_own_folder(const std::string& path) {
   std::error_code error;
   if (fs::is_symlink(fs::symlink_status(path, error)))
     throw RunError(
-        "cannot write into '{}': it is a link; remove the link, or replace it by a "
-        "folder",
+        "cannot write to '{}': it is a symbolic link; remove the link, or replace it with a "
+        "directory",
         path);
   fs::create_directories(path, error);
-  if (error) throw RunError("cannot make the folder '{}': {}", path, system_reason(error.value()));
+  if (error)
+    throw RunError("cannot create the directory '{}': {}", path, system_reason(error.value()));
 }
 
-// Some file systems cannot do this (EINVAL) and do not need it.
+// Some file systems do not support this (EINVAL) and do not need it.
 void sync_directory_of(const std::string& path) {
   const auto directory = std::filesystem::absolute(path).parent_path();
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -103,7 +105,7 @@ void sync_directory_of(const std::string& path) {
   const std::string reason = failed ? system_reason() : "";
   if (descriptor >= 0) ::close(descriptor);
   if (failed)
-    throw RunError("cannot flush the directory '{}' to the disk: {}", directory.string(), reason);
+    throw RunError("cannot flush the directory '{}' to disk: {}", directory.string(), reason);
 }
 
 void write_own_file(const std::string& path, std::string_view content) {
@@ -149,20 +151,20 @@ ReadFile::ReadFile(const std::string& path, std::size_t most) : path_(path) {
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) {
     if (errno == ENOENT) return;
-    reason_ = errno == ELOOP ? "it is a link" : system_reason();
+    reason_ = errno == ELOOP ? "this is a symbolic link" : system_reason();
     identity_ = reason_;
     return;
   }
   struct stat status;
   if (::fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) {
-    reason_ = "it is no regular file";
+    reason_ = "this is not a regular file";
   } else {
     identity_ = identity_of(status);
     text_.resize(most + 1);
     const ssize_t length = ::pread(descriptor, text_.data(), text_.size(), 0);
     text_.resize(length > 0 ? static_cast<std::size_t>(length) : 0);
     if (length < 0) reason_ = system_reason();
-    if (text_.size() > most) reason_ = fmt::format("it has more than {} bytes", most);
+    if (text_.size() > most) reason_ = fmt::format("the file has more than {} bytes", most);
   }
   ::close(descriptor);
   is_read_ = reason_.empty();

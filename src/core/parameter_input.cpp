@@ -8,30 +8,35 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <sstream>
+
+#include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/parameters.hpp"
 
 namespace octant {
 
 namespace {
 
-// What no parameter file reaches: a larger one is something else, given by mistake.
+// Maximum size of a parameter file; a larger one is another file given by mistake.
 constexpr std::uintmax_t k_most_bytes = 4 << 20;
-// Every dot of a key nests a table, which toml++ takes apart by recursion.
+// Maximum number of dots in a key, because each nests a table, which toml++ resolves by recursion.
 constexpr std::ptrdiff_t k_most_dots = 4000;
 
-// What keeps a path from being a parameter file, or "".
+// Reason why a path is no parameter file, or "".
 std::string obstacle(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
-  if (status.type() == std::filesystem::file_type::directory) return "it is a folder";
+  if (status.type() == std::filesystem::file_type::directory) return "this is a directory";
   if (error || !std::filesystem::exists(status))
     return std::strerror(error ? error.value() : ENOENT);
-  if (!std::filesystem::is_regular_file(status)) return "it is no regular file";
+  if (!std::filesystem::is_regular_file(status)) return "this is not a regular file";
   const auto bytes = std::filesystem::file_size(path, error);
   if (error) return error.message();
-  if (bytes == 0) return "it is empty";
-  if (bytes > k_most_bytes) return fmt::format("it has {} bytes; is this a parameter file?", bytes);
+  if (bytes == 0) return "the file is empty";
+  if (bytes > k_most_bytes)
+    return fmt::format("the file has {} bytes; is this a parameter file?", bytes);
   return "";
 }
 
@@ -62,7 +67,8 @@ void require_shallow_keys(const std::string& text, const std::string& source) {
   }
 }
 
-// The value of an override. What is not TOML is text, so that nobody must quote twice in a shell.
+// Parses the value of an override. Text that is not TOML is taken as a string, which avoids double
+// quoting in a shell.
 toml::table parse_override(const std::string& value) {
   try {
     auto table = toml::parse("value = " + value);
@@ -72,7 +78,7 @@ toml::table parse_override(const std::string& value) {
   return toml::table{{"value", value}};
 }
 
-// Returns a hint if the line of a syntax error holds a quantity or an expression without
+// Returns a hint if the line of a syntax error contains a quantity or an expression without
 // quotation marks; otherwise empty.
 std::string hint_for(const std::string& text, std::uint32_t number) {
   auto begin = text.begin();
@@ -90,8 +96,8 @@ std::string hint_for(const std::string& text, std::uint32_t number) {
   std::smatch parts;
   const std::string line(begin, end);
   if (!std::regex_match(line, parts, pattern)) return "";
-  return fmt::format("; quantities and expressions are texts: {} = \"{}\"", parts[1].str(),
-                     parts[2].str());
+  return fmt::format("; quantities and expressions require quotation marks: {} = \"{}\"",
+                     parts[1].str(), parts[2].str());
 }
 
 std::string trimmed(const std::string& text) {
@@ -130,13 +136,14 @@ void ParameterInput::collect_file(const std::string& text) {
   try {
     tables_.push_back(toml::parse(text));
   } catch (const toml::parse_error& failure) {
-    // Which toml++ says, too, where a line ends within a text.
+    // toml++ reports control characters also for a line end within a string.
     const bool may_be_open = failure.description().find("control char") != std::string_view::npos;
     throw InputError("{}: not valid TOML: {}{}", place(failure.source()), failure.description(),
-                     may_be_open ? "; does the text end with its quotation mark?"
+                     may_be_open ? "; check for a missing closing quotation mark"
                                  : hint_for(text, failure.source().begin.line));
   }
-  // toml++ keeps keys in alphabetical order; messages are about the first line that is wrong.
+  // Sorts keys by position, because toml++ sorts them alphabetically and errors must refer to the
+  // first wrong line.
   std::vector<std::pair<toml::source_position, GivenValue>> found;
   const auto collect = [&](const toml::key& key, const toml::node& node,
                            const std::string& section) {
@@ -174,6 +181,37 @@ void ParameterInput::add_override(const std::string& assignment) {
   } else {
     values_.push_back(std::move(given));
   }
+}
+
+namespace {
+
+std::string as_toml(const toml::node& value) {
+  if (const auto* number = value.as_floating_point()) return fmt::format("{}", number->get());
+  if (const auto* list = value.as_array()) {
+    std::vector<std::string> items;
+    for (const toml::node& item : *list) items.push_back(as_toml(item));
+    return fmt::format("[{}]", fmt::join(items, ", "));
+  }
+  std::ostringstream text;
+  text << toml::toml_formatter(value, toml::format_flags::none);
+  return text.str();
+}
+
+}  // namespace
+
+std::vector<ParameterDifference> parameter_differences(const std::string& first,
+                                                       const std::string& first_source,
+                                                       const std::string& second) {
+  const ParameterInput before = ParameterInput::from_text(first, first_source, {});
+  const ParameterInput after = ParameterInput::from_text(second, "the parameters of this run", {});
+  std::vector<ParameterDifference> differences;
+  for (const GivenValue& given : after.values()) {
+    const GivenValue* stored = before.find(given.name);
+    if (stored == nullptr) continue;
+    const std::string one = as_toml(*stored->value), other = as_toml(*given.value);
+    if (one != other) differences.push_back({given.name, one, other});
+  }
+  return differences;
 }
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-// What a TOML file and the overrides give, as a flat list of names (private to core/).
+// Values of a TOML file and of overrides as a flat list of names (private to core/).
 #pragma once
 
 #include <deque>
@@ -7,16 +7,18 @@
 
 #include <toml++/toml.h>
 
+#include "core/parameters.hpp"
+
 namespace octant {
 
-// One value, and where it was given ("sedov.toml:12", or the --set option).
+// Value and its origin ("sedov.toml:12", or the --set option).
 struct GivenValue {
   std::string name;
   const toml::node* value;
   std::string where;
 };
 
-// A section of the file, to find misspelt sections that hold nothing.
+// Section of the file, for finding misspelt empty sections.
 struct GivenSection {
   std::string name;
   std::string where;
@@ -31,7 +33,8 @@ class ParameterInput {
   static ParameterInput from_text(const std::string& text, const std::string& source,
                                   const Overrides& overrides);
 
-  // In the order of the file, then the overrides; an override replaces the value of the file.
+  // Values in the order of the file, then the overrides; an override replaces the value of the
+  // file.
   const std::vector<GivenValue>& values() const { return values_; }
   const std::vector<GivenSection>& sections() const { return sections_; }
   const GivenValue* find(const std::string& name) const;
@@ -47,5 +50,22 @@ class ParameterInput {
   std::vector<GivenValue> values_;
   std::vector<GivenSection> sections_;
 };
+
+// Sets the field of a parameter from a TOML value. Texts for numbers are constant expressions or
+// quantities, which `units` converts. Throws InputError, without the place, for a wrong type, a
+// number out of range or an unknown choice.
+void assign_value(Parameter& parameter, const toml::node& value, const UnitSystem& units);
+
+// Throws InputError if the present value of the field violates its parameter's bounds or choices.
+void check_value(const Parameter& parameter);
+
+// Returns the present value of a field as TOML. Numbers read back to the same bits.
+std::string value_as_toml(const ParameterField& field);
+
+// Returns "an integer", "a list of numbers", ... for messages and tables.
+std::string type_name(const Parameter& parameter);
+
+// Returns "> 1", "0 to 1", "llf | hll | hllc", or "" if anything is allowed.
+std::string range_text(const ParameterInfo& info);
 
 }  // namespace octant

@@ -1,4 +1,4 @@
-#include "core/parameter_value.hpp"
+#include "core/parameter_input.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/names.hpp"
-#include "core/nearest.hpp"
 
 namespace octant {
 
@@ -40,7 +39,7 @@ std::string found_text(const toml::node& value) {
   switch (value.type()) {
     case toml::node_type::table: return "a section";
     case toml::node_type::array: return found_text(*value.as_array());
-    case toml::node_type::string: return fmt::format("the text \"{}\"", value.ref<std::string>());
+    case toml::node_type::string: return fmt::format("the string \"{}\"", value.ref<std::string>());
     case toml::node_type::integer: return fmt::format("the integer {}", value.ref<std::int64_t>());
     case toml::node_type::floating_point: return fmt::format("the number {}", value.ref<double>());
     case toml::node_type::boolean: return value.ref<bool>() ? "true" : "false";
@@ -48,7 +47,7 @@ std::string found_text(const toml::node& value) {
   }
 }
 
-// Unit system and target unit by which texts for numbers are read.
+// Unit system and target unit for numbers given as texts.
 struct Reading {
   const ParameterInfo& info;
   const UnitSystem& units;
@@ -59,7 +58,7 @@ struct Reading {
     try {
       return number_of(text, info.unit, units);
     } catch (const InputError& failure) {
-      throw InputError("expected {}, found the text \"{}\": {}", expected, printable(text),
+      throw InputError("expected {}, found the string \"{}\": {}", expected, printable(text),
                        failure.what());
     }
   }
@@ -74,9 +73,9 @@ bool read_scalar(const toml::node& value, bool& field, const Reading&) {
 bool read_scalar(const toml::node& value, std::int64_t& field, const Reading& reading) {
   if (value.is_string()) {
     const double number = reading.number(value);
-    constexpr double k_most = 9007199254740992.0;  // 2^53: up to there a double holds every integer
+    constexpr double k_most = 9007199254740992.0;  // 2^53: limit of exact integers in a double
     if (number != std::trunc(number) || std::abs(number) > k_most)
-      throw InputError("expected {}, found the text \"{}\", which is {}", reading.expected,
+      throw InputError("expected {}, found the string \"{}\", which is {}", reading.expected,
                        printable(value.ref<std::string>()), number);
     field = static_cast<std::int64_t>(number);
     return true;
@@ -122,8 +121,8 @@ bool read_field(const toml::node& value, std::array<T, n>& field, const Reading&
   return true;
 }
 
-// A table stands for the list of texts "name = value" in the order of the file, which toml++ keeps
-// as places alone.
+// Reads a table as a list of texts "name = value" in the order of the file, for which toml++ stores
+// only positions.
 bool read_table(const toml::table& table, std::vector<std::string>& field) {
   std::vector<std::pair<toml::source_position, std::string>> entries;
   for (const auto& [key, value] : table) {
@@ -180,7 +179,7 @@ void check_number(double value, const ParameterInfo& info) {
 
 void check_text(const std::string& value, const ParameterInfo& info) {
   if (value.find('\0') != std::string::npos)
-    throw InputError("there is a character U+0000 in the text; expected none");
+    throw InputError("the string contains the character U+0000, which is not allowed");
   if (info.fault != nullptr)
     if (const std::string fault = info.fault(value); !fault.empty())
       throw InputError("\"{}\" {}; expected {}", printable(value), fault, info.expected);
@@ -200,7 +199,7 @@ void check_scalar(const T& value, const ParameterInfo& info) {
   }
 }
 
-// Unlike other values, a name is checked before it is set: there is no value for a wrong one.
+// Reads names, which are checked before they are set because invalid names have no value.
 bool read_names(const toml::node& value, const NamedField& field, const Reading& reading) {
   std::vector<std::string> names(1);
   const bool is_read = field.is_list ? read_field(value, names, reading)
@@ -218,7 +217,7 @@ std::string scalar_text(int value) { return fmt::format("{}", value); }
 std::string scalar_text(std::int64_t value) { return fmt::format("{}", value); }
 
 std::string scalar_text(double value) {
-  auto text = fmt::format("{}", value);  // the shortest text that reads back to the same bits
+  auto text = fmt::format("{}", value);  // shortest text that reads back to the same bits
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }
@@ -250,7 +249,7 @@ std::string list_text(const List& list) {
 }  // namespace
 
 void assign_value(Parameter& parameter, const toml::node& value, const UnitSystem& units) {
-  const Reading reading{parameter.info, units, type_name(parameter.field)};
+  const Reading reading{parameter.info, units, type_name(parameter)};
   const Overloaded read{[&](const NamedField& field) { return read_names(value, field, reading); },
                         [&](auto* field) { return read_field(value, *field, reading); }};
   if (!std::visit(read, parameter.field)) {
@@ -286,17 +285,18 @@ std::string value_as_toml(const ParameterField& field) {
       field);
 }
 
-std::string type_name(const ParameterField& field) {
+std::string type_name(const Parameter& parameter) {
+  if (parameter.info.is_table) return "a table";
   return std::visit(
       Overloaded{
           [](bool*) { return "true or false"; }, [](int*) { return "an integer"; },
           [](std::int64_t*) { return "an integer"; }, [](double*) { return "a number"; },
-          [](std::string*) { return "a text"; }, [](std::array<int, 3>*) { return "3 integers"; },
+          [](std::string*) { return "a string"; }, [](std::array<int, 3>*) { return "3 integers"; },
           [](std::array<double, 3>*) { return "3 numbers"; },
           [](std::vector<double>*) { return "a list of numbers"; },
-          [](std::vector<std::string>*) { return "a list of texts"; },
-          [](const NamedField& names) { return names.is_list ? "a list of texts" : "a text"; }},
-      field);
+          [](std::vector<std::string>*) { return "a list of strings"; },
+          [](const NamedField& names) { return names.is_list ? "a list of strings" : "a string"; }},
+      parameter.field);
 }
 
 std::string range_text(const ParameterInfo& info) {

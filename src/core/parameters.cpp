@@ -6,9 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/nearest.hpp"
+#include "core/names.hpp"
 #include "core/parameter_input.hpp"
-#include "core/parameter_value.hpp"
 
 namespace octant {
 
@@ -34,26 +33,25 @@ std::optional<std::string> peek_value(const ParameterInput& input, const std::st
   const auto* given = input.find(name);
   if (given == nullptr) return std::nullopt;
   if (!given->value->is_string()) {
-    throw InputError("{}: {}: expected a text", given->where, name);
+    throw InputError("{}: {}: expected a string", given->where, name);
   }
   return given->value->ref<std::string>();
 }
 
-// In a Markdown table a bar would begin the next column.
+// Escapes bars, which would begin a new column in a Markdown table.
 std::string table_cell(const std::string& text) {
   std::string cell;
   for (const char c : text) cell += c == '|' ? std::string("\\|") : std::string(1, c);
   return cell;
 }
 
-// Bounds and default beside the meaning, for the tables of the manual.
+// Row of a table of the manual, with bounds and default next to the meaning.
 std::string table_row(const Parameter& parameter) {
   const auto& info = parameter.info;
   auto range = range_text(info);
-  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name,
-                     type_name(parameter.field), info.unit,
-                     info.required ? "required" : "`" + parameter.default_value + "`", range,
-                     table_cell(info.meaning));
+  return fmt::format("| `{}` | {} | {} | {} | {} | {} |\n", parameter.name, type_name(parameter),
+                     info.unit, info.required ? "required" : "`" + parameter.default_value + "`",
+                     range, table_cell(info.meaning));
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ std::string table_row(const Parameter& parameter) {
 void ParameterSchema::add_field(const std::string& name, ParameterField field, ParameterInfo info) {
   OCTANT_REQUIRE(!places_.contains(name), "the parameter {} is declared twice", name);
   places_[name] = parameters_.size();
-  std::string default_value = value_as_toml(field);
+  std::string default_value = info.is_table ? "{}" : value_as_toml(field);
   parameters_.push_back({name, std::move(field), std::move(info), std::move(default_value)});
   if (parameters_.back().info.required) return;
   try {
@@ -109,8 +107,8 @@ void ParameterSchema::assign(const ParameterInput& input) {
     if (!is_first(given)) assign(given, units);
   for (const auto& parameter : parameters_) {
     if (parameter.was_set || !parameter.info.required) continue;
-    throw InputError("{}: the parameter {} is missing; give it {} ({})", input.source(),
-                     parameter.name, type_name(parameter.field), parameter.info.meaning);
+    throw InputError("{}: the required parameter {} is missing; expected {} ({})", input.source(),
+                     parameter.name, type_name(parameter), parameter.info.meaning);
   }
 }
 
@@ -156,7 +154,7 @@ std::string ParameterSchema::markdown(const std::string& section) const {
   const auto all = sections();
   if (!section.empty() && std::find(all.begin(), all.end(), section) == all.end()) {
     const std::string help = suggestion(section, all, "did you mean ");
-    throw InputError("there is no parameter section [{}]; {}", section,
+    throw InputError("unknown parameter section [{}]; {}", section,
                      help.empty() ? fmt::format("expected one of {}", fmt::join(all, ", ")) : help);
   }
   std::string text;
@@ -174,7 +172,7 @@ std::string ParameterSchema::markdown(const std::string& section) const {
 
 bool ParameterSchema::was_set(const std::string& name) const {
   const auto place = places_.find(name);
-  OCTANT_REQUIRE(place != places_.end(), "no parameter is called {}", name);
+  OCTANT_REQUIRE(place != places_.end(), "there is no parameter {}", name);
   return parameters_[place->second].was_set;
 }
 

@@ -3,12 +3,13 @@
 //   struct HydroOptions { double gamma = 1.4; Scheme scheme = Scheme::rk2; };
 //
 //   void declare(ParameterSchema& schema, HydroOptions& options) {
-//     schema.add("hydro.gamma", options.gamma, {.meaning = "Specific heats' ratio", .above = 1.0});
+//     schema.add("hydro.gamma", options.gamma,
+//                {.meaning = "Ratio of specific heats", .above = 1.0});
 //     schema.add("hydro.scheme", options.scheme, {.meaning = "Time integration"});
 //   }
 //
-// Reading a file, checking it, `octant params` and the reference manual all follow from there. The
-// default of a parameter is what its field holds when it is declared. Values of enumerations are
+// Reading and checking files, `octant params` and the reference manual use these declarations. The
+// default of a parameter is the value of its field at the declaration. Values of enumerations are
 // read and written by their names (core/named.hpp), which are the choices.
 #pragma once
 
@@ -24,15 +25,15 @@
 #include <variant>
 #include <vector>
 
-#include "core/named_field.hpp"
-#include "core/quantity.hpp"
+#include "core/named.hpp"
+#include "core/units.hpp"
 
 namespace octant {
 
-// What a parameter means and what it may be. Bounds hold for numbers, and for each one of a list.
-// The file may give a number as a text: a constant expression, or a quantity that is converted to
-// `unit`, if that consists of units of core/quantity.hpp and of "length", "density" and others that
-// stand for code units.
+// Meaning and allowed values of a parameter. Bounds hold for numbers, and for each element of a
+// list. The file may give a number as a text: a constant expression, or a quantity that is
+// converted to `unit`, if that consists of units of core/units.hpp and of "length", "density" and
+// other names of code units.
 struct ParameterInfo {
   std::string unit = "";
   std::string meaning = "";
@@ -40,22 +41,23 @@ struct ParameterInfo {
   double max = std::numeric_limits<double>::infinity();     // largest value
   double above = -std::numeric_limits<double>::infinity();  // exclusive lower bound
   double below = std::numeric_limits<double>::infinity();   // exclusive upper bound
-  std::vector<std::string> choices = {};                    // for text; empty: anything, or all
-  bool required = false;                                    // no default: the file must give it
-  bool may_be_infinite = false;                             // where "without end" has a meaning
-  bool are_constants = false;  // definitions "name = value", whose values may have units
-  // What a text must be, and the function that says what is wrong with one, or "".
+  std::vector<std::string> choices = {};                    // for text; empty: no restriction
+  bool required = false;                                    // the file must set it; no default
+  bool may_be_infinite = false;                             // infinity is allowed
+  bool is_table = false;       // definitions: a TOML table, or a list of strings "name = value"
+  bool are_constants = false;  // definitions whose values are constants, which may have units
+  // Expected form of a text, and a function that returns an error message, or "".
   std::string expected = "";
   std::string (*fault)(const std::string&) = nullptr;
 };
 
-// The field that a parameter is bound to.
+// Field to which a parameter is bound.
 using ParameterField = std::variant<bool*, int*, std::int64_t*, double*, std::string*,
                                     std::array<int, 3>*, std::array<double, 3>*,
                                     std::vector<double>*, std::vector<std::string>*, NamedField>;
 
 struct Parameter {
-  std::string name;  // "section.key", or "key" at the top of the file
+  std::string name;  // "section.key", or "key" at the top level
   ParameterField field;
   ParameterInfo info;
   std::string default_value;  // as TOML
@@ -64,12 +66,12 @@ struct Parameter {
 
 class ParameterSchema {
  public:
-  // Values that replace those of the file: "section.key=value", as after --set. The value is TOML;
-  // what is not TOML is taken as text, so that `hydro.riemann=hllc` needs no quotes.
+  // Values that replace those of the file: "section.key=value", as for --set. The value is TOML;
+  // other text is taken as a string, so that `hydro.riemann=hllc` needs no quotes.
   using Overrides = std::vector<std::string>;
 
   // Binds a parameter to a field, which must outlive every read. Throws RunError if the name is
-  // taken or the default breaks its own bounds.
+  // already in use or the default violates its own bounds.
   template <class T>
   void add(const std::string& name, T& field, ParameterInfo info) {
     if constexpr (std::is_constructible_v<NamedField, T&>) {
@@ -81,39 +83,39 @@ class ParameterSchema {
     }
   }
 
-  // The unit system that converts quantities such as "10 kpc". It is asked for after the given
-  // `parameters`, on which it depends, are set, and before all others. Without it, quantities are
-  // converted to physical units only.
+  // Sets a function that returns the unit system for quantities such as "10 kpc". It is called
+  // after the given `parameters`, on which it depends, are set, and before all others. Without it,
+  // quantities are converted to physical units only.
   void set_units(std::vector<std::string> parameters, std::function<UnitSystem()> units);
 
   // Sets every field that the TOML file or an override gives; the others keep their defaults.
-  // Throws InputError for the first thing that is wrong: no such file, TOML syntax, unknown key,
-  // wrong type, out of range, unknown choice, or a required parameter that is missing.
+  // Throws InputError for the first error: missing file, TOML syntax, unknown key, wrong type, out
+  // of range, unknown choice, or missing required parameter.
   void read_file(const std::string& path, const Overrides& overrides = {});
 
-  // The same for a text; `source` names it in messages.
+  // Reads parameters from a text; `source` names it in messages.
   void read_text(const std::string& text, const std::string& source,
                  const Overrides& overrides = {});
 
-  // What a file or an override gives for a text parameter, before the schema is complete.
+  // Value of a text parameter in a file or an override, before the schema is complete.
   static std::optional<std::string> peek(const std::string& path, const std::string& name,
                                          const Overrides& overrides = {});
   static std::optional<std::string> peek_text(const std::string& text, const std::string& source,
                                               const std::string& name,
                                               const Overrides& overrides = {});
 
-  // Every parameter with its present value; unit and meaning as comments. Reading this text back
-  // gives the same values to the last bit.
+  // Returns every parameter with its present value, with unit and meaning as comments. Reading this
+  // text back gives the same values to the last bit.
   std::string resolved_toml() const;
 
-  // Tables of all parameters, or of one section, in Markdown. Throws InputError if there is no such
-  // section.
+  // Returns Markdown tables of all parameters, or of one section. Throws InputError if there is no
+  // such section.
   std::string markdown(const std::string& section = "") const;
 
-  // The sections in order of declaration; "" stands for the top of the file and comes first.
+  // Sections in order of declaration; "", the top level, comes first.
   std::vector<std::string> sections() const;
 
-  // Whether the last read found the parameter in the file or among the overrides.
+  // Returns true if the last read found the parameter in the file or among the overrides.
   bool was_set(const std::string& name) const;
 
   const std::vector<Parameter>& parameters() const { return parameters_; }
@@ -131,5 +133,19 @@ class ParameterSchema {
   std::vector<std::string> unit_parameters_;
   std::function<UnitSystem()> units_;
 };
+
+// Difference between two sets of resolved parameters.
+struct ParameterDifference {
+  std::string name;           // "section.key"
+  std::string first, second;  // as TOML
+};
+
+// Compares the values of all parameters that both texts (from ParameterSchema::resolved_toml)
+// contain, in the order of the second. A parameter in only one text was unknown to the program that
+// wrote the other. `first_source` names the first text in messages. Throws InputError if it is not
+// TOML.
+std::vector<ParameterDifference> parameter_differences(const std::string& first,
+                                                       const std::string& first_source,
+                                                       const std::string& second);
 
 }  // namespace octant

@@ -1,5 +1,5 @@
-// Powers of whole packs. All lanes take the same steps, so that a number's power has the same bits
-// in any lane and beside any neighbours, on every machine whose fused multiply-add is exact.
+// Vectorised powers. All lanes execute the same operations, so that a power has the same bits in
+// any lane and with any neighbours, on every machine with exact fused multiply-add.
 //
 //   a^e = 2^n 2^r,  a = 2^k m,  e log2(a) = n + r,
 // with log2(m) from the series of artanh and 2^r from that of exp (Muller, Elementary Functions,
@@ -8,14 +8,14 @@
 
 #include <cstdint>
 
-#include "core/pack.hpp"
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
+#include "core/simd.hpp"
 
 namespace octant {
 
 namespace powers {
 
-// The sum of coefficient[n] x^n, in two chains that a processor works on at once.
+// Sum of coefficient[n] x^n, in two independent chains that a processor executes in parallel.
 template <int Terms, class V>
 KOKKOS_FORCEINLINE_FUNCTION V polynomial(const double (&coefficient)[Terms], const V& x) {
   static_assert(Terms % 2 == 0);
@@ -61,11 +61,11 @@ KOKKOS_FORCEINLINE_FUNCTION V exp2_of_fraction(const V& r) {
   return polynomial(inverse_factorials, V(V(ln2) * r));
 }
 
-// Of numbers that are not normal, or whose power may not be: lane by lane, by the library.
+// Replaces lanes whose argument or result may not be normal by results of the library.
 template <class V, class Mask>
 OCTANT_OUT_OF_LINE V replace_by_library(V result, Mask wrong, V a, double exponent) {
-  const auto of_lane = [&](int n) { return ::pow(PackTraits<V>::lane(a, n), exponent); };
-  return select(wrong, PackTraits<V>::generate(of_lane), result);
+  const auto of_lane = [&](int n) { return ::pow(SimdTraits<V>::lane(a, n), exponent); };
+  return select(wrong, SimdTraits<V>::generate(of_lane), result);
 }
 
 }  // namespace powers
@@ -73,21 +73,22 @@ OCTANT_OUT_OF_LINE V replace_by_library(V result, Mask wrong, V a, double expone
 // a^exponent.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V power(const V& a, double exponent) {
-  using Traits = PackTraits<V>;
+  using Traits = SimdTraits<V>;
   using Bits = typename Traits::Bits;
   constexpr std::uint64_t one = std::uint64_t{1023} << 52;
   constexpr std::uint64_t root_of_half = 0x3fe6a09e667f3bcd;
-  constexpr double two_52 = 4503599627370496.0;  // whole numbers added to it are its last bits
+  constexpr double two_52 = 4503599627370496.0;  // moves integers to the last bits
   constexpr std::uint64_t bits_of_two_52 = std::uint64_t{1023 + 52} << 52;
 
-  // a = 2^k m
+  // Decomposition a = 2^k m.
   const Bits bits = Traits::bits(a);
   const Bits biased = ((bits - root_of_half) + one) >> 52;
   const V k = Traits::from_bits(biased + bits_of_two_52) - V(two_52 + 1023.0);
   const V log2_m = powers::log2_of_mantissa(Traits::from_bits(bits - (biased << 52) + one));
 
-  // exponent * log2(a) = n + r. The first half of the exponent's digits times k is exact.
-  using Scalar = PackTraits<double>;
+  // Decomposition exponent * log2(a) = n + r. The first half of the exponent's digits times k is
+  // exact.
+  using Scalar = SimdTraits<double>;
   const double high = Scalar::from_bits(Scalar::bits(exponent) >> 27 << 27);
   const V rest = fused_multiply_add(V(exponent), log2_m, V(exponent - high) * k);
   const V shifted = fused_multiply_add(V(high), k, rest) + V(1.5 * two_52);

@@ -1,6 +1,6 @@
-// Random numbers as a pure function of what they are for: Philox4x32-10 (Salmon, Moraes, Dror &
-// Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There is no state, so numbers
-// depend neither on the number of ranks or threads nor on the order of drawing.
+// Counter-based random numbers as a pure function of their purpose: Philox4x32-10 (Salmon, Moraes,
+// Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There is no state, so
+// numbers depend neither on the number of ranks or threads nor on the order of drawing.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +29,13 @@ KOKKOS_INLINE_FUNCTION PhiloxBlock philox4x32_10(PhiloxBlock counter, std::uint3
   return counter;
 }
 
-// The random numbers that belong to one thing (a cell key, a particle id) at one step of a run.
+// Random numbers of one object (a cell key, a particle id) at one step of a run.
 class RandomStream {
  public:
   KOKKOS_INLINE_FUNCTION RandomStream(std::uint64_t seed, std::uint64_t key, std::uint32_t step)
       : seed_(seed), key_(key), step_(step) {}
 
-  // Draw number `draw`, uniform in [0, 1), with all 53 bits of a double.
+  // Returns draw number `draw`, uniform in [0, 1), with all 53 bits of a double.
   KOKKOS_INLINE_FUNCTION double uniform(std::uint32_t draw) const {
     const auto words = block(draw / 2);
     const int first = draw % 2 == 0 ? 0 : 2;
@@ -46,8 +46,8 @@ class RandomStream {
     double first, second;
   };
 
-  // Pair number `draw` of independent normal numbers of mean 0 and variance 1 (Box-Muller). It uses
-  // the same bits as the uniform draws 2 draw and 2 draw + 1.
+  // Returns pair number `draw` of independent normal numbers of mean 0 and variance 1 (Box-Muller).
+  // It uses the bits of the uniform draws 2 draw and 2 draw + 1.
   KOKKOS_INLINE_FUNCTION NormalPair normal_pair(std::uint32_t draw) const {
     const auto words = block(draw);
     const double nonzero = 1.0 - to_unit(words.word[0], words.word[1]);

@@ -1,5 +1,5 @@
-// What this program was built from, with and for. The texts are in a source of their own, which
-// CMake writes from cmake/version.cpp.in, so that a commit recompiles nothing else.
+// Build information of this program. The texts are in a separate source, which CMake generates from
+// cmake/version.cpp.in, so that a commit recompiles nothing else.
 #pragma once
 
 namespace octant {

@@ -12,8 +12,8 @@ using pencil::Range;
 
 Range shifted(Range range, int by) { return {range.begin + by, range.end + by}; }
 
-// The parts, of as many as pencil::part makes, that hold some of the cells; both counted from the
-// beginning of the axis.
+// Range of parts, as divided by pencil::part, that hold some of the cells; both are counted from
+// the start of the axis.
 Range parts_holding(Range cells, int all_cells, int parts) {
   const auto part_of = [&](std::int64_t cell) {
     return static_cast<int>(((cell + 1) * parts - 1) / all_cells);
@@ -32,7 +32,7 @@ void for_each_row(const pencil::Box& box, const pencil::Box& cells, const Copy& 
     }
 }
 
-// Adds `count` to the last segment, or makes one of a new rank.
+// Adds `count` to the last segment, or to a new segment for a new rank.
 void add_to_segment(std::vector<Segment>& segments, int rank, std::int64_t count) {
   if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
   segments.back().count += count;
@@ -82,7 +82,7 @@ std::vector<CellDelivery::Part> CellDelivery::parts_of_boxes(const CellSpread& s
   for (std::size_t n = 0; n < boxes_.size(); ++n) {
     const pencil::Box& box = boxes_[n];
     OCTANT_REQUIRE(box.cells() == 0 || intersection(box, spread.extent) == box,
-                   "cells from ({}, {}, {}) on are asked for, which are not there", box[0].begin,
+                   "the requested cells from ({}, {}, {}) onwards do not exist", box[0].begin,
                    box[1].begin, box[2].begin);
     spread.for_each_holder(box, [&](int rank, const pencil::Box& held) {
       parts.push_back({rank, held, n});
@@ -102,7 +102,7 @@ std::vector<pencil::Box> CellDelivery::ask(const Communicator& communicator) {
   }
   const auto plan = ExchangePlan::from_sends(communicator, std::move(sends));
   std::vector<pencil::Box> asked(static_cast<std::size_t>(plan.items_received()));
-  Exchanger exchanger("asking for initial cells", communicator, {.exchange = Backend::p2p});
+  Exchanger exchanger("requests for initial cells", communicator, {.exchange = Backend::p2p});
   exchanger.start_bytes(plan, std::as_bytes(std::span(asking)).data(),
                         std::as_writable_bytes(std::span(asked)).data(), sizeof(pencil::Box));
   exchanger.finish();

@@ -1,4 +1,4 @@
-// Brings cells of a grid from the ranks that made or read them to those that ask for them.
+// Communication of grid cells from the ranks that computed or read them to those that need them.
 #pragma once
 
 #include <cstddef>
@@ -12,27 +12,27 @@
 
 namespace octant::cosmology {
 
-// Place of a cell in the values of a box, [z][y][x].
+// Index of a cell in the values of a box, [z][y][x].
 inline std::size_t place(const pencil::Box& box, int x, int y, int z) {
   const auto [nx, ny, nz] = box.shape();
   const std::int64_t row = std::int64_t{z - box[2].begin} * ny + (y - box[1].begin);
   return static_cast<std::size_t>(row * nx + (x - box[0].begin));
 }
 
-// How the cells of a box lie on the ranks: in parts along y and z, as an x-pencil. Ranks beyond
-// those of the process grid hold nothing.
+// Distribution of the cells of a box over ranks: in parts along y and z, as an x-pencil. Ranks
+// beyond the process grid hold nothing.
 struct CellSpread {
   pencil::Box extent;
   pencil::ProcessGrid processes;
 
   pencil::Box box(int rank) const;
-  // Every rank that holds some of these cells, by ascending rank, and which ones.
+  // Calls visit(rank, cells) for every rank that holds some of these cells, in ascending order.
   void for_each_holder(const pencil::Box& cells,
                        const std::function<void(int rank, const pencil::Box& held)>& visit) const;
 };
 
-// The way of some boxes of cells to this rank. Memory: the boxes, and two buffers as large while
-// they are delivered.
+// Delivery of boxes of cells to this rank. Memory: the boxes, and two buffers of the same size
+// during the delivery.
 class CellDelivery {
  public:
   // `boxes` lie within spread.extent; they may overlap, be empty, and differ by rank. Collective.
@@ -41,8 +41,8 @@ class CellDelivery {
 
   const std::vector<pencil::Box>& boxes() const { return boxes_; }
 
-  // `own` are the values of spread.box(rank) as [z][y][x]. Returns the boxes' values one box after
-  // the other, each as [z][y][x]. Collective.
+  // `own` are the values of spread.box(rank) as [z][y][x]. Returns the values of the boxes in
+  // order, each as [z][y][x]. Collective.
   std::vector<double> deliver(std::span<const double> own);
 
  private:
@@ -50,7 +50,7 @@ class CellDelivery {
   struct Part {
     int rank;
     pencil::Box cells;
-    std::size_t target;  // the box
+    std::size_t target;  // index of the box
   };
   std::vector<Part> parts_of_boxes(const CellSpread& spread) const;
   std::vector<pencil::Box> ask(const Communicator& communicator);
@@ -58,10 +58,10 @@ class CellDelivery {
 
   pencil::Box own_;
   std::vector<pencil::Box> boxes_;
-  std::vector<std::int64_t> starts_;  // of the boxes' values, and the total
+  std::vector<std::int64_t> starts_;  // offsets of the boxes' values, and the total
   std::vector<Part> parts_;           // by ascending rank
-  std::vector<Segment> asking_;       // ranks that ask, with their number of parts
-  std::vector<pencil::Box> asked_;    // those parts
+  std::vector<Segment> asking_;       // requesting ranks, with their numbers of parts
+  std::vector<pencil::Box> asked_;    // parts requested by them
   ExchangePlan plan_;
   Exchanger exchanger_;
 };

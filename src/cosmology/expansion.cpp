@@ -16,7 +16,7 @@ const double k_step = (std::log(Expansion::k_a_max) - k_log_min) / k_intervals;
 
 double node_scale_factor(int n) { return std::exp(k_log_min + n * k_step); }
 
-// The integral of f from x to x + k_step, by Gauss's rule of five points.
+// Integral of f from x to x + k_step by five-point Gauss quadrature.
 template <class Function>
 double integrate_interval(double x, const Function& f) {
   constexpr std::array<double, 3> points{0.0, 0.5384693101056831, 0.9061798459386640};
@@ -29,24 +29,24 @@ double integrate_interval(double x, const Function& f) {
   return half * sum;
 }
 
-// Hermite's cubic through values and slopes (by ln a) at both ends of an interval.
+// Hermite cubic from values and slopes (by ln a) at both ends of an interval.
 double hermite(double fraction, double left, double left_slope, double right, double right_slope) {
   const double t = fraction, u = 1.0 - fraction;
   return u * u * ((1.0 + 2.0 * t) * left + t * k_step * left_slope) +
          t * t * ((1.0 + 2.0 * u) * right - u * k_step * right_slope);
 }
 
-// d tau / d ln a and d (H0 t) / d ln a.
+// Derivatives d tau / d ln a and d (H0 t) / d ln a.
 double tau_slope(const Background& background, double a) {
   return 1.0 / (a * a * background.hubble(a));
 }
 double time_slope(const Background& background, double a) { return 1.0 / background.hubble(a); }
 
-// Growth of first and second order and their derivatives by x = ln a.
+// First- and second-order growth and their derivatives by x = ln a.
 using GrowthState = std::array<double, 4>;
 
-// D'' + (2 + d ln E / d ln a) D' = 3/2 Omega_m(a) S with S = D1 for the first order and D2 - D1^2
-// for the second (Bouchet et al. 1995, eq. 2.37 and 2.40 written in ln a).
+// Growth equation D'' + (2 + d ln E / d ln a) D' = 3/2 Omega_m(a) S with S = D1 for the first
+// order and D2 - D1^2 for the second (Bouchet et al. 1995, eq. 2.37 and 2.40 written in ln a).
 GrowthState growth_slope(const Background& background, double x, const GrowthState& y) {
   const double a = std::exp(x);
   const double friction = 2.0 + background.hubble_slope(a);
@@ -70,8 +70,8 @@ GrowthState runge_kutta_step(const Background& background, double x, double h,
   return next;
 }
 
-// The growing mode long before matter rules: D = 1 + 3/2 a / a_equality (Meszaros 1974), which is a
-// without radiation; second order follows it as in a universe of matter.
+// Growing mode long before matter domination: D = 1 + 3/2 a / a_equality (Meszaros 1974), which is
+// a without radiation; the second order follows as in a matter-dominated universe.
 GrowthState earliest_growth(const Background& background, double a) {
   const double equality = background.omega_radiation / background.omega_m;
   const double d1 = a + 2.0 / 3.0 * equality;
@@ -110,8 +110,8 @@ Expansion::Expansion(const Background& background)
     if (!(background.hubble_squared(a) > 0.0))
       throw InputError(
           "cosmology: with omega_m = {}, omega_lambda = {}, omega_radiation = {}, w0 = {}, wa = {} "
-          "the universe does not expand through a = {:.3g}; Octant needs one that expands from "
-          "a = {:g} to {:g}",
+          "the universe does not expand through a = {:.3g}; expected parameters for which it "
+          "expands from a = {:g} to {:g}",
           background.omega_m, background.omega_lambda, background.omega_radiation, background.w0,
           background.wa, a, k_a_min, k_a_max);
   }
@@ -139,7 +139,7 @@ void Expansion::integrate_times() {
 }
 
 void Expansion::integrate_growth() {
-  // Equations are stiffer before the table begins, but the growing mode is known there.
+  // The equations are stiffer before the table begins, but the growing mode is known there.
   constexpr int k_substeps = 4;
   GrowthState y = earliest_growth(background_, k_a_min);
   for (int n = 0; n <= k_intervals; ++n) {
@@ -156,7 +156,7 @@ void Expansion::integrate_growth() {
 
 Expansion::Place Expansion::place(double a) const {
   OCTANT_REQUIRE(a >= k_a_min * (1.0 - 1e-12) && a <= k_a_max * (1.0 + 1e-12),
-                 "scale factor {}: only {} to {} are tabulated", a, k_a_min, k_a_max);
+                 "scale factor {} is outside the tabulated range, {} to {}", a, k_a_min, k_a_max);
   const double position = (std::log(a) - k_log_min) / k_step;
   const int node = std::clamp(static_cast<int>(position), 0, k_intervals - 1);
   return {node, position - node};
@@ -180,7 +180,7 @@ Growth Expansion::growth(double a) const {
   const Node &left = nodes_[n], &right = nodes_[n + 1];
   const double d1 = hermite(fraction, left.d1, left.d1_slope, right.d1, right.d1_slope);
   const double d2 = hermite(fraction, left.d2, left.d2_slope, right.d2, right.d2_slope);
-  // Slopes by the equations' own second derivatives.
+  // Slopes from the second derivatives in the differential equations.
   const auto second = [&](int node, int order) {
     const Node& at = nodes_[node];
     const double x = k_log_min + node * k_step;
@@ -196,15 +196,15 @@ Growth Expansion::growth(double a) const {
 double Expansion::scale_factor(double supercomoving_time) const {
   const double first = nodes_.front().tau, last = nodes_.back().tau;
   OCTANT_REQUIRE(supercomoving_time >= first && supercomoving_time <= last,
-                 "supercomoving time {}: only {} to {} are tabulated", supercomoving_time, first,
-                 last);
+                 "supercomoving time {} is outside the tabulated range, {} to {}",
+                 supercomoving_time, first, last);
   int low = 0, high = k_intervals;
   while (high - low > 1) {
     const int middle = (low + high) / 2;
     (nodes_[middle].tau <= supercomoving_time ? low : high) = middle;
   }
-  // Newton's iteration on the interpolant, from the chord; it is smooth and steep: four steps reach
-  // round-off.
+  // Newton's method on the interpolant, starting from the chord; the interpolant is smooth and
+  // steep, so four steps reach round-off.
   double a = node_scale_factor(low) * std::exp(k_step * (supercomoving_time - nodes_[low].tau) /
                                                (nodes_[high].tau - nodes_[low].tau));
   for (int n = 0; n < 4; ++n)

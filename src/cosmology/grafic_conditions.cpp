@@ -1,44 +1,63 @@
-#include "cosmology/grafic_conditions.hpp"
+// Initial conditions from a folder of grafic2 files, as written by MUSIC and monofonIC.
+#include "cosmology/initial_conditions.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "cosmology/lagrangian.hpp"
+#include "io/grafic.hpp"
 
 namespace octant::cosmology {
 
 namespace {
 
-// Of numbers in files, which are in single precision and typed by hand.
-constexpr double k_tolerance = 1e-4;
+// Every rank reads some planes of each file. Displacements are those of the files, or else follow
+// from the velocities to first order (Zel'dovich 1970): psi = v / (a H f1).
+//
+// Levels in the files are not exactly consistent. The overdensity of a cell covered by a finer
+// level is therefore replaced by the mean over the finer cells, and the mean of the whole box is
+// set to 0: the gas mass then does not depend on refinement. This requires reading and storing the
+// overdensities of all levels at once.
+class GraficConditions : public InitialConditions {
+ public:
+  GraficConditions(const Communicator& communicator, const std::string& path,
+                   const InitialHeader& expected, const Expansion& expansion);
 
-std::string file_of(InitialField field) {
-  const char axis = "xyz"[field.index % 3];
-  switch (field.quantity) {
-    case InitialQuantity::overdensity: return "ic_deltab";
-    case InitialQuantity::baryon_velocity: return fmt::format("ic_velb{}", axis);
-    case InitialQuantity::displacement: return fmt::format("ic_posc{}", axis);
-    case InitialQuantity::dark_velocity: return fmt::format("ic_velc{}", axis);
-    case InitialQuantity::refinement: return "ic_refmap";
-    case InitialQuantity::scalar: return fmt::format("ic_pvar_{:05}", field.index + 1);
-  }
-  return "";
-}
+  bool has(InitialField field) const override;
+  CellSpread spread(int level) const override;
+
+ protected:
+  std::vector<double> compute(int level, InitialField field) override;
+  std::string missing(InitialField field) const override;
+
+ private:
+  InitialField with_files(InitialField field) const;
+  std::vector<double> read(int level, const std::string& name);
+  void read_consistent_overdensities();
+  // Replaces the overdensity of cells covered by the next finer level.
+  void restrict_to(int level);
+
+  GraficFolder folder_;
+  double velocity_per_displacement_ = 0.0;          // a H f1, km/s per comoving Mpc/h
+  std::vector<std::vector<double>> overdensities_;  // of several levels, as returned by own()
+};
+
+// Tolerance for numbers in files, which are in single precision and typed by hand.
+constexpr double k_tolerance = 1e-4;
 
 void compare(const std::string& path, const char* name, double found, double expected) {
   if (std::abs(found - expected) <= k_tolerance * std::max(std::abs(found), std::abs(expected)))
     return;
   throw InputError(
-      "the files in '{}' are of {} = {:.7g}, but the parameters say {:.7g}: correct the parameter, "
-      "or use other initial conditions",
+      "the files in '{}' have {} = {:.7g}, but the parameter file has {:.7g}: correct the "
+      "parameter, or use other initial conditions",
       path, name, found, expected);
 }
 
-// The run's own numbers where the files agree with them.
+// Returns the run's own numbers after checking that the files agree.
 InitialHeader agreed(const GraficFolder& folder, const InitialHeader& expected) {
   const GraficLevel& base = folder.levels().front();
   const GraficHeader& file = base.header;
@@ -63,40 +82,7 @@ pencil::Box extent_of(const GraficLevel& level) {
   return extent;
 }
 
-const std::vector<InitialField>& fields_of_files() {
-  using enum InitialQuantity;
-  static const std::vector<InitialField> fields{
-      {overdensity},      {baryon_velocity, 0}, {baryon_velocity, 1}, {baryon_velocity, 2},
-      {displacement, 0},  {displacement, 1},    {displacement, 2},    {dark_velocity, 0},
-      {dark_velocity, 1}, {dark_velocity, 2},   {refinement}};
-  return fields;
-}
-
-GraficHeader header_of(const InitialHeader& header, const InitialLevel& level) {
-  const double spacing = header.box / level.side * 100.0 / header.hubble;
-  GraficHeader file;
-  for (int axis = 0; axis < 3; ++axis) {
-    file.cells[axis] = level.extent[axis].count();
-    file.offset[axis] = static_cast<float>(spacing * level.extent[axis].begin);
-  }
-  file.spacing = static_cast<float>(spacing);
-  file.scale_factor = static_cast<float>(header.scale_factor);
-  file.omega_m = static_cast<float>(header.omega_m);
-  file.omega_lambda = static_cast<float>(header.omega_lambda);
-  file.hubble = static_cast<float>(header.hubble);
-  return file;
-}
-
-// Level n of 2^n cells a side, as the folders are named.
-int level_number(const InitialLevel& level) {
-  int number = 0;
-  while (1 << number < level.side) ++number;
-  if (1 << number != level.side)
-    throw RunError("grafic levels require a power of two of cells per side, found {}", level.side);
-  return number;
-}
-
-// The same region in cells of twice, or half, the resolution.
+// The same region in cells of twice the resolution.
 pencil::Box doubled(const pencil::Box& box) {
   pencil::Box fine;
   for (int axis = 0; axis < 3; ++axis) fine.range[axis] = {2 * box[axis].begin, 2 * box[axis].end};
@@ -111,38 +97,53 @@ pencil::Box halved(const pencil::Box& box) {
 
 }  // namespace
 
+std::string grafic_file(InitialField field) {
+  const char axis = "xyz"[field.index % 3];
+  switch (field.quantity) {
+    case InitialQuantity::overdensity: return "ic_deltab";
+    case InitialQuantity::baryon_velocity: return fmt::format("ic_velb{}", axis);
+    case InitialQuantity::displacement: return fmt::format("ic_posc{}", axis);
+    case InitialQuantity::dark_velocity: return fmt::format("ic_velc{}", axis);
+    case InitialQuantity::refinement: return "ic_refmap";
+    case InitialQuantity::scalar: return fmt::format("ic_pvar_{:05}", field.index + 1);
+  }
+  return "";
+}
+
 GraficConditions::GraficConditions(const Communicator& communicator, const std::string& path,
                                    const InitialHeader& expected, const Expansion& expansion)
     : InitialConditions(communicator), folder_(communicator, path) {
   if (!has({InitialQuantity::dark_velocity}))
-    throw InputError("the levels of '{}' hold no ic_velcx, ic_velcy and ic_velcz", path);
+    throw InputError("the levels of '{}' do not contain ic_velcx, ic_velcy and ic_velcz", path);
   header_ = agreed(folder_, expected);
   velocity_per_displacement_ = velocity_rate(expansion.background(), header_.scale_factor) *
                                expansion.growth(header_.scale_factor).first_rate;
   for (const GraficLevel& level : folder_.levels())
     levels_.push_back({1 << level.number, extent_of(level)});
-  while (folder_.has(file_of({InitialQuantity::scalar, scalars_}))) ++scalars_;
-  if (folder_.has(file_of({InitialQuantity::overdensity})) &&
-      !folder_.has(file_of({InitialQuantity::baryon_velocity})))
-    log::info("{}: no ic_velbx, ic_velby and ic_velbz: gas has the velocities of dark matter",
-              path);
+  while (folder_.has(grafic_file({InitialQuantity::scalar, scalars_}))) ++scalars_;
+  if (folder_.has(grafic_file({InitialQuantity::overdensity})) &&
+      !folder_.has(grafic_file({InitialQuantity::baryon_velocity})))
+    log::info(
+        "{}: ic_velbx, ic_velby and ic_velbz are missing: using the velocities of the dark matter "
+        "for the gas",
+        path);
 }
 
 bool GraficConditions::has(InitialField field) const {
   if (field.quantity == InitialQuantity::displacement) return true;
-  return folder_.has(file_of(with_files(field)));
+  return folder_.has(grafic_file(with_files(field)));
 }
 
-// Gas without velocities of its own has those of dark matter, as in RAMSES.
+// Baryons without own velocities use those of dark matter, as in RAMSES.
 InitialField GraficConditions::with_files(InitialField field) const {
-  if (field.quantity == InitialQuantity::baryon_velocity && !folder_.has(file_of(field)))
+  if (field.quantity == InitialQuantity::baryon_velocity && !folder_.has(grafic_file(field)))
     return {InitialQuantity::dark_velocity, field.index};
   return field;
 }
 
 std::string GraficConditions::missing(InitialField field) const {
-  return fmt::format("the levels of '{}' hold no {}, which is needed", folder_.path(),
-                     file_of(field));
+  return fmt::format("the levels of '{}' do not contain the required {}", folder_.path(),
+                     grafic_file(field));
 }
 
 CellSpread GraficConditions::spread(int level) const {
@@ -155,9 +156,10 @@ std::vector<double> GraficConditions::compute(int level, InitialField field) {
     if (overdensities_.empty()) read_consistent_overdensities();
     return overdensities_.at(static_cast<std::size_t>(level));
   }
-  const std::string name = file_of(with_files(field));
+  const std::string name = grafic_file(with_files(field));
   if (folder_.has(name)) return read(level, name);
-  std::vector<double> values = read(level, file_of({InitialQuantity::dark_velocity, field.index}));
+  std::vector<double> values =
+      read(level, grafic_file({InitialQuantity::dark_velocity, field.index}));
   for (double& value : values) value /= velocity_per_displacement_;
   return values;
 }
@@ -166,15 +168,14 @@ std::vector<double> GraficConditions::read(int level, const std::string& name) {
   const pencil::Range planes = spread(level).box(communicator_.rank())[2];
   const int first = levels_.at(static_cast<std::size_t>(level)).extent[2].begin;
   std::vector<double> values;
-  communicator_.agree([&] {
+  communicator_.collective_try([&] {
     if (planes.count() == 0) return;
     const auto single =
         GraficFile(folder_.file(level, name)).planes({planes.begin - first, planes.count()});
     for (const float value : single)
       if (!std::isfinite(value))
-        throw InputError(
-            "'{}' holds the value {}: expected finite numbers; generate the file again",
-            folder_.file(level, name), value);
+        throw InputError("'{}' contains the non-finite value {}; regenerate or replace the file",
+                         folder_.file(level, name), value);
     values.assign(single.begin(), single.end());
   });
   return values;
@@ -185,7 +186,7 @@ void GraficConditions::read_consistent_overdensities() {
   overdensities_.resize(levels_.size());
   for (int level = count - 1; level >= 0; --level) {
     overdensities_[static_cast<std::size_t>(level)] =
-        read(level, file_of({InitialQuantity::overdensity}));
+        read(level, grafic_file({InitialQuantity::overdensity}));
     if (level + 1 < count) restrict_to(level);
   }
   const double mean = reproducible_sum(communicator_, overdensities_.front()) /
@@ -211,29 +212,11 @@ void GraficConditions::restrict_to(int level) {
       }
 }
 
-void write_grafic_folder(const Communicator& communicator, InitialConditions& from,
-                         const std::string& folder) {
-  std::vector<InitialField> fields = fields_of_files();
-  for (int n = 0; n < from.scalars(); ++n) fields.push_back({InitialQuantity::scalar, n});
-  for (int level = 0; level < std::ssize(from.levels()); ++level) {
-    const InitialLevel& cells = from.levels()[static_cast<std::size_t>(level)];
-    const std::string name = fmt::format("{}/level_{:03}", folder, level_number(cells));
-    communicator.agree([&] {
-      if (communicator.is_root()) std::filesystem::create_directories(name);
-    });
-    const CellSpread slabs{cells.extent,
-                           {1, std::min(communicator.size(), cells.extent[2].count())}};
-    const pencil::Box slab = slabs.box(communicator.rank());
-    CellDelivery delivery(communicator, from.spread(level), {slab});
-    for (const InitialField& field : fields) {
-      if (!from.has(field)) continue;
-      const std::vector<double> values = delivery.deliver(from.own(level, field));
-      const std::vector<float> single(values.begin(), values.end());
-      const std::int64_t first = slab[2].begin - (slab.cells() > 0 ? cells.extent[2].begin : 0);
-      write_grafic(communicator, name + "/" + file_of(field), header_of(from.header(), cells),
-                   {first, slab[2].count()}, single);
-    }
-  }
+std::unique_ptr<InitialConditions> read_grafic_folder(const Communicator& communicator,
+                                                      const std::string& path,
+                                                      const InitialHeader& expected,
+                                                      const Expansion& expansion) {
+  return std::make_unique<GraficConditions>(communicator, path, expected, expansion);
 }
 
 }  // namespace octant::cosmology

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "cosmology/grafic_conditions.hpp"
 #include "cosmology/initial_generator.hpp"
 
 namespace octant::cosmology {
@@ -12,7 +11,7 @@ namespace {
 
 using pencil::Range;
 
-// The cells, 2^shift times as large, that contain those of a box.
+// Cells 2^shift times as large that contain those of a box.
 pencil::Box coarsened(const pencil::Box& box, int shift) {
   if (box.cells() == 0) return {};
   pencil::Box coarse;
@@ -38,7 +37,7 @@ std::vector<double> InitialConditions::own(int level, InitialField field) {
     least = communicator_.min(least);
     if (!(least > -1.0))
       throw InputError(
-          "initial overdensity of baryons: the minimum is {:.4g}, expected above -1; choose an "
+          "the minimum initial baryon overdensity is {:.4g}; it must exceed -1; choose an "
           "earlier cosmology.start, or larger cells",
           least);
   }
@@ -63,8 +62,8 @@ InitialCells::InitialCells(const Communicator& communicator, InitialConditions& 
                 [&](const Contribution& part) { return !communicator.any(!part.targets.empty()); });
 }
 
-// Of each box, what lies in the extent of this level, unless the next finer level that may
-// contribute holds it all.
+// Part of each box that lies in the extent of this level; none if the next finer level that may
+// contribute covers the whole box.
 InitialCells::Contribution InitialCells::contribution(const Communicator& communicator, int level) {
   const auto& levels = from_.levels();
   const int shift = level_ - level;
@@ -118,15 +117,15 @@ void declare(ParameterSchema& schema, InitialOptions& options) {
   schema.add(
       "initial.path", options.path,
       {.meaning =
-           "Folder of the grafic files (level_005 and so on), for initial.kind = \"grafic\""});
+           "Directory of the grafic files (level_005 and so on), for initial.kind = \"grafic\""});
   schema.add("initial.cells", options.cells,
-             {.meaning = "Number of cells, and of particles, along each side of the generator's "
-                         "grid; 0: base grid of the mesh",
+             {.meaning = "Number of cells and particles per dimension in generated initial "
+                         "conditions; 0: same as the base grid",
               .min = 0,
               .max = 1 << 20});
   schema.add("initial.seed", options.seed,
-             {.meaning = "Seed of the generator's random phases; grids of different resolution "
-                         "share the modes that both resolve",
+             {.meaning = "Random seed for the phases of generated initial conditions; modes "
+                         "resolved on grids of different resolution are identical",
               .min = 0});
   schema.add("initial.order", options.order,
              {.meaning = "Order of Lagrangian perturbation theory", .min = 1, .max = 2});
@@ -135,10 +134,11 @@ void declare(ParameterSchema& schema, InitialOptions& options) {
                          "peaks, or from initial.table"});
   schema.add(
       "initial.table", options.table,
-      {.meaning = "Text file of k [h/Mpc] and linear P(k), for initial.transfer = \"table\""});
+      {.meaning =
+           "Text file with columns k [h/Mpc] and linear P(k), for initial.transfer = \"table\""});
   schema.add(
       "initial.sigma_8", options.sigma_8,
-      {.meaning = "Linear rms overdensity today in spheres of radius 8 Mpc/h", .above = 0.0});
+      {.meaning = "Present-day linear rms overdensity in spheres of radius 8 Mpc/h", .above = 0.0});
   schema.add("initial.spectral_index", options.spectral_index,
              {.meaning = "Spectral index n_s of the primordial power spectrum"});
 }
@@ -149,9 +149,9 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
                                                            const Expansion& expansion,
                                                            int base_cells) {
   if (options.kind == InitialKind::grafic && options.path.empty())
-    throw InputError("initial.kind = \"grafic\" requires initial.path, the folder of the files");
+    throw InputError("initial.kind = \"grafic\" requires initial.path, the directory of the files");
   if (options.kind == InitialKind::grafic)
-    return std::make_unique<GraficConditions>(communicator, options.path, header, expansion);
+    return read_grafic_folder(communicator, options.path, header, expansion);
   GeneratorOptions generator;
   generator.side = options.cells > 0 ? options.cells : base_cells;
   generator.seed = static_cast<std::uint64_t>(options.seed);

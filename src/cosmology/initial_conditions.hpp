@@ -1,5 +1,5 @@
 // Initial conditions of a cosmological run: gas and dark matter on one or several levels of cells,
-// from a folder of files or from the generator, for whoever fills the mesh and makes the particles.
+// from a folder of files or from the generator.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace octant::cosmology {
 enum class InitialQuantity {
   overdensity,      // of baryons, rho / mean - 1
   baryon_velocity,  // proper peculiar, km/s
-  displacement,     // of dark matter from the cell's centre, comoving Mpc/h
+  displacement,     // dark matter, relative to the cell's centre, comoving Mpc/h
   dark_velocity,    // proper peculiar, km/s
-  refinement,       // 1 where a cell is to be refined, 0 elsewhere
-  scalar,           // passive, of the gas
+  refinement,       // 1 in cells to be refined, else 0
+  scalar,           // passive scalar of the gas
 };
 
 struct InitialField {
@@ -30,7 +30,7 @@ struct InitialField {
   int index = 0;  // axis of vectors, 0 to 2; number of a scalar from 0 on
 };
 
-// What the initial conditions are of, and when.
+// Cosmology and epoch of the initial conditions.
 struct InitialHeader {
   double scale_factor = 0.0;
   double omega_m = 0.0, omega_lambda = 0.0, omega_b = 0.0;
@@ -38,10 +38,11 @@ struct InitialHeader {
   double box = 0.0;     // side in comoving Mpc/h
 };
 
-// Cells of one size. Level 0 is the whole periodic box, each further one has cells half as large.
+// Cells of one size. Level 0 is the whole periodic box; cells of each further level are half as
+// large.
 struct InitialLevel {
-  int side = 0;        // cells of this size along a side of the whole box
-  pencil::Box extent;  // those that the level holds, whole cells of the coarser level
+  int side = 0;        // number of cells of this size along a side of the whole box
+  pencil::Box extent;  // cells of the level, aligned with the coarser level
 };
 
 // The functions that read or compute are collective.
@@ -51,26 +52,26 @@ class InitialConditions {
 
   const InitialHeader& header() const { return header_; }
   const std::vector<InitialLevel>& levels() const { return levels_; }
-  // Passive scalars.
+  // Number of passive scalars.
   int scalars() const { return scalars_; }
-  // Whether every level holds this field.
+  // Returns true if every level has this field.
   virtual bool has(InitialField field) const = 0;
-  // Where the cells of a level are made or read.
+  // Distribution of the cells of a level over the ranks that compute or read them.
   virtual CellSpread spread(int level) const = 0;
-  // The values of spread(level).box(rank) as [z][y][x]. Files are read here, each plane by one
-  // rank: ask for all cells of a field at once (InitialCells). Throws InputError on every rank if
-  // there is no such field or an overdensity is below -1.
+  // Values of spread(level).box(rank) as [z][y][x]. Files are read here, each plane by one rank, so
+  // all cells of a field should be requested at once (InitialCells). Throws InputError on every
+  // rank if there is no such field or an overdensity is below -1.
   std::vector<double> own(int level, InitialField field);
 
-  // Whether a cell of a level lies in the extent of the next finer one: dark matter of each place
-  // has one particle, in the cell of the finest level that holds it.
+  // Returns true if a cell lies in the extent of the next finer level. Dark matter has one particle
+  // per cell of the finest level at each position.
   bool is_covered(int level, const std::array<int, 3>& cell) const;
 
  protected:
   explicit InitialConditions(const Communicator& communicator) : communicator_(communicator) {}
 
   virtual std::vector<double> compute(int level, InitialField field) = 0;
-  // In the user's terms, with what would be needed to have it.
+  // Error message for a missing field, with the requirements to provide it.
   virtual std::string missing(InitialField field) const = 0;
 
   Communicator communicator_;
@@ -79,21 +80,21 @@ class InitialConditions {
   int scalars_ = 0;
 };
 
-// Some cells of one size, which this rank asks for: blocks of a mesh, say. Memory: the cells.
+// Cells of one size requested by this rank, such as blocks of a mesh. Memory: the cells.
 class InitialCells {
  public:
-  // `boxes` in cells of `level`, which may be finer than all levels there are. They may be any
-  // boxes of the whole box, overlap, and differ by rank. Collective.
+  // `boxes` are in cells of `level`, which may be finer than all existing levels. They may be any
+  // boxes in the domain, overlap, and differ by rank. Collective.
   InitialCells(const Communicator& communicator, InitialConditions& from, int level,
                std::vector<pencil::Box> boxes);
 
-  // The boxes' values one box after the other, each as [z][y][x]. A cell that its level does not
-  // hold has the value of the finest coarser cell that contains it. Collective; throws as
+  // Values of the boxes in order, each as [z][y][x]. Cells outside of the extent of their level
+  // have the value of the finest coarser cell that contains them. Collective; throws as
   // InitialConditions::own.
   std::vector<double> get(InitialField field);
 
  private:
-  // What one level contributes: the parts of some boxes that lie in its extent.
+  // Contribution of one level: the parts of boxes that lie in its extent.
   struct Contribution {
     int level;
     std::vector<std::size_t> targets;  // box of each part
@@ -110,11 +111,11 @@ class InitialCells {
   std::vector<Contribution> contributions_;  // from the coarsest to the finest
 };
 
-// Where initial conditions come from.
+// Source of the initial conditions.
 enum class InitialKind { generate, grafic };
 constexpr auto names_of(InitialKind) { return std::array{"generate", "grafic"}; }
 
-// Section [initial] of a parameter file; see declare for what each means.
+// Section [initial] of a parameter file; see declare() for the meaning of each member.
 struct InitialOptions {
   InitialKind kind = InitialKind::generate;
   std::string path;
@@ -128,19 +129,26 @@ struct InitialOptions {
 
 void declare(ParameterSchema& schema, InitialOptions& options);
 
-// The initial conditions that the options ask for, of the universe that `header` and `expansion`
-// describe. With initial.kind = "grafic" a scale factor or box of 0 in the header is taken from the
-// files. base_cells is the side of the generator's grid where initial.cells is 0. Collective.
-// Throws InputError on every rank.
+// Creates the initial conditions for the options and the universe of `header` and `expansion`. With
+// initial.kind = "grafic" a scale factor or box of 0 in the header is taken from the files.
+// base_cells is the side of the generator's grid if initial.cells is 0. Collective. Throws
+// InputError on every rank.
 std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,
                                                            const InitialOptions& options,
                                                            const InitialHeader& header,
                                                            const Expansion& expansion,
                                                            int base_cells);
 
-// Writes all levels and fields as a folder of grafic2 files that `kind = "grafic"` reads.
-// Collective. Throws RunError on every rank if that fails on one.
-void write_grafic_folder(const Communicator& communicator, InitialConditions& from,
-                         const std::string& folder);
+// Name of the grafic2 file of a field, such as ic_deltab.
+std::string grafic_file(InitialField field);
+
+// Initial conditions from a folder of grafic2 files. `expected` is the run's universe. Collective.
+// Throws InputError on every rank: as GraficFolder, no velocities of dark matter, and a scale
+// factor, box or cosmology in the files that is not the expected one (a scale factor or box of 0
+// expects nothing).
+std::unique_ptr<InitialConditions> read_grafic_folder(const Communicator& communicator,
+                                                      const std::string& path,
+                                                      const InitialHeader& expected,
+                                                      const Expansion& expansion);
 
 }  // namespace octant::cosmology

@@ -1,23 +1,75 @@
 #include "cosmology/initial_generator.hpp"
 
+#include <array>
 #include <cmath>
 #include <numbers>
 
 #include "core/error.hpp"
-#include "cosmology/noise.hpp"
+#include "core/random.hpp"
 
 namespace octant::cosmology {
+
+namespace {
+
+using Wave = std::array<int, 3>;
+
+// Returns true for the wave of each pair of opposite waves that is drawn; the other is conjugate.
+bool is_drawn(const Wave& wave) {
+  for (const int component : {wave[2], wave[1], wave[0]})
+    if (component != 0) return component > 0;
+  return true;
+}
+
+std::uint64_t key_of(const Wave& wave) {
+  std::uint64_t key = 0;
+  for (const int component : wave)
+    key = key << 21 | static_cast<std::uint64_t>(component + (1 << 20));
+  return key;
+}
+
+}  // namespace
+
+std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z) {
+  const Wave wave{x, y, z};
+  if (wave == Wave{}) return 0.0;
+  const bool drawn = is_drawn(wave);
+  const RandomStream stream(seed, key_of(drawn ? wave : Wave{-x, -y, -z}), 0);
+  const auto [first, second] = stream.normal_pair(0);
+  return std::complex(first, drawn ? second : -second) * std::numbers::sqrt2 / 2.0;
+}
+
+std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
+                                const pencil::Cells& cells) {
+  const Wave wave{mode.x, mode.y, mode.z};
+  std::array<int, 3> signs;  // number of waves along each axis in the mode
+  double share = 1.0;
+  for (int axis = 0; axis < 3; ++axis) {
+    signs[axis] = 2 * wave[axis] == cells[axis] ? 2 : 1;
+    share *= static_cast<double>(cells[axis]) / signs[axis];
+  }
+  std::complex<double> sum = 0.0;
+  for (int n = 0; n < signs[0] * signs[1] * signs[2]; ++n) {
+    const int x = n % signs[0] == 0 ? wave[0] : -wave[0];
+    const int y = n / signs[0] % signs[1] == 0 ? wave[1] : -wave[1];
+    const int z = n / signs[0] / signs[1] == 0 ? wave[2] : -wave[2];
+    const double phase = static_cast<double>(x) / cells[0] + static_cast<double>(y) / cells[1] +
+                         static_cast<double>(z) / cells[2];
+    sum += noise_wave(seed, x, y, z) * std::polar(1.0, std::numbers::pi * phase);  // k.(h / 2)
+  }
+  return sum * std::sqrt(share);
+}
 
 namespace {
 
 void check(const GeneratorOptions& options, const InitialHeader& header) {
   if (!(header.box > 0.0) || !(header.scale_factor > 0.0))
     throw InputError(
-        "generated initial conditions need a box and a scale factor, but these are "
+        "box size and scale factor of generated initial conditions must be positive, but they are "
         "{} Mpc/h and {}",
         header.box, header.scale_factor);
   if (options.side < 2)
-    throw InputError("initial.cells = {} is too few for a generated field", options.side);
+    throw InputError("initial.cells = {} is too small for generated initial conditions",
+                     options.side);
 }
 
 }  // namespace
@@ -36,10 +88,11 @@ GeneratedConditions::GeneratedConditions(const Communicator& communicator,
   const pencil::Cells cells{side, side, side};
   processes_ = pencil::fitting_process_grid(communicator.size(), cells);
 
-  // The corner of the modes, so that a table that ends before fails on every rank.
+  // Largest wave number, so that a table that ends below it fails on every rank.
   const double largest_k = std::sqrt(3.0) * std::numbers::pi * side / header.box;
   std::optional<LinearPower> power;
-  communicator.agree([&] { static_cast<void>(power.emplace(options.spectrum)(largest_k)); });
+  communicator.collective_try(
+      [&] { static_cast<void>(power.emplace(options.spectrum)(largest_k)); });
   const bool takes_part = communicator.rank() < processes_.ranks();
   const Communicator active = communicator.split(takes_part ? 0 : 1);
   if (!takes_part) return;
@@ -57,7 +110,7 @@ bool GeneratedConditions::has(InitialField field) const {
 
 std::string GeneratedConditions::missing(InitialField field) const {
   return fmt::format(
-      "generated initial conditions hold no {}; files do (initial.kind = \"grafic\")",
+      "generated initial conditions contain no {}; use files (initial.kind = \"grafic\")",
       field.quantity == InitialQuantity::scalar ? "passive scalars" : "refinement mask");
 }
 

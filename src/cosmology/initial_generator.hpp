@@ -1,14 +1,34 @@
-// Initial conditions made from a power spectrum and a seed.
+// Initial conditions generated from a power spectrum and a seed.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <optional>
 
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/lagrangian.hpp"
 #include "cosmology/linear_power.hpp"
+#include "pencil/fourier.hpp"
 
 namespace octant::cosmology {
+
+// White Gaussian noise whose waves depend on the box, not on a grid: all grids of a box have
+// exactly the same waves as far as they resolve them.
+//
+// (Noise drawn by cell, with coarser cells as means over finer ones, lacks this property: the means
+// alias short waves into long ones. At half the resolution, 16^3 cells, displacements then differ
+// by a third.)
+
+// Amplitude of one noise wave, exp(i k.x) with k = 2 pi / box (x, y, z) and x relative to the box's
+// lower corner: a complex normal number with <|w|^2> = 1, a function of seed and wave alone;
+// opposite waves are conjugate, and w of (0, 0, 0) is 0. |x|, |y|, |z| < 2^20.
+std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z);
+
+// Coefficient of a mode of noise with independent cells of variance 1, sampled at the centres of a
+// grid: that of an unscaled transform of the cells' values (PeriodicFourier::forward), except for
+// the mean, which is 0. Nyquist modes contain the waves of both signs, which alias on the grid.
+std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
+                                const pencil::Cells& cells);
 
 struct GeneratorOptions {
   int side = 32;  // cells along each axis
@@ -17,13 +37,14 @@ struct GeneratorOptions {
   SpectrumOptions spectrum;
 };
 
-// One level: white noise times the square root of the spectrum, moved by Lagrangian perturbation
-// theory. Gas and dark matter are one fluid; the gas's overdensity is the linear one, and its
-// velocity at a cell's centre is that of the dark matter that comes from there. Memory: some ten
-// numbers per cell, spread over as many ranks as the grid is worth.
+// One level: white noise times the square root of the spectrum, displaced by Lagrangian
+// perturbation theory. Gas and dark matter are one fluid; the gas has the linear overdensity, and
+// its velocity at a cell's centre is that of the dark matter that starts there. Memory: about ten
+// numbers per cell, distributed over as many ranks as the grid size justifies.
 class GeneratedConditions : public InitialConditions {
  public:
-  // Collective. Throws InputError on every rank: no box or scale factor, and as LinearPower.
+  // Collective. Throws InputError on every rank if the box or scale factor is missing, and as
+  // LinearPower.
   GeneratedConditions(const Communicator& communicator, const GeneratorOptions& options,
                       const InitialHeader& header, const Expansion& expansion);
 
@@ -38,7 +59,7 @@ class GeneratedConditions : public InitialConditions {
   Growth growth_;
   double rate_ = 0.0;  // velocity_rate()
   pencil::ProcessGrid processes_;
-  std::optional<LagrangianFields> fields_;  // on ranks that hold cells
+  std::optional<LagrangianFields> fields_;  // on ranks with cells
 };
 
 }  // namespace octant::cosmology

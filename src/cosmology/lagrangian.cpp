@@ -85,8 +85,8 @@ std::vector<double> LagrangianFields::tidal_field(int i, int j) {
   });
 }
 
-// 1/2 ((laplacian phi1)^2 - sum over i and j of (d_i d_j phi1)^2), so that one second derivative is
-// held at a time.
+// Source 1/2 ((laplacian phi1)^2 - sum over i and j of (d_i d_j phi1)^2), which needs one second
+// derivative in memory at a time.
 std::vector<double> LagrangianFields::second_order_source() {
   std::vector<double> source = overdensity(1.0);
   for (double& value : source) value *= 0.5 * value;
@@ -103,7 +103,7 @@ std::vector<double> LagrangianFields::overdensity(double d1) {
   return field([&](const Mode&, std::size_t n) { return d1 * first_[n]; });
 }
 
-// psi1 = i k delta / k^2 and psi2 = -i k laplacian(phi2) / k^2.
+// Displacements psi1 = i k delta / k^2 and psi2 = -i k laplacian(phi2) / k^2.
 std::vector<double> LagrangianFields::displaced(int axis, double first, double second) {
   return field([&](const Mode& mode, std::size_t n) {
     const int modes[3] = {mode.x, mode.y, mode.z};

@@ -21,7 +21,7 @@ double top_hat(double x) {
   return 3.0 * (std::sin(x) - x * std::cos(x)) / (x * x * x);
 }
 
-// Eqs. 19-20 with q from eq. 10.
+// Pressureless transfer function, eqs. 19-20 with q from eq. 10.
 double pressureless(double q, double alpha, double beta) {
   const double c = 14.2 / alpha + 386.0 / (1.0 + 69.9 * std::pow(q, 1.08));
   const double l = std::log(std::numbers::e + 1.8 * beta * q);
@@ -41,16 +41,17 @@ Table read_table(const std::string& path) {
     std::istringstream columns(line.substr(0, line.find('#')));
     double k = 0.0, power = 0.0;
     if (columns >> std::ws; columns.eof()) continue;
-    if (!(columns >> k >> power) || !(k > 0.0) || !(power > 0.0))
+    if (!(columns >> k >> power) || !(k > 0.0) || !(power > 0.0) || !(columns >> std::ws).eof())
       throw InputError("{}:{}: expected two positive numbers, k in h/Mpc and P(k), found '{}'",
                        path, number, line);
     if (!table.log_k.empty() && std::log(k) <= table.log_k.back())
-      throw InputError("{}:{}: k = {} is not above that of the line before", path, number, k);
+      throw InputError("{}:{}: k = {} is not larger than that of the previous line", path, number,
+                       k);
     table.log_k.push_back(std::log(k));
     table.log_power.push_back(std::log(power));
   }
   if (table.log_k.size() < 2)
-    throw InputError("'{}' holds {} values of the power spectrum; at least 2 are needed", path,
+    throw InputError("'{}' contains {} values of the power spectrum; at least 2 are required", path,
                      table.log_k.size());
   return table;
 }
@@ -74,7 +75,7 @@ EisensteinHu::EisensteinHu(double omega_m, double omega_b, double h, double cmb_
                         (1.0 + b1 * std::pow(ob, b2));
   const auto momentum_ratio = [&](double z) { return 31.5 * ob / theta4 * (1000.0 / z); };
   const double r_drag = momentum_ratio(z_drag), r_equality = momentum_ratio(z_equality);
-  // Without baryons the sound horizon is the limit, in which both ratios vanish together.
+  // The sound horizon without baryons is the limit in which both ratios vanish together.
   sound_horizon_ =
       2.0 / (3.0 * k_equality_) *
       (ob > 0.0 ? std::sqrt(6.0 / r_equality) *
@@ -98,7 +99,7 @@ EisensteinHu::EisensteinHu(double omega_m, double omega_b, double h, double cmb_
   beta_b_ = 0.5 + f_b_ + (3.0 - 2.0 * f_b_) * std::sqrt(square(17.2 * om) + 1.0);
   beta_node_ = 8.41 * std::pow(om, 0.435);
 
-  // Without peaks, eqs. 26 and 31.
+  // Smooth transfer function, eqs. 26 and 31.
   smooth_sound_horizon_ = 44.5 * std::log(9.83 / om) / std::sqrt(1.0 + 10.0 * std::pow(ob, 0.75));
   alpha_gamma_ =
       1.0 - 0.328 * std::log(431.0 * om) * f_b_ + 0.38 * std::log(22.3 * om) * f_b_ * f_b_;
@@ -164,8 +165,8 @@ double LinearPower::table_shape(double k) const {
     return std::exp(log_power_.front() + options_.spectral_index * (x - log_k_.front()));
   if (x > log_k_.back() + 1e-9)
     throw InputError(
-        "the power spectrum '{}' ends at k = {:.6g} h/Mpc, but {:.6g} is needed: give a longer "
-        "table, or a larger box or fewer cells",
+        "the power spectrum '{}' ends at k = {:.6g} h/Mpc, but {:.6g} is required: provide a "
+        "longer table, or use a larger box or fewer cells",
         options_.table, std::exp(log_k_.back()), k);
   const auto above = std::lower_bound(log_k_.begin(), log_k_.end() - 1, x);
   const auto n = static_cast<std::size_t>(above - log_k_.begin());
@@ -174,8 +175,8 @@ double LinearPower::table_shape(double k) const {
 }
 
 double LinearPower::sigma(double radius) const {
-  // Simpson's rule in ln k; 256 intervals per factor e resolve W's oscillations up to k r = 100,
-  // beyond which the integrand has fallen by more than 1e-8.
+  // Simpson's rule in ln k; 256 intervals per factor e resolve the oscillations of W up to k r =
+  // 100, beyond which the integrand has fallen by more than 1e-8.
   constexpr int k_per_e_fold = 256;
   const double lower = std::log(1e-6 / radius);
   double upper = std::log(100.0 / radius);

@@ -1,4 +1,4 @@
-// The linear power spectrum of matter today.
+// Linear matter power spectrum at z = 0.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace octant::cosmology {
 
-// Transfer functions: Eisenstein & Hu (1998), the same without acoustic peaks, or from a table.
+// Transfer functions: Eisenstein & Hu (1998), their version without acoustic peaks, or a table.
 enum class Transfer { eisenstein_hu, eisenstein_hu_smooth, table };
 constexpr auto names_of(Transfer) {
   return std::array{"eisenstein_hu", "eisenstein_hu_smooth", "table"};
@@ -21,7 +21,7 @@ struct SpectrumOptions {
   double sigma_8 = 0.8;             // rms overdensity in spheres of 8 Mpc/h
   double spectral_index = 0.96;     // n_s of the primordial spectrum, P ~ k^n_s
   Transfer transfer = Transfer::eisenstein_hu;
-  std::string table;  // the file, for Transfer::table
+  std::string table;  // file name, for Transfer::table
 };
 
 // Transfer function of Eisenstein & Hu (1998, ApJ 496, 605), T -> 1 at small k. k in 1/Mpc.
@@ -31,14 +31,14 @@ class EisensteinHu {
 
   // Cold dark matter and baryons with acoustic peaks: their eq. 16.
   double operator()(double k) const;
-  // Without peaks, only with the suppression by baryons: their eqs. 29-31.
+  // Transfer function without acoustic peaks, with the suppression by baryons: their eqs. 29-31.
   double smooth(double k) const;
 
  private:
   double dark_matter(double k) const;  // eqs. 17-20
   double baryons(double k) const;      // eqs. 21-24
 
-  double f_b_, f_c_;             // shares of baryons and dark matter in matter
+  double f_b_, f_c_;             // baryon and dark matter fractions of matter
   double gamma_h_, theta_;       // omega_m h^2 / h = Gamma h, CMB temperature / 2.7 K
   double k_equality_, k_silk_;   // 1/Mpc
   double sound_horizon_;         // Mpc
@@ -47,19 +47,19 @@ class EisensteinHu {
   double alpha_c_, beta_c_, alpha_b_, beta_b_, beta_node_;
 };
 
-// P(k) today, normalised to sigma_8.
+// P(k) at z = 0, normalised to sigma_8.
 class LinearPower {
  public:
-  // Throws InputError: baryons outnumber matter, or the table cannot be read. A table is a text
-  // file; each line has k in h/Mpc, ascending, and P(k) today in any unit, further columns and what
-  // follows # are ignored. It is interpolated in logarithms; below its first k, P ~ k^n_s. Every
-  // rank reads it.
+  // Throws InputError if there are more baryons than matter, or the table cannot be read. A table
+  // is a text file with k in h/Mpc, ascending, and P(k) at z = 0 in any unit on each line; further
+  // columns and text after # are ignored. Interpolation is logarithmic; below the first k, P ~
+  // k^n_s. Every rank reads it.
   explicit LinearPower(const SpectrumOptions& options);
 
-  // In (Mpc/h)^3 at k > 0 in h/Mpc. Throws InputError beyond the end of a table.
+  // Power in (Mpc/h)^3 at k > 0 in h/Mpc. Throws InputError beyond the end of a table.
   double operator()(double k) const { return amplitude_ * shape(k); }
 
-  // rms overdensity in spheres of `radius` Mpc/h: sigma^2 = int dk k^2 P(k) W(k r)^2 / (2 pi^2),
+  // Rms overdensity in spheres of `radius` Mpc/h: sigma^2 = int dk k^2 P(k) W(k r)^2 / (2 pi^2),
   // W(x) = 3 (sin x - x cos x) / x^3.
   double sigma(double radius) const;
 
@@ -69,7 +69,7 @@ class LinearPower {
 
   SpectrumOptions options_;
   EisensteinHu eisenstein_hu_;
-  std::vector<double> log_k_, log_power_;  // of the table
+  std::vector<double> log_k_, log_power_;  // from the table
   double amplitude_ = 1.0;
 };
 

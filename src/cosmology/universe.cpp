@@ -1,5 +1,6 @@
 #include "cosmology/universe.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <regex>
 
@@ -7,6 +8,36 @@
 #include "core/parameters.hpp"
 
 namespace octant::cosmology {
+
+namespace {
+constexpr double k_megaparsec = 1e6 * constants::k_parsec;
+// Redshift at which gas and radiation decouple thermally, and the radiation temperature at z = 0 in
+// K.
+constexpr double k_decoupling = 137.0, k_radiation_today = 2.726;
+}  // namespace
+
+double hubble_constant(double h) { return 100.0 * h * 1e5 / k_megaparsec; }
+
+double critical_density(double h) {
+  const double hubble = hubble_constant(h);
+  return 3.0 * hubble * hubble / (8.0 * M_PI * constants::k_gravitational);
+}
+
+CodeUnits supercomoving_units(const Box& box, double a) {
+  const double length = a * box.megaparsecs / box.h * k_megaparsec;
+  const double density = box.omega_m * critical_density(box.h) / (a * a * a);
+  return {.length = length,
+          .mass = density * length * length * length,
+          .time = a * a / hubble_constant(box.h)};
+}
+
+// The gas cools as 1 / a^2 by expansion.
+double unheated_temperature(double a) {
+  const double radiation = k_radiation_today / a;
+  return radiation * std::min(1.0, 1.0 / (a * (1.0 + k_decoupling)));
+}
+
+double poisson_coupling(double omega_m, double a) { return 1.5 * omega_m * a; }
 
 namespace {
 
@@ -25,19 +56,15 @@ void declare(ParameterSchema& schema, CosmologyOptions& o) {
              {.meaning = "Comoving integration in an expanding universe; the domain is a periodic "
                          "comoving box and code units are supercomoving"});
   schema.add("cosmology.omega_m", o.omega_m,
-             {.unit = "critical density",
-              .meaning = "Matter density parameter today, dark matter and baryons",
-              .above = 0.0});
+             {.meaning = "Matter density parameter today (dark matter and baryons)", .above = 0.0});
   schema.add("cosmology.omega_lambda", o.omega_lambda,
-             {.unit = "critical density", .meaning = "Dark-energy density parameter today"});
-  schema.add("cosmology.omega_b", o.omega_b,
-             {.unit = "critical density",
-              .meaning = "Baryon density parameter today, included in cosmology.omega_m",
-              .min = 0});
+             {.meaning = "Dark-energy density parameter today"});
+  schema.add(
+      "cosmology.omega_b", o.omega_b,
+      {.meaning = "Baryon density parameter today, included in cosmology.omega_m", .min = 0});
   schema.add("cosmology.omega_radiation", o.omega_radiation,
-             {.unit = "critical density",
-              .meaning = "Radiation density parameter today; curvature makes up the difference of "
-                         "all density parameters to one",
+             {.meaning = "Radiation density parameter today; the curvature parameter is 1 minus "
+                         "the sum of all density parameters",
               .min = 0});
   schema.add("cosmology.w0", o.w0,
              {.meaning = "Equation-of-state parameter w0 of dark energy today"});
@@ -57,7 +84,7 @@ void declare(ParameterSchema& schema, CosmologyOptions& o) {
       {.meaning =
            "End of the run: a redshift such as \"z = 0\" or a scale factor such as \"a = 1\""});
   schema.add("cosmology.largest_growth", o.largest_growth,
-             {.meaning = "Maximum relative growth of the scale factor in a step",
+             {.meaning = "Maximum relative change in the scale factor per step",
               .max = 0.5,
               .above = 0.0});
 }
@@ -74,8 +101,8 @@ double scale_factor_of(const std::string& text, const std::string& parameter) {
   }
   if (a >= Expansion::k_a_min && a <= Expansion::k_a_max) return a;
   throw InputError(
-      "{} = \"{}\": expected a redshift as \"z = 29.5\" or a scale factor as \"a = 0.5\", with "
-      "scale factors of {:g} to {:g}",
+      "{} = \"{}\": expected a redshift such as \"z = 29.5\" or a scale factor such as \"a = "
+      "0.5\", with scale factors between {:g} and {:g}",
       parameter, text, Expansion::k_a_min, Expansion::k_a_max);
 }
 
@@ -86,8 +113,8 @@ Universe::Universe(const CosmologyOptions& options)
         "cosmology.enabled = true requires cosmology.box, the side of the box in Mpc/h");
   if (options.omega_b >= options.omega_m)
     throw InputError(
-        "cosmology.omega_b = {} leaves no dark matter with cosmology.omega_m = {}; expected a "
-        "smaller value",
+        "cosmology.omega_b = {} leaves no dark matter with cosmology.omega_m = {}; decrease "
+        "cosmology.omega_b",
         options.omega_b, options.omega_m);
 }
 
@@ -95,7 +122,7 @@ double Universe::newton_constant(double time) const {
   return poisson_coupling(options_.omega_m, scale_factor(time)) / (4.0 * M_PI);
 }
 
-// da/dtau = a^3 H / H0.
+// Growth rate da/dtau = a^3 H / H0.
 double Universe::longest_step(double time) const {
   const double a = scale_factor(time);
   return options_.largest_growth / (a * a * expansion_.background().hubble(a));
@@ -109,7 +136,7 @@ CodeUnits Universe::units(double scale_factor) const {
                              scale_factor);
 }
 
-// In supercomoving units pressures of an adiabatic gas do not change by expansion.
+// The pressure of an adiabatic gas is constant in supercomoving units.
 double Universe::unheated_pressure() const {
   return unheated_temperature(1.0) / k_molecular_weight / units(1.0).temperature();
 }

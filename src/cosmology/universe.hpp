@@ -1,9 +1,9 @@
-// The universe of a run: the parameters `cosmology.*`, and what follows from them at each time.
+// Universe of a run: the parameters `cosmology.*`, and derived quantities as functions of time.
 #pragma once
 
 #include <string>
 
-#include "cosmology/comoving_units.hpp"
+#include "core/units.hpp"
 #include "cosmology/expansion.hpp"
 
 namespace octant {
@@ -12,6 +12,42 @@ class ParameterSchema;
 
 namespace octant::cosmology {
 
+// --- supercomoving units (Martel & Shapiro 1998) and what they are in physical ones --------------
+//
+// Length is in units of the box, density in units of the mean matter density, and time in 1 / H0
+// with d tau = H0 dt / a^2. Gas of gamma = 5/3 then obeys the equations of a static box, and the
+// potential those of gravity with the coupling below.
+
+// Mean molecular weight of neutral gas with a helium mass fraction of 0.24, in proton masses.
+inline constexpr double k_molecular_weight = 1.22;
+
+// Comoving, periodic box.
+struct Box {
+  double omega_m = 1.0, omega_b = 0.0;
+  double h = 0.7;          // H0 / (100 km/s/Mpc)
+  double megaparsecs = 1;  // side of the box at z = 0, in Mpc / h
+};
+
+// H0 in 1/s.
+double hubble_constant(double h);
+// Critical density at z = 0 in g cm^-3: 3 H0^2 / (8 pi G).
+double critical_density(double h);
+
+// Code units of length, mass and time as physical (not comoving) quantities in cgs at scale factor
+// a: a code velocity times units.velocity() is a peculiar velocity in cm/s, pressure over density
+// times units.temperature() is temperature over mean molecular weight in K.
+CodeUnits supercomoving_units(const Box& box, double a);
+
+// Temperature in K of gas of mean density that has cooled by expansion alone since it decoupled
+// from the cosmic background at z = 137.
+double unheated_temperature(double a);
+
+// Coupling in Poisson's equation in these units: laplacian(phi) = coupling (rho - 1) with 3/2
+// omega_m a.
+double poisson_coupling(double omega_m, double a);
+
+// --- the universe of a run -----------------------------------------------------------------------
+
 // Section [cosmology].
 struct CosmologyOptions {
   bool enabled = false;
@@ -19,23 +55,24 @@ struct CosmologyOptions {
   double w0 = -1.0, wa = 0.0;
   double h = 0.6766;
   double box = 0.0;   // side in comoving Mpc/h
-  std::string start;  // as in scale_factor_of; empty: that of the files
+  std::string start;  // format of scale_factor_of(); empty: from the files
   std::string end = "z = 0";
-  double largest_growth = 0.1;  // of a in a step
+  double largest_growth = 0.1;  // maximum relative growth of a in a step
 };
 
 void declare(ParameterSchema& schema, CosmologyOptions& options);
 
-// The scale factor that a text says: "z = 29.5", a redshift, or "a = 0.5", a scale factor. Throws
-// InputError, naming the parameter, for anything else or beyond what Expansion tabulates.
+// Parses a scale factor from "z = 29.5", a redshift, or "a = 0.5", a scale factor. Throws
+// InputError with the name of the parameter for other text or values outside the range of
+// Expansion.
 double scale_factor_of(const std::string& text, const std::string& parameter);
 
 inline double redshift(double scale_factor) { return 1.0 / scale_factor - 1.0; }
 
-// Times are supercomoving, in units of 1 / H0: zero today and negative before.
+// Times are supercomoving, in units of 1 / H0: zero at z = 0 and negative before.
 class Universe {
  public:
-  // Throws InputError for parameters that describe no universe or no box.
+  // Throws InputError for parameters without a valid universe or box.
   explicit Universe(const CosmologyOptions& options);
 
   const CosmologyOptions& options() const { return options_; }
@@ -44,13 +81,14 @@ class Universe {
   double scale_factor(double time) const { return expansion_.scale_factor(time); }
   double end_time() const { return time(scale_factor_of(options_.end, "cosmology.end")); }
 
-  // Newton's constant in supercomoving units, 3 omega_m a / (8 pi): it grows.
+  // Gravitational constant in supercomoving units, 3 omega_m a / (8 pi), which grows with a.
   double newton_constant(double time) const;
-  // The time in which a grows by the share of itself that a step may take, at the present rate.
+  // Time in which a grows by the maximum fraction per step, at the present rate.
   double longest_step(double time) const;
-  // What the code's numbers are as physical quantities.
+  // Code units as physical quantities.
   CodeUnits units(double scale_factor) const;
-  // In code units, of gas of density 1 that expansion alone has cooled: the same at all times.
+  // Pressure in code units of gas of density 1 that has cooled by expansion alone; constant in
+  // time.
   double unheated_pressure() const;
 
  private:

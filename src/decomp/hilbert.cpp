@@ -5,11 +5,11 @@
 namespace octant {
 
 // The curve visits the octants of a cube in the order of the reflected Gray code, in which
-// successive octants share a face. Within each octant it is the same curve, turned and mirrored so
-// that it enters next to where the previous octant was left. A pose says how: the corner (an octant
-// number) in which the curve enters the cube, and the axis along which it leaves for the cube's
-// other end of that axis. An octant is expressed in the frame of the pose by mirroring at the entry
-// corner and turning the axes so that the exit axis comes last.
+// successive octants share a face. In each octant it is the same curve, rotated and mirrored so
+// that it enters next to the end of the previous octant. A pose describes this: the corner (an
+// octant number) where the curve enters the cube, and the axis along which it leaves, at the other
+// end of that axis. An octant is expressed in the frame of the pose by mirroring at the entry
+// corner and rotating the axes so that the exit axis comes last.
 namespace {
 
 struct Pose {
@@ -19,19 +19,19 @@ struct Pose {
   int into_frame(int octant) const { return turn_down(octant ^ entry, axis + 1); }
   int out_of_frame(int octant) const { return turn_up(octant, axis + 1) ^ entry; }
 
-  // The pose of the curve within the octant that it visits as number `step` of this cube.
+  // Pose of the curve within the octant that it visits as number `step` of this cube.
   Pose within(int step) const {
     return {out_of_frame(k_entry[step]), (axis + k_axis[step] + 1) % 3};
   }
 
  private:
-  // In the frame where a cube is entered at corner 0 and left along the last axis (the Gray code
-  // ends in octant 4): the entry corner and exit axis within the octant of each step. The exit axis
-  // of a step is the axis that the Gray code crosses next, and entries follow from continuity.
+  // Entry corner and exit axis within the octant of each step, in the frame where the cube is
+  // entered at corner 0 and left along the last axis (the Gray code ends in octant 4). The exit
+  // axis of a step is the axis that the Gray code crosses next; entries follow from continuity.
   static constexpr std::array<int, 8> k_entry{0, 0, 0, 3, 3, 6, 6, 5};
   static constexpr std::array<int, 8> k_axis{0, 1, 1, 2, 2, 1, 1, 0};
 
-  // Renames axis a to a + shift, or back.
+  // Renames axis a to a + shift; the inverse is turn_down().
   static int turn_up(int octant, int shift) {
     return (octant << shift % 3 | octant >> (3 - shift % 3)) & 7;
   }

@@ -1,17 +1,17 @@
-// The Hilbert curve in three dimensions: an order of blocks in which successors are neighbours.
+// Three-dimensional Hilbert curve: an order of blocks in which successors are neighbours.
 #pragma once
 
 #include "decomp/morton.hpp"
 
 namespace octant {
 
-// Where the curve through the cube of 2^bits blocks per axis visits the block at `c`, counted from
-// 0. A bijection; consecutive blocks share a face. Nested: the index of a block's parent on the
-// curve with one bit less is the block's own index >> 3. 0 <= c < 2^bits, 0 <= bits <=
+// Index of the block at `c` along the curve through the cube of 2^bits blocks per axis, from 0. A
+// bijection; consecutive blocks share a face. Nested: the index of a block's parent on the curve
+// with one bit less is the block's own index >> 3. 0 <= c < 2^bits, 0 <= bits <=
 // k_key_bits_per_axis.
 Key hilbert_encode(const BlockCoordinates& c, int bits);
 
-// The block that the curve visits at `index`: the inverse of hilbert_encode.
+// Block at an index along the curve: the inverse of hilbert_encode.
 BlockCoordinates hilbert_decode(Key index, int bits);
 
 }  // namespace octant

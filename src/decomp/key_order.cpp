@@ -4,23 +4,24 @@
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
-#include "decomp/reduction.hpp"
 #include "decomp/wall_search.hpp"
+#include "decomp/work.hpp"
 
 namespace octant {
 namespace {
 
 constexpr int k_most_counters = 256;
 
-// Counters take consecutive stretches of keys, a fifth more or less than their share.
+// Relative tolerance of the numbers of keys per counter rank; each takes a contiguous range of
+// keys.
 constexpr double k_tolerance = 0.2;
 
-// How much each pass of the search narrows a wall down, unless it meets the tolerance before.
+// Bits by which each pass of the search narrows a wall, unless it meets the tolerance before.
 constexpr int k_bits_per_pass = 6;
 
 struct AskedKey {
   Key key;
-  std::int64_t place;  // among the asking rank's keys
+  std::int64_t place;  // index among the sender's keys
   std::int64_t rows;
 };
 
@@ -29,7 +30,7 @@ struct Answer {
   std::int64_t row;
 };
 
-// The keys at which the stretches of the counters begin, but for the first.
+// Keys at which the ranges of all counters except the first begin.
 std::vector<Key> stretches(const Communicator& communicator, std::span<const Key> keys,
                            int counters) {
   std::int64_t largest_bit = 0;
@@ -50,7 +51,7 @@ std::vector<Key> stretches(const Communicator& communicator, std::span<const Key
                     reduction_over(communicator).sum);
 }
 
-// Counters are spread over the ranks in ascending order.
+// Ranks that count each key; counters are distributed over the ranks in ascending order.
 std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> walls, int ranks) {
   const auto counters = static_cast<std::int64_t>(walls.size()) + 1;
   std::vector<int> destinations;
@@ -62,7 +63,7 @@ std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> 
   return destinations;
 }
 
-// The answer to each of the keys that came here, in the order in which they came.
+// Returns the answers to the received keys, in the order of reception.
 std::vector<Answer> count(const Communicator& communicator, std::span<const AskedKey> asked) {
   std::vector<std::size_t> order(asked.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;

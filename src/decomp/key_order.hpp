@@ -1,5 +1,5 @@
-// The place of every block in a file: files hold the blocks of a level in key order, whatever rank
-// owns them.
+// File positions of blocks: files store the blocks of a level in key order, independent of the
+// ranks.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +11,15 @@
 
 namespace octant {
 
-// How many of all ranks' keys are smaller than each of this rank's: the row of its block in a file
-// in key order. Collective. Keys are those of one level, each on one rank only; in any order, and a
-// rank may have none. At most 256 ranks do the counting, so that none holds more than about a 256th
-// of all keys for it, nor any list of ranks that is longer. Throws RunError on every rank if a key
-// is given twice.
+// Number of keys on all ranks that are smaller than each of this rank's keys: the row of its block
+// in a file in key order. Collective. Keys are those of one level, each on one rank only, in any
+// order; a rank may have none. At most 256 ranks count, so that none holds more than about a 256th
+// of all keys for it, nor any longer list of ranks. Throws RunError on every rank for duplicate
+// keys.
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys);
 
-// The same for blocks of several rows, counts[n] of the block keys[n]: the first row of each.
+// First row of each block for blocks of several rows, counts[n] for keys[n].
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys,
                                             std::span<const std::int64_t> counts);

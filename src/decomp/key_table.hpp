@@ -1,9 +1,9 @@
-// KeyTable: where a rank finds what it knows about a block, given the block's Morton key.
+// KeyTable: values of blocks by Morton key.
 //
-// An open-addressing hash table with linear probing (curamses.txt, appendix B): a power of two of
-// slots, at most 70 % of them filled, doubled when that is reached. A mesh keeps one per level.
-// Erasing moves the following entries back into the hole instead of marking it, so that a table
-// that lives through many refinements never slows down.
+// Open-addressing hash table with linear probing (curamses.txt, appendix B): a power of two of
+// slots, at most 70 % of them filled, doubled when that is reached. A mesh has one per level.
+// Erasing moves the following entries back instead of leaving a tombstone, so repeated refinement
+// does not slow the table down.
 #pragma once
 
 #include <bit>
@@ -19,8 +19,7 @@ namespace octant {
 
 // Maps keys to small values. Look-up, insertion and removal take O(1). Pointers and iterators are
 // valid until the next insertion or removal. The order of iteration depends on the table's history:
-// sort by key wherever an order can reach a result. Not thread-safe, except for concurrent
-// look-ups.
+// sort by key where the order can affect a result. Not thread-safe, except for concurrent look-ups.
 template <class Value>
 class KeyTable {
   static_assert(std::is_trivially_copyable_v<Value>);
@@ -67,7 +66,7 @@ class KeyTable {
     return {last, last};
   }
 
-  // The value stored for `key`, or nullptr.
+  // Returns the value stored for `key`, or nullptr.
   const Value* find(Key key) const {
     if (slots_.empty()) return nullptr;
     const Entry& slot = slots_[slot_of(key)];
@@ -77,7 +76,7 @@ class KeyTable {
 
   bool contains(Key key) const { return find(key) != nullptr; }
 
-  // Stores `value` for `key`, in place of an earlier value if there is one. `key` is not k_no_key.
+  // Stores `value` for `key`, replacing an earlier value. `key` must not be k_no_key.
   void insert(Key key, const Value& value) {
     reserve(size_ + 1);
     Entry& slot = slots_[slot_of(key)];
@@ -85,7 +84,7 @@ class KeyTable {
     slot = {key, value};
   }
 
-  // Forgets `key`; false if it was not there.
+  // Removes `key`; returns false if it was not there.
   bool erase(Key key) {
     if (slots_.empty()) return false;
     std::size_t hole = slot_of(key);
@@ -95,13 +94,13 @@ class KeyTable {
     return true;
   }
 
-  // Forgets all keys and gives the memory back.
+  // Removes all keys and frees the memory.
   void clear() {
     slots_ = std::vector<Entry>();
     size_ = 0;
   }
 
-  // Makes room for `count` keys, so that no insertion up to there moves the entries.
+  // Reserves space for `count` keys, so that insertions up to there move no entries.
   void reserve(std::size_t count) {
     std::size_t wanted = slots_.empty() ? k_smallest_capacity : slots_.size();
     while (too_full(count, wanted)) wanted *= 2;
@@ -115,16 +114,16 @@ class KeyTable {
     return 10 * count > 7 * capacity;
   }
 
-  // Multiplicative hash; the leading bits of the product are the slot because all bits of the key
-  // reach them. Deep keys that differ only in their upper half meet the lower half before that.
+  // Multiplicative hash. The leading bits of the product are the slot, because they depend on all
+  // bits of the key. The upper half of wide keys is first combined with the lower half.
   std::size_t home_of(Key key) const {
-    const auto upper = static_cast<std::uint64_t>(key >> 32 >> 32);  // none in a 64-bit key
+    const auto upper = static_cast<std::uint64_t>(key >> 32 >> 32);  // 0 for a 64-bit key
     std::uint64_t h = static_cast<std::uint64_t>(key) ^ upper * 0xd6e8feb86659fd93;
     h ^= h >> 32;
     return static_cast<std::size_t>((h * 0x9e3779b97f4a7c15) >> shift_);
   }
 
-  // The slot that holds `key`, or the empty one in which it would be stored.
+  // Slot that holds `key`, or the empty one for its insertion.
   std::size_t slot_of(Key key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t s = home_of(key);

@@ -1,11 +1,10 @@
-#include "decomp/ksection.hpp"
+#include "decomp/partition.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
 
-#include "comm/descent.hpp"
 #include "comm/rank_tree.hpp"
 #include "comm/route.hpp"
 #include "decomp/wall_search.hpp"
@@ -13,19 +12,19 @@
 namespace octant {
 namespace {
 
-// A point on its way down the tree, and who asked for its owner.
+// Point passed down the tree, and the rank that requests its owner.
 struct Traveller {
   WorkPoint point;
   std::int32_t rank;
-  std::int32_t index;  // among the points of that rank
+  std::int32_t index;  // index of the point on that rank
 };
 
 struct Box {
   BlockCoordinates lower, upper;
 };
 
-// The order in which a node compares coordinates: first along the axis that it is cut along. Of
-// equal lengths that of z comes first: cells beside a wall then lie side by side in memory.
+// Order in which a node compares coordinates: the split axis first. Among equal lengths z comes
+// first, so that cells next to a wall are adjacent in memory.
 using AxisOrder = std::array<int, 3>;
 
 AxisOrder longest_axis_first(const Box& box) {
@@ -35,11 +34,11 @@ AxisOrder longest_axis_first(const Box& box) {
   return axes;
 }
 
-// One node of the tree, cut into the boxes of its children.
+// Tree node, cut into the boxes of its children.
 class CutNode {
  public:
-  // The ranks of each child are its share of the cost of all points, of which those given are this
-  // process's; the sum is over the processes that share the node.
+  // `shares`: numbers of ranks of the children, to which their costs are proportional.
+  // `travellers`: this process's points. `sum` reduces over the processes of the node.
   CutNode(const Box& box, std::vector<std::int32_t> shares, std::span<const Traveller> travellers,
           int bits, double tolerance, const Reduction::Operation& sum)
       : box_(box), axes_(longest_axis_first(box)), bits_(bits) {
@@ -60,8 +59,7 @@ class CutNode {
     return static_cast<int>(after - walls_.begin());
   }
 
-  // A wall with a step lies in the layer above its plane: the boxes on both sides contain this
-  // layer.
+  // A stepped wall cuts the layer above its plane: the boxes on both sides contain this layer.
   Box child(int index) const {
     const int axis = axes_[0];
     const Key layer = Key{1} << 2 * bits_;
@@ -97,7 +95,7 @@ std::vector<Traveller> travellers_of(const Work& work, int rank) {
   return travellers;
 }
 
-// How many ranks each child of a group has.
+// Number of ranks of each child of a group.
 std::vector<std::int32_t> shares_of(const RankTree& tree, int level, std::int64_t group) {
   const int parts = tree.factor(level);
   std::vector<std::int32_t> shares;
@@ -106,7 +104,7 @@ std::vector<std::int32_t> shares_of(const RankTree& tree, int level, std::int64_
   return shares;
 }
 
-// Divides the points of one node and all below it, in one process.
+// Divides the points of a node and its descendants in one process.
 class Division {
  public:
   Division(int ranks, const Work& work, double tolerance)
@@ -136,7 +134,8 @@ class Division {
   std::vector<int> owners_;
 };
 
-// Tells whoever asked that this rank owns their points. Returns the owners of this rank's own.
+// Sends the owner, this rank, to the ranks that requested it. Returns the owners of this rank's own
+// points.
 std::vector<int> answer(const Communicator& communicator, std::span<const Traveller> arrived,
                         std::size_t asked) {
   std::vector<int> askers;

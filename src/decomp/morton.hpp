@@ -1,13 +1,13 @@
-// Morton keys: the address of a block within its level.
+// Morton keys: addresses of blocks within their level.
 //
 // A key interleaves the bits of the block's integer coordinates, x in the lowest place:
 //   ... z1 y1 x1 z0 y0 x0
-// so that the parent's key is the key without its last three bits, and those three bits are the
-// octant ix + 2 iy + 4 iz that the block occupies in its parent. Keys do not carry their level. The
-// upper bits that no coordinate reaches are zero. See curamses.txt, section 4.2 and appendix A.
+// The parent's key is the key without its last three bits, and those three bits are the octant ix +
+// 2 iy + 4 iz of the block in its parent. Keys do not contain the level. Unused upper bits are
+// zero. See curamses.txt, section 4.2 and appendix A.
 //
 // All functions are constexpr, take O(1) operations, and expect 0 <= coordinate <
-// k_key_coordinate_end; `neighbour_key` alone checks ranges.
+// k_key_coordinate_end; only `neighbour_key` checks ranges.
 #pragma once
 
 #include <array>
@@ -29,15 +29,15 @@ inline constexpr int k_key_bits_per_axis = 21;
 // Position of a block within its level, in blocks of that level: (x, y, z).
 using BlockCoordinates = std::array<BlockCoordinate, 3>;
 
-// One past the largest coordinate that a key can hold.
+// One past the largest coordinate of a key.
 inline constexpr BlockCoordinate k_key_coordinate_end = BlockCoordinate{1} << k_key_bits_per_axis;
 
-// Never the key of a block.
+// Invalid key; no block has it.
 inline constexpr Key k_no_key = ~Key{0};
 
 namespace detail {
 
-// Moves bit b of a 21-bit number to bit 3b, by halving the groups of neighbouring bits five times.
+// Moves bit b of a 21-bit number to bit 3b, in five steps that halve the groups of adjacent bits.
 constexpr std::uint64_t spread_21_bits(std::uint64_t v) {
   v &= 0x00000000001fffff;
   v = (v | v << 32) & 0x001f00000000ffff;
@@ -89,17 +89,18 @@ constexpr BlockCoordinates morton_decode(Key key) {
   return {detail::gather(key), detail::gather(key >> 1), detail::gather(key >> 2)};
 }
 
-// The key, one level coarser, of the block that contains this one.
+// Key, one level coarser, of the block that contains this one.
 constexpr Key parent_key(Key key) { return key >> 3; }
 
-// The key, one level finer, of the child in the octant ix + 2 iy + 4 iz.
+// Key, one level finer, of the child in the octant ix + 2 iy + 4 iz.
 constexpr Key child_key(Key key, int octant) { return key << 3 | static_cast<Key>(octant); }
 
-// Which octant ix + 2 iy + 4 iz of its parent a block occupies.
+// Octant ix + 2 iy + 4 iz of a block in its parent.
 constexpr int octant_of(Key key) { return static_cast<int>(key & 7); }
 
-// The key of the block `offset` blocks away on the same level, which has `extent` blocks per axis.
-// Periodic axes wrap around (offsets up to one extent); none if the place is outside along another.
+// Key of the block `offset` blocks away on the same level, which has `extent` blocks per axis.
+// Periodic axes wrap around (offsets up to one extent); no value if the position is outside along
+// another axis.
 constexpr std::optional<Key> neighbour_key(Key key, const std::array<int, 3>& offset,
                                            const BlockCoordinates& extent,
                                            const std::array<bool, 3>& periodic) {

@@ -1,27 +1,116 @@
-// Which rank shall own which block: the geometric decompositions.
+// Geometric domain decompositions: assignment of blocks to ranks.
 //
-// All of them see a block as a point, its centre, with a cost, so that a coarse block goes where
-// its middle lies. The result is the same whatever rank holds which block beforehand, and no rank
-// ever holds more than its own blocks and a bounded histogram; on a curve, the walls between the
-// ranks too.
+// A block counts as a point at its centre, with a cost. The result does not depend on the previous
+// owners. No rank stores more than its own blocks and a bounded histogram, and for curves the
+// boundaries between all ranks.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "decomp/curve_partition.hpp"
-#include "decomp/ksection.hpp"
-#include "decomp/partition_options.hpp"
+#include "core/named.hpp"
+#include "decomp/morton.hpp"
 #include "decomp/work.hpp"
 
 namespace octant {
 
-// The rank that shall own each of this rank's blocks, in the order of `local_blocks`. Collective. A
-// rank that gets nothing is legal. Throws RunError on every rank if a cost is negative or not
-// finite, or a block lies outside of the domain.
+class ParameterSchema;
+
+// Method of domain decomposition.
+enum class Decomposition { ksection, hilbert, morton };
+constexpr auto names_of(Decomposition) { return std::array{"ksection", "hilbert", "morton"}; }
+
+// Quantity that is balanced over ranks.
+enum class BalanceCost { memory, time, measured };
+constexpr auto names_of(BalanceCost) { return std::array{"memory", "time", "measured"}; }
+
+// Parameters of load balancing: section [balance] of a parameter file.
+struct BalanceOptions {
+  Decomposition decomposition = Decomposition::ksection;
+  std::string policy = "contiguous";
+  double cplx_x = 25.0;
+  BalanceCost cost = BalanceCost::time;
+  double time_alpha = 0.0;
+  double rank_memory = 0.0;      // MB; 0: no limit
+  std::int64_t most_blocks = 0;  // 0: no limit
+  int interval = 10;
+
+  // Number of updates of a block of this level per coarse step, for the cost model.
+  double substeps(int level, bool subcycle) const;
+  // Returns true if each level is balanced separately (time), false if all together (memory).
+  bool by_level() const { return cost != BalanceCost::memory; }
+  // Returns true if a planner places the blocks (decomp/planner.hpp).
+  bool is_planned() const { return policy != "contiguous"; }
+  // Returns true if the number of a rank's blocks is limited; block_limit() gives the limit.
+  bool is_limited() const { return rank_memory > 0.0 || most_blocks > 0; }
+  std::int64_t block_limit(double bytes_of_block) const;
+  // Throws InputError for contradictory options.
+  void check() const;
+};
+
+void declare(ParameterSchema& schema, BalanceOptions& options);
+
+// Space-filling curve through the finest grid of blocks, divided into consecutive pieces.
+enum class Curve { hilbert, morton };
+
+// Finished partition along a curve: stores (ranks - 1) curve positions.
+class CurvePartition {
+ public:
+  // Cuts the curve into pieces of equal cost. Collective; `ranks` may differ from the number of
+  // ranks in the reduction. `tolerance` is the imbalance accepted to keep siblings together.
+  CurvePartition(Curve curve, int ranks, const Work& work, const Reduction& reduction,
+                 double tolerance = k_tolerance);
+
+  static constexpr double k_tolerance = 0.05;
+
+  // Rank that owns a block, by its centre.
+  int rank_of(const BlockCoordinates& coordinates, int level) const;
+
+  // Rank that owns a block of the finest grid.
+  int locate(const BlockCoordinates& finest) const;
+
+  const FinestGrid& grid() const { return grid_; }
+
+ private:
+  Key position(const BlockCoordinates& finest) const;
+
+  Curve curve_;
+  FinestGrid grid_;
+  int bits_;
+  std::vector<Key> walls_;
+};
+
+// Recursive k-section: space divided among ranks by a tree of walls (curamses.txt, section 2).
+//
+// The tree is comm's RankTree: the root is the domain and all ranks. Every node is cut along the
+// longest axis of its box into k parts for the k groups of consecutive ranks below it, with costs
+// proportional to their numbers of ranks (eq. 3). A wall is a plane between blocks of the finest
+// level. If no plane balances the cost well enough, because a single layer of blocks costs too
+// much, the wall has a step: it cuts its layer along the next axis, and if necessary that row along
+// the last.
+
+// Total imbalance over the tree that is accepted for plane walls.
+inline constexpr double k_ksection_tolerance = 0.05;
+
+// Returns the owner of each of this rank's points, independent of the present distribution.
+// Collective. The points are passed down the tree to their owners. The ranks of a node cut it, in
+// parallel with the other nodes of its level; no rank stores more than points and one histogram of
+// its own node.
+std::vector<int> ksection_owners(const Communicator& communicator, const Work& work,
+                                 double tolerance = k_ksection_tolerance);
+
+// Returns the owners for any number of ranks >= 1, in a process that has all points. Not
+// collective.
+std::vector<int> ksection_owners(int ranks, const Work& work,
+                                 double tolerance = k_ksection_tolerance);
+
+// Returns the owner of each of this rank's blocks, in the order of `local_blocks`. Collective. A
+// rank may get no blocks. Throws RunError on every rank if a cost is negative or not finite, or a
+// block lies outside of the domain.
 std::vector<int> partition(Decomposition decomposition, const Communicator& communicator,
                            const DomainShape& domain, std::span<const CostItem> local_blocks);
 

@@ -17,16 +17,16 @@ namespace {
 using placement::Owners;
 using placement::Room;
 
-// What the planner knows of a block.
+// Description of a block for the planner.
 struct PlannedBlock {
   Key position;  // of its centre on the curve
   float cost;
   std::int32_t level;
 };
 
-constexpr float k_least_cost = 1e-30F;  // policies want positive costs
+constexpr float k_least_cost = 1e-30F;  // policies require positive costs
 
-// All blocks in the order of the curve, with who owns them.
+// All blocks in the order of the curve, with their owners.
 class Planner {
  public:
   Planner(const PlacementChoice& choice, const Work& work, std::vector<PlannedBlock> blocks,
@@ -51,7 +51,7 @@ class Planner {
     }
   }
 
-  // In the order in which blocks were given.
+  // Returns the owners in the input order of the blocks.
   std::vector<std::int32_t> plan() {
     if (costs_.empty()) return {};
     const auto begun = std::chrono::steady_clock::now();
@@ -72,7 +72,7 @@ class Planner {
     return room_.empty() ? owners : placement::with_room(costs_, std::move(owners), room_);
   }
 
-  // The least of makespan plus communication, which grows with the bytes that leave a rank.
+  // Minimises makespan plus communication, which grows with the bytes that leave a rank.
   Owners choose() {
     const double now = off_rank_share(traffic_of(before_));
     Owners best;
@@ -129,14 +129,14 @@ class Planner {
   FinestGrid grid_;
   std::vector<PlannedBlock> blocks_;
   int ranks_;
-  std::vector<std::int32_t> order_;  // of blocks along the curve
+  std::vector<std::int32_t> order_;  // blocks along the curve
   std::vector<double> costs_;        // in that order
   std::vector<placement::Leaf> leaves_;
   Owners before_;
   PlacementReport report_;
 };
 
-// Hands every rank its part of what rank 0 holds for all.
+// Sends every rank its part of the values on rank 0.
 std::vector<std::int32_t> scatter(const Communicator& communicator,
                                   const std::vector<std::int64_t>& counts, std::int64_t own_count,
                                   const std::vector<std::int32_t>& values) {
@@ -167,7 +167,7 @@ PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicato
                                 Room* room) {
   if (communicator.size() > k_most_planned_ranks)
     throw InputError(
-        "balance.policy = \"{}\" plans for at most {} ranks, not {}; use \"contiguous\"",
+        "balance.policy = \"{}\" supports at most {} ranks, not {}; use \"contiguous\"",
         choice.policy, k_most_planned_ranks, communicator.size());
   const Work work = measure_work(domain, local_blocks, reduction_over(communicator));
   const int bits = work.grid.bits();
@@ -184,7 +184,7 @@ PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicato
 
   PlannedPlacement result;
   std::vector<std::int32_t> planned;
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     if (!communicator.is_root()) return;
     Planner planner(choice, work, std::move(all), counts, room ? *room : Room());
     planned = planner.plan();

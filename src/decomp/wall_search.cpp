@@ -12,8 +12,8 @@ constexpr std::int64_t k_histogram_bins = 1 << 17;  // 1 MiB
 constexpr std::int64_t k_most_bins = 256;           // per interval
 constexpr std::int64_t k_fewest_bins = 8;
 
-// A wall that is still being searched: it lies within [low, high], and the points below `low` cost
-// `cost_below`. The target is the cost that shall lie below the wall.
+// Wall that is not yet final: it lies within [low, high], and the points below `low` cost
+// `cost_below`. `target` is the required cost below the wall.
 struct Wall {
   std::int32_t share_below, smaller_share;  // of all parts below it; of its two neighbours
   Key low, high;
@@ -22,7 +22,7 @@ struct Wall {
   bool found = false;
 };
 
-// A stretch of the line that holds one or more walls, and its bins in the histogram.
+// Range of the line that contains one or more walls, and its bins in the histogram.
 struct Interval {
   Key low, high;
   Key bin_width;
@@ -70,7 +70,7 @@ class WallSearch {
   }
 
  private:
-  // Walls that are still in the same stretch share an interval: they are next to each other.
+  // Consecutive walls in the same range share an interval.
   void choose_intervals() {
     intervals_.clear();
     interval_of_wall_.assign(walls_.size(), -1);
@@ -101,7 +101,7 @@ class WallSearch {
     histogram_.assign(bins, 0);
   }
 
-  // The coarsest grain that has not been tried on a stretch of this width.
+  // Returns the coarsest grain that has not been tried on a range of this width.
   Key next_grain(Key width) const {
     for (const Key grain : rules_.grains) {
       if (grain < width) return grain;
@@ -134,8 +134,8 @@ class WallSearch {
     }
   }
 
-  // Finds the first bin at whose end the cost reaches the wall's target, walking on from `bin`, the
-  // bin of the wall before, where the cost is `cost_below`.
+  // Finds the first bin at whose end the cost reaches the wall's target. Starts at `bin` of the
+  // previous wall, below which the cost is `cost_below`.
   void narrow(Wall& wall, const Interval& interval, std::int64_t& bin, std::int64_t& cost_below) {
     const std::int64_t* cost = histogram_.data() + interval.first_bin;
     if (wall.target < 0) set_target(wall, interval);
@@ -148,7 +148,7 @@ class WallSearch {
     settle(wall, cost[bin]);
   }
 
-  // In the first pass the interval is the whole line.
+  // Must be called in the first pass, when the interval is the whole line.
   void set_target(Wall& wall, const Interval& interval) const {
     std::int64_t total = 0;
     for (std::int64_t n = 0; n < interval.bins(); ++n) total += histogram_[interval.first_bin + n];
@@ -157,14 +157,14 @@ class WallSearch {
   }
 
   // Accepts the better end of the wall's bin if the bin is a grain wide and the end meets the
-  // tolerance, or if nothing finer exists.
+  // tolerance, or if no finer grain exists.
   void settle(Wall& wall, std::int64_t cost_of_bin) const {
     const Key width = wall.high - wall.low;
     if (std::find(rules_.grains.begin(), rules_.grains.end(), width) == rules_.grains.end()) return;
     const std::int64_t too_low = wall.target - wall.cost_below;
     const std::int64_t too_high = cost_of_bin - too_low;
     const std::int64_t error = std::min(too_low, std::abs(too_high));
-    // A part lies between two walls: each may be off by half of what the part may be off.
+    // Half of a part's tolerance, because a part lies between two walls.
     const double ideal_part =
         static_cast<double>(wall.target) / wall.share_below * wall.smaller_share;
     if (width > 1 && static_cast<double>(error) > 0.5 * rules_.tolerance * ideal_part) return;

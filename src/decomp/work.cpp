@@ -33,10 +33,10 @@ int exponent_of(double cost) {
   return exponent;
 }
 
-// What all ranks must agree on before costs can be counted in integers.
+// Values common to all ranks for the conversion of costs to integers.
 struct Agreement {
   int depth = 0;
-  int cost_exponent = 0;  // every cost is below 2^cost_exponent
+  int cost_exponent = 0;  // all costs are below 2^cost_exponent
   std::int64_t blocks = 0;
 };
 
@@ -50,11 +50,10 @@ Agreement agree_on(const DomainShape& domain, std::span<const CostItem> blocks,
     if (!is_valid(domain, block)) invalid = 1;
   }
   reduction.max(largest);
-  OCTANT_REQUIRE(
-      invalid == 0,
-      "a block that is to be placed lies outside of the domain of {} x {} x {} base blocks, "
-      "or its cost is negative or not a number",
-      domain.base_blocks[0], domain.base_blocks[1], domain.base_blocks[2]);
+  OCTANT_REQUIRE(invalid == 0,
+                 "a block lies outside the domain of {} x {} x {} base blocks, or its cost is "
+                 "negative or not a number",
+                 domain.base_blocks[0], domain.base_blocks[1], domain.base_blocks[2]);
   std::array<std::int64_t, 1> count{static_cast<std::int64_t>(blocks.size())};
   reduction.sum(count);
   return {static_cast<int>(depth), static_cast<int>(exponent), count[0]};
@@ -79,8 +78,8 @@ FinestGrid finest_grid(const DomainShape& domain, int depth) {
   for (int axis = 0; axis < 3; ++axis) {
     const auto extent = static_cast<std::int64_t>(domain.base_blocks[axis]) << depth;
     OCTANT_REQUIRE(extent >= 1 && extent <= k_key_coordinate_end,
-                   "level {} has {} blocks along axis {}; keys hold 1 to {}", depth, extent, axis,
-                   k_key_coordinate_end);
+                   "level {} has {} blocks along axis {}; block keys support 1 to {}", depth,
+                   extent, axis, k_key_coordinate_end);
     grid.extent[axis] = static_cast<BlockCoordinate>(extent);
   }
   return grid;
@@ -98,6 +97,56 @@ Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
         {work.grid.centre_of(block.coordinates, block.level), std::llround(cost)});
   }
   return work;
+}
+namespace {
+
+// Bookkeeping per block: an entry of the half-filled key table, coordinates, level, owner and
+// flags, the 26 neighbour indices and boxes, and the flux planes of the average block.
+constexpr double k_bookkeeping_bytes = 1024.0;
+constexpr double k_particle_bytes = 64.0;
+constexpr double k_sink_bytes = 8 * k_particle_bytes;
+
+}  // namespace
+
+MemoryWeights memory_weights(int block_size, int variables) {
+  const double cells = static_cast<double>(block_size) * block_size * block_size;
+  return {cells * 2.0 * variables * sizeof(double) + k_bookkeeping_bytes, k_particle_bytes,
+          k_sink_bytes};
+}
+
+double memory_cost(const MemoryWeights& weights, std::int64_t particles, std::int64_t sinks) {
+  return weights.block + weights.particle * static_cast<double>(particles) +
+         weights.sink * static_cast<double>(sinks);
+}
+
+double mean_memory_cost(const MemoryWeights& weights, std::int64_t blocks, std::int64_t particles) {
+  const auto per_block =
+      static_cast<double>(particles) / static_cast<double>(std::max<std::int64_t>(blocks, 1));
+  return weights.block + weights.particle * per_block;
+}
+
+double time_factor(double alpha, const LevelTime& local, const LevelTime& total) {
+  if (local.cells <= 0 || total.nanoseconds <= 0) return 1.0;
+  const double local_per_cell =
+      static_cast<double>(local.nanoseconds) / static_cast<double>(local.cells);
+  const double mean_per_cell =
+      static_cast<double>(total.nanoseconds) / static_cast<double>(total.cells);
+  return std::clamp(1.0 + alpha * (local_per_cell / mean_per_cell - 1.0), 0.5, 2.0);
+}
+
+std::vector<double> time_factors(double alpha, std::span<const LevelTime> local_levels,
+                                 const Reduction& reduction) {
+  std::vector<std::int64_t> totals;
+  for (const LevelTime& level : local_levels) {
+    totals.push_back(level.nanoseconds);
+    totals.push_back(level.cells);
+  }
+  reduction.sum(totals);
+  std::vector<double> factors;
+  for (std::size_t l = 0; l < local_levels.size(); ++l) {
+    factors.push_back(time_factor(alpha, local_levels[l], {totals[2 * l], totals[2 * l + 1]}));
+  }
+  return factors;
 }
 
 }  // namespace octant

@@ -1,59 +1,116 @@
-// What the decompositions divide: blocks as weighted points on the finest grid of blocks.
+// Input of the decompositions: blocks as weighted points on the finest grid of blocks.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
+#include "comm/communicator.hpp"
 #include "decomp/morton.hpp"
-#include "decomp/reduction.hpp"
 
 namespace octant {
 
-// The domain in blocks of level 0. Blocks are cubes.
+// Collective operations of a partition, which allow computing and testing it for any number of
+// ranks in one process.
+
+// Replaces each value by its sum, or maximum, over all ranks. Values are integers, so that the
+// result does not depend on their distribution.
+struct Reduction {
+  using Operation = std::function<void(std::span<std::int64_t>)>;
+  Operation sum;
+  Operation max;
+};
+
+// Reduction in a single process.
+inline Reduction reduction_of_one() {
+  return {[](std::span<std::int64_t>) {}, [](std::span<std::int64_t>) {}};
+}
+
+// Reduction over the ranks of a communicator, which must outlive it.
+inline Reduction reduction_over(const Communicator& communicator) {
+  return {[&](std::span<std::int64_t> values) { communicator.sum_in_place(values); },
+          [&](std::span<std::int64_t> values) { communicator.max_in_place(values); }};
+}
+
+// Domain size in blocks of level 0. Blocks are cubes.
 struct DomainShape {
   BlockCoordinates base_blocks;
 };
 
-// One block, and what it costs its owner in one coarse step, all sub-steps included. Any unit.
+// Block and its cost in one coarse step including all substeps, in any unit.
 struct CostItem {
   BlockCoordinates coordinates;  // within its level
   int level;
   double cost;  // >= 0
 };
 
-// A block as the decompositions see it.
+// Block as a weighted point.
 struct WorkPoint {
-  BlockCoordinates
-      centre;         // the block of the finest level that holds the centre, at its lower corner
-  std::int64_t cost;  // in units that are common to all ranks
+  BlockCoordinates centre;  // block of the finest level whose lower corner is the centre
+  std::int64_t cost;        // in units common to all ranks
 };
 
-// The finest grid: blocks of level `depth`, of which the domain has `extent` per axis.
+// Finest grid: blocks of level `depth`, `extent` per axis in the domain.
 struct FinestGrid {
   int depth;
   BlockCoordinates extent;
 
-  // Bits that hold any coordinate of this grid.
+  // Number of bits of a coordinate in this grid.
   int bits() const;
-  // The block of this grid at the centre of a block of level <= depth, towards higher coordinates.
+  // Block of this grid at the centre of a block of level <= depth, towards higher coordinates.
   BlockCoordinates centre_of(const BlockCoordinates& coordinates, int level) const;
 };
 
 FinestGrid finest_grid(const DomainShape& domain, int depth);
 
-// All blocks of this rank, on the finest grid that occurs on any rank.
+// All blocks of this rank, on the finest grid of any rank.
 struct Work {
   FinestGrid grid;
   std::vector<WorkPoint> points;
 };
 
-// Collective. Costs become integers, because their sums must not depend on who adds what: relative
-// to the largest cost they are exact to 2^-40, or less where 2^22 blocks or more share 62 bits.
-// Throws RunError on every rank if a cost is negative or not finite or a block lies outside of the
-// domain.
+// Collective. Costs become integers, so that sums do not depend on their order: relative to the
+// largest cost they are exact to 2^-40, or less if 2^22 blocks or more share 62 bits. Throws
+// RunError on every rank if a cost is negative or not finite or a block lies outside of the domain.
 Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
                   const Reduction& reduction);
+
+// Cost model of a block: memory, time, and the combination of both (curamses.txt, eq. 4-6 and 12,
+// adapted from octs to blocks).
+
+// Bytes of a rank per object of each type.
+struct MemoryWeights {
+  double block;
+  double particle;
+  double sink;
+};
+
+// Eq. 5 for blocks of block_size^3 cells with `variables` conserved variables: two states of 8-byte
+// numbers per cell, and the block's part of tables. Particles have position, velocity, mass and id.
+// A sink counts as eight particles: it is rare, but its feedback and accretion visit many cells.
+MemoryWeights memory_weights(int block_size, int variables);
+
+// Bytes of a block with its contents (eq. 4).
+double memory_cost(const MemoryWeights& weights, std::int64_t particles = 0,
+                   std::int64_t sinks = 0);
+// Average bytes per block of `blocks` blocks that contain `particles` particles in total.
+double mean_memory_cost(const MemoryWeights& weights, std::int64_t blocks, std::int64_t particles);
+
+// Time of a rank for one level since the last load balancing, as far as it depends on the amount of
+// work.
+struct LevelTime {
+  std::int64_t nanoseconds = 0;
+  std::int64_t cells = 0;  // cell updates, or another measure of the work
+};
+
+// Correction 1 + alpha (t_local / t_mean - 1), clamped to [0.5, 2], of eq. 6 and 12; 1 without
+// measurements.
+double time_factor(double alpha, const LevelTime& local, const LevelTime& total);
+
+// Time factor of each level on this rank. Collective; all ranks give the same number of levels.
+std::vector<double> time_factors(double alpha, std::span<const LevelTime> local_levels,
+                                 const Reduction& reduction);
 
 }  // namespace octant

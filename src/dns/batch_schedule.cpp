@@ -1,8 +1,20 @@
-#include "dns/batch_schedule.hpp"
+// Schedule of a GPU: batches of all planes at once, in the memory of Kokkos' default execution
+// space, which is host memory in a build without a GPU.
+//
+// No field is copied to or from the host within a step, only numbers per plane, and per row where a
+// mean is kept between walls. Ranks exchange messages that kernels pack.
+#include <array>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "comm/reproducible_sum.hpp"
+#include "core/clock.hpp"
 #include "core/observer.hpp"
+#include "dns/batch_steps.hpp"
 #include "dns/forcing.hpp"
+#include "dns/incompressible_flow.hpp"
+#include "dns/scalar.hpp"
 
 namespace octant::dns {
 
@@ -16,7 +28,7 @@ struct PushRows {
   }
 };
 
-// The solvers of a stage take turns in one memory.
+// Returns options with one memory, which the solvers of a stage use in turn.
 pencil::BatchedOptions solvers_of_batches(const pencil::PoissonOptions& solvers,
                                           const CommOptions& comm) {
   return {.method = solvers.tridiagonal.method,
@@ -29,7 +41,66 @@ pencil::BatchedOptions swept(pencil::BatchedOptions options, pencil::Sweep sweep
   return options;
 }
 
-}  // namespace
+class BatchSchedule final : public Schedule {
+ public:
+  // `domain` must outlive the schedule. Collective.
+  BatchSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+                const pencil::PoissonOptions& solvers, const CommOptions& comm);
+
+  const char* name() const override { return "batches"; }
+  State& state() override;
+  Field& scalar() override;
+  void complete() override;
+  void set_force(const ForceFields& force) override;
+  double advance(int n, const Stage& stage) override;
+  FlowFigures measure() override;
+
+  const StepSeconds& seconds() const override { return seconds_; }
+  pencil::PoissonReport poisson_report() const override { return projection_.report(); }
+  pencil::PoissonReport diffusion_report() const override;
+  std::vector<ExchangeCount> halo_report() const override { return ghosts_.report(); }
+
+ private:
+  BatchSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+                const CommOptions& comm, const pencil::BatchedOptions& solvers);
+
+  // A velocity in device memory.
+  struct Velocity {
+    DeviceField u, v, w;
+    explicit Velocity(const pencil::Box& box) : u(box), v(box), w(box) {}
+    VelocityViews views() const { return {u.view(), v.view(), w.view()}; }
+  };
+
+  void fill_ghosts();
+  void add_backflow(const VelocityViews& predicted) const;
+  // Returns the push that gives the predicted velocity its mean.
+  double missing(const Stage& stage);
+  CorrectionStep correction(int k, const Stage& stage, double push) const;
+  void push(const Stage& stage, const VelocityViews& predicted) const;
+  void fetch();
+  void lap(double& part, const char* name);
+
+  const Domain& domain_;
+  FlowParameters parameters_;
+  Diffusion diffusion_;
+  State host_;
+  std::optional<Field> host_scalar_;
+  bool host_is_current_ = true;
+
+  Outflow<Place::device> outflow_;
+  BatchGhosts ghosts_;
+  Velocity velocity_, predicted_;
+  DeviceField pressure_;
+  BatchMomentum momentum_;
+  BatchProjection projection_;
+  std::optional<BatchDiffusion> implicit_;         // empty if all is explicit
+  std::unique_ptr<Scalar<Place::device>> scalar_;  // points to its own fields
+  // Body force along each axis; empty where there is none.
+  std::array<std::optional<DeviceField>, k_components> force_;
+  FlowMeter<Place::device> meter_;
+  Clock clock_;
+  StepSeconds seconds_;
+};
 
 BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& parameters,
                              const ScalarOptions& scalar, const pencil::PoissonOptions& solvers,
@@ -55,7 +126,7 @@ BatchSchedule::BatchSchedule(const Domain& domain, const FlowParameters& paramet
   if (diffusion_ != Diffusion::explicit_all)
     implicit_.emplace(domain, diffusion_, kept_component(parameters), solvers);
   if (!scalar.enabled) return;
-  scalar_ = std::make_unique<BatchScalar>(domain, scalar, diffusion_, solvers);
+  scalar_ = std::make_unique<Scalar<Place::device>>(domain, scalar, diffusion_, solvers);
   host_scalar_.emplace(domain.box);
 }
 
@@ -88,8 +159,7 @@ void BatchSchedule::complete() {
   host_is_current_ = false;
   if (!scalar_) return;
   scalar_->field().copy_from(*host_scalar_);
-  const GhostedView carried[] = {{scalar_->field().view(), k_scalar}};
-  ghosts_.fill(carried);
+  ghosts_.fill(scalar_->field(), k_scalar);
 }
 
 void BatchSchedule::fill_ghosts() {
@@ -175,7 +245,7 @@ CorrectionStep BatchSchedule::correction(int k, const Stage& stage, double push)
 }
 
 FlowFigures BatchSchedule::measure() {
-  return meter_.measure(velocity_.views(), scalar_ ? scalar_->field().view() : FieldView{});
+  return meter_.measure(velocity_.views(), scalar_ ? scalar_->view() : FieldView{});
 }
 
 pencil::PoissonReport BatchSchedule::diffusion_report() const {
@@ -186,6 +256,16 @@ void BatchSchedule::lap(double& part, const char* name) {
   Kokkos::fence();
   part += clock_.restart();
   observe_lap(Phase::compute, name);
+}
+
+}  // namespace
+
+std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
+                                              const FlowParameters& parameters,
+                                              const ScalarOptions& scalar,
+                                              const pencil::PoissonOptions& solvers,
+                                              const CommOptions& comm) {
+  return std::make_unique<BatchSchedule>(domain, parameters, scalar, solvers, comm);
 }
 
 }  // namespace octant::dns

@@ -1,10 +1,204 @@
 #include "dns/domain.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/parameters.hpp"
 
 namespace octant::dns {
+
+namespace {
+
+void declare_boundaries(ParameterSchema& schema, FlowParameters& p) {
+  for (int axis = 0; axis < 3; ++axis) {
+    const char name = static_cast<char>('x' + axis);
+    schema.add(fmt::format("dns.boundary_{}", name), p.boundary[axis],
+               {.meaning = fmt::format(
+                    "Boundary conditions at the lower and upper {} boundaries: periodic, wall (no "
+                    "slip), free_slip, inflow (prescribed velocity) or outflow (zero pressure)",
+                    name)});
+  }
+  for (int axis = 0; axis < 3; ++axis)
+    for (int side = 0; side < 2; ++side)
+      schema.add(
+          fmt::format("dns.velocity_{}_{}", static_cast<char>('x' + axis),
+                      side == 0 ? "lower" : "upper"),
+          p.boundary_velocity[axis][side],
+          {.unit = "velocity",
+           .meaning = fmt::format("Velocity of the wall or of the inflow at the {} {} boundary",
+                                  side == 0 ? "lower" : "upper", static_cast<char>('x' + axis))});
+}
+
+}  // namespace
+
+void declare(ParameterSchema& schema, GridOptions& o) {
+  schema.add(
+      "grid.cells", o.cells,
+      {.unit = "cells", .meaning = "Number of cells along x, y, z", .min = 2, .max = 1 << 20});
+  schema.add(
+      "grid.size", o.size,
+      {.unit = "length",
+       .meaning = "Extent of the domain along x, y, z; at most 1e7 times the smallest face spacing",
+       .above = 0.0});
+  schema.add("grid.stretching", o.stretching,
+             {.meaning = "Cell spacing along z: uniform, clustered at both walls (tanh, cosine) or "
+                         "at one wall (tanh_lower, tanh_upper), or read from a file"});
+  schema.add("grid.stretching_factor", o.stretching_factor,
+             {.meaning = "Strength of the tanh stretching; 0: uniform", .min = 0.0, .max = 20.0});
+  schema.add("grid.stretching_file", o.stretching_file,
+             {.meaning = "Text file with the positions of all cell faces along z in ascending "
+                         "order, cells + 1 numbers, for grid.stretching = \"file\""});
+}
+
+void declare(ParameterSchema& schema, FlowParameters& p) {
+  schema.add("dns.viscosity", p.viscosity,
+             {.unit = "length^2 / time", .meaning = "Kinematic viscosity", .above = 0.0});
+  schema.add("dns.diffusion", p.diffusion,
+             {.meaning = "Time integration of diffusion: explicit, Crank-Nicolson along z "
+                         "(implicit_z), or Crank-Nicolson along all axes (implicit)"});
+  schema.add(
+      "dns.poisson", p.poisson,
+      {.meaning =
+           "Parallel tridiagonal solver along z: full transpose (ftm; bitwise-identical results on "
+           "any process grid), or distributed cyclic reduction (ptdma; less communication)"});
+  schema.add("dns.forcing", p.forcing,
+             {.meaning = "Driving force of the flow: none, constant pressure gradient, or constant "
+                         "bulk velocity"});
+  schema.add(
+      "dns.forcing_axis", p.forcing_axis,
+      {.meaning = "Direction of the driving force; must be periodic", .choices = {"x", "y"}});
+  schema.add("dns.pressure_gradient", p.pressure_gradient,
+             {.unit = "velocity / time",
+              .meaning = "Mean pressure-gradient force per unit mass along dns.forcing_axis, "
+                         "-(1/rho) dp/dx for axis x, for dns.forcing = \"pressure_gradient\""});
+  schema.add(
+      "dns.bulk_velocity", p.bulk_velocity,
+      {.unit = "velocity",
+       .meaning = "Bulk velocity along dns.forcing_axis, for dns.forcing = \"bulk_velocity\""});
+  schema.add(
+      "dns.schedule", p.schedule,
+      {.meaning =
+           "Execution schedule of a time step: CPU threads process one plane at a time in cache "
+           "(planes), or each kernel processes all planes, as on GPUs (batches); auto: batches on "
+           "GPUs, planes otherwise"});
+  declare_boundaries(schema, p);
+}
+
+namespace {
+
+// Maps s in [0, 1], uniform, to z / L in [0, 1]. The factor is not zero.
+using Mapping = double (*)(double s, double factor);
+
+double uniform(double s, double) { return s; }
+double tanh_both(double s, double g) {
+  return 0.5 * (1.0 + std::tanh((s - 0.5) * g) / std::tanh(0.5 * g));
+}
+double tanh_lower(double s, double g) { return 1.0 + std::tanh((s - 1.0) * g) / std::tanh(g); }
+double tanh_upper(double s, double g) { return std::tanh(s * g) / std::tanh(g); }
+double cosine(double s, double) { return 0.5 * (1.0 - std::cos(M_PI * s)); }
+
+// Mappings in the order of Stretching, up to `file`.
+constexpr Mapping k_mappings[] = {uniform, tanh_both, tanh_lower, tanh_upper, cosine};
+
+std::vector<double> faces_from_file(const GridOptions& options) {
+  const std::string& path = options.stretching_file;
+  const int expected = options.cells[2] + 1;
+  std::ifstream in(path);
+  if (!in)
+    throw InputError(
+        "grid.stretching_file = \"{}\": cannot be read; expected a text file with {} face "
+        "positions",
+        path, expected);
+  std::vector<double> faces;
+  for (double z; in >> z;) faces.push_back(z);
+  if (!in.eof())
+    throw InputError("{}: the entry after value {} is not a number", path, faces.size());
+  if (std::ssize(faces) != expected)
+    throw InputError(
+        "{}: the file has {} values, but grid.cells[2] = {} requires {} face positions", path,
+        faces.size(), options.cells[2], expected);
+  for (std::size_t k = 1; k < faces.size(); ++k)
+    if (!(faces[k] > faces[k - 1]))
+      throw InputError(
+          "{}: value {} is {}, which does not exceed the previous value, {}; face positions must "
+          "be strictly increasing",
+          path, k + 1, faces[k], faces[k - 1]);
+  const double length = options.size[2];
+  if (std::abs(faces.front()) > 1e-10 * length || std::abs(faces.back() - length) > 1e-10 * length)
+    throw InputError("{}: the faces extend from {} to {}; expected 0 to grid.size[2] = {}", path,
+                     faces.front(), faces.back(), length);
+  return faces;
+}
+
+// Range of lengths whose powers, as in flow rates and spectra, do not overflow or underflow.
+constexpr double k_shortest = 1e-50, k_longest = 1e50;
+// Largest ratio of extent to spacing. The smallest eigenvalue of the pressure equation is about (pi
+// spacing / extent)^2 of the largest: 1e-13, of which rounding errors of 2e-16 are 0.2 %.
+constexpr double k_most_spacings = 1e7;
+
+void require_resolved_lengths(const Grid& grid) {
+  double shortest = std::min(grid.dx, grid.dy);
+  for (int k = 0; k < grid.cells[2]; ++k) shortest = std::min(shortest, grid.dz_cell[k]);
+  const double longest = *std::max_element(grid.size.begin(), grid.size.end());
+  if (longest > k_longest || longest < k_shortest * k_most_spacings)
+    throw InputError(
+        "grid.size: the longest extent is {}; expected lengths between {} and {}; choose another "
+        "unit of length",
+        longest, k_shortest * k_most_spacings, k_longest);
+  if (shortest * k_most_spacings < longest)
+    throw InputError(
+        "grid.size, grid.cells, grid.stretching: the longest extent is {} and the smallest face "
+        "spacing is {}; expected a ratio of at most {}, beyond which round-off errors dominate the "
+        "pressure equation",
+        longest, shortest, k_most_spacings);
+}
+
+}  // namespace
+
+std::vector<double> z_faces(const GridOptions& options) {
+  if (options.stretching == Stretching::file) return faces_from_file(options);
+  const int cells = options.cells[2];
+  const bool is_mapped = options.stretching_factor > 0.0;
+  const Mapping map = is_mapped ? k_mappings[static_cast<int>(options.stretching)] : uniform;
+  std::vector<double> faces(cells + 1);
+  for (int k = 0; k <= cells; ++k)
+    faces[k] = options.size[2] * map(static_cast<double>(k) / cells, options.stretching_factor);
+  return faces;
+}
+
+ZLine ZLine::part(int first, int count) const {
+  ZLine line(count);
+  for (int k = -1; k <= count; ++k) line[k] = (*this)[first + k];
+  return line;
+}
+
+Grid::Grid(const GridOptions& options, bool z_periodic)
+    : cells(options.cells),
+      size(options.size),
+      dx(size[0] / cells[0]),
+      dy(size[1] / cells[1]),
+      face(cells[2]),
+      centre(cells[2]),
+      dz_cell(cells[2]),
+      dz_face(cells[2]) {
+  const int n = cells[2];
+  const std::vector<double> faces = z_faces(options);
+  for (int k = 0; k < n; ++k)
+    dz_cell[k] = options.stretching == Stretching::uniform ? size[2] / n : faces[k + 1] - faces[k];
+  dz_cell[-1] = dz_cell[z_periodic ? n - 1 : 0];
+  dz_cell[n] = dz_cell[z_periodic ? 0 : n - 1];
+  for (int k = -1; k < n; ++k) dz_face[k] = 0.5 * (dz_cell[k] + dz_cell[k + 1]);
+  dz_face[n] = dz_face[z_periodic ? 0 : n - 1];
+  for (int k = -1; k < n; ++k) face[k] = faces[k + 1];
+  face[n] = face[n - 1] + dz_cell[n];
+  for (int k = -1; k <= n; ++k) centre[k] = face[k] - 0.5 * dz_cell[k];
+  require_resolved_lengths(*this);
+}
 
 namespace {
 
@@ -31,8 +225,8 @@ Boundaries::Boundaries(const FlowParameters& parameters, const Vector& size)
   const int forced = index_of(parameters.forcing_axis);
   if (parameters.forcing != Forcing::none && !periodic(forced))
     throw InputError(
-        "dns.forcing = \"{}\" along {} needs a periodic axis, but dns.boundary_{} is "
-        "[\"{}\", \"{}\"]",
+        "dns.forcing = \"{}\" along {} requires a periodic axis, but dns.boundary_{} is [\"{}\", "
+        "\"{}\"]",
         name_of(parameters.forcing), axis_name(forced), axis_name(forced),
         name_of(sides_[forced][0]), name_of(sides_[forced][1]));
 }
@@ -41,7 +235,7 @@ void Boundaries::check_pair(int axis) const {
   const auto [lower, upper] = sides_[axis];
   if ((lower == Side::periodic) != (upper == Side::periodic))
     throw InputError(
-        "dns.boundary_{} = [\"{}\", \"{}\"]: expected both sides to be periodic, or neither",
+        "dns.boundary_{} = [\"{}\", \"{}\"]: either both boundaries or neither must be periodic",
         axis_name(axis), name_of(lower), name_of(upper));
 }
 
@@ -55,14 +249,16 @@ void Boundaries::check_velocities(int axis) const {
     const double inwards = end == 0 ? v[axis] : -v[axis];
     if (side == Side::wall && v[axis] != 0.0)
       throw InputError(
-          "{}: a wall can only move tangentially; expected 0 for {}, or an inflow boundary", name,
-          axis_name(axis));
+          "{}: a wall can only move tangentially; set the {} component to 0, or use an inflow "
+          "boundary",
+          name, axis_name(axis));
     if (side == Side::inflow && !(inwards > 0.0))
       throw InputError("{}: an inflow must point into the domain; expected a {} velocity along {}",
                        name, end == 0 ? "positive" : "negative", axis_name(axis));
     if (moves && side != Side::wall && side != Side::inflow)
-      throw InputError("{}: a {} boundary takes no velocity; expected [0, 0, 0]", name,
-                       name_of(side));
+      throw InputError(
+          "{}: the boundary type \"{}\" does not take a prescribed velocity; expected [0, 0, 0]",
+          name, name_of(side));
   }
 }
 
@@ -77,8 +273,8 @@ void Boundaries::check_balance(const Vector& size) const {
     }
   if (std::abs(entering) > 1e-12 * gross)
     throw InputError(
-        "the inflows have a net volume flux of {} and there is no outflow; make one side an "
-        "outflow",
+        "the inflows have a net volume flux of {}, but there is no outflow boundary; make one "
+        "boundary an outflow",
         entering);
 }
 
@@ -112,13 +308,13 @@ Domain::Domain(const Communicator& communicator, const Grid& grid_, const Bounda
       nz(box[2].count()),
       dz_cell(grid.dz_cell.part(box[2].begin, nz)),
       dz_face(grid.dz_face.part(box[2].begin, nz)) {
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     for (int axis = 1; axis < 3; ++axis)
       if (ends(axis, 1) && boundaries.side(axis, 1) == Side::outflow && box[axis].count() < 2)
         throw InputError(
-            "an outflow at the upper side along {} needs two cells of that axis on each rank "
-            "beside "
-            "it, but grid.process_grid = \"{}\" leaves one; use fewer ranks along {}",
+            "an outflow at the upper {} boundary requires at least two cells along that axis on "
+            "each adjacent rank, but grid.process_grid = \"{}\" leaves only one; use fewer ranks "
+            "along {}",
             static_cast<char>('x' + axis), pencil::to_string(processes),
             static_cast<char>('x' + axis));
   });

@@ -1,37 +1,151 @@
-// The grid, its boundaries, and the part of it that this rank holds.
+// Staggered grid, uniform along x and y, stretched along z, and the parameters of a flow.
+//
+// Cells are numbered 0 .. n - 1 along each axis. Pressure and scalars are at the centres of cells,
+// velocity components at the centres of the faces normal to them. The component with the index of a
+// cell is on its UPPER face: face n - 1 lies on the upper boundary, and face -1, a ghost, on the
+// lower one.
 #pragma once
 
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
-#include "dns/staggered_grid.hpp"
+#include "core/named.hpp"
 #include "pencil/boundary.hpp"
 #include "pencil/field.hpp"
 #include "pencil/pencil_grid.hpp"
+#include "pencil/tridiagonal.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
 
 namespace octant::dns {
+
+// --- parameters of the grid and the flow: `grid.*` and `dns.*` -----------------------------------
+
+using Vector = std::array<double, 3>;
+
+// Axes of implicit diffusion: none, z (eq. 11), or all (eq. 7-10). Equations are those of Diez
+// Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
+enum class Diffusion { explicit_all, implicit_z, implicit_all };
+constexpr auto names_of(Diffusion) { return std::array{"explicit", "implicit_z", "implicit"}; }
+
+// Order of the work of a step: planes in cache, by host threads, or batches of all planes, on a GPU
+// or a host.
+enum class ScheduleKind { planes, batches };
+constexpr auto names_of(ScheduleKind) { return std::array{"planes", "batches"}; }
+
+// Driving force along dns.forcing_axis.
+enum class Forcing { none, pressure_gradient, bulk_velocity };
+constexpr auto names_of(Forcing) {
+  return std::array{"none", "pressure_gradient", "bulk_velocity"};
+}
+
+// Boundary condition at a side of the domain.
+enum class Side { periodic, wall, free_slip, inflow, outflow };
+constexpr auto names_of(Side) {
+  return std::array{"periodic", "wall", "free_slip", "inflow", "outflow"};
+}
+
+// Positions of the cell faces along z: a mapping, or a file that lists them.
+enum class Stretching { uniform, tanh, tanh_lower, tanh_upper, cosine, file };
+constexpr auto names_of(Stretching) {
+  return std::array{"uniform", "tanh", "tanh_lower", "tanh_upper", "cosine", "file"};
+}
+
+// Parameters `grid.*`. The unit of length is arbitrary, as are all units of a flow.
+struct GridOptions {
+  std::array<int, 3> cells{32, 32, 32};
+  Vector size{1.0, 1.0, 1.0};
+  Stretching stretching = Stretching::uniform;
+  double stretching_factor = 2.0;
+  std::string stretching_file;
+};
+
+// Parameters `dns.*`.
+struct FlowParameters {
+  double viscosity = 1e-2;
+  Diffusion diffusion = Diffusion::explicit_all;
+  pencil::TridiagonalMethod poisson = pencil::TridiagonalMethod::ftm;
+  Forcing forcing = Forcing::none;
+  Axis forcing_axis = Axis::x;
+  std::optional<ScheduleKind> schedule;  // empty: batches if there is a GPU
+  double pressure_gradient = 0.0, bulk_velocity = 1.0;
+  // Lower and upper boundaries along x, y, z.
+  std::array<std::vector<Side>, 3> boundary{{{Side::periodic, Side::periodic},
+                                             {Side::periodic, Side::periodic},
+                                             {Side::wall, Side::wall}}};
+  std::array<std::array<Vector, 2>, 3> boundary_velocity{};
+};
+
+void declare(ParameterSchema& schema, GridOptions& options);
+void declare(ParameterSchema& schema, FlowParameters& parameters);
+
+// --- the grid and the domain ---------------------------------------------------------------------
+
+// Values along z with one ghost on either side: k = -1 .. n.
+class ZLine {
+ public:
+  ZLine() = default;
+  explicit ZLine(int n) : values_(n + 2) {}
+  double& operator[](int k) { return values_[k + 1]; }
+  double operator[](int k) const { return values_[k + 1]; }
+  int size() const { return static_cast<int>(values_.size()) - 2; }
+
+  // Returns the values first - 1 .. first + count, renumbered from -1.
+  ZLine part(int first, int count) const;
+
+ private:
+  std::vector<double> values_;
+};
+
+// Returns the positions of the faces 0 .. cells along z, from 0 to the extent. Throws InputError if
+// a file of faces cannot be read, has another number of them, or does not ascend from 0 to the
+// extent.
+std::vector<double> z_faces(const GridOptions& options);
+
+// The whole grid; every rank stores it, since only its z lines are arrays.
+struct Grid {
+  std::array<int, 3> cells;
+  Vector size;
+  double dx, dy;
+  ZLine face;     // position of the upper face of cell k
+  ZLine centre;   // position of the centre
+  ZLine dz_cell;  // height of cell k
+  ZLine dz_face;  // distance between the centres of the cells k and k + 1
+
+  // `z_periodic` selects the values beyond the ends of z: the other end, or a mirror image. Throws
+  // InputError as z_faces does, and where floating-point numbers do not resolve the lengths.
+  Grid(const GridOptions& options, bool z_periodic);
+
+  double spacing(int axis) const { return axis == 0 ? dx : dy; }  // x and y
+  double volume() const { return size[0] * size[1] * size[2]; }
+};
 
 using pencil::Field;
 using pencil::Range;
 using pencil::Team;
 
-// What a side means for one quantity: it continues at the other side, has a value at the boundary,
-// or no gradient across it.
+// Condition of one quantity at a side: periodic, a value at the boundary, or zero gradient across
+// it.
 using pencil::Condition;
 
-// What holds at the six sides of the domain, as tables that the solvers read.
+// Boundary conditions at the six sides of the domain, as tables for the solvers.
 class Boundaries {
  public:
-  // Throws InputError, naming the parameters and both kinds of a pair, where two sides do not go
-  // together, a side does not go with the forcing, or more fluid enters than leaves.
+  // Throws InputError, naming the parameters, if two sides of an axis, or a side and the forcing,
+  // are incompatible, or if inflows do not balance without an outflow.
   Boundaries(const FlowParameters& parameters, const Vector& size);
 
   Side side(int axis, int end) const { return sides_[axis][end]; }
   bool periodic(int axis) const { return sides_[axis][0] == Side::periodic; }
   const Vector& velocity(int axis, int end) const { return velocities_[axis][end]; }
 
-  // The condition of a velocity component, and of the pressure correction. What has no gradient in
-  // the velocity normal to a side has the value 0 in the pressure there: the velocity on that face
-  // is predicted (outflow_sides.hpp), and the correction makes it solenoidal.
+  // Conditions of a velocity component, and of the pressure correction. Where the normal velocity
+  // has zero gradient, the correction is 0: the velocity on that face is predicted
+  // (outflow_sides.hpp), and the correction makes it solenoidal.
   Condition of_velocity(int component, int axis, int end) const;
   Condition of_pressure(int axis, int end) const;
 
@@ -50,32 +164,32 @@ struct Domain {
   Grid grid;
   Boundaries boundaries;
   pencil::PencilGrid pencils;
-  pencil::Box box;         // of this rank: x is whole
-  int nx, ny, nz;          // its cells
+  pencil::Box box;         // cells of this rank: x is whole
+  int nx, ny, nz;          // numbers of its cells
   ZLine dz_cell, dz_face;  // its part of the grid's lines
 
   // Collective. Throws InputError if a rank at an upper outflow has too few cells.
   Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
          pencil::ProcessGrid processes);
 
-  // Whether this rank's cells end at a side of the domain that is not periodic.
+  // Returns true if this rank's cells end at a side of the domain that is not periodic.
   bool ends(int axis, int end) const;
-  // Rows, or planes, or cells of a row along an axis in which the momentum equation holds for a
-  // component: the face on an upper side that is not periodic has a value of its own.
+  // Returns the number of rows, planes, or cells of a row along an axis where the momentum equation
+  // holds for a component. Faces on an upper side that is not periodic are excluded.
   int unknowns(int component, int axis) const;
-  // The first of those that hold what must be kept from stage to stage: 0, or -1 where fluid leaves
-  // through the lower side, on whose faces the component is part of the state.
+  // Returns the first index along an axis whose value is kept from stage to stage: 0, or -1 at a
+  // lower outflow side, where the component on the side's faces is part of the state.
   int first(int quantity, int axis) const {
     return quantity == axis && ends(axis, 0) && boundaries.side(axis, 0) == Side::outflow ? -1 : 0;
   }
-  // Whether other ranks hold parts of this rank's lines along an axis.
+  // Returns true if other ranks hold parts of this rank's lines along an axis.
   bool is_cut(int axis) const {
     const auto [y, z] = pencils.processes();
     return (axis == 1 && y > 1) || (axis == 2 && z > 1);
   }
 };
 
-// A rank's velocity and pressure, in the cells and on the lower faces that Domain::first tells of.
+// Velocity and pressure of a rank, in its cells and on the lower faces from Domain::first on.
 struct State {
   Field u, v, w, p;
 

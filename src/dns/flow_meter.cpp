@@ -1,8 +1,7 @@
 #include "dns/flow_meter.hpp"
 
-#include "core/host_kernels.hpp"
-#include "core/kernel_work.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/observer.hpp"
 
 #include <Kokkos_MathematicalFunctions.hpp>
 
@@ -33,14 +32,15 @@ KOKKOS_INLINE_FUNCTION void take_range(const double* values, int n, double& most
   }
 }
 
-// Extremes of a row, lane by lane so that on a host a row takes the machine's vectors.
+// Extremes of a row, lane by lane for SIMD on a host.
 struct Extremes {
   const double *u, *v, *w, *south, *bottom;
   double xi, yi, zi;  // reciprocal spacings
   double speed[k_components][k_lanes] = {};
   double divergence[k_lanes] = {}, rate[k_lanes] = {};
 
-  // A component through both faces of a cell: the largest goes into `speed`, the mean is returned.
+  // Raises `speed` to the component's absolute values on both faces of a cell, and returns their
+  // mean.
   KOKKOS_FORCEINLINE_FUNCTION double take_speed(int component, int l, double lower, double upper) {
     const double a = Kokkos::fabs(lower), b = Kokkos::fabs(upper);
     speed[component][l] = larger(speed[component][l], larger(a, b));
@@ -59,14 +59,14 @@ struct Extremes {
   }
 };
 
-// A side along z where shear and flux are taken: outside less inside, over the spacing.
+// Side along z where shear and flux are measured: outside less inside, over the spacing.
 struct WallSide {
   bool is_here;
   double spacing;
 };
 
-// The share of a sum that the thread of a row adds to: on a host it takes neighbouring planes, on a
-// GPU its neighbours take the next rows.
+// Returns the index of the partial sum of a row's thread: threads of a host take neighbouring
+// planes, those of a GPU neighbouring rows.
 template <class Space>
 KOKKOS_INLINE_FUNCTION int share_of(int k, int j) {
   return k_is_host<Space> ? k : j;
@@ -139,7 +139,7 @@ struct SumTimesHeight {
   }
 };
 
-// All rows, those of ghosts too, counted from 0.
+// Sum of each row, counted from 0 with ghosts.
 struct SumRow {
   FieldView field;
   double* sums;
@@ -147,14 +147,6 @@ struct SumRow {
     sums[std::ptrdiff_t{plane} * (field.ny + 2) + row] =
         row_sum(field.row(plane - 1, row - 1), field.nx);
   }
-};
-
-// While a kernel is launched.
-template <Place place>
-struct Launch {};
-template <>
-struct Launch<Place::host> {
-  HostKernels here;
 };
 
 }  // namespace
@@ -170,7 +162,7 @@ FlowMeter<place>::FlowMeter(const Domain& domain)
   const auto heights = Kokkos::create_mirror_view(heights_);
   for (int k = 0; k < domain.nz; ++k)
     heights(k) = {domain.dz_cell[k], domain.dz_face[k], 1.0 / domain.dz_cell[k]};
-  copy_to_device(Cargo::tables, heights_, heights);
+  copy_to_device(TransferKind::tables, heights_, heights);
 }
 
 template <Place place>
@@ -185,10 +177,10 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
   FlowFigures f;
   auto& [u, v, w] = f.largest;
   double coldest_negated = 0.0;
-  using Largest = Kokkos::Max<double>;  // the order of these does not matter
-  // Velocity and scalar are read. Sums take 9 operations, a divergence 8 and a rate 11.
-  announce_kernel("dns: measure", std::int64_t{d.nx} * d.ny * d.nz,
-                  {scalar.first ? 32.0 : 24.0, scalar.first ? 29.0 : 28.0});
+  using Largest = Kokkos::Max<double>;  // independent of the order
+  // Reads velocity and scalar. Sums take 9 operations, a divergence 8 and a rate 11.
+  record_kernel_work("dns: measure", std::int64_t{d.nx} * d.ny * d.nz,
+                     {scalar.first ? 32.0 : 24.0, scalar.first ? 29.0 : 28.0});
   Kokkos::parallel_reduce(
       "dns: measure",
       Kokkos::RangePolicy<typename Space::execution_space>(0, std::int64_t{d.ny} * d.nz), row,
@@ -214,7 +206,7 @@ RowSums FlowMeter<place>::row_sums(const FieldView& field) {
   [[maybe_unused]] const Launch<place> launch{};
   launch_rows<Space>("dns: sums of rows", field.ny + 2, field.nz + 2,
                      SumRow{field, row_sums_.data()});
-  copy_to_host(Cargo::numbers, row_sums_on_host_, row_sums_);
+  copy_to_host(TransferKind::numbers, row_sums_on_host_, row_sums_);
   return {row_sums_on_host_.data(), field.ny};
 }
 

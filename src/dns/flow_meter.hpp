@@ -1,5 +1,5 @@
-// Sums and extremes of a flow, taken where its fields lie: what travels is a few numbers, whatever
-// the grid. The same bits in any memory, with any number of threads or ranks.
+// Sums and extremes of a flow, computed in the memory of its fields, so that only a few numbers are
+// copied. Same bits in any memory, with any number of threads or ranks.
 #pragma once
 
 #include <array>
@@ -10,8 +10,8 @@
 
 namespace octant::dns {
 
-// Sums over a rank's cells, times their heights: of the velocities and their squares, and of the
-// scalar. Over the columns: of du/dz and the scalar's derivative at both sides along z.
+// Sums over a rank's cells, times their heights: velocities, their squares, and the scalar. Sums
+// over the columns: du/dz and the scalar's derivative at both sides along z.
 enum FlowSum {
   k_sum_mean = 0,
   k_sum_squares = 3,
@@ -23,10 +23,10 @@ enum FlowSum {
 
 struct FlowFigures {
   std::array<ReproducibleSum, k_flow_sums> sums;
-  Vector largest{};                     // absolute values of the velocities
+  Vector largest{};                     // absolute values of the components
   double divergence = 0.0;              // largest absolute value
   double rate = 0.0;                    // largest |u|/dx + |v|/dy + |w|/dz of a cell
-  double warmest = 0.0, coldest = 0.0;  // values of the scalar, if there is one
+  double warmest = 0.0, coldest = 0.0;  // of the scalar, if there is one
 };
 
 // Sums of the rows j = -1 .. ny of the planes k = -1 .. nz.
@@ -38,28 +38,25 @@ struct RowSums {
   }
 };
 
-// Of the cells of a plane and of the faces of w above it; and the reciprocal of the former.
+// Heights of the cells of a plane and of the faces of w above it; reciprocal of the former.
 struct PlaneHeights {
   double cell, face, reciprocal;
 };
-
-// Whose memory holds the fields, and whose threads work on them.
-enum class Place { host, device };
 
 template <Place place>
 class FlowMeter {
  public:
   explicit FlowMeter(const Domain& domain);
 
-  // Of this rank. A scalar whose view has no memory is left out.
+  // Measures the flow on this rank. A scalar view without memory is ignored.
   FlowFigures measure(const VelocityViews& velocity, const FieldView& scalar);
-  // The sum over this rank's cells of u, or v, times the height of the cell.
+  // Returns the sum over this rank's cells of u, or v, times the height of the cell.
   ReproducibleSum sum(const FieldView& field);
-  // Valid until the next call.
+  // Returns the sums of all rows, valid until the next call.
   RowSums row_sums(const FieldView& field);
 
  private:
-  using Space = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
+  using Space = SpaceOf<place>;
   template <class Value>
   using View = Kokkos::View<Value*, typename Space::memory_space>;
 

@@ -1,19 +1,25 @@
-// What drives a flow along dns.forcing_axis.
+// Forcing of a flow: along dns.forcing_axis, and by `sources.*`.
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "comm/reproducible_sum.hpp"
+#include "core/expression.hpp"
 #include "dns/domain.hpp"
+#include "dns/kernels.hpp"
 
 namespace octant::dns {
 
-// The component whose mean is kept, or -1.
+// Returns the component whose mean is kept, or -1.
 inline int kept_component(const FlowParameters& parameters) {
   return parameters.forcing == Forcing::bulk_velocity ? index_of(parameters.forcing_axis) : -1;
 }
 
-// Force per mass of a constant pressure gradient.
+// Returns the force per unit mass of a constant pressure gradient.
 inline Vector body_force(const FlowParameters& parameters) {
   Vector force{};
   if (parameters.forcing == Forcing::pressure_gradient)
@@ -21,7 +27,7 @@ inline Vector body_force(const FlowParameters& parameters) {
   return force;
 }
 
-// What the predicted velocity lacks everywhere to have the mean that dns.bulk_velocity asks for;
+// Returns the uniform addition to the predicted velocity that gives it the mean dns.bulk_velocity;
 // `sum` is that of velocity times height of the cell over this rank's cells. Collective.
 inline double missing_velocity(const Domain& domain, const FlowParameters& parameters,
                                ReproducibleSum& sum) {
@@ -30,12 +36,12 @@ inline double missing_velocity(const Domain& domain, const FlowParameters& param
   return parameters.bulk_velocity - sum.to_double() * cell / domain.grid.volume();
 }
 
-// Of implicit diffusion, one half is already in a predicted velocity; the other half sums up to the
-// friction at the walls. Adds it to the sum for missing_velocity: factor = nu gamma / 2 with Crank
-// and Nicolson's scheme, and 0 with backward Euler's, which follows where walls differ suddenly
-// from the flow: the friction of the present flow is far from that of the new one then.
-// sum_of_row(k, j) is that of a row of the forced component of the present velocity, for the rows
-// on either side of walls along z, and along y where that is implicit.
+// Adds the wall friction of implicit diffusion to the sum for missing_velocity: the predicted
+// velocity contains one half of that diffusion, and the other half sums up to the friction. factor
+// = nu gamma / 2 with Crank-Nicolson, and 0 with backward Euler, which is used where walls differ
+// suddenly from the flow and the present friction is far from the new one. sum_of_row(k, j) is that
+// of a row of the forced component of the present velocity, for the rows on either side of walls
+// along z, and along y where that is implicit.
 template <class SumOfRow>
 void add_wall_friction(const Domain& d, bool along_y, double factor, const SumOfRow& sum_of_row,
                        ReproducibleSum& sum) {
@@ -56,5 +62,68 @@ void add_wall_friction(const Domain& d, bool along_y, double factor, const SumOf
     if (d.ends(1, 1)) add(sum_of_row(k, ny), sum_of_row(k, ny - 1), scale);
   }
 }
+
+// Body force of the parameters `sources.*`. Must not move in memory once it is prepared.
+class BodyForce {
+ public:
+  void declare(ParameterSchema& schema);
+  bool is_wanted() const { return !texts_.empty(); }
+  // Compiles the expressions. Throws InputError.
+  void prepare(const Grid& grid, double viscosity);
+
+  bool changes_with_time() const { return uses("t"); }
+  // Returns the force per unit mass along an axis. Throws RunError if it is not finite.
+  double at(int component, const Vector& place, double time) const;
+  // Returns true if the force is the same in all cells of a row.
+  bool is_even_along_x() const { return !uses("x") && !uses("r"); }
+  // Returns true if the component is 0 everywhere.
+  bool spares(int component) const;
+
+ private:
+  bool uses(const std::string& variable) const;
+
+  std::vector<std::string> texts_;
+  Vector centre_{};
+  Definitions definitions_;
+  std::vector<Expression> force_;
+  mutable ExpressionPoint point_;  // values of variables in expressions
+};
+
+// Body force at one time, on the faces of this rank's cells where a component is unknown.
+class ForceFields {
+ public:
+  // `force`, which is prepared, and `domain` must outlive this.
+  ForceFields(const Domain& domain, const BodyForce& force);
+
+  // Returns true if values have changed. Throws RunError on all ranks. Collective.
+  bool set_time(double time);
+  // Returns the force along an axis, or null if there is none.
+  const Field* along(int component) const {
+    return values_[component] ? &*values_[component] : nullptr;
+  }
+  // Largest absolute values on this rank.
+  const Vector& largest() const { return largest_; }
+
+  // Adds a stage's force to the predicted velocity in this thread's rows of plane k, at slide -1.
+  void push(const Team& team, State& state, int k, const Stage& stage) const;
+
+ private:
+  void fill(int component, double time);
+
+  const Domain& domain_;
+  const BodyForce& force_;
+  std::array<std::optional<Field>, k_components> values_;
+  Vector largest_{};
+  bool is_filled_ = false;
+};
+
+// Adds gamma force to the velocity in a cell of a row.
+struct ForcePush {
+  const double* force;
+  double gamma;
+  double* velocity;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { velocity[i] += gamma * force[i]; }
+};
 
 }  // namespace octant::dns

@@ -1,14 +1,15 @@
-// Ghost cells: what other ranks hold, and what the boundaries of the domain prescribe.
+// Ghost cells, from other ranks and from boundary conditions of the domain.
 #pragma once
 
 #include <array>
 #include <span>
 
 #include "dns/outflow_sides.hpp"
+#include "pencil/field_halo.hpp"
 
 namespace octant::dns {
 
-// A field and which quantity it is.
+// A field and its quantity.
 struct Ghosted {
   Field* field;
   int quantity;
@@ -18,20 +19,20 @@ struct Ghosted {
 inline constexpr int k_pressure = k_components, k_scalar = k_pressure + 1;
 inline constexpr int k_quantities = k_scalar + 1;
 
-// What holds for the scalar at each side, by axis and end.
+// Boundary condition of the scalar at each side, by axis and end.
 struct ScalarSide {
   Condition condition = Condition::neumann;
   double value = 0.0;
 };
 using ScalarSides = std::array<std::array<ScalarSide, 2>, 3>;
 
-// What a side of the domain prescribes for a quantity. `on_face`: whose values lie on that side.
+// Boundary condition of a quantity at a side. `on_face`: its values lie on that side.
 struct GhostRule {
   Condition condition = Condition::periodic;
   double value = 0.0;
   bool on_face = false;
 };
-// By quantity, axis and end.
+// Rules by quantity, axis and end.
 using GhostRules = std::array<std::array<std::array<GhostRule, 2>, 3>, k_quantities>;
 GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar);
 
@@ -41,28 +42,32 @@ class Ghosts {
   Ghosts(const Domain& domain, const pencil::HaloOptions& options,
          const Outflow<Place::host>& outflow, const ScalarSides& scalar = {});
 
-  // All ghosts of some quantities, at home, and the faces of velocities that lie on a boundary
-  // which prescribes them. Collective.
+  // Fills all ghosts of some quantities, at slide 0, and sets the faces of velocities on boundaries
+  // that prescribe them. Collective.
   void fill(std::span<const Ghosted> all);
-  // The same where all_x has been called for every row.
+  void fill(Field& field, int quantity) {
+    const Ghosted one[] = {{&field, quantity}};
+    fill(one);
+  }
+  // Fills ghosts along y and z where fill_x has been called for every row. Collective.
   void fill_y_and_z(std::span<const Ghosted> all);
 
-  // What the divergence of the predicted velocity needs from other ranks, or planes: the faces
-  // below the first row of v and the first plane of w. Collective.
+  // Exchanges the faces below the first row of v and the first plane of w, which the divergence of
+  // the predicted velocity needs. Collective.
   void exchange_prediction(State& state, int slide);
-  // The rows, or planes, of a field beside this rank's own, where other ranks or the other side of
-  // the domain have them, as they are. Collective.
+  // Exchange the rows, or planes, of a field beside this rank's own with other ranks, or the other
+  // side of a periodic domain. Collective.
   void exchange_y(Field& field);
   void exchange_z(Field& field);
 
-  // What one rank can do alone, row by row and plane by plane: ghosts of a row and of a plane, as
-  // far as no other rank holds them, and the faces on the boundaries that the divergence needs:
-  // prescribed, or where fluid leaves, those on the next face inside and the predicted offset.
+  // Work without communication, row by row and plane by plane: ghosts of a row and of a plane that
+  // no other rank holds, and the boundary faces that the divergence needs: prescribed, or on
+  // outflow sides, the next face inside plus the predicted offset.
   void fill_x(int quantity, double* row) const;
   void fill_y(int quantity, Field& field, int k, int end) const;
   void close_x(Field& u, int k, int j, int slide) const;
   void close_y(Field& v, int k, int slide, int end) const;
-  void close_z(Field& w, int end, int slide, Range rows) const;  // nothing where z continues there
+  void close_z(Field& w, int end, int slide, Range rows) const;  // at the ends of z only
 
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
@@ -77,6 +82,41 @@ class Ghosts {
   pencil::Halo halo_;
   GhostRules rules_;
   const Outflow<Place::host>& outflow_;
+};
+
+// Batched counterparts in the memory of Kokkos' default execution space, all planes at once, with
+// the same bits on a host.
+
+// A field in device memory and its quantity.
+struct GhostedView {
+  FieldView field;
+  int quantity;
+};
+
+// Batched Ghosts. All calls are collective.
+class BatchGhosts {
+ public:
+  // `outflow` must outlive this.
+  BatchGhosts(const Domain& domain, const CommOptions& comm, const Outflow<Place::device>& outflow,
+              const ScalarSides& scalar = {});
+
+  // Fills all ghosts of at most four quantities, and sets prescribed velocities on boundary faces.
+  void fill(std::span<const GhostedView> all);
+  void fill(const DeviceField& field, int quantity) {
+    const GhostedView one[] = {{field.view(), quantity}};
+    fill(one);
+  }
+  // Sets the faces of each predicted component on the boundaries normal to it, and below the first
+  // cells, for the divergence.
+  void close(const VelocityViews& predicted);
+
+  std::vector<ExchangeCount> report() const { return halo_.report(); }
+
+ private:
+  const Domain& domain_;
+  GhostRules rules_;
+  pencil::BatchedHalo halo_;
+  const Outflow<Place::device>& outflow_;
 };
 
 }  // namespace octant::dns

@@ -5,12 +5,13 @@
 //   316 (2025) 109811, eq. 3-11.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
-#include "dns/body_force.hpp"
 #include "dns/domain.hpp"
 #include "dns/flow_meter.hpp"
+#include "dns/forcing.hpp"
 #include "dns/kernels.hpp"
 #include "dns/scalar.hpp"
 #include "pencil/poisson_solver.hpp"
@@ -22,28 +23,28 @@ struct StepSeconds {
   double momentum = 0, diffusion = 0, poisson = 0, correction = 0, ghosts = 0, scalar = 0;
 };
 
-// How the work of a time step is ordered: what schedules have in common. The kernels' bodies, and
-// on a host the bits of what they make, are the same in all of them.
+// Interface of the schedules, which order the work of a time step. The kernels' bodies, and on a
+// host the bits of their results, are the same in all of them.
 class Schedule {
  public:
   virtual ~Schedule() = default;
 
-  virtual const char* name() const = 0;  // as dns.schedule has it
+  virtual const char* name() const = 0;  // value of dns.schedule
 
-  // The state, and the scalar that it carries if any, in the host's memory, with their ghosts.
-  // After writing to their cells, call complete() before the next stage; it is collective.
+  // State, and scalar if any, in host memory with their ghosts. After writing to their cells, call
+  // complete() before the next stage; it is collective.
   virtual State& state() = 0;
   virtual Field& scalar() = 0;
   virtual void complete() = 0;
 
-  // What pushes the stages from now on, until this is called again. It must stay where it is.
+  // Sets the body force of later stages, until the next call. It must not move in memory.
   virtual void set_force(const ForceFields& force) = 0;
 
-  // Stage n of a Runge-Kutta step, whose coefficients are `stage`. Returns the velocity that was
-  // added to keep the mean (dns.forcing = "bulk_velocity"), else 0. Collective.
+  // Advances by stage n of a Runge-Kutta step, with coefficients `stage`. Returns the velocity that
+  // was added to keep the mean (dns.forcing = "bulk_velocity"), else 0. Collective.
   virtual double advance(int n, const Stage& stage) = 0;
 
-  // Sums and extremes of the present state on this rank.
+  // Returns sums and extremes of the present state on this rank.
   virtual FlowFigures measure() = 0;
 
   virtual const StepSeconds& seconds() const = 0;
@@ -52,7 +53,21 @@ class Schedule {
   virtual std::vector<ExchangeCount> halo_report() const = 0;
 };
 
-// Whether a flow goes in batches, of which dns.schedule = "auto" makes use where there is a GPU.
+// Schedules of host threads, with planes in cache, and of a GPU, with batches of all planes at once
+// in the memory of Kokkos' default execution space, which is host memory in a build without a GPU.
+// `domain` must outlive them. Collective.
+std::unique_ptr<Schedule> make_plane_schedule(const Domain& domain,
+                                              const FlowParameters& parameters,
+                                              const ScalarOptions& scalar,
+                                              const pencil::PoissonOptions& solvers,
+                                              const CommOptions& comm);
+std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
+                                              const FlowParameters& parameters,
+                                              const ScalarOptions& scalar,
+                                              const pencil::PoissonOptions& solvers,
+                                              const CommOptions& comm);
+
+// Returns true if a flow uses batches, as dns.schedule = "auto" does where there is a GPU.
 bool in_batches(const FlowParameters& parameters);
 
 class Flow {
@@ -62,33 +77,33 @@ class Flow {
        const pencil::PoissonOptions& solvers, const CommOptions& comm,
        const BodyForce* force = nullptr);
 
-  // The state in the host's memory, fetched where steps have left it elsewhere. After writing to
-  // its cells, or the scalar's, call complete(), which fills the ghosts.
+  // Returns the state in host memory, copied from the device if necessary. After writing to its
+  // cells, or the scalar's, call complete(), which fills the ghosts.
   State& state() { return schedule_->state(); }
   const State& state() const { return schedule_->state(); }
   void complete() { schedule_->complete(); }
   bool has_scalar() const { return scalar_.enabled; }
-  Field& scalar() { return schedule_->scalar(); }  // where there is one
+  Field& scalar() { return schedule_->scalar(); }  // if there is one
   const Field& scalar() const { return schedule_->scalar(); }
 
-  // The time that the next step begins at, 0 if nothing is said: the body force may depend on it.
+  // Sets the time of the beginning of the next step, by default 0: the body force may depend on it.
   // Collective.
   void set_time(double time);
-  // One time step. Collective.
+  // Advances by one time step. Collective.
   void step(double dt);
 
-  // The steps to come whose implicit diffusion is backward Euler's, with each stage as a step of
-  // its own: they damp what Crank and Nicolson's scheme would let ring for hundreds of steps.
+  // Number of following steps whose implicit diffusion is backward Euler's, with each stage as a
+  // step of its own. They damp oscillations that last hundreds of steps with Crank-Nicolson.
   int damped_steps() const { return damped_steps_; }
   void set_damped_steps(int steps) { damped_steps_ = steps; }
 
-  // What the forcing of the last step amounts to: the mean force per mass along its axis.
+  // Mean force per unit mass along the forcing axis in the last step.
   double mean_force() const { return mean_force_; }
   void set_mean_force(double force) { mean_force_ = force; }  // for restart
 
-  // The largest absolute values of the body force on this rank, when the next step begins.
+  // Largest absolute values of the body force on this rank, at the beginning of the next step.
   Vector largest_force() const { return force_ ? force_->largest() : Vector{}; }
-  // Sums and extremes of the state on this rank.
+  // Returns sums and extremes of the state on this rank.
   FlowFigures measure() const { return schedule_->measure(); }
 
   const char* schedule() const { return schedule_->name(); }
@@ -111,5 +126,45 @@ class Flow {
   double time_ = 0.0, mean_force_ = 0.0;
   int damped_steps_ = 0;
 };
+
+// Global quantities of a flow. Means are over the volume, with the same bits on any number of
+// ranks.
+struct Totals {
+  Vector kinetic{};                    // mean of 1/2 q^2 of each component
+  Vector mean{};                       // mean of each component
+  Vector largest{};                    // largest absolute value of each component
+  Vector force{};                      // largest absolute body force along each axis
+  double divergence = 0.0;             // largest absolute value
+  double scaled_divergence = 0.0;      // divergence / advection_rate
+  double advection_rate = 0.0;         // largest |u|/dx + |v|/dy + |w|/dz
+  std::array<double, 2> wall_shear{};  // viscosity du/dz at the lower and upper side along z
+
+  double scalar_mean = 0.0;             // mean of the scalar
+  double scalar_range = 0.0;            // range of the scalar, with values at the sides
+  std::array<double, 2> scalar_flux{};  // -diffusivity d/dz of the scalar at both sides along z
+
+  double kinetic_energy() const { return kinetic[0] + kinetic[1] + kinetic[2]; }
+};
+
+// Computes the totals. Throws RunError, naming a cell and its values, if the state is not finite.
+// Collective.
+Totals measure(const Flow& flow);
+
+// Returns cfl times the longest step that is stable by linear theory from its beginning to its end:
+// explicit advection and diffusion must stay within sqrt(3) and 2.51, the limits of Wray's scheme
+// on the imaginary and the real axis. The velocities are those of the flow, of walls, inflows and
+// outflows, and what the forcing adds to them within the step. Fluid that rises from rest by its
+// buoyancy must not cross more cells. Infinite if nothing moves or will move.
+double stable_step(const Flow& flow, const Totals& totals, double cfl);
+
+// Returns true if, along an axis with implicit diffusion, a tangential velocity or the scalar jumps
+// from a side's value to those in the cells: its distance from the value that two cells beside the
+// side extrapolate to exceeds three times their difference. Neither resolved boundary layers nor
+// noise have such a jump. Reads the ghosts. Collective.
+bool has_sudden_walls(Flow& flow);
+
+// Returns true if Crank-Nicolson lets the stiffest mode of implicit diffusion change its sign in a
+// stage of a step: shorter steps need no damping, and are more accurate without.
+bool would_ring(const Flow& flow, double dt);
 
 }  // namespace octant::dns

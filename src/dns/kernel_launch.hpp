@@ -1,21 +1,22 @@
-// How kernels run over cells, and what they read: their bodies, one cell each, are written for any
-// device. On a host, a thread works on rows, whose cells fill the machine's vectors; on a GPU, on
-// one cell.
+// Kernel launches over cells, and the data that kernels read. Kernel bodies, one cell each, run on
+// any device. On a host, a thread processes rows with SIMD; on a GPU, one cell.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <Kokkos_Core.hpp>
 
-#include "core/pack.hpp"
-#include "core/residency.hpp"
+#include "core/guarded_memory.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/simd.hpp"
 #include "dns/domain.hpp"
 #include "pencil/device_field.hpp"
 
 namespace octant::dns {
 
-// --- Fields as kernels see them ---
+// --- Views of fields for kernels ---
 
 using pencil::DeviceField;
 using pencil::FieldView;
@@ -29,31 +30,51 @@ struct VelocityViews {
   }
 };
 
-// For threads of the host.
+inline FieldView view_of(const DeviceField& field) { return field.view(); }
+// Returns a view for threads of the host.
 inline FieldView view_of(Field& field) {
   return {field.row(0, 0), field.row_stride(), field.plane_stride(),
           field.nx(),      field.ny(),         field.nz()};
 }
 
+// Returns the view at Field's slide -1, one plane lower.
+inline FieldView one_place_lower(FieldView view) {
+  view.first -= view.plane_stride;
+  return view;
+}
+
 // --- Launches ---
 
-// Where fields of host threads lie and are worked on, and where those of batches do.
+// Execution spaces of host threads and of batches.
 using HostSpace = Kokkos::DefaultHostExecutionSpace;
 using DeviceSpace = Device;
 
-// Whether a space's threads are those of the host.
+// True if the host can access a space's memory.
 template <class Space>
 inline constexpr bool k_is_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
 
-// body(0) ... body(n - 1), in any order or at once.
+// Memory of fields, and threads that work on them.
+enum class Place { host, device };
+template <Place place>
+using SpaceOf = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
+
+// Scope of the launch of a kernel of a place.
+template <Place place>
+struct Launch {};
+template <>
+struct Launch<Place::host> {
+  HostKernels here;
+};
+
+// Calls body(0) ... body(n - 1), in any order or at once.
 template <class Body>
 void for_each_cell(int n, const Body body) {
 #pragma GCC ivdep
   for (int i = 0; i < n; ++i) body(i);
 }
 
-// Cells, or rows of cells, that a kernel is launched for.
+// Numbers of cells, or rows of cells, in a launch.
 struct Extent {
   int nx, ny, nz;
 };
@@ -75,16 +96,17 @@ struct CellByCell {
   KOKKOS_FUNCTION void operator()(int i, int j, int k) const { rows(k, j)(i); }
 };
 
-// Launches a kernel in the device's space: rows(k, j) makes the body of a row. Both are functions
-// of the device. Does not wait.
-template <class Rows>
+// Launches a kernel in a space: rows(k, j) returns the body of a row. Both are functions of the
+// device. Does not wait.
+template <class Space = DeviceSpace, class Rows>
 void launch_cells(const char* name, Extent n, const Rows& rows) {
-  if constexpr (k_is_host<DeviceSpace>) {
-    Kokkos::parallel_for(name, Kokkos::RangePolicy<>(0, std::int64_t{n.ny} * n.nz),
-                         RowByRow<Rows>{rows, n.nx, n.ny});
+  if constexpr (k_is_host<Space>) {
+    Kokkos::parallel_for(
+        name, Kokkos::RangePolicy<typename Space::execution_space>(0, std::int64_t{n.ny} * n.nz),
+        RowByRow<Rows>{rows, n.nx, n.ny});
   } else {
     using Box = Kokkos::MDRangePolicy<Kokkos::Rank<3, Kokkos::Iterate::Left>>;
-    // Threads side by side take cells side by side.
+    // Adjacent threads take adjacent cells.
     Kokkos::parallel_for(name, Box({0, 0, 0}, {n.nx, n.ny, n.nz}, {64, 4, 1}),
                          CellByCell<Rows>{rows});
   }
@@ -107,8 +129,7 @@ void launch_rows(const char* name, int ny, int nz, const Body& body) {
       OnRows<Body>{body, ny});
 }
 
-// Calls act(lane, i) for i = 0 .. n - 1. Lanes are the machine's vectors on a host, registers on a
-// GPU.
+// Calls act(lane, i) for i = 0 .. n - 1. Lanes are SIMD lanes on a host, registers on a GPU.
 inline constexpr int k_lanes = 8;
 
 template <class Act>
@@ -120,7 +141,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_lanes(int n, const Act& act) {
     if (i + l < n) act(l, i + l);
 }
 
-// The sum of n numbers in an order that depends on n alone: by lanes, then over these.
+// Returns the sum over lanes. The order of a sum by lanes depends on the number of values alone.
 KOKKOS_INLINE_FUNCTION double sum_of_lanes(const double (&lanes)[k_lanes]) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
@@ -132,24 +153,24 @@ KOKKOS_INLINE_FUNCTION double row_sum(const double* values, int n) {
   return sum_of_lanes(lanes);
 }
 
-// What kernels read of planes: one value for each, made on the host and sent to the device.
-template <class Value>
+// One value per plane for kernels, written on the host and copied to the device.
+template <class Value, class Space = DeviceSpace>
 class PlaneTable {
  public:
   explicit PlaneTable(int planes)
       : values_("values of planes", planes), on_host_(Kokkos::create_mirror_view(values_)) {}
 
   Value& operator[](int k) { return on_host_(k); }
-  // For the kernels that are launched from now on. Waits for those before.
+  // Copies the values for later kernels. Waits for earlier ones.
   const Value* send() {
-    if constexpr (k_is_host<DeviceSpace>) Kokkos::fence();
-    copy_to_device(Cargo::numbers, values_, on_host_);
+    if constexpr (k_is_host<Space>) Kokkos::fence();
+    copy_to_device(TransferKind::numbers, values_, on_host_);
     return values_.data();
   }
-  const Value* data() const { return values_.data(); }  // as they were sent
+  const Value* data() const { return values_.data(); }  // as of the last send()
 
  private:
-  using View = Kokkos::View<Value*, typename DeviceSpace::memory_space>;
+  using View = Kokkos::View<Value*, typename Space::memory_space>;
   View values_;
   typename View::HostMirror on_host_;
 };

@@ -1,9 +1,9 @@
-// The arithmetic of a step, cell by cell of a row: the same for all schedules.
+// Arithmetic of a step, cell by cell of a row: the same for all schedules.
 //
 // Advection is in the symmetry-preserving form (Verstappen & Veldman, J. Comput. Phys. 187, 2003):
-// every face takes the neighbour's value alone, since what the cell itself contributes cancels
-// where div u = 0. With diffusion, a face then costs one coefficient and one multiply-add, and the
-// cell itself a constant.
+// every face uses the neighbour's value alone, since the cell's own contributions cancel where div
+// u = 0. With diffusion, a face then costs one coefficient and one multiply-add, and the cell
+// itself a constant.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace octant::dns {
 
-// Wray's three-stage Runge-Kutta scheme (eq. 3): dt times the coefficients alpha, beta and
-// gamma = alpha + beta of a stage.
-// `implicit` is the weight of the new value in implicit diffusion, beside that of the present one:
-// a half is Crank and Nicolson's scheme, 1 is backward Euler's.
+// Coefficients of a stage of Wray's three-stage Runge-Kutta scheme (eq. 3): dt times alpha, beta
+// and gamma = alpha + beta.
+// `implicit` is the weight of the new value in implicit diffusion; the rest is that of the present
+// one. 1/2 is Crank-Nicolson, 1 is backward Euler.
 struct Stage {
   double alpha, beta, gamma;
   double implicit = 0.5;
 };
 
-// What implicit diffusion multiplies the present value by.
+// Returns the factor of the present value in implicit diffusion.
 KOKKOS_FORCEINLINE_FUNCTION double present(const Stage& stage) {
   return (1.0 - stage.implicit) * stage.gamma;
 }
@@ -38,8 +38,8 @@ inline Stage runge_kutta_stage(int n, double dt) {
 
 // --- The momentum equation (eq. 3, 7): right-hand side and Runge-Kutta update ---
 
-// a b + c, rounded once where the machine has such an instruction, and so in the same way wherever
-// this is used.
+// Returns a b + c, rounded once where the machine has such an instruction, and so in the same way
+// wherever this is used.
 KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
 #if defined(__FMA__)
   return Kokkos::fma(a, b, c);
@@ -48,28 +48,28 @@ KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
 #endif
 }
 
-// What one velocity component needs in one plane.
+// Coefficients of one velocity component in one plane.
 struct PlaneOperator {
   double transport_x, transport_y, transport_z;  // 1/4 of the reciprocal spacings
-  double weight_minus = 1, weight_plus = 1;      // of the two addends of a transporting velocity
+  double weight_minus = 1, weight_plus = 1;      // of the two terms of an advecting velocity
   double diffusion_x, diffusion_y;               // viscosity / spacing^2
   double diffusion_below, diffusion_above;       // viscosity d2/dz2 towards the planes k - 1, k + 1
   double gradient;                               // reciprocal spacing of the pressure's difference
-  double force;                                  // per mass
+  double force;                                  // per unit mass
 };
 
-// Rows of velocities that carry the component through the faces of its cells, two addends each. The
-// east faces' addends serve the west ones as well, one cell on.
+// Rows of velocities that advect the component through the faces of its cells, two terms each. The
+// east faces' terms are those of the west ones of the next cell.
 struct Transport {
   const double *east[2], *north[2], *south[2], *top[2], *bottom[2];
 };
 
-// Rows of the velocities at cells of a row, and on their faces below along y and z.
+// Rows of the velocities at cells of a row, and on their lower faces along y and z.
 struct VelocityRows {
   const double *u, *v, *w, *v_south, *w_bottom, *w_bottom_north;
 };
 
-// The transport of component 0, 1 or 2, of which row and plane are the strides.
+// Returns the transport of component 0, 1 or 2; `row` and `plane` are strides.
 KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const VelocityRows& r,
                                                    std::ptrdiff_t row, std::ptrdiff_t plane) {
   if (component == 0)
@@ -91,7 +91,7 @@ KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const Velocity
           {r.w, r.w_bottom}};
 }
 
-// The rows that the update of one row of one component reads and writes, each at cell 0.
+// Rows that the update of one row of one component reads and writes, each at cell 0.
 struct MomentumRows {
   const double* velocity;                  // the component; its neighbours are strides away
   const double *pressure, *pressure_next;  // on either side of the component's face
@@ -99,9 +99,9 @@ struct MomentumRows {
   double* result;                          // may be the row below (k - 1)
 };
 
-// A cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the part of the implicit
-// diffusion, a half, that eq. 8 or 11 takes off. `read_rhs`: use the right-hand side of the stage
-// before; `keep_rhs`: leave this one's.
+// Update of a cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the part of the
+// implicit diffusion, a half, that eq. 8 or 11 subtracts. `read_rhs`: use the right-hand side of
+// the previous stage; `keep_rhs`: store that of this stage.
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 class MomentumCell {
  public:
@@ -164,8 +164,8 @@ class MomentumCell {
   static constexpr bool implicit_z = diffusion != Diffusion::explicit_all;
   static constexpr bool implicit_xy = diffusion == Diffusion::implicit_all;
 
-  // What a neighbour's value is multiplied by: the transport through the face between, a pair of
-  // addends, and diffusion.
+  // Returns the coefficient of a neighbour's value: advection through the face between, with two
+  // terms, and diffusion.
   KOKKOS_FORCEINLINE_FUNCTION static double face(double minus, double first, double plus,
                                                  double second, double diffusion_through) {
     return multiply_add(minus, first, multiply_add(plus, second, diffusion_through));
@@ -180,16 +180,25 @@ class MomentumCell {
   double gradient_, push_, alpha_, beta_;
 };
 
-// Cells [0, n) of a row.
+// Updates the cells [0, n) of a row.
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 void momentum_row(int n, std::ptrdiff_t row, std::ptrdiff_t plane, const PlaneOperator& o,
                   const Transport& t, const Stage& stage, const MomentumRows& rows) {
   for_each_cell(n, MomentumCell<diffusion, read_rhs, keep_rhs>(row, plane, o, t, stage, rows));
 }
 
+// Operations per cell, for a profile: 6 for each of six faces, 7 for the rest of a stage, and 6 per
+// axis of implicit diffusion.
+constexpr double operations_of_prediction(Diffusion diffusion, bool reads_rhs) {
+  return 43.0 + (reads_rhs ? 2.0 : 0.0) + 6.0 * static_cast<int>(diffusion);
+}
+
 // --- The projection (eq. 4-6, 9, 10) ---
 
-// div u times a factor, by which x, y and z (reciprocal spacings) are multiplied.
+// Operations per cell of Divergence, for a profile.
+inline constexpr double k_operations_of_divergence = 8.0;
+
+// Computes div u times a factor, which x, y and z (reciprocal spacings) contain.
 struct Divergence {
   double x, y, z;
   const double *u, *v, *v_south, *w, *w_bottom;
@@ -200,7 +209,7 @@ struct Divergence {
   }
 };
 
-// velocity - factor (next - phi) + push; `result` may be where the velocity is.
+// Computes velocity - factor (next - phi) + push; `result` may alias the velocity.
 struct VelocityCorrection {
   const double *velocity, *phi, *next;
   double factor, push;
@@ -211,14 +220,14 @@ struct VelocityCorrection {
   }
 };
 
-// Rows of the correction around one of the pressure, and the factors of its second differences.
+// Rows of the correction around a row of the pressure, and the factors of its second differences.
 struct PressureRows {
   const double *phi, *above, *below, *north, *south;
   double* p;
   double up, down, xx, yy;
 };
 
-// The pressure's update, with the Laplacian of the correction where diffusion is implicit.
+// Pressure update, with the Laplacian of the correction where diffusion is implicit.
 template <Diffusion diffusion>
 struct PressureUpdate {
   PressureRows r;
@@ -236,6 +245,12 @@ struct PressureUpdate {
   }
 };
 
+// Operations per cell, for a profile: a component of the velocity takes 4.
+constexpr double operations_of_correction(Diffusion diffusion) {
+  constexpr double laplacian[] = {0.0, 6.0, 16.0};
+  return 13.0 + laplacian[static_cast<int>(diffusion)];
+}
+
 // --- The scalar ---
 
 struct ScalarRows {
@@ -249,8 +264,8 @@ struct ScalarOperator {
   double x, y, z, diffusion_x, diffusion_y, below, above;
 };
 
-// Explicit part of a stage: all of advection, of diffusion what is explicit, and of what is
-// implicit the part that the present value has.
+// Explicit part of a stage: advection, explicit diffusion, and the present value's part of implicit
+// diffusion.
 template <Diffusion diffusion>
 struct ScalarCell {
   ScalarOperator o;
@@ -278,7 +293,7 @@ struct ScalarCell {
   }
 };
 
-// Buoyancy of the mean of the scalar's old and new values, on the faces of w.
+// Adds the buoyancy of the mean of the scalar's old and new values on the faces of w.
 struct Buoyancy {
   const double *t, *old, *t_above, *old_above;
   double here, above, none;
@@ -288,5 +303,61 @@ struct Buoyancy {
     w[i] += here * (t[i] + old[i]) + above * (t_above[i] + old_above[i]) - none;
   }
 };
+
+// --- Sources ---
+
+struct Addition {
+  double* values;
+  double amount;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += amount; }
+};
+
+struct AdditionRows {
+  FieldView field;
+  double amount;
+  KOKKOS_FUNCTION Addition operator()(int k, int j) const { return {field.row(k, j), amount}; }
+};
+
+// Adds a multiple of other cells.
+struct ScaledAddition {
+  double* values;
+  const double* others;
+  double factor;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += factor * others[i]; }
+};
+
+struct ScaledAdditionRows {
+  FieldView field, others;
+  double factor;
+  KOKKOS_FUNCTION ScaledAddition operator()(int k, int j) const {
+    return {field.row(k, j), others.row(k, j), factor};
+  }
+};
+
+// Returns the cells of a view with these indices along an axis.
+inline FieldView layers(const FieldView& field, int axis, Range range) {
+  Range cells[] = {{0, field.nx}, {0, field.ny}, {0, field.nz}};
+  cells[axis] = range;
+  return part_of(field, cells[0], cells[1], cells[2]);
+}
+
+// Add an amount to all cells of a field, or to those beside one of its sides. Do not wait.
+template <class Space = DeviceSpace>
+void add_to_cells(const FieldView& field, double amount) {
+  if (amount == 0.0) return;
+  launch_cells<Space>("dns: sources", {field.nx, field.ny, field.nz}, AdditionRows{field, amount});
+}
+template <class Space = DeviceSpace>
+void add_beside(const FieldView& field, int axis, int end, double amount) {
+  const int cells[] = {field.nx, field.ny, field.nz};
+  const int at = end == 0 ? 0 : cells[axis] - 1;
+  add_to_cells<Space>(layers(field, axis, {at, at + 1}), amount);
+}
+
+// Adds factor times the cells of a view to those of another view of the same shape. Does not wait.
+inline void add_cells(const FieldView& field, const FieldView& others, double factor = 1.0) {
+  launch_cells("dns: sources", {field.nx, field.ny, field.nz},
+               ScaledAdditionRows{field, others, factor});
+}
 
 }  // namespace octant::dns

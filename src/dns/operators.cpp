@@ -18,10 +18,11 @@ Couplings at_face(const Grid& g, int k) {
   return {1.0 / (g.dz_face[k] * g.dz_cell[k]), 1.0 / (g.dz_face[k] * g.dz_cell[k + 1])};
 }
 
-// What a ghost at a centre is, as a multiple of the value inside.
+// Returns the ratio of a ghost at a centre to the value inside.
 double ghost_factor(Condition condition) { return condition == Condition::dirichlet ? -1.0 : 1.0; }
 
-// The faces between the boundaries, which have a value or that of the next face inside.
+// Returns the matrix of the faces between the boundaries, which have a prescribed value or that of
+// the next face inside.
 TridiagonalMatrix face_matrix(const Grid& grid, Condition lower, Condition upper) {
   TridiagonalMatrix m;
   m.periodic = lower == Condition::periodic;

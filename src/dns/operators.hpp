@@ -1,4 +1,4 @@
-// Second-order difference operators of the velocity components and the pressure, as numbers.
+// Second-order difference operators of the velocity components and the pressure, as coefficients.
 #pragma once
 
 #include "dns/domain.hpp"
@@ -7,44 +7,42 @@
 
 namespace octant::dns {
 
-// The matrix of d2/dz2 for the unknown planes of the whole grid. A value that a boundary prescribes
-// adds boundary_weight times itself to the right-hand side of the plane beside it.
+// Return the matrix of d2/dz2 for the unknown planes of the whole grid. A prescribed boundary value
+// times boundary_weight is added to the right-hand side of the adjacent plane.
 pencil::TridiagonalMatrix centre_z_matrix(const Grid& grid, Condition lower, Condition upper);
 pencil::TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries);
 pencil::TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries,
                                             int component);
 
-// What the second derivative along an axis takes from the value at its boundary: 0 where that has
-// no gradient or continues, else 2 / spacing^2 (centres, whose ghost is 2 value - inside) or
-// 1 / spacing^2 (faces).
+// Returns the factor of the boundary value in the second derivative along an axis: 0 for zero
+// gradient or periodic sides, else 2 / spacing^2 (centres, whose ghost is 2 value - inside) or 1 /
+// spacing^2 (faces).
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
                        int end);
 
-// What that adds on this rank: the weight times the value at the boundary; 0 where the rank does
-// not end there.
+// Returns the weight times the value at the boundary; 0 where the rank does not end there.
 double boundary_source(const Domain& domain, int component, int axis, int end);
 
-// The factor of an outflow's offset in the second derivative of the normal velocity on the next
-// face inside. The offset is the velocity on the side less that on this face.
+// Returns the factor of an outflow's offset in the second derivative of the normal velocity on the
+// next face inside. The offset is the velocity on the side less that on this face.
 double outflow_weight(const Grid& grid, int axis, int end);
 
-// identity + factor d2/dz2.
+// Returns identity + factor d2/dz2.
 pencil::TridiagonalMatrix helmholtz(const pencil::TridiagonalMatrix& second_derivative,
                                     double factor);
 
-// Makes a matrix as large as a grid of so many planes, where those at its end keep what they hold:
-// the face of w on a wall.
+// Extends a matrix to `planes` planes; those at its end keep their values: the face of w on a wall.
 void keep_last_planes(pencil::TridiagonalMatrix& matrix, int planes);
 
-// The response of lines along z to a right-hand side of 1, in all planes.
+// Returns the response of lines along z to a right-hand side of 1, in all planes.
 std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix);
 
-// The solves of the pressure correction (eq. 4) and of a velocity component (eq. 8).
+// Return the problems of the pressure correction (eq. 4) and of a velocity component (eq. 8).
 pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries);
 pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boundaries,
                                         int component);
 
-// Coefficients of the scalar, and of a component, in plane k of this rank.
+// Return the coefficients of the scalar, and of a component, in plane k of this rank.
 ScalarOperator scalar_operator(const Domain& domain, double diffusivity, int k);
 PlaneOperator plane_operator(const Domain& domain, double viscosity, double force, int component,
                              int k);

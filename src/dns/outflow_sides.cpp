@@ -1,7 +1,6 @@
 #include "dns/outflow_sides.hpp"
 
-#include "core/host_kernels.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 
 namespace octant::dns {
 
@@ -79,13 +78,13 @@ struct PredictSide {
   }
 
  private:
-  // The value at a point of the side, with this index along its axis.
+  // Returns the value at a point of the side, with this index along its axis.
   KOKKOS_INLINE_FUNCTION const double* at(const FieldView& field, int i, int index) const {
     if (s.axis == 0) return field.row(k, j) + index;
     if (s.axis == 1) return field.row(k, index) + i;
     return field.row(index, j) + i;
   }
-  // Removes half of the flux of a tangential component, `value`, where fluid comes back in.
+  // Removes half of the flux of a tangential component, `value`, where fluid re-enters.
   KOKKOS_INLINE_FUNCTION void add_backflow(int n, int i, int t, double v, double next, double value,
                                            bool read_rates) const {
     const FaceWeights w = t == 2 ? s.faces[k] : FaceWeights{0.5, 0.5};
@@ -108,21 +107,13 @@ struct PredictSideRows {
   }
 };
 
-// Rows whole, by one thread each.
+// Predicts whole rows, each with one thread.
 struct PredictWholeRows {
   PredictSideRows rows;
   KOKKOS_FUNCTION void operator()(int k, int j) const {
     const PredictSide row = rows(k, j);
     for (int i = 0; i < row.results.offset.nx; ++i) row(i);
   }
-};
-
-// While a kernel is launched.
-template <Place place>
-struct Launch {};
-template <>
-struct Launch<Place::host> {
-  HostKernels here;
 };
 
 SideGeometry geometry(const Domain& d, int axis, int end, const double* per_height,
@@ -163,8 +154,8 @@ Outflow<place>::Outflow(const Domain& domain, double viscosity)
     per_height(k) = 1.0 / domain.dz_cell[k];
     weights(k) = {share * domain.dz_cell[k], share * domain.dz_cell[k + 1]};
   }
-  copy_to_device(Cargo::tables, per_height_, per_height);
-  copy_to_device(Cargo::tables, weights_, weights);
+  copy_to_device(TransferKind::tables, per_height_, per_height);
+  copy_to_device(TransferKind::tables, weights_, weights);
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end) {
       if (domain.boundaries.side(axis, end) != dns::Side::outflow || !domain.ends(axis, end))
@@ -213,7 +204,8 @@ void Outflow<place>::predict(const VelocityViews& velocity, const FieldView& pre
                                   viscosity_,
                                   0,
                                   0}};
-      announce_kernel("dns: outflow", std::int64_t{faces.nx} * faces.ny * faces.nz, {160.0, 90.0});
+      record_kernel_work("dns: outflow", std::int64_t{faces.nx} * faces.ny * faces.nz,
+                         {160.0, 90.0});
       if constexpr (place == Place::device)
         launch_cells("dns: outflow", {faces.nx, faces.ny, faces.nz}, rows);
       else launch_rows<Space>("dns: outflow", faces.ny, faces.nz, PredictWholeRows{rows});

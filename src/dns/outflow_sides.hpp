@@ -1,9 +1,9 @@
 // Directional do-nothing condition of outflow sides (Braack & Mucha, J. Comput. Math. 32 (2014)
 // 507).
 //
-// The pressure on the side is 0, and the velocity there obeys the momentum equation of half a cell,
-// without a normal derivative. Fluid that comes back in brings half of its momentum flux only, for
-// all components: it does not add kinetic energy to the flow.
+// The pressure on the side is 0, and the velocity there satisfies the momentum equation of half a
+// cell, without a normal derivative. Re-entering fluid carries only half of its momentum flux, for
+// all components: it adds no kinetic energy to the flow.
 //
 // The difference between the normal velocities on the side and on the next face inside is advanced
 // by the difference of their right-hand sides. Terms that both have in common cancel: forces, and
@@ -31,16 +31,17 @@ class Outflow {
   // ghosts included. Call it for all stages of a step in their order.
   void predict(const VelocityViews& velocity, const FieldView& pressure, const Stage& stage);
 
-  // The predicted normal velocity on this rank's faces of a side less that on the next faces
-  // inside: one cell thick along `axis`. Without memory where the rank has no such faces.
+  // Returns the predicted normal velocity on this rank's faces of a side less that on the next
+  // faces inside: one cell thick along `axis`. Without memory where the rank has no such faces.
   const FieldView& offset(int axis, int end) const { return sides_[axis][end].offset; }
-  // The addition of the stage to the predicted component `tangential` in the cells beside the side.
+  // Returns the stage's addition to the predicted component `tangential` in the cells beside the
+  // side.
   const FieldView& added(int axis, int end, int tangential) const {
     return sides_[axis][end].added[tangential];
   }
 
  private:
-  using Space = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
+  using Space = SpaceOf<place>;
   template <class Value>
   using View = Kokkos::View<Value*, typename Space::memory_space>;
 
@@ -53,8 +54,8 @@ class Outflow {
   const Domain& domain_;
   double viscosity_;
   std::array<std::array<Side, 2>, 3> sides_;
-  // For each plane, the reciprocal height of its cells and the weights that interpolate cell values
-  // of this plane and the next one to the face between them.
+  // Reciprocal height of the cells of each plane, and the weights that interpolate cell values of
+  // this plane and the next one to the face between them.
   View<double> per_height_;
   View<FaceWeights> weights_;
 };
@@ -62,7 +63,7 @@ class Outflow {
 extern template class Outflow<Place::host>;
 extern template class Outflow<Place::device>;
 
-// The cells beside a side, as indices along its axis: [first, second).
+// Returns the cells beside a side, as indices along its axis.
 inline Range cells_beside(const Domain& domain, int axis, int end) {
   const int cells[] = {domain.nx, domain.ny, domain.nz};
   const int at = end == 0 ? 0 : cells[axis] - 1;

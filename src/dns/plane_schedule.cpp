@@ -1,15 +1,25 @@
-#include "dns/plane_schedule.hpp"
-
+// Schedule of host threads, on any number of ranks: planes in cache.
+//
+// A stage is two sweeps over the planes, or three where diffusion is implicit. All work on a plane
+// is done while it is in cache. All threads sweep together, each on its rows of every plane.
 #include <algorithm>
+#include <memory>
+#include <vector>
 
+#include "core/clock.hpp"
+#include "core/observer.hpp"
 #include "dns/forcing.hpp"
-#include "dns/step_costs.hpp"
+#include "dns/ghosts.hpp"
+#include "dns/incompressible_flow.hpp"
+#include "dns/prediction.hpp"
+#include "dns/projection.hpp"
+#include "pencil/fft.hpp"
 
 namespace octant::dns {
 
 namespace {
 
-// The solvers of a stage take turns in one memory.
+// Returns options with one memory, which the solvers of a stage use in turn.
 pencil::PoissonOptions sharing(pencil::PoissonOptions options) {
   options.tridiagonal.memory = std::make_shared<pencil::SolverMemory>();
   options.planes = std::make_shared<pencil::Buffer>();
@@ -21,16 +31,115 @@ pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep
   return options;
 }
 
+// Costs per cell of the sweeps over planes in stage n, including the solvers' work within them, but
+// not the solvers' own kernels after transposes.
+struct PlaneCosts {
+  KernelCost prediction, diffusion, correction;
+};
+
+PlaneCosts plane_costs(const Domain& domain, Diffusion diffusion, int n) {
+  constexpr double k_value = 8.0;  // bytes
+  constexpr double k_line = 3.0;   // operations per point and sweep along z
+  const bool reads_rhs = n > 0, keeps_rhs = n + 1 < k_stages;
+  const auto& [nx, ny, nz] = domain.grid.cells;
+  const bool whole_along_y = domain.pencils.processes().y == 1;
+  // Operations of a solver along all axes before, or after, its work between the sweeps.
+  const double half_solve =
+      pencil::fft_operations(nx) + (whole_along_y ? pencil::fft_operations(ny) + k_line : 0.0);
+  // Reads velocity and pressure, writes the prediction, and reads or writes right-hand sides.
+  PlaneCosts costs;
+  costs.prediction = {k_value * (7.0 + 3.0 * (reads_rhs + keeps_rhs)),
+                      3.0 * operations_of_prediction(diffusion, reads_rhs)};
+  // The divergence of the prediction is written for the pressure solver.
+  const KernelCost projection{k_value, k_operations_of_divergence + half_solve};
+  if (diffusion == Diffusion::explicit_all) {
+    costs.prediction.bytes += projection.bytes;
+    costs.prediction.operations += projection.operations;
+  } else {
+    const double half_diffusion = diffusion == Diffusion::implicit_z ? k_line : half_solve;
+    costs.prediction.operations += 3.0 * half_diffusion;
+    costs.diffusion = {k_value * 6.0 + projection.bytes,
+                       3.0 * half_diffusion + projection.operations};
+  }
+  // Reads phi; reads and writes velocity and pressure.
+  costs.correction = {k_value * 9.0, half_solve + operations_of_correction(diffusion)};
+  return costs;
+}
+
 void announce_sweeps(const Domain& domain, Diffusion diffusion, int n) {
   const std::int64_t cells = std::int64_t{domain.nx} * domain.ny * domain.nz;
   const PlaneCosts costs = plane_costs(domain, diffusion, n);
-  announce_kernel("dns: prediction", cells, costs.prediction);
+  record_kernel_work("dns: prediction", cells, costs.prediction);
   if (diffusion != Diffusion::explicit_all)
-    announce_kernel("dns: diffusion", cells, costs.diffusion);
-  announce_kernel("dns: correction", cells, costs.correction);
+    record_kernel_work("dns: diffusion", cells, costs.diffusion);
+  record_kernel_work("dns: correction", cells, costs.correction);
 }
 
-}  // namespace
+class PlaneSchedule final : public Schedule {
+ public:
+  // Collective. `domain` must outlive the schedule.
+  PlaneSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+                const pencil::PoissonOptions& solvers, const CommOptions& comm);
+
+  const char* name() const override { return "planes"; }
+  State& state() override { return state_; }
+  Field& scalar() override { return scalar_->field(); }
+  void complete() override;
+  void set_force(const ForceFields& force) override { force_ = &force; }
+  double advance(int n, const Stage& stage) override;
+  FlowFigures measure() override;
+
+  const StepSeconds& seconds() const override { return seconds_; }
+  pencil::PoissonReport poisson_report() const override { return projection_.report(); }
+  pencil::PoissonReport diffusion_report() const override;
+  std::vector<ExchangeCount> halo_report() const override { return ghosts_.report(); }
+
+ private:
+  PlaneSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
+                const CommOptions& comm, const pencil::PoissonOptions& solvers);
+
+  VelocityViews velocity() { return {view_of(state_.u), view_of(state_.v), view_of(state_.w)}; }
+  void explicit_stage(int n, const Stage& stage);
+  void implicit_stage(int n, const Stage& stage);
+  void predict(const Team& team, int k, int n, const Stage& stage);
+  void add_backflow(const Team& team, int k);
+  void settle(const Team& team, int k);
+  // Deferred projection and correction of rows that need planes of other ranks.
+  void project_late(int slide, const Stage& stage);
+  void correct_late(const Stage& stage);
+  CorrectionStep correction(int k, const Stage& stage) const;
+  void fill_ghosts();
+
+  // Compute the push that gives the predicted velocity its mean, from the sums of a stage.
+  void begin_mean(const Stage& stage);
+  void end_mean();
+
+  // Adds the time since the last lap, on the first thread only.
+  void lap(double& part, const char* name) { lap(Team(), part, name); }
+  void lap(const Team& team, double& part, const char* name) {
+    team.lap(clock_, part);
+    if (team.is_first()) observe_lap(Phase::compute, name);
+  }
+
+  const Domain& domain_;
+  FlowParameters parameters_;
+  Diffusion diffusion_;
+  Forcing forcing_;
+  int forced_;
+  State state_;
+  Outflow<Place::host> outflow_;
+  Ghosts ghosts_;
+  MomentumSweep momentum_;
+  Projection projection_;
+  std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all is explicit
+  std::unique_ptr<Scalar<Place::host>> scalar_;
+  const ForceFields* force_ = nullptr;
+  FlowMeter<Place::host> meter_;
+  std::vector<ReproducibleSum> mean_;  // by thread
+  double push_ = 0.0;                  // forcing of the present stage, as a velocity
+  Clock clock_;
+  StepSeconds seconds_;
+};
 
 PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& parameters,
                              const ScalarOptions& scalar, const pencil::PoissonOptions& solvers,
@@ -56,7 +165,8 @@ PlaneSchedule::PlaneSchedule(const Domain& domain, const FlowParameters& paramet
   const pencil::PoissonOptions upwards = swept(solvers, pencil::Sweep::up);
   implicit_ = make_implicit_diffusion(domain, state_, outflow_, diffusion_,
                                       kept_component(parameters), upwards);
-  if (scalar.enabled) scalar_ = std::make_unique<Scalar>(domain, scalar, diffusion_, upwards);
+  if (scalar.enabled)
+    scalar_ = std::make_unique<Scalar<Place::host>>(domain, scalar, diffusion_, upwards);
 }
 
 void PlaneSchedule::complete() {
@@ -64,8 +174,7 @@ void PlaneSchedule::complete() {
       {&state_.u, k_u}, {&state_.v, k_v}, {&state_.w, k_w}, {&state_.p, k_pressure}};
   ghosts_.fill(all);
   if (!scalar_) return;
-  const Ghosted carried[] = {{&scalar_->field(), k_scalar}};
-  ghosts_.fill(carried);
+  ghosts_.fill(scalar_->field(), k_scalar);
 }
 
 void PlaneSchedule::fill_ghosts() {
@@ -77,10 +186,9 @@ void PlaneSchedule::fill_ghosts() {
 double PlaneSchedule::advance(int n, const Stage& stage) {
   announce_sweeps(domain_, diffusion_, n);
   clock_.restart();
-  if (scalar_) scalar_->advance(state_, ghosts_, stage);
+  if (scalar_) scalar_->advance(velocity(), ghosts_, stage);
   lap(seconds_.scalar, "scalar");
-  outflow_.predict({view_of(state_.u), view_of(state_.v), view_of(state_.w)}, view_of(state_.p),
-                   stage);
+  outflow_.predict(velocity(), view_of(state_.p), stage);
   begin_mean(stage);
   if (implicit_) implicit_stage(n, stage);
   else explicit_stage(n, stage);
@@ -90,8 +198,7 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
 }
 
 FlowFigures PlaneSchedule::measure() {
-  return meter_.measure({view_of(state_.u), view_of(state_.v), view_of(state_.w)},
-                        scalar_ ? view_of(scalar_->field()) : FieldView{});
+  return meter_.measure(velocity(), scalar_ ? scalar_->view() : FieldView{});
 }
 
 void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
@@ -156,7 +263,7 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
   correct_late(stage);
 }
 
-// The plane of w below is needed for the divergence.
+// Settles w one plane ahead of u and v, since the divergence needs the plane of w below.
 void PlaneSchedule::settle(const Team& team, int k) {
   implicit_->settle(team, state_, k_u, k);
   implicit_->settle(team, state_, k_v, k);
@@ -203,14 +310,14 @@ void PlaneSchedule::begin_mean(const Stage& stage) {
 void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) {
   momentum_.plane(team, state_, k, n, stage);
   add_backflow(team, k);
-  if (scalar_) scalar_->push(team, state_, k, stage);
+  if (scalar_) scalar_->push(team, one_place_lower(view_of(state_.w)), k, stage);
   if (force_ != nullptr) force_->push(team, state_, k, stage);
   if (forcing_ == Forcing::bulk_velocity)
     momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
 }
 
-// Adds the outflow condition's terms to the tangential components beside outflows in plane k,
-// which lies one place lower.
+// Adds the outflow condition's terms to the tangential components beside outflows in plane k, at
+// slide -1.
 void PlaneSchedule::add_backflow(const Team& team, int k) {
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end)
@@ -239,6 +346,16 @@ void PlaneSchedule::end_mean() {
 
 pencil::PoissonReport PlaneSchedule::diffusion_report() const {
   return implicit_ ? implicit_->report() : pencil::PoissonReport();
+}
+
+}  // namespace
+
+std::unique_ptr<Schedule> make_plane_schedule(const Domain& domain,
+                                              const FlowParameters& parameters,
+                                              const ScalarOptions& scalar,
+                                              const pencil::PoissonOptions& solvers,
+                                              const CommOptions& comm) {
+  return std::make_unique<PlaneSchedule>(domain, parameters, scalar, solvers, comm);
 }
 
 }  // namespace octant::dns

@@ -13,7 +13,7 @@ namespace octant::dns {
 
 namespace {
 
-// Central moments and the terms of the budget at centres (c) and upper faces (f) of plane k.
+// Central moments and terms of the energy budget at centres (c) and upper faces (f) of plane k.
 class Profiles {
  public:
   Profiles(const Domain& domain, const Means& means, double viscosity)
@@ -21,7 +21,7 @@ class Profiles {
 
   double mean(const char* q, int k) const { return m_(q, k); }
 
-  // <q'^2>, <q'^3>, <q'^4> of u, v and w where they live.
+  // Central moments <q'^2>, <q'^3>, <q'^4> of u, v and w at their own positions.
   double variance(char q, int k) const { return m(q, 2, k) - square(m(q, 1, k)); }
   double third(char q, int k) const {
     const double a = m(q, 1, k);
@@ -33,13 +33,14 @@ class Profiles {
   }
   static double square(double a) { return a * a; }
 
-  // The mean of what two faces have, at the centre between them.
+  // Returns the mean of two face values at the centre between them.
   template <class Face>
   static double at_centre(const Face& face, int k) {
     return 0.5 * (face(k - 1) + face(k));
   }
 
-  // A profile at centres beyond the ends of z: the other end, or an image in the wall.
+  // Returns a mean velocity at centres, also beyond the ends of z: periodic, or an image in the
+  // wall.
   double velocity(int component, int k) const {
     const int n = d_.grid.cells[2];
     const char* name = component == k_u ? "u" : "v";
@@ -55,7 +56,7 @@ class Profiles {
   double shear(int component, int k) const {  // at the upper face
     return (velocity(component, k + 1) - velocity(component, k)) / d_.grid.dz_face[k];
   }
-  // <u'w'> or <v'w'> at the upper face.
+  // Returns <u'w'> or <v'w'> at the upper face.
   double stress(int component, int k) const {
     return m_(component == k_u ? "uw" : "vw", k) - on_face(component, k) * m_("w", k);
   }
@@ -93,7 +94,7 @@ class Profiles {
     const auto at = [&](int c) {
       if (c >= 0 && c < n) return energy(c);
       if (d_.boundaries.periodic(2)) return energy((c + n) % n);
-      return -energy(c < 0 ? 0 : n - 1);  // no energy at the wall itself
+      return -energy(c < 0 ? 0 : n - 1);  // energy is 0 at the wall
     };
     const auto flux = [&](int f) { return (at(f + 1) - at(f)) / d_.grid.dz_face[f]; };
     return nu_ * (flux(k) - flux(k - 1)) / d_.grid.dz_cell[k];
@@ -103,7 +104,7 @@ class Profiles {
   }
 
  private:
-  // <q^power>
+  // Returns <q^power>.
   double m(char q, int power, int k) const { return m_(std::string(power, q).c_str(), k); }
 
   const Domain& d_;
@@ -113,7 +114,7 @@ class Profiles {
 
 double root(double a) { return std::sqrt(std::max(0.0, a)); }
 
-// 0 where nothing fluctuates.
+// Returns 0 where nothing fluctuates.
 double ratio(double a, double b) { return b > 0.0 ? a / b : 0.0; }
 
 using Column = std::pair<std::string, std::vector<double>>;
@@ -192,7 +193,7 @@ std::vector<Column> columns(const Domain& d, const Means& means, double viscosit
 
 void write_profiles(const Communicator& communicator, const Domain& domain, const Means& means,
                     double viscosity, const std::string& path) {
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     if (!communicator.is_root()) return;
     const std::vector<Column> all = columns(domain, means, viscosity);
     std::string text;

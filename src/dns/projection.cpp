@@ -24,7 +24,8 @@ pencil::Box rows_of(const pencil::Box& box, int rows) {
   return part;
 }
 
-// Planes of the correction that are kept at either end of a rank's planes, and in between.
+// Numbers of planes of the correction that are kept at either end of a rank's planes, and in
+// between.
 constexpr int k_at_end = 2, k_rolling = 3;
 
 }  // namespace
@@ -52,12 +53,12 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
       rhs_(static_cast<std::size_t>(rhs_stride_) * (domain.ny + pencil::team_size())) {
   const bool first_is_late = below_is_late_ && diffusion == Diffusion::explicit_all;
   OCTANT_REQUIRE(!first_is_late || solver_.first_may_be_last(),
-                 "this solver of lines along z cannot wait for the first plane");
+                 "this tridiagonal solver cannot defer the first plane");
   list_late_tasks();
 }
 
-// A face of v waits for the correction north of it, one of w for that above. The pressure waits for
-// both of its neighbours along an axis whose diffusion is implicit.
+// A face of v needs the correction north of it, a face of w that above. The pressure needs both
+// neighbours along an axis with implicit diffusion.
 unsigned Projection::waiting(int k, int j) const {
   const bool above = above_is_late_ && k == domain_.nz - 1, below = below_is_late_ && k == 0;
   const bool north = north_is_late_ && j == domain_.ny - 1, south = south_is_late_ && j == 0;
@@ -96,7 +97,7 @@ void Projection::divergence(const Team& team, const State& state, int k, int sli
   solver_.transform_rows(team, k, rows, first, rhs_stride_);
 }
 
-// The faces of the predicted velocity on boundaries, and beyond the ends of periodic rows.
+// Sets the faces of the predicted velocity on boundaries, and beyond the ends of periodic rows.
 void Projection::close(const Team& team, State& state, int k, int slide) {
   const Range own = team.share(domain_.ny);
   if (k == 0) ghosts_.close_z(state.w, 0, slide, own);
@@ -143,7 +144,7 @@ void Projection::backward(const Team& team, int k) {
   if (k == domain_.nz - 1 && !above_is_late_) fill_side(team, 1);
 }
 
-// The plane beyond a boundary: this thread's rows, with their ghosts.
+// Fills the plane beyond a boundary in this thread's rows, with their ghosts.
 void Projection::fill_side(const Team& team, int end) {
   const int inside = end == 0 ? 0 : domain_.nz - 1, ghost = end == 0 ? -1 : domain_.nz;
   const double factor = domain_.boundaries.of_pressure(2, end) == Condition::dirichlet ? -1.0 : 1.0;
@@ -173,7 +174,7 @@ void Projection::correct(const Team& team, State& state, int k, int slide,
 void Projection::correct(State& state, const RowTask& task, int slide, const CorrectionStep& step) {
   const auto [k, j, parts] = task;
   const int nx = domain_.nx;
-  // Another part only moves home.
+  // Other parts are only copied to slide 0.
   const auto correct_part = [&, parts = parts](Part part, const double* from, const double* phi,
                                                const double* next, double factor, double push,
                                                double* to) {
@@ -198,7 +199,7 @@ void Projection::correct(State& state, const RowTask& task, int slide, const Cor
   ghosts_.fill_x(k_pressure, state.p.row(k, j));
 }
 
-// Those of w take the place of the plane above, which has moved home.
+// Faces of w are written where plane 0 was at slide -1; it has been copied to slide 0 before.
 void Projection::correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt) {
   const int nx = domain_.nx;
   if (domain_.first(k_u, 0) < 0)

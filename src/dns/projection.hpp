@@ -1,4 +1,4 @@
-// The pressure correction, and what it does to velocity and pressure (eq. 4-6, 9, 10).
+// Pressure correction: projects the velocity and updates the pressure (eq. 4-6, 9, 10).
 #pragma once
 
 #include <vector>
@@ -10,54 +10,54 @@
 
 namespace octant::dns {
 
-// The order in which planes of the correction are eliminated: that in which a stage of host threads
-// makes them.
+// Returns the order in which planes of the correction are eliminated: that in which the plane
+// schedule computes them.
 pencil::Sweep pressure_sweep(Diffusion diffusion);
 
-// What one stage adds: velocity -= gamma dt grad phi, and `forcing` to component `forced` (-1:
+// Changes by one stage: velocity -= gamma dt grad phi, plus `forcing` for component `forced` (-1:
 // none); pressure += phi + implicit_z d2 phi/dz2 + implicit_xy (d2/dx2 + d2/dy2) phi.
 struct CorrectionStep {
   double gamma_dt, implicit_z = 0.0, implicit_xy = 0.0;
   int forced = -1;
   double forcing = 0.0;  // in this plane
 };
-// That of a stage; `forcing` is what is added to the component whose mean is kept, if any.
+// Returns the step of a stage; `forcing` is added to the component whose mean is kept, if any.
 CorrectionStep correction_step(const FlowParameters& parameters, const Stage& stage,
                                double forcing);
 
-// Sweeps follow the planes as they are solved. What reads rows or planes of other ranks, or of the
-// other side of the domain, waits for an exchange: it is listed in tasks, to be done late.
+// Projection in sweeps over the planes. Work that needs rows or planes of other ranks, or of the
+// other side of the domain, is listed in tasks and deferred (late) until after an exchange.
 class Projection {
  public:
   // Collective.
   Projection(const Domain& domain, const Ghosts& ghosts, const pencil::PoissonOptions& options,
              Diffusion diffusion);
 
-  // Threads of a team call these together, and work on their rows; a barrier must lie between one
-  // plane and the next.
+  // Threads of a team call these together, for their rows, with a barrier between one plane and the
+  // next.
   //
-  // div u* / (gamma dt) of plane k, with the faces of u* on the domain's boundaries, handed to the
-  // solver; in the order of its sweep. Late, by one thread's call: the rows that wait for the
-  // velocity below them.
+  // forward passes div u* / (gamma dt) of plane k, with the faces of u* on the domain's boundaries,
+  // to the solver, in the order of its sweep. forward_late, called by one thread, adds the rows
+  // that need the velocity below them from an exchange.
   void forward(const Team& team, State& state, int k, int slide, double gamma_dt);
   void forward_late(const State& state, int slide, double gamma_dt);
   void exchange() { solver_.exchange(); }
-  // The correction of plane k with those of its ghosts that this rank knows, in the opposite order.
+  // Computes the correction of plane k with its local ghosts, in the opposite order.
   void backward(const Team& team, int k);
-  // After the last backward: the ghosts that other ranks know. Collective.
+  // Fills the ghosts from other ranks, after the last backward. Collective.
   void fill_ghosts(Ghosts& ghosts);
 
-  // Parts of a row that are corrected: components of the velocity, and the pressure.
+  // Parts of a row to correct: components of the velocity, and the pressure.
   enum Part : unsigned { part_u = 1, part_v = 2, part_w = 4, part_p = 8, all_parts = 15 };
   struct RowTask {
     int k, j;
     unsigned parts;
   };
-  // Corrects plane k, which moves home from its place, but what waits; plane k + 1 of the
-  // correction must be known, and k - 1 too where diffusion is implicit. Faces beside it on lower
-  // sides of the domain where fluid leaves come with it. Ghosts in x are filled.
+  // Corrects plane k, from `slide` to slide 0, except deferred parts. Needs plane k + 1 of the
+  // correction, and k - 1 where diffusion is implicit. Includes adjacent faces on lower outflow
+  // sides of the domain. Fills ghosts in x.
   void correct(const Team& team, State& state, int k, int slide, const CorrectionStep& step);
-  // Some parts of a row; at home (slide 0), one of those that waited.
+  // Corrects some parts of a row; at slide 0, deferred ones.
   void correct(State& state, const RowTask& row, int slide, const CorrectionStep& step);
   const std::vector<RowTask>& late_corrections() const { return late_corrections_; }
 
@@ -73,16 +73,16 @@ class Projection {
   void fill_side(const Team& team, int end);
   void correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt);
   void update_pressure(State& state, int k, int j, const CorrectionStep& step);
-  // The parts of a row whose correction waits for other ranks.
+  // Returns the parts of a row whose correction needs other ranks.
   unsigned waiting(int k, int j) const;
   void list_late_tasks();
 
   const Domain& domain_;
   const Ghosts& ghosts_;
   Diffusion diffusion_;
-  // Whether what lies beside this rank's rows and planes comes late.
+  // True if the values beside this rank's rows or planes come from an exchange.
   bool south_is_late_, north_is_late_, below_is_late_, above_is_late_;
-  bool keeps_all_;  // planes of the correction; else those at the ends, and three more
+  bool keeps_all_;  // all planes of the correction; else those at the ends, and three more
   bool has_edges_;
   pencil::PoissonSolver solver_;
   Field phi_;

@@ -31,14 +31,15 @@ void declare(ParameterSchema& schema, ScalarOptions& o) {
              {.meaning = "Reference value of the scalar, at which buoyancy vanishes"});
   for (int axis = 0; axis < 3; ++axis) {
     const char name = static_cast<char>('x' + axis);
-    schema.add(fmt::format("scalar.boundary_{}", name), o.boundary[axis],
-               {.meaning = fmt::format(
-                    "Boundary conditions of the scalar on the lower and upper sides along {}, "
-                    "except periodic and outflow sides: prescribed value, or zero flux (insulated)",
-                    name)});
+    schema.add(
+        fmt::format("scalar.boundary_{}", name), o.boundary[axis],
+        {.meaning = fmt::format(
+             "Boundary conditions for the scalar at the lower and upper {} boundaries: prescribed "
+             "value, or zero flux (insulated); ignored at periodic and outflow boundaries",
+             name)});
     schema.add(fmt::format("scalar.values_{}", name), o.values[axis],
                {.meaning = fmt::format(
-                    "Boundary values of the scalar on the lower and upper sides along {}", name)});
+                    "Boundary values of the scalar at the lower and upper {} boundaries", name)});
   }
 }
 
@@ -48,16 +49,16 @@ ScalarSides ScalarOptions::sides(const Boundaries& boundaries) const {
     const char name = static_cast<char>('x' + axis);
     if (boundary[axis].size() != 2 || values[axis].size() != 2)
       throw InputError(
-          "scalar.boundary_{0} and scalar.values_{0} have {1} and {2} entries; expected "
-          "two each, below and above",
+          "scalar.boundary_{0} and scalar.values_{0} have {1} and {2} entries; expected two each, "
+          "for the lower and upper boundaries",
           name, boundary[axis].size(), values[axis].size());
     for (int end = 0; end < 2; ++end) {
       const Side side = boundaries.side(axis, end);
       const bool insulated = boundary[axis][end] == ScalarSideKind::insulated;
       if (side == Side::inflow && insulated)
         throw InputError(
-            "scalar.boundary_{0}: the {1} side is an inflow, where the scalar has a "
-            "value; expected \"value\"",
+            "scalar.boundary_{0}: the {1} boundary is an inflow, where the scalar is prescribed; "
+            "expected \"value\"",
             name, end_name(end));
       Condition condition = insulated ? Condition::neumann : Condition::dirichlet;
       if (side == Side::outflow) condition = Condition::neumann;
@@ -81,7 +82,7 @@ pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides
           along(2).allows_constant()};
 }
 
-// The ghost beyond such a side is 2 value - inside.
+// Source of a prescribed value, with 2 value - inside as ghost.
 double scalar_source(const Domain& d, const ScalarSides& sides, int axis, int end, double factor) {
   const ScalarSide& side = sides[axis][end];
   if (!d.ends(axis, end) || side.condition != Condition::dirichlet) return 0.0;
@@ -92,7 +93,7 @@ double scalar_source(const Domain& d, const ScalarSides& sides, int axis, int en
   return 2.0 * factor * side.value / square;
 }
 
-// Linear between the centres.
+// Weights of linear interpolation between the centres.
 BuoyancyWeights buoyancy_weights(const Domain& d, const ScalarOptions& options, const Stage& stage,
                                  int k) {
   const double both = d.dz_cell[k] + d.dz_cell[k + 1];
@@ -101,89 +102,125 @@ BuoyancyWeights buoyancy_weights(const Domain& d, const ScalarOptions& options, 
           2.0 * strength * options.reference};
 }
 
-Scalar::Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
-               const pencil::PoissonOptions& poisson)
+namespace {
+
+template <Diffusion diffusion>
+struct PredictScalarRows {
+  FieldView t, rhs, result;
+  VelocityViews velocity;
+  const ScalarOperator* operators;
+  Stage stage;
+
+  KOKKOS_FUNCTION ScalarCell<diffusion> operator()(int k, int j) const {
+    const auto& [u, v, w] = velocity;
+    return {operators[k],
+            stage,
+            {t.row(k, j), t.row(k, j + 1), t.row(k, j - 1), t.row(k + 1, j), t.row(k - 1, j),
+             u.row(k, j), v.row(k, j), v.row(k, j - 1), w.row(k, j), w.row(k - 1, j), rhs.row(k, j),
+             result.row(k, j)}};
+  }
+};
+
+struct BuoyancyRows {
+  FieldView t, old, w;
+  const BuoyancyWeights* weights;
+
+  KOKKOS_FUNCTION Buoyancy operator()(int k, int j) const { return of_row(k, j, weights[k]); }
+  KOKKOS_FUNCTION Buoyancy of_row(int k, int j, const BuoyancyWeights& plane) const {
+    const auto [here, above, none] = plane;
+    return {t.row(k, j), old.row(k, j), t.row(k + 1, j), old.row(k + 1, j), here,
+            above,       none,          w.row(k, j)};
+  }
+};
+
+}  // namespace
+
+template <Place place>
+Scalar<place>::Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
+                      const typename Parts::Solvers& solvers)
     : domain_(domain),
       options_(options),
       sides_(options.sides(domain.boundaries)),
       diffusion_(diffusion),
-      fields_{Field(domain.box), Field(domain.box)},
-      rhs_(domain.box) {
-  if (diffusion == Diffusion::implicit_z)
-    along_z_ = std::make_unique<pencil::FieldTridiagonal>(
-        domain.pencils, domain.grid.cells[2], domain.boundaries.periodic(2), poisson.tridiagonal);
+      fields_{typename Parts::Values(domain.box), typename Parts::Values(domain.box)},
+      rhs_(domain.box),
+      operators_(domain.nz),
+      weights_(domain.nz) {
+  for (int k = 0; k < domain.nz; ++k)
+    operators_[k] = scalar_operator(domain, options.diffusivity, k);
+  operators_.send();
+  if (diffusion == Diffusion::implicit_z) along_z_.emplace(Parts::along_z(domain, solvers));
   if (diffusion == Diffusion::implicit_all)
-    along_all_ = std::make_unique<pencil::PoissonSolver>(
-        domain.pencils, scalar_problem(domain.grid, sides_), poisson);
+    along_all_.emplace(domain.pencils, scalar_problem(domain.grid, sides_), solvers);
 }
 
-void Scalar::advance(const State& state, Ghosts& ghosts, const Stage& stage) {
-  predict(state, stage);
+template <Place place>
+void Scalar<place>::advance(const VelocityViews& velocity, typename Parts::AllGhosts& ghosts,
+                            const Stage& stage) {
+  switch (diffusion_) {
+    case Diffusion::explicit_all: predict<Diffusion::explicit_all>(velocity, stage); break;
+    case Diffusion::implicit_z: predict<Diffusion::implicit_z>(velocity, stage); break;
+    case Diffusion::implicit_all: predict<Diffusion::implicit_all>(velocity, stage); break;
+  }
   std::swap(now_, before_);
   if (diffusion_ != Diffusion::explicit_all) diffuse(stage);
-  const Ghosted all[] = {{now_, k_scalar}};
-  ghosts.fill(all);
+  ghosts.fill(*now_, k_scalar);
 }
 
-void Scalar::predict(const State& state, const Stage& stage) {
-  pencil::in_team("dns: scalar", [&](const Team& team) {
-    switch (diffusion_) {
-      case Diffusion::explicit_all: return predict<Diffusion::explicit_all>(team, state, stage);
-      case Diffusion::implicit_z: return predict<Diffusion::implicit_z>(team, state, stage);
-      case Diffusion::implicit_all: return predict<Diffusion::implicit_all>(team, state, stage);
-    }
-  });
-}
-
+template <Place place>
 template <Diffusion diffusion>
-void Scalar::predict(const Team& team, const State& state, const Stage& stage) {
-  const std::ptrdiff_t row = now_->row_stride(), plane = now_->plane_stride();
-  const Range own = team.share(domain_.ny);
-  for (int k = 0; k < domain_.nz; ++k) {
-    const ScalarOperator o = scalar_operator(domain_, options_.diffusivity, k);
-    for (int j = own.begin; j < own.end; ++j) {
-      const double *t = now_->row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
-      const ScalarRows rows{t, t + row, t - row, t + plane, t - plane,      state.u.row(k, j),
-                            v, v - row, w,       w - plane, rhs_.row(k, j), before_->row(k, j)};
-      for_each_cell(domain_.nx, ScalarCell<diffusion>{o, stage, rows});
-    }
-  }
+void Scalar<place>::predict(const VelocityViews& velocity, const Stage& stage) {
+  [[maybe_unused]] const Launch<place> launch{};
+  launch_cells<Space>("dns: scalar", {domain_.nx, domain_.ny, domain_.nz},
+                      PredictScalarRows<diffusion>{view_of(*now_), view_of(rhs_), view_of(*before_),
+                                                   velocity, operators_.data(), stage});
 }
 
-void Scalar::diffuse(const Stage& stage) {
+template <Place place>
+void Scalar<place>::diffuse(const Stage& stage) {
   const double factor = stage.implicit * options_.diffusivity * stage.gamma;
-  for (int axis = along_all_ ? 0 : 2; axis < 3; ++axis)
-    for (int end = 0; end < 2; ++end) {
-      const double amount = scalar_source(domain_, sides_, axis, end, factor);
-      if (amount == 0.0) continue;
-      const int cells[3] = {domain_.nx, domain_.ny, domain_.nz};
-      int begin[3] = {0, 0, 0}, stop[3] = {cells[0], cells[1], cells[2]};
-      begin[axis] = end == 0 ? 0 : cells[axis] - 1;
-      stop[axis] = begin[axis] + 1;
-      for (int k = begin[2]; k < stop[2]; ++k)
-        for (int j = begin[1]; j < stop[1]; ++j)
-          for (int i = begin[0]; i < stop[0]; ++i) (*now_)(i, j, k) += amount;
-    }
+  {
+    [[maybe_unused]] const Launch<place> launch{};
+    for (int axis = along_all_ ? 0 : 2; axis < 3; ++axis)
+      for (int end = 0; end < 2; ++end)
+        add_beside<Space>(view(), axis, end, scalar_source(domain_, sides_, axis, end, factor));
+  }
   if (along_z_) {
     along_z_->set_matrix(helmholtz(
         centre_z_matrix(domain_.grid, sides_[2][0].condition, sides_[2][1].condition), -factor));
-    along_z_->solve(*now_);
+    solve(*along_z_);
   } else {
     along_all_->set_operator(1.0, -factor);
-    along_all_->solve(*now_);
+    solve(*along_all_);
   }
 }
 
-void Scalar::push(const Team& team, State& state, int k, const Stage& stage) const {
-  if (options_.buoyancy == 0.0 || k >= domain_.unknowns(k_w, 2)) return;
-  const auto [here, above, none] = buoyancy_weights(domain_, options_, stage, k);
-  const std::ptrdiff_t plane = now_->plane_stride();
-  const Range own = team.share(domain_.ny);
-  for (int j = own.begin; j < own.end; ++j) {
-    const double *t = now_->row(k, j), *old = before_->row(k, j);
-    for_each_cell(domain_.nx, Buoyancy{t, old, t + plane, old + plane, here, above, none,
-                                       state.w.row(k, j, -1)});
-  }
+template <Place place>
+template <class Solver>
+void Scalar<place>::solve(Solver& solver) {
+  if constexpr (place == Place::host) solver.solve(*now_);
+  else solver.solve(view());
 }
+
+template <Place place>
+void Scalar<place>::push(const FieldView& w, const Stage& stage) {
+  if (options_.buoyancy == 0.0) return;
+  const int planes = domain_.unknowns(k_w, 2);
+  for (int k = 0; k < planes; ++k) weights_[k] = buoyancy_weights(domain_, options_, stage, k);
+  launch_cells<Space>("dns: buoyancy", {domain_.nx, domain_.ny, planes},
+                      BuoyancyRows{view(), view_of(*before_), w, weights_.send()});
+}
+
+template <Place place>
+void Scalar<place>::push(const Team& team, const FieldView& w, int k, const Stage& stage) {
+  if (options_.buoyancy == 0.0 || k >= domain_.unknowns(k_w, 2)) return;
+  const BuoyancyRows rows{view(), view_of(*before_), w, nullptr};
+  const BuoyancyWeights weights = buoyancy_weights(domain_, options_, stage, k);
+  const Range own = team.share(domain_.ny);
+  for (int j = own.begin; j < own.end; ++j) for_each_cell(domain_.nx, rows.of_row(k, j, weights));
+}
+
+template class Scalar<Place::host>;
+template class Scalar<Place::device>;
 
 }  // namespace octant::dns

@@ -1,8 +1,8 @@
-// A scalar that the flow carries and that may drive it by its buoyancy (Boussinesq): temperature.
+// Scalar that the flow transports, such as temperature, with optional buoyancy (Boussinesq).
 #pragma once
 
 #include <array>
-#include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/named.hpp"
@@ -17,74 +17,109 @@ class ParameterSchema;
 
 namespace octant::dns {
 
-// What holds at a side: the scalar's value, or that none of it passes.
+// Boundary condition of the scalar at a side: prescribed value, or zero flux.
 enum class ScalarSideKind { value, insulated };
 constexpr auto names_of(ScalarSideKind) { return std::array{"value", "insulated"}; }
 
-// The parameters `scalar.*`.
+// Parameters `scalar.*`.
 struct ScalarOptions {
   bool enabled = false;
   double diffusivity = 1e-2;
   double buoyancy = 0.0, reference = 0.0;
-  // Below and above along x, y, z.
+  // Lower and upper boundaries along x, y, z.
   static inline const std::vector<ScalarSideKind> k_values{ScalarSideKind::value,
                                                            ScalarSideKind::value};
   std::array<std::vector<ScalarSideKind>, 3> boundary{k_values, k_values, k_values};
   std::array<std::vector<double>, 3> values{{{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}};
 
-  // What holds at the sides. Throws InputError for lists that have not two entries.
+  // Returns the conditions at the sides. Throws InputError unless lists have two entries each, and
+  // for insulated inflows.
   ScalarSides sides(const Boundaries& boundaries) const;
 };
 void declare(ParameterSchema& schema, ScalarOptions& options);
 
-// The implicit solve along all axes, and what the value at a side adds to the cells beside it: 0
-// where a rank does not end there, or where the scalar has no value on it.
+// Problem of the implicit solve along all axes, and the source of a side's value in the adjacent
+// cells: 0 where a rank does not end there, or no value is prescribed.
 pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides);
 double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, int end,
                      double factor);
 
-// What w on the upper faces of plane k gains in a stage: a part of the scalar's old and new values
-// on either side, less what has no buoyancy.
+// Weights of a stage's buoyancy in w on the upper faces of plane k: of the scalar's old and new
+// values on either side, and the constant of the reference value, which is subtracted.
 struct BuoyancyWeights {
   double here, above, none;
 };
 BuoyancyWeights buoyancy_weights(const Domain& domain, const ScalarOptions& options,
                                  const Stage& stage, int k);
 
-// Central differences that keep the sum of squares, and the same Runge-Kutta stages and treatment
-// of diffusion as the velocity. A stage advances the scalar first; the velocity then feels the mean
-// of its old and new buoyancy.
+// Types of a scalar's fields and solvers in the memory of a place.
+template <Place place>
+struct ScalarParts {
+  using Values = Field;
+  using AllGhosts = Ghosts;
+  using Solvers = pencil::PoissonOptions;
+  using AlongZ = pencil::FieldTridiagonal;
+  using AlongAll = pencil::PoissonSolver;
+  static AlongZ along_z(const Domain& d, const Solvers& solvers) {
+    return {d.pencils, d.grid.cells[2], d.boundaries.periodic(2), solvers.tridiagonal};
+  }
+};
+template <>
+struct ScalarParts<Place::device> {
+  using Values = DeviceField;
+  using AllGhosts = BatchGhosts;
+  using Solvers = pencil::BatchedOptions;
+  using AlongZ = pencil::BatchedTridiagonal;
+  using AlongAll = pencil::BatchedPoisson;
+  static AlongZ along_z(const Domain& d, const Solvers& solvers) {
+    return {d.pencils, d.grid.cells[2], d.boundaries.periodic(2), solvers};
+  }
+};
+
+// Transported scalar, with central differences that keep the sum of squares, and the same
+// Runge-Kutta stages and treatment of diffusion as the velocity. A stage advances the scalar first;
+// the velocity then obtains the mean of its old and new buoyancy.
+template <Place place>
 class Scalar {
  public:
+  using Parts = ScalarParts<place>;
   // Collective.
   Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
-         const pencil::PoissonOptions& poisson);
+         const typename Parts::Solvers& solvers);
 
-  Field& field() { return *now_; }
-  const Field& field() const { return *now_; }
-  const ScalarOptions& options() const { return options_; }
+  typename Parts::Values& field() { return *now_; }
+  FieldView view() { return view_of(*now_); }
 
   // Advances by a stage with the velocity at its beginning. Collective.
-  void advance(const State& state, Ghosts& ghosts, const Stage& stage);
+  void advance(const VelocityViews& velocity, typename Parts::AllGhosts& ghosts,
+               const Stage& stage);
 
-  // Adds the buoyancy of the stage to the predicted w in this thread's rows of plane k, one place
-  // lower.
-  void push(const Team& team, State& state, int k, const Stage& stage) const;
+  // Adds the buoyancy of the stage to the predicted w: in all planes, without waiting, or in a
+  // thread's rows of plane k.
+  void push(const FieldView& w, const Stage& stage);
+  void push(const Team& team, const FieldView& w, int k, const Stage& stage);
 
  private:
-  void predict(const State& state, const Stage& stage);
+  using Space = SpaceOf<place>;
   template <Diffusion diffusion>
-  void predict(const Team& team, const State& state, const Stage& stage);
+  void predict(const VelocityViews& velocity, const Stage& stage);
   void diffuse(const Stage& stage);
+  template <class Solver>
+  void solve(Solver& solver);
 
   const Domain& domain_;
   ScalarOptions options_;
   ScalarSides sides_;
   Diffusion diffusion_;
-  Field fields_[2], rhs_;
-  Field *now_ = &fields_[0], *before_ = &fields_[1];
-  std::unique_ptr<pencil::FieldTridiagonal> along_z_;
-  std::unique_ptr<pencil::PoissonSolver> along_all_;
+  typename Parts::Values fields_[2], rhs_;
+  typename Parts::Values *now_ = &fields_[0], *before_ = &fields_[1];
+  PlaneTable<ScalarOperator, Space> operators_;
+  PlaneTable<BuoyancyWeights, Space> weights_;
+  std::optional<typename Parts::AlongZ> along_z_;
+  std::optional<typename Parts::AlongAll> along_all_;
 };
+
+extern template class Scalar<Place::host>;
+extern template class Scalar<Place::device>;
 
 }  // namespace octant::dns

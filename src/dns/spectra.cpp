@@ -1,4 +1,4 @@
-#include "dns/spectra.hpp"
+#include "dns/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* k_axis_names[] = {"x", "y"};
 
-// The planes of a rank as rows of a dataset; each is held by all ranks of a row, and the first one
-// of these writes it.
+// Returns the planes of a rank as rows of a dataset. All ranks of a row hold them, and the first
+// one writes them.
 RowRange written_planes(const Domain& domain) {
   const std::int64_t begin = domain.box[2].begin;
   return {begin, domain.pencils.y_index() == 0 ? domain.nz : 0};
@@ -32,7 +32,7 @@ Spectra::Spectra(const Domain& domain, bool on) : domain_(domain) {
   }
   plane_.resize(std::max(axes_[0].waves(), axes_[1].waves()));
   if (axes_[1].length == 0) return;
-  // One plane at a time, among the ranks that share it.
+  // Transposes one plane at a time, among the ranks that share it.
   const pencil::PencilGrid& pencils = domain.pencils;
   const auto plane_of = [&pencils](pencil::Orientation orientation, int y_index) {
     pencil::Box box = pencils.box(orientation, pencils.rank_of(y_index, pencils.z_index()));
@@ -60,7 +60,7 @@ void Spectra::add_lines(Axis& axis, int component, int k, const double* lines, i
   for (int l = 0; l < count; ++l) {
     const double* c = modes_.data() + l * width;
     for (int m = 0; m < waves; ++m) {
-      const double both = m == 0 || 2 * m == n ? 1.0 : 2.0;  // wave numbers m and -m
+      const double both = m == 0 || 2 * m == n ? 1.0 : 2.0;  // wavenumbers m and -m
       plane_[m] += both * scale * (c[2 * m] * c[2 * m] + c[2 * m + 1] * c[2 * m + 1]);
     }
   }
@@ -108,16 +108,18 @@ void Spectra::write(Hdf5Writer& file, const std::string& group, std::int64_t sam
       }
       const char* name = k_axis_names[a];
       const char quantity = "uvw"[c];
-      file.dataset(fmt::format("{}/spectrum_{}_{}", group, quantity, name), planes, {waves},
-                   std::span<const double>(spectrum),
-                   {"length^2 / time^2", fmt::format("mean square of {}' by wave number along {}, "
-                                                     "in 2 pi / extent, in each plane",
-                                                     quantity, name)});
-      file.dataset(fmt::format("{}/correlation_{}_{}", group, quantity, name), planes, {waves},
-                   std::span<const double>(correlation),
-                   {"length^2 / time^2", fmt::format("mean of {0}'({1}) {0}'({1} + r) by r in "
-                                                     "cells, in each plane",
-                                                     quantity, name)});
+      file.dataset(
+          fmt::format("{}/spectrum_{}_{}", group, quantity, name), planes, {waves},
+          std::span<const double>(spectrum),
+          {"length^2 / time^2", fmt::format("mean square of {}' as a function of the wavenumber "
+                                            "along {}, in units of 2 pi / extent, in each plane",
+                                            quantity, name)});
+      file.dataset(
+          fmt::format("{}/correlation_{}_{}", group, quantity, name), planes, {waves},
+          std::span<const double>(correlation),
+          {"length^2 / time^2",
+           fmt::format("mean of {0}'({1}) {0}'({1} + r) as a function of r in cells, in each plane",
+                       quantity, name)});
     }
   }
 }
@@ -132,7 +134,7 @@ void Spectra::store(Hdf5Writer& file) const {
     if (axis.length == 0) continue;
     const RowRange planes = written_planes(domain_);
     const int waves = axis.waves();
-    std::vector<double> rows;  // [plane][component][wave number]
+    std::vector<double> rows;  // [plane][component][wavenumber]
     for (std::int64_t k = 0; k < planes.count; ++k)
       for (int c = 0; c < k_components; ++c) {
         const double* from =

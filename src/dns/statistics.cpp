@@ -60,14 +60,14 @@ constexpr Quantity k_quantities_sampled[i_count] = {
     {"u", false, k_velocity, "u"},
     {"v", false, k_velocity, "v"},
     {"w", true, k_velocity, "w"},
-    {"p", false, k_squared, "pressure over density"},
+    {"p", false, k_squared, "pressure divided by density"},
     {"uu", false, k_squared, "u^2"},
     {"vv", false, k_squared, "v^2"},
     {"ww", true, k_squared, "w^2"},
-    {"pp", false, k_fourth, "square of the pressure over density"},
+    {"pp", false, k_fourth, "square of the pressure divided by density"},
     {"uv", false, k_squared, "u v, on the edges along z"},
-    {"uw", true, k_squared, "u w, on the edges along y, as the scheme transports it"},
-    {"vw", true, k_squared, "v w, on the edges along x, as the scheme transports it"},
+    {"uw", true, k_squared, "u w, on the edges along y, as transported by the scheme"},
+    {"vw", true, k_squared, "v w, on the edges along x, as transported by the scheme"},
     {"uuu", false, k_cubed, "u^3"},
     {"vvv", false, k_cubed, "v^3"},
     {"www", true, k_cubed, "w^3"},
@@ -85,12 +85,12 @@ constexpr Quantity k_quantities_sampled[i_count] = {
     {"wuu", true, k_cubed, "w u^2"},
     {"wvv", true, k_cubed, "w v^2"},
     {"pw", true, k_cubed, "p w"},
-    {"t", false, "scalar", "the scalar; 0 without one"},
+    {"t", false, "scalar", "scalar; 0 if the run has none"},
     {"tt", false, "scalar^2", "square of the scalar"},
     {"wt", true, "scalar length / time", "w times the scalar"},
 };
 
-// The sum over a row of an expression of i, in an order that depends on n alone.
+// Returns the sum over a row of an expression of i, in an order that depends on n alone.
 template <class Expression>
 double row_sum_of(int n, const Expression& expression) {
   constexpr int lanes = 8;
@@ -114,7 +114,7 @@ void declare(ParameterSchema& schema, StatisticsOptions& o) {
   schema.add("statistics.start", o.start,
              {.unit = "time", .meaning = "Time of the first sample of the statistics", .min = 0.0});
   schema.add("statistics.spectra", o.spectra,
-             {.meaning = "Sampling of spectra along the periodic axes"});
+             {.meaning = "Energy spectra along the periodic axes as part of the statistics"});
 }
 
 Means::Means(std::vector<double> values) : values_(std::move(values)) {}
@@ -123,7 +123,7 @@ double Means::operator()(const char* name, int k) const {
   for (int q = 0; q < i_count; ++q)
     if (std::strcmp(k_quantities_sampled[q].name, name) == 0)
       return values_[static_cast<std::size_t>(k + 1) * i_count + q];
-  throw RunError("statistics hold no quantity {}", name);
+  throw RunError("the statistics do not contain the quantity {}", name);
 }
 
 Statistics::Statistics(const Domain& domain, const StatisticsOptions& options, double viscosity)
@@ -140,7 +140,7 @@ bool Statistics::is_due(std::int64_t step, double time) const {
 
 void Statistics::sample(const State& state, const Field* scalar, double time) {
   std::fill(rows_.begin(), rows_.end(), ReproducibleSum());
-  // The lower side of the domain has no plane of its own, but is a face.
+  // Plane -1 has only the faces on the lower side of the domain.
   for (int k = domain_.box[2].begin == 0 ? -1 : 0; k < domain_.nz; ++k) {
     sample_plane(state, k);
     if (scalar != nullptr) sample_scalar(*scalar, state.w, k);
@@ -258,9 +258,9 @@ void Statistics::write(const std::string& directory) const {
     return values;
   };
   put("/grid/z", along_z(false, [&](int k) { return domain_.grid.centre[k]; }),
-      {"length", "position of the planes' centres"});
+      {"length", "positions of the plane centres"});
   put("/grid/z_face", along_z(true, [&](int k) { return domain_.grid.face[k]; }),
-      {"length", "position of the planes' faces, from the lower side"});
+      {"length", "positions of the plane faces, starting at the lower boundary"});
   for (const Quantity& q : k_quantities_sampled)
     put(fmt::format("/{}/{}", q.on_face ? "faces" : "centres", q.name),
         along_z(q.on_face, [&](int k) { return means(q.name, k); }),

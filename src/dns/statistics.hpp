@@ -1,15 +1,17 @@
-// Statistics of a flow while it runs: means over x, y and time of velocities, their products up to
+// Statistics of a flow during a run: means over x, y and time of velocities, their products up to
 // fourth order, vorticity, dissipation and transport, in every plane, and spectra along x and y.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
 #include "dns/domain.hpp"
-#include "dns/spectra.hpp"
 #include "io/hdf5_file.hpp"
+#include "pencil/fft.hpp"
+#include "pencil/transpose.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -17,7 +19,46 @@ class ParameterSchema;
 
 namespace octant::dns {
 
-// The parameters `statistics.*`.
+// Spectra of lines. The sum over the wavenumbers 0 .. n/2 of a line's spectrum is the mean square
+// of its values.
+class Spectra {
+ public:
+  // `on` = false: nothing is sampled. Collective.
+  Spectra(const Domain& domain, bool on);
+
+  // Adds the present state. Collective.
+  void sample(const State& state);
+
+  // Writes the means of `samples` samples to a group, with the two-point correlations, the
+  // spectra's cosine transforms. The squares of the mean velocities are subtracted. mean_velocity:
+  // [component][k]. Collective.
+  void write(Hdf5Writer& file, const std::string& group, std::int64_t samples,
+             const std::vector<std::vector<double>>& mean_velocity) const;
+
+  void store(Hdf5Writer& file) const;
+  void restore(const Hdf5Reader& file);
+
+ private:
+  // Spectra along one axis.
+  struct Axis {
+    int length = 0;
+    std::optional<pencil::RowFourier> transform;
+    std::vector<double> sums;  // [component][plane of this rank][wavenumber]
+    int waves() const { return length / 2 + 1; }
+  };
+  void add_lines(Axis& axis, int component, int k, const double* lines, int count,
+                 std::ptrdiff_t stride);
+  std::string dataset(int axis) const;
+
+  const Domain& domain_;
+  Axis axes_[2];
+  std::optional<pencil::Transpose> to_y_;
+  std::vector<double> x_plane_, y_plane_;
+  std::vector<double> modes_;  // modes of some lines
+  std::vector<ReproducibleSum> plane_;
+};
+
+// Parameters `statistics.*`.
 struct StatisticsOptions {
   int interval = 0;
   double start = 0.0;
@@ -25,8 +66,8 @@ struct StatisticsOptions {
 };
 void declare(ParameterSchema& schema, StatisticsOptions& options);
 
-// What is averaged. Each quantity lives at the centres of the planes or at their upper faces, where
-// its factors do or where they have been averaged to: see statistics.cpp.
+// Averaged quantity, at the centres of the planes or at their upper faces, where its factors are,
+// or are averaged to: see statistics.cpp.
 struct Quantity {
   const char* name;
   bool on_face;
@@ -46,7 +87,7 @@ class Means {
 
 // Writes one row per plane of cells: mean velocities, root mean squares, Reynolds stresses,
 // skewness, flatness, vorticity, total shear stress, and the terms of the budget of turbulent
-// kinetic energy. What lives on faces is averaged to the centres. Collective.
+// kinetic energy. Values on faces are averaged to the centres. Collective.
 void write_profiles(const Communicator& communicator, const Domain& domain, const Means& means,
                     double viscosity, const std::string& path);
 
@@ -58,17 +99,17 @@ class Statistics {
   bool is_on() const { return options_.interval > 0; }
   bool is_due(std::int64_t step, double time) const;
 
-  // Adds the present state, and the scalar if there is one; their ghosts are filled. The same bits
-  // on any process grid. Collective.
+  // Adds the present state, and the scalar if there is one, with filled ghosts. Same bits on any
+  // process grid. Collective.
   void sample(const State& state, const Field* scalar, double time);
   std::int64_t samples() const { return samples_; }
 
   // Writes statistics.h5, with all means and spectra, and profiles.csv, with moments and the budget
-  // of turbulent kinetic energy at the centres of the planes. Nothing before the first sample.
+  // of turbulent kinetic energy at the centres of the planes. Does nothing before the first sample.
   // Collective.
   void write(const std::string& directory) const;
 
-  // The sums in a checkpoint. Collective.
+  // Write and read the sums in a checkpoint. Collective.
   void store(Hdf5Writer& file) const;
   void restore(const Hdf5Reader& file);
 
@@ -82,8 +123,8 @@ class Statistics {
   double viscosity_;
   std::int64_t samples_ = 0;
   double first_time_ = 0.0, last_time_ = 0.0;
-  std::vector<double> sums_;           // of plane means, [k = -1 .. nz - 1][quantity]
-  std::vector<ReproducibleSum> rows_;  // of the present sample, likewise
+  std::vector<double> sums_;           // sums of plane means, [k = -1 .. nz - 1][quantity]
+  std::vector<ReproducibleSum> rows_;  // sums of the present sample, in the same order
   Spectra spectra_;
 };
 

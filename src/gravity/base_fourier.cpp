@@ -2,10 +2,182 @@
 
 #include <algorithm>
 
-#include "core/residency.hpp"
+#include "comm/route.hpp"
+#include "core/memory_transfer.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
+
+namespace {
+
+// Returns the part (of those that pencil::part() makes) that holds a cell.
+int part_of(std::int64_t cell, int cells, int parts) {
+  return static_cast<int>(((cell + 1) * parts - 1) / cells);
+}
+
+// Position of row n of some shared rows, in the grid and in a message.
+struct SharedRow {
+  int y, z;
+  std::int64_t place;
+
+  KOKKOS_FUNCTION SharedRow(const SharedRows& rows, int n)
+      : y(rows.y.begin + n % (rows.y.end - rows.y.begin)),
+        z(rows.z.begin + n / (rows.y.end - rows.y.begin)),
+        place(rows.first + n) {}
+};
+
+// Addresses of a row of the grid in a patch and in this rank's pencil.
+struct PencilRows {
+  int side;
+  pencil::FieldView pencil;
+  int first_y, first_z;  // rows of the pencil
+
+  KOKKOS_FUNCTION std::int64_t in_patch(const SharedRows& rows, const SharedRow& at) const {
+    const std::int64_t plane = rows.patch * std::int64_t{side} + (at.z - rows.corner[2]);
+    return (plane * side + (at.y - rows.corner[1])) * side;
+  }
+  KOKKOS_FUNCTION double* in_pencil(const SharedRows& rows, const SharedRow& at) const {
+    return pencil.row(at.z - first_z, at.y - first_y) + rows.corner[0];
+  }
+};
+
+// Conversion between a patch row (even cells first) and a row in natural order.
+KOKKOS_FUNCTION void join(const double* split, int side, double* row) {
+  for (int e = 0; e < side / 2; ++e) row[2 * e] = split[e], row[2 * e + 1] = split[e + side / 2];
+}
+KOKKOS_FUNCTION void separate(const double* row, int side, double factor, double* split) {
+  for (int e = 0; e < side / 2; ++e) {
+    split[e] = factor * row[2 * e];
+    split[e + side / 2] = factor * row[2 * e + 1];
+  }
+}
+KOKKOS_FUNCTION void copy_row(const double* from, int side, double* to) {
+  for (int i = 0; i < side; ++i) to[i] = from[i];
+}
+
+// Numbers the rows of messages and counts those sent to, or received from, each rank.
+void append(std::vector<SharedRows>& list, std::vector<Segment>& segments, SharedRows rows,
+            int rank) {
+  rows.first = list.empty() ? 0 : list.back().first + list.back().rows();
+  list.push_back(rows);
+  count_items(segments, rank, rows.rows());
+}
+
+}  // namespace
+
+PencilTransfer::PencilTransfer(const LevelPatches& patches, const pencil::Cells& cells,
+                               const pencil::ProcessGrid& processes, const CommOptions& options)
+    : side_(patches.side()),
+      exchanger_("gravity pencils", patches.communicator(), options, patches.level(),
+                 Buffers::of_device) {
+  match(patches, cells, processes);
+}
+
+void PencilTransfer::match(const LevelPatches& patches, const pencil::Cells& cells,
+                           const pencil::ProcessGrid& processes) {
+  const Communicator& communicator = patches.communicator();
+  const auto box_of = [&](int rank) {
+    return pencil::Box{{{{0, cells[0]},
+                         pencil::part(cells[1], processes.y, rank % processes.y),
+                         pencil::part(cells[2], processes.z, rank / processes.y)}}};
+  };
+  if (communicator.rank() < processes.ranks()) pencil_ = box_of(communicator.rank());
+
+  struct Shared {
+    int rank;
+    SharedRows rows;
+  };
+  std::vector<Shared> shared;
+  for (int slot = 0; slot < patches.own(); ++slot) {
+    const BlockCoordinates patch = morton_decode(patches.key(slot));
+    const auto cell = [&](int axis, int end) {
+      return static_cast<std::int32_t>((patch[axis] + end) * side_);
+    };
+    const auto part = [&](int axis, int parts, int end) {
+      return part_of(cell(axis, end) - end, cells[axis], parts);
+    };
+    for (int z = part(2, processes.z, 0); z <= part(2, processes.z, 1); ++z)
+      for (int y = part(1, processes.y, 0); y <= part(1, processes.y, 1); ++y) {
+        const int rank = z * processes.y + y;
+        const pencil::Box box = box_of(rank);
+        shared.push_back({rank,
+                          {slot,
+                           {cell(0, 0), cell(1, 0), cell(2, 0)},
+                           intersection(box[1], {cell(1, 0), cell(1, 1)}),
+                           intersection(box[2], {cell(2, 0), cell(2, 1)})}});
+      }
+  }
+  std::stable_sort(shared.begin(), shared.end(),
+                   [](const Shared& a, const Shared& b) { return a.rank < b.rank; });
+  std::vector<SharedRows> local, leaving, arriving;
+  std::vector<Segment> sends, receives;
+  std::vector<int> destinations;
+  for (const Shared& s : shared) {
+    if (s.rank == communicator.rank()) {
+      local.push_back(s.rows);
+      continue;
+    }
+    append(leaving, sends, s.rows, s.rank);
+    destinations.push_back(s.rank);
+  }
+  const auto incoming =
+      route<SharedRows>(communicator, destinations, std::span<const SharedRows>(leaving));
+  for (std::size_t n = 0; n < incoming.items.size(); ++n)
+    append(arriving, receives, incoming.items[n], incoming.sources[n]);
+  plan_ = std::make_unique<ExchangePlan>(communicator, std::move(sends), std::move(receives));
+  local_ = mesh::to_device("shared rows", local);
+  leaving_ = mesh::to_device("shared rows", leaving);
+  arriving_ = mesh::to_device("shared rows", arriving);
+  sent_ = mesh::uninitialised<double>("rows of patches", plan_->items_sent() * side_);
+  received_ = mesh::uninitialised<double>("rows of pencils", plan_->items_received() * side_);
+}
+
+void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& pencil) {
+  const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
+  double *sent = sent_.data(), *received = received_.data();
+  const int side = side_;
+  for_rows_of(
+      "gravity: pack rows", leaving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
+        const SharedRow at(rows, n);
+        join(patches + places.in_patch(rows, at), side, sent + at.place * side);
+      });
+  exchanger_.start<double>(*plan_, sent, received, side);
+  for_rows_of(
+      "gravity: patches to pencil", local_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
+        const SharedRow at(rows, n);
+        join(patches + places.in_patch(rows, at), side, places.in_pencil(rows, at));
+      });
+  exchanger_.finish();
+  for_rows_of(
+      "gravity: unpack rows", arriving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
+        const SharedRow at(rows, n);
+        copy_row(received + at.place * side, side, places.in_pencil(rows, at));
+      });
+}
+
+// Reverse of to_pencil(): rows that arrived there are sent, and rows that were sent arrive.
+void PencilTransfer::to_patches(const pencil::FieldView& pencil, double* patches, double factor) {
+  const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
+  double *sent = sent_.data(), *received = received_.data();
+  const int side = side_;
+  for_rows_of(
+      "gravity: pack rows", arriving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
+        const SharedRow at(rows, n);
+        copy_row(places.in_pencil(rows, at), side, received + at.place * side);
+      });
+  exchanger_.start<double>(*plan_, received, sent, side, Direction::reverse);
+  for_rows_of(
+      "gravity: pencil to patches", local_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
+        const SharedRow at(rows, n);
+        separate(places.in_pencil(rows, at), side, factor, patches + places.in_patch(rows, at));
+      });
+  exchanger_.finish();
+  for_rows_of(
+      "gravity: unpack rows", leaving_, KOKKOS_LAMBDA(const SharedRows& rows, int n) {
+        const SharedRow at(rows, n);
+        separate(sent + at.place * side, side, factor, patches + places.in_patch(rows, at));
+      });
+}
 
 namespace {
 
@@ -28,11 +200,11 @@ pencil::ProcessGrid processes_for(const pencil::Cells& cells, int ranks) {
                                       cells);
 }
 
-// product = factor of the mode * factor of its wave number.
+// Sets product = factor of the mode * factor of its wavenumber.
 void multiply_factors(const DeviceArray<double>& of_modes, const DeviceArray<std::int32_t>& places,
                       const DeviceArray<double>& of_waves, const DeviceArray<double>& product) {
-  Kokkos::parallel_for(
-      "gravity: multiply factors", Kokkos::RangePolicy<>(0, product.extent(0)),
+  for_items(
+      "gravity: multiply factors", product.extent(0),
       KOKKOS_LAMBDA(const std::int64_t n) { product(n) = of_modes(n) * of_waves(places(n)); });
 }
 
@@ -74,14 +246,15 @@ void BaseFourier::solve(ModeFactors& factors, WaveNumbers& waves, const WaveFact
     std::vector<double> of_numbers;
     for (const double k : waves.numbers) of_numbers.push_back(factor_of(k));
     multiply_factors(factors.table, waves.places,
-                     on_device(Cargo::numbers, "factors of waves", of_numbers), waves.product);
+                     on_device(TransferKind::numbers, "factors of waves", of_numbers),
+                     waves.product);
   }
   multiply_in_batches(waves.product, f, phi);
 }
 
 // --- on a device -------------------------------------------------------------------------------
 
-// Whether this rank takes part.
+// Returns true if this rank takes part in the transforms.
 bool BaseFourier::begin_batches(ModeFactors& factors) {
   if (!grid_) return false;
   if (!batches_) batches_.emplace(*grid_, padding_, options_);
@@ -99,7 +272,7 @@ void BaseFourier::find_places(WaveNumbers& waves) const {
   for (const double k : of_modes)
     places.push_back(static_cast<std::int32_t>(std::ranges::lower_bound(waves.numbers, k) -
                                                waves.numbers.begin()));
-  waves.places = on_device(Cargo::tables, "wave numbers", places);
+  waves.places = on_device(TransferKind::tables, "wavenumbers", places);
   waves.product = mesh::uninitialised<double>("factors of modes", std::ssize(places));
 }
 
@@ -130,7 +303,7 @@ pencil::FieldView BaseFourier::own_pencil() const {
   return pencil::dense_view(pencil_.data(), grid_->box(pencil::Orientation::x).shape());
 }
 
-// Where the host reads what kernels work on: a GPU would copy nothing.
+// Solves on the host, which accesses device fields directly; on a GPU nothing would copy them.
 void BaseFourier::solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
                                 const DeviceArray<double>& phi) {
   begin_on_host();
@@ -148,7 +321,7 @@ void BaseFourier::solve_on_host(const ModeFactor& factor, const DeviceArray<doub
 void BaseFourier::forward(const DeviceArray<double>& field) {
   begin_on_host();
   transfer_->to_pencil(field.data(), own_pencil());
-  if (fourier_) fourier_->forward(on_host(Cargo::fields, pencil_).data());
+  if (fourier_) fourier_->forward(on_host(TransferKind::fields, pencil_).data());
 }
 
 void BaseFourier::for_each_mode(const Visit& visit) {

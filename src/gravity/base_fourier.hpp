@@ -1,66 +1,107 @@
-// The Fourier transform of a field that fills the domain: the base level, mode by mode.
+// Fourier transforms of a field that fills the domain: the base level, mode by mode.
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "gravity/gravity_options.hpp"
-#include "gravity/pencil_transfer.hpp"
+#include "gravity/patches.hpp"
 #include "mesh/geometry.hpp"
 #include "pencil/batched_fourier.hpp"
+#include "pencil/device_field.hpp"
 
 namespace octant::gravity {
 
-// What a mode of f is multiplied by to become that of phi.
+// Rows along x that a patch and a rank's pencil have in common. Cell indices are those of the grid.
+struct SharedRows {
+  std::int32_t patch;                  // slot; unused for the pencil's side
+  std::array<std::int32_t, 3> corner;  // first cell of the patch
+  pencil::Range y, z;
+  std::int64_t first = 0;  // index of the first row in a message
+
+  KOKKOS_FUNCTION int rows() const { return (y.end - y.begin) * (z.end - z.begin); }
+};
+
+// Exchange between patches and pencils. Fields of own patches are [slot][k][j][split i]; all lie in
+// the memory of Kokkos' default execution space, whose kernels pack and unpack messages.
+//
+// Memory: two buffers for the rows of this rank that patches and pencil do not share. Ranks outside
+// the process grid hold no pencil: their views are empty. All functions are collective.
+class PencilTransfer {
+ public:
+  PencilTransfer(const LevelPatches& patches, const pencil::Cells& cells,
+                 const pencil::ProcessGrid& processes, const CommOptions& options);
+
+  // Both functions return before the unpacking kernels have finished.
+  void to_pencil(const double* patches, const pencil::FieldView& pencil);
+  // Multiplies the values by `factor`.
+  void to_patches(const pencil::FieldView& pencil, double* patches, double factor = 1.0);
+
+ private:
+  void match(const LevelPatches& patches, const pencil::Cells& cells,
+             const pencil::ProcessGrid& processes);
+
+  int side_;
+  pencil::Box pencil_;
+  // Own patches in the own pencil, in other ranks' pencils; other ranks' patches in the own pencil.
+  DeviceArray<const SharedRows> local_, leaving_, arriving_;
+  std::unique_ptr<ExchangePlan> plan_;  // items are rows
+  DeviceArray<double> sent_, received_;
+  Exchanger exchanger_;
+};
+
+// Factor by which a mode of f is multiplied to give the mode of phi.
 using ModeFactor = std::function<double(const pencil::Mode&)>;
 
 struct ModeFactors {
   ModeFactor of;
-  DeviceArray<double> table{};  // of this rank's modes, after a device first needed them
+  DeviceArray<double> table{};  // factors of this rank's modes; filled at the first use on a device
 };
 
-// The wave numbers of modes, by which a function multiplies them that changes from solve to solve.
-// Many modes have the same one.
+// Wavenumbers of modes, for factors that change from solve to solve. Many modes have the same
+// wavenumber.
 struct WaveNumbers {
   ModeFactor of;
-  // Of this rank's modes, after a device first needed them: each once, and where a mode's is.
+  // Distinct wavenumbers of this rank's modes, and each mode's index; filled at first device use.
   std::vector<double> numbers{};
   DeviceArray<std::int32_t> places{};
-  DeviceArray<double> product{};  // of all factors of each mode
+  DeviceArray<double> product{};  // product of all factors of each mode
 };
 using WaveFactor = std::function<double(double k)>;
 
-// Where the domain is not periodic, modes are those of an array twice as long along each axis, of
-// which the field is the lower corner and the rest is 0 (pencil::Padding::doubled).
+// Base-level solver by Fourier transforms. In a non-periodic domain, modes are those of an array
+// twice as long along each axis, padded with zeros (pencil::Padding::doubled).
 //
-// With the library of hosts all values have the same bits on any number of ranks, by either
-// schedule; that of a GPU may add up in another order where a rank has other numbers of lines. A
-// small grid is gathered on one rank, larger ones are spread over more (at least 32^3 cells each),
-// because a transform moves all of its cells four times.
+// With the host FFT library all values have the same bits on any number of ranks and with either
+// schedule; a GPU library may add in another order if the number of lines per rank differs. A small
+// grid is gathered on one rank, larger ones are distributed (at least 32^3 cells per rank), because
+// a transform moves all of its cells four times.
 class BaseFourier {
  public:
-  // Collective, as all functions. Fields lie in the memory of Kokkos' default execution space.
+  // Fields lie in the memory of Kokkos' default execution space. All functions are collective.
   BaseFourier(const mesh::Geometry& geometry, const Communicator& communicator,
               const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
 
   const pencil::Cells& cells() const { return cells_; }
   double cell_size() const { return cell_size_; }
 
-  // Fields are those of these patches from now on. To be called before the first transform, and
-  // whenever the base level's blocks have moved.
+  // Sets the patches of all fields from now on. Must be called before the first transform and
+  // whenever blocks of the base level have moved.
   void connect(const LevelPatches& patches);
 
   // Sets phi of own patches from f, mode by mode.
   void solve(ModeFactors& factors, const DeviceArray<double>& f, const DeviceArray<double>& phi);
-  // Multiplies all modes but the mean by a factor of their wave number, too.
+  // Multiplies all modes but the mean by a factor of their wavenumber, too.
   void solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
              const DeviceArray<double>& f, const DeviceArray<double>& phi);
 
-  // sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own patches; n
-  // are the lengths of the array that is transformed, on the host.
+  // Computes sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own
+  // patches; n are the lengths of the transformed array. Runs on the host.
   void forward(const DeviceArray<double>& field);
-  // Visits this rank's modes in a fixed order; the coefficient may be changed. A rank may have
-  // none.
+  // Visits this rank's modes in a fixed order; `visit` may change the coefficient. A rank may have
+  // no modes.
   using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
   void for_each_mode(const Visit& visit);
 
@@ -72,7 +113,7 @@ class BaseFourier {
   void solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
                      const DeviceArray<double>& phi);
   void begin_on_host();
-  pencil::FieldView own_pencil() const;  // on the host's way; empty where this rank takes no part
+  pencil::FieldView own_pencil() const;  // empty on ranks that take no part
 
   CommOptions options_;
   pencil::Cells cells_;
@@ -81,7 +122,7 @@ class BaseFourier {
   pencil::ProcessGrid processes_;
   FourierSchedule schedule_;
   std::optional<PencilTransfer> transfer_;
-  // On the ranks that take part; what is not used yet is not there.
+  // Members on ranks that take part, created at first use.
   std::optional<pencil::PencilGrid> grid_;
   std::optional<pencil::BatchedFourier> batches_;
   std::optional<pencil::PeriodicFourier> fourier_;

@@ -1,40 +1,64 @@
 // The base level as one grid that fills the domain: its mean, its potential by Fourier transforms,
-// and the spectrum of what is on it.
+// and the power spectrum of the matter on it.
 #pragma once
 
 #include <map>
 #include <memory>
+#include <vector>
 
 #include "gravity/base_fourier.hpp"
 #include "gravity/gravity_options.hpp"
 #include "gravity/patch_level.hpp"
-#include "gravity/power_spectrum.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::gravity {
 
-// Its parts are made when they are first asked for. Collective, as all functions.
+// Bin of modes with wavenumbers within half a fundamental mode of a multiple of it.
+struct SpectrumBin {
+  double k = 0.0;          // mean wavenumber of the modes, 2 pi / wavelength in code length
+  double power = 0.0;      // mean of V |delta_k|^2, in code volume, of the values in the cells
+  double corrected = 0.0;  // the same, corrected for the smoothing by cloud-in-cell deposition
+  std::int64_t modes = 0;  // number of modes; a mode and its mirror image count as two
+};
+
+struct PowerSpectrum {
+  std::vector<SpectrumBin> bins;  // from the fundamental mode to the grid's Nyquist wavenumber
+  double shot_noise = 0.0;  // shot noise of Poisson-sampled masses, part of `power`; not subtracted
+};
+
+// Measures the power spectrum of a density in own patches, relative to its mean: delta_k =
+// sum(delta exp(-i k x)) / cells. Bins are as wide as the fundamental wavenumber. `means` is the
+// part of the density not deposited as clouds; it may be empty. Power is 0 if the mean is not
+// positive. The caller sets the shot noise. Same bits on any number of ranks. Collective.
+PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
+                                     const DeviceArray<double>& density,
+                                     const DeviceArray<double>& means);
+
+// Shot noise share^2 V / N of N equal masses, sampled at random, with this share of all mass.
+double shot_noise(double volume, std::int64_t masses, double share);
+
+// Base level and its Fourier solver, created at first use. All functions are collective.
 class BaseGrid {
  public:
-  // Mesh and pool must outlive this.
-  BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool,
+  // Mesh and levels must outlive this object.
+  BaseGrid(const mesh::Mesh& mesh, const CommOptions& options, PatchLevels& levels,
            FourierSchedule schedule);
 
-  // To be called whenever blocks were made, removed or moved.
-  void connect();
+  // Must be called whenever blocks were created, removed or moved.
+  void connect() { connected_ = false; }
 
-  // Until connect() is called.
-  PatchLevel& level();
+  // Reference to the base level's patches, valid until connect() is called.
+  PatchLevel& level() { return levels_.at(0); }
   double cells() const;
   double mean(const BlockField& density);
 
-  // Sets phi from f, in own patches, where sum(neighbours) - 6 phi = f; phi = 0 in the mean of a
-  // periodic domain, and at infinity in one without periodic boundaries. Each mode of a periodic
-  // potential is multiplied by `factor` of its wave number, if there is one.
+  // Sets phi from f in own patches, where sum(neighbours) - 6 phi = f. The mean of phi is 0 in a
+  // periodic domain; phi = 0 at infinity in an isolated one. Each mode of a periodic potential is
+  // also multiplied by `factor` of its wavenumber, if that is set.
   void solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
              const DeviceArray<double>& phi);
 
-  // See measure_power_spectrum(); `means` may be null. The domain must be periodic.
+  // Power spectrum; see measure_power_spectrum(). `means` may be null. The domain must be periodic.
   PowerSpectrum power_spectrum(const BlockField& density, const BlockField* means);
 
  private:
@@ -43,13 +67,12 @@ class BaseGrid {
 
   const mesh::Mesh& mesh_;
   CommOptions options_;
-  FieldPool& pool_;
+  PatchLevels& levels_;
   FourierSchedule schedule_;
-  std::unique_ptr<PatchLevel> level_;
   std::unique_ptr<BaseFourier> fourier_;
-  bool connected_ = false;                   // fourier_ to level_
-  WaveNumbers waves_;                        // once something depends on them
-  std::map<Laplacian, ModeFactors> greens_;  // isolated ones where the domain is not periodic
+  bool connected_ = false;                   // fourier_ is connected to level()
+  WaveNumbers waves_;                        // filled when a factor first depends on wavenumbers
+  std::map<Laplacian, ModeFactors> greens_;  // isolated ones in non-periodic domains
 };
 
 }  // namespace octant::gravity

@@ -1,7 +1,7 @@
 #include "gravity/block_kernels.hpp"
 
 #include "mesh/add_totals.hpp"
-#include "mesh/cell_work.hpp"
+#include "mesh/cell_range.hpp"
 
 namespace octant::gravity {
 

@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "comm/route.hpp"
-#include "core/kernel_work.hpp"
-#include "core/teams.hpp"
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
+#include "core/observer.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -16,9 +15,9 @@ namespace octant::gravity {
 
 namespace {
 
-constexpr int k_reach = 2;  // coarse cells of a box beyond its patch
+constexpr int k_reach = 2;  // coarse cells by which a box extends beyond its patch
 
-// A part of one fine patch's box that lies in one coarse patch.
+// Part of one fine patch's box that lies in one coarse patch.
 struct Part {
   Key coarse;
   std::int32_t fine_slot;
@@ -29,7 +28,7 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
   return a >= 0 ? a / b : -((-a + b - 1) / b);
 }
 
-// One axis of a box: where it is cut by coarse patches.
+// Section of a box along one axis that lies in one coarse patch.
 struct Cut {
   std::int64_t patch;  // wrapped into the domain
   std::int16_t in_box, in_patch, size;
@@ -51,71 +50,45 @@ std::vector<Cut> cut_axis(std::int64_t first, int side, int patch_side, std::int
   return cuts;
 }
 
-void count_cells(std::vector<Segment>& segments, int rank, std::int64_t cells) {
-  if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
-  segments.back().count += cells;
-}
-
-// Calls body(task, n, j, k) for row n, at (j, k) in its patch or box, of every region.
-template <class Body>
-void for_rows_of(const char* name, const DeviceArray<const PatchCopy>& tasks, const Body& body) {
-  if (tasks.extent(0) == 0) return;
-  Kokkos::parallel_for(
-      name, TeamPolicy(static_cast<int>(tasks.extent(0)), team_threads()),
-      KOKKOS_LAMBDA(const Team& team) {
-        const PatchCopy& task = tasks(team.league_rank());
-        const int nj = task.end[1] - task.begin[1], nk = task.end[2] - task.begin[2];
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int n) {
-          body(task, n, task.begin[1] + n % nj, task.begin[2] + n / nj);
-        });
-      });
-}
-
-// From coarse patches of C^3 cells.
+// Packs cells of coarse patches of C^3 cells.
 void pack_cells(const DeviceArray<const PatchCopy>& tasks,
                 const DeviceArray<const StripTable>& strips, int C, const double* phi,
                 double* message) {
   for_rows_of(
-      "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n, int j, int k) {
-        const int ni = task.end[0] - task.begin[0];
-        const double* from = row_of(strips.data(), C, phi, task.slot, j, k);
-        double* line = message + task.offset + n * ni;
-        for (int i = 0; i < ni; ++i) line[i] = from ? from[split(task.begin[0] + i, C)] : 0.0;
+      "gravity: pack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
+        const double* from = row_of(strips.data(), C, phi, task.slot, task.j(n), task.k(n));
+        double* line = message + task.place(n);
+        for (int i = 0; i < task.length(); ++i)
+          line[i] = from ? from[split(task.begin[0] + i, C)] : 0.0;
       });
 }
 
-// Into boxes of side^2 rows.
+// Unpacks cells into boxes of side^2 rows.
 void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
                   const double* message, double* boxes) {
   for_rows_of(
-      "gravity: unpack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n, int j, int k) {
-        const int ni = task.end[0] - task.begin[0];
-        const double* line = message + task.offset + n * ni;
-        double* to =
-            boxes + ((std::int64_t{task.slot} * side + k) * side + j) * row + task.begin[0];
-        for (int i = 0; i < ni; ++i) to[i] = line[i];
+      "gravity: unpack boxes", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
+        const double* line = message + task.place(n);
+        double* to = boxes +
+                     ((std::int64_t{task.slot} * side + task.k(n)) * side + task.j(n)) * row +
+                     task.begin[0];
+        for (int i = 0; i < task.length(); ++i) to[i] = line[i];
       });
 }
 
 void copy_parts(const DeviceArray<const BoxPart>& parts,
                 const DeviceArray<const StripTable>& strips, int C, const double* phi, int side,
                 int row, double* boxes) {
-  if (parts.extent(0) == 0) return;
-  Kokkos::parallel_for(
-      "gravity: copy to boxes", TeamPolicy(static_cast<int>(parts.extent(0)), team_threads()),
-      KOKKOS_LAMBDA(const Team& team) {
-        const BoxPart& p = parts(team.league_rank());
-        const int ni = p.size[0], nj = p.size[1], nk = p.size[2];
-        double* box =
-            boxes + ((std::int64_t{p.box} * side + p.in_box[2]) * side + p.in_box[1]) * row;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nk), [&](int k) {
-          for (int j = 0; j < nj; ++j) {
-            const double* from =
-                row_of(strips.data(), C, phi, p.patch, p.in_patch[1] + j, p.in_patch[2] + k);
-            double* to = box + (k * side + j) * row + p.in_box[0];
-            for (int i = 0; i < ni; ++i) to[i] = from ? from[split(p.in_patch[0] + i, C)] : 0.0;
-          }
-        });
+  for_rows_of(
+      "gravity: copy to boxes", parts, KOKKOS_LAMBDA(const BoxPart& p, int n) {
+        const int j = n % p.size[1], k = n / p.size[1];
+        const double* from =
+            row_of(strips.data(), C, phi, p.patch, p.in_patch[1] + j, p.in_patch[2] + k);
+        double* to =
+            boxes +
+            ((std::int64_t{p.box} * side + p.in_box[2] + k) * side + p.in_box[1] + j) * row +
+            p.in_box[0];
+        for (int i = 0; i < p.size[0]; ++i) to[i] = from ? from[split(p.in_patch[0] + i, C)] : 0.0;
       });
 }
 
@@ -123,13 +96,13 @@ void copy_parts(const DeviceArray<const BoxPart>& parts,
 void put_cells(const DeviceArray<const std::int64_t>& cells,
                const DeviceArray<const double>& values, double factor,
                const DeviceArray<double>& boxes) {
-  Kokkos::parallel_for(
-      "gravity: far cells", Kokkos::RangePolicy<>(0, values.extent(0)),
+  for_items(
+      "gravity: far cells", values.extent(0),
       KOKKOS_LAMBDA(const std::int64_t n) { boxes(cells(n)) = factor * values(n); });
 }
 
-// Sets values before `begin` and from `end` on by a polynomial through the nearest three of those
-// between, of which there may be fewer.
+// Extrapolates values before `begin` and from `end` on with a polynomial through the nearest three
+// (or fewer) values in between.
 KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, int side, int begin,
                                              int end) {
   const int given = end - begin;
@@ -143,13 +116,12 @@ KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, 
   for (int n = end; n < side; ++n) line[n * stride] = next(n, -1);
 }
 
-// Beyond the domain, along one axis after the other, with what the axes before have added. Boxes
-// have side^2 rows.
+// Extrapolates beyond the domain, axis by axis, each with the values that earlier axes have added.
+// Boxes have side^2 rows.
 void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row,
                  const DeviceArray<double>& boxes) {
-  Kokkos::parallel_for(
-      "gravity: extrapolate", Kokkos::RangePolicy<>(0, inside.extent(0)),
-      KOKKOS_LAMBDA(const std::int64_t task) {
+  for_items(
+      "gravity: extrapolate", inside.extent(0), KOKKOS_LAMBDA(const std::int64_t task) {
         const CellsInside in = inside(task);
         const std::int64_t strides[3] = {1, row, std::int64_t{side} * row};
         double* box = boxes.data() + in.slot * side * strides[2];
@@ -209,9 +181,9 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
   for (const Part& part : parts) keys.push_back(part.coarse);
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const std::vector<PatchFacts> facts = coarse.directory().ask(keys);
+  const std::vector<PatchFacts> attributes = coarse.directory().ask(keys);
   const auto owner = [&](const Part& part) {
-    return facts[std::lower_bound(keys.begin(), keys.end(), part.coarse) - keys.begin()].owner;
+    return attributes[std::lower_bound(keys.begin(), keys.end(), part.coarse) - keys.begin()].owner;
   };
   std::erase_if(parts, [&](const Part& part) { return owner(part) < 0; });
   std::stable_sort(parts.begin(), parts.end(),
@@ -244,7 +216,7 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
     const auto [copy, cells] = copy_of(part.fine_slot, part.in_box, part, offset);
     unpacks.push_back(copy);
     owners.push_back(owner(part));
-    count_cells(receives, owners.back(), cells);
+    count_items(receives, owners.back(), cells);
   }
   const auto asked = route<Part>(fine.communicator(), owners, parts);
   offset = 0;
@@ -252,7 +224,7 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
     const Part& part = asked.items[n];
     const auto [copy, cells] = copy_of(coarse.find(part.coarse), part.in_patch, part, offset);
     packs.push_back(copy);
-    count_cells(sends, asked.sources[n], cells);
+    count_items(sends, asked.sources[n], cells);
   }
   packs_ = mesh::to_device("box packs", packs);
   unpacks_ = mesh::to_device("box unpacks", unpacks);
@@ -260,11 +232,11 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
 
-// Cells beyond open sides, and of the base level the first ones inside, too: its ghost cells are
-// interpolated across the boundary.
+// Finds cells beyond open boundaries and, on the base level, the first layer inside: its ghost
+// cells are interpolated across the boundary.
 void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   struct FarCell {
-    std::array<std::int64_t, 3> cube;  // of k_cube^3 coarse cells
+    std::array<std::int64_t, 3> cube;  // coordinates in cubes of k_cube^3 coarse cells
     std::int64_t cell;
     std::array<double, 3> position;
   };
@@ -334,7 +306,7 @@ void CoarseBoxes::copy_coarse(const double* coarse_phi) {
   const auto received = pool_.allocate("box message", plan_->items_received());
   pack_cells(packs_, coarse_strips_, coarse_side_, coarse_phi, sent.data());
   exchanger_.start<double>(*plan_, sent.data(), received.data(), 1);
-  announce_kernel("gravity: copy to boxes", local_cells_, {16.0, 0.0});
+  record_kernel_work("gravity: copy to boxes", local_cells_, {16.0, 0.0});
   copy_parts(local_, coarse_strips_, coarse_side_, coarse_phi, side_, row_, boxes_.data());
   exchanger_.finish();
   unpack_cells(unpacks_, side_, row_, received.data(), boxes_.data());

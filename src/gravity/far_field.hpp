@@ -1,13 +1,13 @@
-// The potential of an isolated mass distribution at points on and beyond the sides of the domain,
-// by a tree of multipole expansions (Barnes & Hut 1986, Nature 324, 446).
+// Potential of an isolated mass distribution at points on and beyond the boundary of the domain, by
+// a tree of multipole expansions (Barnes & Hut 1986, Nature 324, 446).
 //
 // Nodes are cubes of 2^g base cells. A node has the Cartesian moments of its mass up to order 8
-// about its centre of mass. Points are evaluated in groups. A node serves a group if the bound of
-// the truncation error of its force is small against the force of the whole mass there, with the
-// lowest order that does; else its eight children are looked at, and single cells in the end.
+// about its centre of mass. Points are evaluated in groups. A group accepts a node if the bound of
+// the truncation error of its force is small against the force of the whole mass there, at the
+// lowest sufficient order; otherwise its eight children are tested, and single cells in the end.
 //
-// Nodes are spread over the ranks: those inside of a patch of the base level belong to the patch's
-// owner, larger ones to ranks by a hash of their key. A rank receives what its own groups need.
+// Nodes are distributed over the ranks: those inside a patch of the base level belong to the
+// patch's owner, larger ones to ranks by a hash of their key. A rank receives what its groups need.
 #pragma once
 
 #include <array>
@@ -20,15 +20,15 @@
 
 namespace octant::gravity {
 
-// Points of one cube in space. What serves a group follows from its cube alone.
+// Points in one cube. The cube alone determines which nodes a group accepts.
 struct PointGroup {
   std::array<double, 3> centre;
-  double radius;  // of the sphere around the cube
+  double radius;  // radius of the sphere around the cube
   std::vector<std::array<double, 3>> points;
 };
 
-// Moments sum(m x^a y^b z^c), a + b + c <= order, about the centre of mass. Lengths are in base
-// cells, from the domain's lower corner; masses in density times the volume of a base cell.
+// Node with moments sum(m x^a y^b z^c), a + b + c <= order, about the centre of mass. Lengths are
+// in base cells, from the domain's lower corner; masses in density times the base cell's volume.
 struct FarNode {
   static constexpr int k_order = 8;
   static constexpr int k_terms = (k_order + 1) * (k_order + 2) * (k_order + 3) / 6;
@@ -38,34 +38,75 @@ struct FarNode {
   double moments[k_terms];
 
   double mass() const { return moments[0]; }
+
+  // Returns the node that consists of the given children.
+  static FarNode joined(std::span<const FarNode> children);
+
+  // Sums of m r^n, n = 0 .. order + 1: even ones from moments, odd ones and the last one as bounds.
+  struct RadialSums {
+    double of[k_order + 2];
+  };
+  RadialSums radial_sums() const;
+
+  // Adds the node's potential, up to the given order, at up to k_far_lanes points.
+  void add_potentials(int order, std::span<const std::array<double, 3>> points,
+                      double* potentials) const;
+};
+inline constexpr int k_far_lanes = 8;  // points that are evaluated at once
+
+// Cells of a cube of at most 4^3.
+struct FarCells {
+  double mass[64];  // [k][j][i]
+
+  // Adds the potential of `side`^3 cells that begin at a lower corner.
+  void add_potentials(int side, const std::array<double, 3>& lower,
+                      std::span<const std::array<double, 3>> points, double* potentials) const;
 };
 
-// A cube of cells of an own patch.
+// Cube of cells of an own patch.
 struct FarCube {
   std::int32_t patch;
   std::array<std::int16_t, 3> begin;
   std::array<double, 3> corner;
 };
 
+// Copy of a density of own patches, and its nodes and cells in cubes of `side`^3 cells.
+class FarDensity {
+ public:
+  FarDensity(const LevelPatches& patches, const DeviceArray<double>& density);
+  std::vector<FarNode> nodes(const std::vector<FarCube>& cubes, int side) const;
+  std::vector<FarCells> cells(const std::vector<FarCube>& cubes, int side) const;
+
+ private:
+  int patch_side_;
+  DeviceArray<const StripTable> strips_;
+  DeviceArray<double> density_;
+};
+
 class FarField {
  public:
-  // `density` is a field of the patches of the base level; it is copied. Later changes of the mesh
-  // do not matter. Collective.
+  // `density` is a field of the patches of the base level. It is copied, so that later changes of
+  // the mesh do not matter. Collective.
   FarField(const LevelPatches& patches, const mesh::Geometry& geometry,
            const DeviceArray<double>& density);
 
-  // The potential with G = 1 at every point of every group, one group after the other. The same
+  // Returns the potential for G = 1 at every point of every group, one group after the other. Same
   // bits on any number of ranks. Collective.
   std::vector<double> potentials(std::span<const PointGroup> groups);
 
-  // The largest error of the force at any group so far, relative to the force of the whole mass
-  // there: the sum of the bounds of all truncation errors. The same on all ranks.
+  // Largest error of the force at any group so far, relative to the force of the whole mass there:
+  // the sum of the bounds of all truncation errors. Same on all ranks.
   double estimated_error() const { return error_; }
 
  private:
   struct Pair;
   struct View;
 
+  std::vector<View> views_of(std::span<const PointGroup> groups) const;
+  std::vector<Pair> add_nodes(std::vector<View>& views);
+  std::vector<FarNode> nodes_at(int grid, std::span<const Key> keys) const;
+  void add_cells(std::vector<View>& views, const std::vector<Pair>& leaves) const;
+  void open(const Pair& pair, int grid, std::vector<Pair>& children) const;
   void build();
   void join(int grid);
   int home_of(Key key) const;
@@ -83,13 +124,12 @@ class FarField {
   std::array<double, 3> extent_{};  // in base cells
   std::vector<Key> patches_;
   PatchDirectory directory_;
-  DeviceArray<const StripTable> strips_;
-  DeviceArray<double> density_;
+  FarDensity density_;
   struct Grid {
     KeyTable<std::int32_t> index;
     std::vector<FarNode> nodes;
   };
-  std::vector<Grid> grids_;  // from the grid of patches on: nodes that this rank holds
+  std::vector<Grid> grids_;  // nodes that this rank holds, from the grid of patches on
   double error_ = 0.0;
 };
 

@@ -1,12 +1,12 @@
-// The potential of an isolated system by the fast multipole method on the octree of blocks: every
-// cell of every level is a body, a leaf a point in its middle and a refined cell with moments about
-// its centre of mass; bodies of one level attract each other where they are far enough apart and
-// their parents were not (gravity/fmm_lists.hpp), and what parents feel is handed down as
-// expansions (gravity/fmm_arithmetic.hpp). Greengard & Rokhlin (1987, J. Comput. Phys. 73, 325);
-// Dehnen (2000, ApJ 536, L39); angular momentum: Marcello (2017, AJ 154, 92).
+// Potential of an isolated system by the fast multipole method on the octree of blocks. Every cell
+// of every level is a body: a leaf cell is a point at its centre, a refined cell has moments about
+// its centre of mass. Bodies of one level interact if they are far enough apart and their parents
+// are not (gravity/fmm_tree.hpp); expansions pass the field of parents to their children
+// (gravity/fmm_arithmetic.hpp). Greengard & Rokhlin (1987, J. Comput. Phys. 73, 325); Dehnen (2000,
+// ApJ 536, L39); angular momentum: Marcello (2017, AJ 154, 92).
 //
-// Every sum has one order, by places relative to its target, so that the same bits come out on any
-// number of ranks and for blocks of any size.
+// Every sum has one order, by positions relative to its target, so that the bits do not depend on
+// the number of ranks or the size of blocks.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -33,9 +33,9 @@ class Fmm final : public PotentialSolver {
     void declare(ParameterSchema& schema) {
       schema.add(
           "gravity.theta", theta,
-          {.meaning = "Opening criterion of fmm: cells at a distance of n cells interact by "
+          {.meaning = "Opening parameter of fmm: cells at a distance of n cells interact through "
                       "multipoles if n theta >= 1; smaller values are more accurate and slower. "
-                      "Above 0.408 the force on single cells in vacuum can be wrong by 30 %",
+                      "Above 0.408, the force on isolated cells in vacuum can be wrong by 30 %",
            .min = 0.34,
            .max = 0.5});
     }
@@ -51,7 +51,7 @@ class Fmm final : public PotentialSolver {
   struct Level {
     fmm::BrickLevel bricks;
     fmm::BrickFields fields;
-    DeviceArray<const fmm::SharedBrick> sent{}, received{};
+    DeviceArray<const PatchCopy> sent{}, received{};
     DeviceArray<const std::int32_t> leaving{};
     DeviceArray<const fmm::ChildBrick> children{};
     DeviceArray<double> up{}, arrived{};  // messages to the coarser level, and from the finer one
@@ -70,7 +70,7 @@ class Fmm final : public PotentialSolver {
   FieldPool& pool_;
   CommOptions comm_options_;
   fmm::Lists lists_;
-  std::vector<Level> levels_;  // from the finest one of the mesh to the top
+  std::vector<Level> levels_;  // levels from the mesh's finest one to the top
 };
 
 template <>
@@ -87,8 +87,8 @@ Fmm::Fmm(const Parameters& parameters, const SolverSetting& setting)
   const mesh::Geometry& geometry = setting.mesh.geometry();
   if (geometry.periodic(0) || geometry.periodic(1) || geometry.periodic(2))
     throw InputError(
-        "gravity.solver = \"fmm\" is for isolated systems: mesh.boundary_x, _y and _z must not be "
-        "periodic; expected \"outflow\", or gravity.solver = \"multigrid\"");
+        "gravity.solver = \"fmm\" requires an isolated system: mesh.boundary_x, _y and _z must not "
+        "be periodic; expected \"outflow\", or gravity.solver = \"multigrid\"");
   if (geometry.block_size() < fmm::k_side)
     throw InputError("gravity.solver = \"fmm\" requires mesh.block_size >= {}; it is {}",
                      fmm::k_side, geometry.block_size());
@@ -128,8 +128,8 @@ void Fmm::add_level(fmm::BrickLevel bricks) {
           .upward = exchanger("moments"),
           .downward = exchanger("expansions"),
           .averages = exchanger("means")};
-  l.sent = mesh::to_device("sent bricks", l.bricks.sent());
-  l.received = mesh::to_device("received bricks", l.bricks.received());
+  l.sent = mesh::to_device("sent bricks", l.bricks.packs());
+  l.received = mesh::to_device("received bricks", l.bricks.unpacks());
   l.leaving = mesh::to_device("leaving bricks", l.bricks.leaving());
   l.children = mesh::to_device("child bricks", l.bricks.children());
   l.up = doubles("fmm moments sent", std::ssize(l.bricks.leaving()) * octets);
@@ -189,7 +189,7 @@ fmm::StoredCells Fmm::stored_cells(int level) const {
           stored().acceleration(level)};
 }
 
-// Cells of a level that have finer ones get their mean.
+// Restriction: sets refined cells of the coarser level to the mean of their children.
 void Fmm::average(Level& level, Level& coarser) {
   const std::int64_t octets = 4 * fmm::k_octet;
   const auto sent = pool_.allocate("fmm means", std::ssize(level.bricks.leaving()) * octets);

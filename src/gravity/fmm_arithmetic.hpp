@@ -1,26 +1,26 @@
-// The arithmetic of the fast multipole method: what two bodies do to each other, and how moments
-// and expansions change their centres. Written once for packs and for single numbers.
+// Arithmetic of the fast multipole method: interaction of two bodies, and translation of moments
+// and expansions to other centres. Written once for packs and for single numbers.
 //
-// A body has a mass, a centre of mass, and about that the trace-free quadrupole, octupole and
-// hexadecapole: with [ ] for what is left of a product of places without its traces,
+// A body has a mass, a centre of mass, and about it the trace-free quadrupole, octupole and
+// hexadecapole, with [ ] for the trace-free part of a product of positions:
 //   Q_ab = sum m [x_a x_b],   O_abc = sum m [x_a x_b x_c],   H_abcd = sum m [x_a x_b x_c x_d].
-// Its potential is taken as sum m / |x|: positive, with its gradient as force per mass. An
-// expansion about a centre holds value, gradient, and second to fourth derivatives. With R from B
-// to A and D_k the derivatives of 1 / R, a pair has the energy
+// The potential is defined as sum m / |x|: it is positive, and its gradient is the force per mass.
+// An expansion about a centre holds value, gradient, and second to fourth derivatives. With R from
+// B to A and D_k the derivatives of 1 / R, a pair has the energy
 //   U = m_A m_B D0 + (m_B Q_A + m_A Q_B):D2 / 2 + (m_B O_A - m_A O_B):D3 / 6
-//     + (m_B H_A + m_A H_B):D4 / 24,
-// and masses feel its gradient, by their places in their body and by the centre of mass that moves
-// with them. U depends neither on where the pair is nor on how it is turned: no force and no torque
-// is left. The force by way of the centre of mass is one acceleration per pair, `couple`: that of
-// Marcello (2017, AJ 154, 92), who stops at the octupoles, one order higher. Pairs that are not
-// close stop there, too: the terms with H are for those whose errors are all that is seen.
-// Q_A Q_B:D4, of the same order but small in cells that are filled evenly, is left out.
+//     + (m_B H_A + m_A H_B):D4 / 24.
+// Masses feel its gradient, through their positions in their body and through the motion of the
+// centre of mass. U is invariant under translation and rotation of the pair: total force and torque
+// vanish. The force through the centre of mass is one acceleration per pair, `couple`, as in
+// Marcello (2017, AJ 154, 92), but one order higher than his octupoles. Pairs that are not close
+// omit the terms with H: these serve pairs whose errors dominate. Q_A Q_B:D4, of the same order but
+// small in evenly filled cells, is omitted.
 #pragma once
 
 #include <cstring>
 
-#include "core/pack.hpp"
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
+#include "core/simd.hpp"
 
 #if !defined(OCTANT_GPU_COMPILER) && defined(__AVX512F__) && defined(__AVX512VL__)
 #include <immintrin.h>
@@ -30,7 +30,7 @@ namespace octant::gravity::fmm {
 
 // --- packs -------------------------------------------------------------------------------------
 
-// What a kernel's instructions act on: the widest register of the machine.
+// Vector type of the kernels: the widest register of the machine.
 #if defined(OCTANT_GPU_COMPILER)
 using Wide = double;
 #elif defined(__AVX512F__) && defined(__AVX512VL__)
@@ -51,14 +51,14 @@ KOKKOS_FORCEINLINE_FUNCTION void store(double* to, const V& values) {
   memcpy(to, &values, sizeof values);
 }
 
-// a b + c, rounded once; and 1 / sqrt(a), to a few units in the last place.
+// Fused multiply-add a b + c, and 1 / sqrt(a) to a few units in the last place.
 KOKKOS_FORCEINLINE_FUNCTION double fma(double a, double b, double c) { return ::fma(a, b, c); }
 KOKKOS_FORCEINLINE_FUNCTION double inverse_root(double a) { return 1.0 / ::sqrt(a); }
 #if !defined(OCTANT_GPU_COMPILER) && defined(__AVX512F__) && defined(__AVX512VL__)
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
   return Wide(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(c)));
 }
-// From a guess of 14 bits, which is the same on all machines, in two of Newton's steps.
+// Two Newton steps from a 14-bit estimate, which is the same on all machines.
 KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
   Wide u = Wide(_mm512_maskz_rsqrt14_pd(0xff, __m512d(a)));
   const Wide half = 0.5 * a, c = Wide{} + 1.5;
@@ -67,9 +67,11 @@ KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
 }
 #elif !defined(OCTANT_GPU_COMPILER)
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
-  return fused_multiply_add(Pack(a), Pack(b), Pack(c)).lanes();
+  return fused_multiply_add(SimdDouble(a), SimdDouble(b), SimdDouble(c)).lanes();
 }
-KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) { return 1.0 / square_root(Pack(a)).lanes(); }
+KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
+  return 1.0 / square_root(SimdDouble(a)).lanes();
+}
 #endif
 
 // --- bodies and expansions ---------------------------------------------------------------------
@@ -78,12 +80,12 @@ KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) { return 1.0 / square_root
 // yzz; hexadecapole: xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
 inline constexpr int k_mass = 0, k_centre = 1, k_quadrupole = 4, k_octupole = 10,
                      k_hexadecapole = 19, k_moments = 28;
-// Terms of an expansion. Second derivatives as quadrupoles; third: xxx xxy xxz xyy xyz yyy yyz;
-// fourth as hexadecapoles.
+// Terms of an expansion. Second derivatives are stored as quadrupoles; third: xxx xxy xxz xyy xyz
+// yyy yyz; fourth as hexadecapoles.
 inline constexpr int k_value = 0, k_gradient = 1, k_second = 4, k_third = 10, k_fourth = 17,
                      k_couple = 26, k_terms = 29;
 
-// t_abc x_b x_c of a trace-free t, of which t(n) are the components of an octupole.
+// Contraction t_abc x_b x_c of a trace-free t; t(n) are components in the octupole's order.
 template <class V, class Tensor>
 KOKKOS_FORCEINLINE_FUNCTION void contract(const Tensor& t, V xx_zz, V yy_zz, V xy2, V xz2, V yz2,
                                           V* out) {
@@ -92,8 +94,8 @@ KOKKOS_FORCEINLINE_FUNCTION void contract(const Tensor& t, V xx_zz, V yy_zz, V x
   out[2] = fma(t(2), xx_zz, fma(t(7), yy_zz, fma(t(4), xy2, fma(t(5), xz2, t(8) * yz2))));
 }
 
-// t_abcd x_d of a trace-free t, of which t(n) are the components of a hexadecapole, as those of an
-// octupole.
+// Contraction t_abcd x_d of a trace-free t, with t(n) in the hexadecapole's order and the result in
+// the octupole's order.
 template <class V, class Tensor>
 KOKKOS_FORCEINLINE_FUNCTION void contract_once(const Tensor& t, V x, V y, V z, V* out) {
   const V xyzz = -t(1) - t(3), xxzz = -t(0) - t(2), yyzz = -t(2) - t(4);
@@ -108,15 +110,15 @@ KOKKOS_FORCEINLINE_FUNCTION void contract_once(const Tensor& t, V x, V y, V z, V
   out[8] = -out[1] - out[6];
 }
 
-// What two bodies at a distance have in common: 1 / r, its derivatives' factors, products of
-// coordinates, and the source's moments contracted with them.
+// Quantities of a pair of bodies: 1 / r, factors of its derivatives, products of coordinates, and
+// the source's moments contracted with them.
 template <class V>
 struct Meeting {
   V x, y, z, u, g1, g2, g3, g4, g5;
   V xx, yy, zz, r2, x2, xy2, xz2, yz2;
   V qx, qy, qz, qq, o[3];
 
-  // From source to target; source(n): its components.
+  // Vector from source to target; source(n) are the source's components.
   template <class Source>
   KOKKOS_FORCEINLINE_FUNCTION Meeting(const Source& source, V to_x, V to_y, V to_z)
       : x(to_x), y(to_y), z(to_z) {
@@ -136,7 +138,7 @@ struct Meeting {
     contract<V>(octupole, xx - zz, yy - zz, xy2, xz2, yz2, o);
   }
 
-  // t_abcd x_b x_c x_d of a trace-free t.
+  // Contraction t_abcd x_b x_c x_d of a trace-free t.
   template <class Tensor>
   KOKKOS_FORCEINLINE_FUNCTION void contract_thrice(const Tensor& t, V* out) const {
     V once[9];
@@ -146,9 +148,9 @@ struct Meeting {
   }
 };
 
-// The expansion of a source's potential about a target's centre of mass, and the couple: adds to L.
+// Adds the expansion of a source's potential about a target's centre of mass, and the couple, to L.
 // `ratio(n)`: the target's octupole, and then its hexadecapole, over its mass. Second derivatives
-// lack their traces, and count twice off the diagonal, until `finish_second`.
+// lack their traces, and count twice off the diagonal, until finish_second().
 template <bool Close, class V, class Source, class Ratio>
 KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& ratio, V to_x, V to_y,
                                           V to_z, V* L) {
@@ -187,7 +189,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
     L[C + 2] = fma(along, z, fma(h3, w[2], L[C + 2]));
     return;
   }
-  V h[3], w[3];  // of the source's hexadecapole, and of both together
+  V h[3], w[3];  // source's hexadecapole; both bodies' together
   at.contract_thrice([&](int n) OCTANT_INLINE_LAMBDA { return source(k_hexadecapole + n); }, h);
   at.contract_thrice([&](int n) OCTANT_INLINE_LAMBDA { return ratio(9 + n); }, w);
   for (int d = 0; d < 3; ++d) w[d] = fma(m, w[d], h[d]);
@@ -213,7 +215,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
   }
 }
 
-// The same for a target that is a point: potential and force alone, the couple included.
+// Interaction with a target that is a point: adds potential and force only, the couple included.
 template <bool Close, class V, class Source>
 KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V to_y, V to_z,
                                                 V* F) {
@@ -236,7 +238,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V 
   F[3] = fma(first, at.z, fma(at.g2, at.qz, fma(-h3, at.o[2], F[3])));
 }
 
-// Second derivatives as they are: see interact().
+// Removes traces of second derivatives and halves off-diagonal ones: see interact().
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
   const V trace = (s[0] + s[3] + s[5]) * (1.0 / 3);
@@ -244,17 +246,17 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
   s[1] *= 0.5, s[2] *= 0.5, s[4] *= 0.5;
 }
 
-// --- from level to level -----------------------------------------------------------------------
+// --- between levels ----------------------------------------------------------------------------
 // Lengths are in cells of a body's own level, relative to the centre of its cell; masses are the
 // same on all levels.
 
-// Where the child in an octant lies in its parent, in cells of the child.
+// Position of the child in an octant relative to its parent, in cells of the child.
 KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {
   return (octant >> axis & 1) - 0.5;
 }
 
-// All components of a hexadecapole, with those that follow from the others: xxxx xxxy xxxz xxyy
-// xxyz xxzz xyyy xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz.
+// All components of a hexadecapole, dependent ones included: xxxx xxxy xxxz xxyy xxyz xxzz xyyy
+// xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz.
 inline constexpr int k_symmetric = 15;
 template <class V, class Tensor>
 KOKKOS_FORCEINLINE_FUNCTION void complete(const Tensor& t, V* all) {
@@ -265,7 +267,7 @@ KOKKOS_FORCEINLINE_FUNCTION void complete(const Tensor& t, V* all) {
   for (int n = 0; n < k_symmetric; ++n) all[n] = values[n];
 }
 
-// Adds to such a sum what a body at x has: m x x x x, 6 Q x x, 4 O x and its own H. o: with zzz.
+// Adds fourth moments of a body at x: m x x x x, 6 Q x x, 4 O x and its own H. o: with zzz.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6], const V (&o)[10],
                                             const V* h, V* sum) {
@@ -295,7 +297,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6
   }
 }
 
-// The hexadecapole of such a sum, without its traces.
+// Trace-free hexadecapole of such a sum.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h) {
   const V xx = t[0] + t[3] + t[5], xy = t[1] + t[6] + t[8], xz = t[2] + t[7] + t[9],
@@ -313,11 +315,11 @@ KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h)
   h[8] = t[11] - 3.0 * k * yz;
 }
 
-// The body w of eight children, of which child(octant, n) are the components, or those of points
-// that have a mass alone.
+// Combines eight children into the body w. child(octant, n) are their components, with Points only
+// the mass.
 template <bool Points, class V, class Child>
 KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
-  V sum[k_hexadecapole + 1];  // with the octupole's zzz
+  V sum[k_hexadecapole + 1];  // moments, with the octupole's zzz
   V fourth[k_symmetric];
   for (V& part : fourth) part = V{};
   for (V& part : sum) part = V{};
@@ -348,7 +350,7 @@ KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
             yy = fma(my, x[1], q[3]), yz = fma(my, x[2], q[4]), zz = fma(mz, x[2], q[5]);
     V* Q = sum + k_quadrupole;
     Q[0] += xx, Q[1] += xy, Q[2] += xz, Q[3] += yy, Q[4] += yz, Q[5] += zz;
-    // m x x x + 3 Q x, with the product of x x and m + Q at hand.
+    // m x x x + 3 Q x, from the product of x x and m + Q.
     V* O = sum + k_octupole;
     O[0] += fma(xx + 2.0 * q[0], x[0], o[0]);
     O[1] += fma(xx, x[1], fma(2.0 * q[1], x[0], o[1]));
@@ -373,9 +375,9 @@ KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
   without_traces(fourth, w + k_hexadecapole);
 }
 
-// An expansion p(n) about a parent's centre, seen from a place x away, in units of the parent. The
-// value, and not the gradient, has the couple: a mass moves the centre that the couple pulls at, so
-// that the value is what the energy of all pairs grows by with the mass at x.
+// Expansion p(n) about a parent's centre, translated to a position x, in units of the parent. The
+// value includes the couple, the gradient does not: a mass moves the centre of mass to which the
+// couple is applied, so that the value is the change of all pairs' energy per mass added at x.
 template <class V>
 struct Expanded {
   V value, gradient[3], second[6], third[7];
@@ -387,7 +389,7 @@ struct Expanded {
                     p(T + 3), p(T + 4), -p(T) - p(T + 3),
                     p(T + 5), p(T + 6), -p(T + 1) - p(T + 5)};
     V c[3];
-    V f[9], e[3];  // fourth derivatives, contracted once and thrice
+    V f[9], e[3];  // fourth derivatives, contracted once and three times
     contract_once<V>([&](int n) OCTANT_INLINE_LAMBDA { return p(k_fourth + n); }, x, y, z, f);
     const V xx_zz = x * x - z * z, yy_zz = y * y - z * z, xy2 = 2.0 * x * y, xz2 = 2.0 * x * z,
             yz2 = 2.0 * y * z;
@@ -404,7 +406,7 @@ struct Expanded {
           fma(r[d], g + p(k_couple + d) + 0.5 * a[d] + (1.0 / 6) * c[d] + (1.0 / 24) * e[d], value);
       gradient[d] = g + a[d] + 0.5 * c[d] + (1.0 / 6) * e[d];
     }
-    V b[9];  // third derivatives half way
+    V b[9];  // third derivatives half way to x
     for (int n = 0; n < 9; ++n) b[n] = t[n] + 0.5 * f[n];
     const V xx = fma(b[0], x, fma(b[1], y, b[2] * z)), yy = fma(b[3], x, fma(b[6], y, b[7] * z));
     second[0] = p(S) + xx;

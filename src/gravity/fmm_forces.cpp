@@ -1,4 +1,4 @@
-// Forces between the cells of a level, and across level jumps.
+// Forces between the cells of a level, and across coarse-fine boundaries.
 #include "gravity/fmm_kernels.hpp"
 #include "gravity/patch_scratch.hpp"
 
@@ -14,21 +14,21 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned taken(Take take, const BrickCells& cells) {
                                  : cells.leaves | cells.refined;
 }
 
-// Where a row of sources comes from: the brick itself and the one beside it.
+// Origin of a row of sources: the brick itself and the one beside it.
 struct RowSource {
-  std::int32_t middle, beside;        // slots; -1: nothing there is taken
-  unsigned middle_bits, beside_bits;  // halves that are
-  int from;                           // in an octant of a component; -1: no pack touches the row
+  std::int32_t middle, beside;        // slots; -1: no sources of this kind
+  unsigned middle_bits, beside_bits;  // halves of the row with sources
+  int from;  // offset in an octant of a component; -1: no pack reads the row
 };
 
-// The sources of one brick and around it, of one octant or of all, copied once per offset in x, so
-// that every load is of consecutive cells: [octant][dx][component][K][J][I], with a margin of
-// parents in K and J. One octant with all moments fits the second-level cache, all do not.
+// Sources in one brick and around it, of one octant or of all, copied once per offset in x so that
+// every load reads consecutive cells: [octant][dx][component][K][J][I], with a margin of parents in
+// K and J. One octant with all moments fits the second-level cache, all octants do not.
 struct SourcePatch {
   int reach, components;
   double* data;
   RowSource* sources;    // [dx][K][J]
-  std::uint8_t* filled;  // [dx][K][J]: whether the rows of a pack that begins there hold anything
+  std::uint8_t* filled;  // [dx][K][J]: true if a pack that begins in this row has sources
 
   KOKKOS_FORCEINLINE_FUNCTION int edge() const { return k_parents + 2 * reach; }
   KOKKOS_FORCEINLINE_FUNCTION int stride() const { return patch_stride(reach); }
@@ -59,8 +59,8 @@ struct SourcePatch {
   }
 };
 
-// A row of four of a component, shifted by dx: from the brick itself and the one beside it. Missing
-// bricks, and halves of a row that are not taken, are 0.
+// Value of a row of four of a component, shifted by dx, from the brick itself and the one beside
+// it; 0 if the brick is missing.
 KOKKOS_FORCEINLINE_FUNCTION double shifted(int dx, int i, const double* middle,
                                            const double* beside) {
   const int from = i + dx;
@@ -75,7 +75,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_shifted(const double* middle, const double
   for (int i = 0; i < k_parents; ++i) to[i] = shifted(dx, i, middle, beside);
 }
 
-// The same where only some octants of the bricks are taken: two bits for the halves of each row.
+// Copies a shifted row whose sources lie in some octants only: two bits select halves of each row.
 KOKKOS_FORCEINLINE_FUNCTION void copy_masked(int dx, const double* middle, unsigned middle_bits,
                                              const double* beside, unsigned beside_bits,
                                              double* to) {
@@ -104,10 +104,10 @@ KOKKOS_FORCEINLINE_FUNCTION RowSource row_source(const BrickFields& fields, cons
   return row;
 }
 
-// Whether a pack that begins in row J takes in row J + r as well.
+// Number of rows that a pack covers.
 inline constexpr int k_rows = k_wide > k_parents ? k_wide / k_parents : 1;
 
-// In octants from `first` on, which is the patch's first one.
+// Copies a row for octants from `first` on, the first one in the patch.
 template <int dx>
 KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const SourcePatch& patch,
                                           int first, int octants, const RowSource& row, int place) {
@@ -133,20 +133,20 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   }
 }
 
-// Finds where the rows of a patch come from: of those that a pack with sources touches, or of all.
+// Finds the origin of a patch's rows: of those that a pack with sources reads, or of all.
 KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
                                            Take take, bool all_rows, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
   const PatchTable& near = fields.near(slot);
   std::uint8_t* present = patch.filled + rows;
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int n) {
+  in_team(team, rows, [&](int n) {
     const int dx = n / (E * E) - H, K = n / E % E - H, J = n % E - H;
     const RowSource row = row_source(fields, near, take, dx, J, K);
     patch.sources[n] = row;
     present[n] = row.middle >= 0 || row.beside >= 0;
   });
   team.team_barrier();
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows), [&](int n) {
+  in_team(team, rows, [&](int n) {
     const int J = n % E;
     bool begins = false, touched = all_rows;
     for (int r = 1 - k_rows; r < k_rows; ++r) {
@@ -159,12 +159,12 @@ KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& 
   });
 }
 
-// Fills a patch with some octants from the bricks around. Rows of no source are left as they are.
+// Fills a patch with octants from the surrounding bricks. Rows that no pack reads are unchanged.
 KOKKOS_FORCEINLINE_FUNCTION void copy_octants(const Team& team, const BrickFields& fields,
                                               int first, int octants, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge();
   team.team_barrier();
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, patch.row_count()), [&](int n) {
+  in_team(team, patch.row_count(), [&](int n) {
     const RowSource& row = patch.sources[n];
     if (row.from < 0) return;
     const int place = n % (E * E) * k_parents;
@@ -179,14 +179,14 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_octants(const Team& team, const BrickField
   team.team_barrier();
 }
 
-// Whether a pack of parents from cell e of plane K lies in octants that a mask names.
+// Returns true if a pack of parents from cell e of plane K lies in the octants of a mask.
 KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   const unsigned bits = mask >> row_octant(e / k_parents, K);
   return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
-// The far sources of targets in octant t and plane K, of octant s, which a patch holds: calls
-// meet(entry, place of the first source of the pack that begins at cell e).
+// Far sources in octant s of a patch, for targets in octant t and plane K: calls meet(entry,
+// position of the first source of the pack that begins at cell e).
 template <class Meet>
 KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& patch, int s, int t,
                                          int K, int e, const Meet& meet) {
@@ -207,11 +207,9 @@ KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& 
 // --- forces ------------------------------------------------------------------------------------
 
 void attract_points(const BrickFields& fields, const Lists& lists) {
-  const auto bricks = static_cast<int>(fields.leaf_bricks.extent(0));
-  if (bricks == 0) return;
-  constexpr int group = k_wide == 8 ? 4 : k_wide == 4 ? 2 : 1;  // packs at a time
-  Kokkos::parallel_for(
-      "fmm: points", teams(bricks, SourcePatch::bytes(lists, 8, 1)),
+  constexpr int group = k_wide == 8 ? 4 : k_wide == 4 ? 2 : 1;  // packs per group
+  for_teams(
+      "fmm: points", fields.leaf_bricks.extent(0), teams(SourcePatch::bytes(lists, 8, 1)),
       KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.leaf_bricks(team.league_rank());
         const SourcePatch patch(team, lists.reach, 8, 1);
@@ -220,7 +218,7 @@ void attract_points(const BrickFields& fields, const Lists& lists) {
         const int H = lists.reach, E = patch.edge();
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
         const int groups = k_packs / group;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * groups), [&](int n) {
+        in_team(team, 8 * groups, [&](int n) {
           const int t = n / groups, first = n % groups * group * k_wide;
           Wide f[4][group];
           const double* from[group];
@@ -243,11 +241,9 @@ void attract_points(const BrickFields& fields, const Lists& lists) {
 }
 
 void attract_leaves(const BrickFields& fields, const Lists& lists) {
-  const auto bricks = static_cast<int>(fields.jump_bricks.extent(0));
-  if (bricks == 0) return;
-  Kokkos::parallel_for(
-      "fmm: refined on leaves", teams(bricks, SourcePatch::bytes(lists, 1, k_moments)),
-      KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: refined on leaves", fields.jump_bricks.extent(0),
+      teams(SourcePatch::bytes(lists, 1, k_moments)), KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.jump_bricks(team.league_rank());
         const SourcePatch patch(team, lists.reach, 1, k_moments);
         find_rows(team, fields, slot, Take::refined, false, patch);
@@ -256,7 +252,7 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
         for (int s = 0; s < 8; ++s) {
           copy_octants(team, fields, s, 1, patch);
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * k_packs), [&](int n) {
+          in_team(team, 8 * k_packs, [&](int n) {
             const int t = n / k_packs, e = n % k_packs * k_wide, K = e / 16;
             if (!wanted(leaves, K, e % 16)) return;
             double* to = field + t * k_octet + e;
@@ -279,13 +275,11 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
 }
 
 void attract_refined(const BrickFields& fields, const Lists& lists) {
-  const auto bricks = static_cast<int>(fields.refined_bricks.extent(0));
-  if (bricks == 0) return;
   constexpr int ratios = k_moments - k_octupole;  // octupole and hexadecapole over the mass
-  constexpr int targets = 3 + ratios;             // and the centre
-  Kokkos::parallel_for(
-      "fmm: refined",
-      teams(bricks, SourcePatch::bytes(lists, 1, k_moments) + targets * k_stride * sizeof(double)),
+  constexpr int targets = 3 + ratios;             // and the centre of mass
+  for_teams(
+      "fmm: refined", fields.refined_bricks.extent(0),
+      teams(SourcePatch::bytes(lists, 1, k_moments) + targets * k_stride * sizeof(double)),
       KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.refined_bricks(team.league_rank());
         const SourcePatch patch(team, lists.reach, 1, k_moments);
@@ -297,7 +291,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
         const double* moments =
             fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
         double* terms = fields.terms.data() + std::int64_t{place} * k_terms * k_stride;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_cells), [&](int n) {
+        in_team(team, k_cells, [&](int n) {
           const double inverse = mass[n] != 0.0 ? 1.0 / mass[n] : 0.0;
           for (int d = 0; d < 3; ++d)
             target[d * k_stride + n] = moments[(k_centre - 1 + d) * k_stride + n];
@@ -308,7 +302,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
         const unsigned refined = fields.cells(slot).refined;
         for (int s = 0; s < 8; ++s) {
           copy_octants(team, fields, s, 1, patch);
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * k_packs), [&](int n) {
+          in_team(team, 8 * k_packs, [&](int n) {
             const int K = n / (k_packs / k_parents) / 8, t = n / (k_packs / k_parents) % 8;
             const int e = n % (k_packs / k_parents) * k_wide;
             if (!wanted(refined, K, e)) return;
@@ -340,18 +334,16 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
 
 // Leaf cells and the children, as points, of refined cells that are too near for their moments.
 void attract_across(const BrickFields& fields, const Lists& lists) {
-  const auto bricks = static_cast<int>(fields.jump_bricks.extent(0));
-  if (bricks == 0) return;
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
-  Kokkos::parallel_for(
-      "fmm: across levels",
-      teams(bricks, (std::size_t(k_child_fields) * cells + k_wide) * sizeof(double) + 64),
+  for_teams(
+      "fmm: across levels", fields.jump_bricks.extent(0),
+      teams((std::size_t(k_child_fields) * cells + k_wide) * sizeof(double) + 64),
       KOKKOS_LAMBDA(const Team& team) {
         const int slot = fields.jump_bricks(team.league_rank());
         auto* const masses = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(
             (std::size_t(k_child_fields) * cells + k_wide) * sizeof(double), 64));
         const PatchTable& near = fields.near(slot);
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, cells), [&](int n) {
+        in_team(team, cells, [&](int n) {
           const int i = n % edge - r, j = n / edge % edge - r, k = n / (edge * edge) - r;
           const int from = near[part(k, k_side) * 9 + part(j, k_side) * 3 + part(i, k_side)];
           const int place = from < 0 ? -1 : fields.with_refined(from);
@@ -366,7 +358,7 @@ void attract_across(const BrickFields& fields, const Lists& lists) {
         double* field = fields.field.data() + std::int64_t{fields.with_leaves(slot)} * 4 * k_stride;
         const auto count = static_cast<int>(lists.near_cells.extent(0));
         constexpr int packs = k_wide > k_side ? 1 : k_side / k_wide;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_side * k_side * packs), [&](int n) {
+        in_team(team, k_side * k_side * packs, [&](int n) {
           const int i = n % packs * k_wide, j = n / packs % k_side, k = n / packs / k_side;
           Wide F[4] = {Wide{}, Wide{}, Wide{}, Wide{}};
           const double* here = masses + ((k + r) * edge + j + r) * edge + i + r;

@@ -1,4 +1,4 @@
-// Sources, messages, and what goes from level to level.
+// Sources, messages, and transfer of moments and expansions between levels.
 #include <string>
 
 #include "gravity/fmm_kernels.hpp"
@@ -8,7 +8,7 @@ namespace octant::gravity::fmm {
 
 namespace {
 
-// The place in a brick of the parent q of an octet of children in one of its octants.
+// Index in a brick of parent q of the octet of children in one of its octants.
 KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
   return cell_at(4 * (octant & 1) + q % 4, 4 * (octant >> 1 & 1) + q / 4 % 4,
                  4 * (octant >> 2) + q / 16);
@@ -16,20 +16,18 @@ KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
 
 }  // namespace
 
-// --- from level to level -----------------------------------------------------------------------
+// --- between levels ----------------------------------------------------------------------------
 
 void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
                     double* message) {
-  const auto bricks = static_cast<int>(leaving.extent(0));
-  if (bricks == 0) return;
-  Kokkos::parallel_for(
-      "fmm: combine", teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: combine", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = leaving(team.league_rank()), place = fields.with_refined(slot);
         double* to = message + std::int64_t{team.league_rank()} * k_up * k_octet;
         const double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
         const double* moments =
             fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_packs), [&](int n) {
+        in_team(team, k_packs, [&](int n) {
           const int e = n * k_wide;
           const auto child = [&](int s, int c) {
             return load<Wide>((c == 0 ? mass : moments + (c - 1) * k_stride) + s * k_octet + e);
@@ -47,11 +45,9 @@ void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int3
 
 void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
                    const double* message) {
-  const auto bricks = static_cast<int>(children.extent(0));
-  if (bricks == 0) return;
   const bool jumps = fields.children.size() > 0;
-  Kokkos::parallel_for(
-      "fmm: take children", teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: take children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         const double* from = message + std::int64_t{team.league_rank()} * k_up * k_octet;
         const int place = fields.with_refined(child.parent);
@@ -59,7 +55,7 @@ void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick
         double* moments = fields.moments.data() + std::int64_t{place} * (k_moments - 1) * k_stride;
         double* of_children =
             fields.children.data() + std::int64_t{place} * k_child_fields * k_stride;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_octet), [&](int q) {
+        in_team(team, k_octet, [&](int q) {
           const int at = parent_at(child.octant, q);
           mass[at] = from[q];
           for (int c = 1; c < k_moments; ++c)
@@ -72,17 +68,15 @@ void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick
 
 void give_children(const BrickFields& fields, const Lists& lists, bool with_jumps,
                    const DeviceArray<const ChildBrick>& children, double* message) {
-  const auto bricks = static_cast<int>(children.extent(0));
-  if (bricks == 0) return;
   const std::int64_t doubles = down_doubles(lists, with_jumps);
   const int r = lists.near, edge = margin_of(lists);
-  Kokkos::parallel_for(
-      "fmm: give children", teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: give children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         double* to = message + team.league_rank() * doubles;
         const double* terms = fields.terms.data() +
                               std::int64_t{fields.with_refined(child.parent)} * k_terms * k_stride;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_octet), [&](int q) {
+        in_team(team, k_octet, [&](int q) {
           const int at = parent_at(child.octant, q);
           for (int c = 0; c < k_terms; ++c) to[1 + c * k_octet + q] = terms[c * k_stride + at];
         });
@@ -93,7 +87,7 @@ void give_children(const BrickFields& fields, const Lists& lists, bool with_jump
         for (int n = 0; n < 27; ++n) any = any || (near[n] >= 0 && fields.cells(near[n]).leaves);
         if (!any) return;
         Kokkos::single(Kokkos::PerTeam(team), [&] { to[0] = 1.0; });
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, edge * edge * edge), [&](int n) {
+        in_team(team, edge * edge * edge, [&](int n) {
           const int i = n % edge - r + 4 * (child.octant & 1),
                     j = n / edge % edge - r + 4 * (child.octant >> 1 & 1),
                     k = n / (edge * edge) - r + 4 * (child.octant >> 2);
@@ -110,12 +104,10 @@ void give_children(const BrickFields& fields, const Lists& lists, bool with_jump
 void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps,
                   const DeviceArray<const std::int32_t>& leaving, const double* up,
                   const double* message) {
-  const auto bricks = static_cast<int>(leaving.extent(0));
-  if (bricks == 0) return;
   const std::int64_t doubles = down_doubles(lists, with_jumps);
   const int r = lists.near, edge = margin_of(lists);
-  Kokkos::parallel_for(
-      "fmm: take parents", teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: take parents", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = leaving(team.league_rank()), place = fields.with_refined(slot),
                   leaf_place = fields.with_leaves(slot);
         const double* from = message + team.league_rank() * doubles;
@@ -126,16 +118,16 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
             fields.moments.data() +
             (std::int64_t{place} * (k_moments - 1) + k_centre - 1) * k_stride;
 
-        // Leaf cells of the coarser level that are near the parents.
+        // Adds the field of nearby leaf cells of the coarser level.
         if (with_jumps && leaf_place >= 0 && from[0] != 0.0) {
           const double* masses = from + 1 + k_terms * k_octet;
           const auto count = static_cast<int>(lists.near_cells.extent(0));
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * 16), [&](int n) {
+          in_team(team, 8 * 16, [&](int n) {
             const int s = n / 16, J = n % 4, K = n / 4 % 4;
             double F[4][k_parents] = {};
             for (int o = 0; o < count; ++o) {
               const NearCell& cell = lists.near_cells(o);
-              // The way from the leaf to the parent: the leaf lies on the other side.
+              // Vector from the leaf to the parent: the leaf lies on the opposite side.
               const double* m =
                   masses + ((K + r - cell.z) * edge + J + r - cell.y) * edge + r - cell.x;
               for (int c = 0; c < 4; ++c)
@@ -149,7 +141,7 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
           team.team_barrier();
         }
 
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 8 * k_packs), [&](int n) {
+        in_team(team, 8 * k_packs, [&](int n) {
           const int s = n / k_packs, e = n % k_packs * k_wide;
           const auto parent = [&](int c) OCTANT_INLINE_LAMBDA {
             return load<Wide>(from + 1 + c * k_octet + e);
@@ -196,7 +188,7 @@ BrickFields make_fields(const BrickLevel& level) {
     if (cells.refined) with_refined[slot] = static_cast<std::int32_t>(refined_bricks++);
     if (slot >= level.own()) continue;
     bool near_refined = false;
-    for (const int near : level.near()[slot])
+    for (const int near : level.tables()[slot])
       near_refined = near_refined || (near >= 0 && level.cells()[near].refined);
     if (cells.leaves) {
       with_leaves[slot] = static_cast<std::int32_t>(leaves.size());
@@ -205,7 +197,7 @@ BrickFields make_fields(const BrickLevel& level) {
     }
     if (cells.refined) refined.push_back(slot);
   }
-  fields.near = mesh::to_device("bricks near", level.near());
+  fields.near = mesh::to_device("bricks near", level.tables());
   fields.cells = mesh::to_device("brick cells", level.cells());
   fields.with_refined = mesh::to_device("bricks", with_refined);
   fields.with_leaves = mesh::to_device("bricks", with_leaves);
@@ -225,21 +217,18 @@ BrickFields make_fields(const BrickLevel& level) {
 
 namespace {
 
-// Calls copy(a double of a brick's fields, the one of the message) for all parts that are shared.
+// Calls copy(value in a brick's fields, index in the message) for all shared parts.
 template <class Copy>
 void for_shared(const char* name, const BrickFields& fields,
-                const DeviceArray<const SharedBrick>& shared, bool with_children,
-                const Copy& copy) {
-  const auto bricks = static_cast<int>(shared.extent(0));
-  if (bricks == 0) return;
-  Kokkos::parallel_for(
-      name, teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
-        const SharedBrick& brick = shared(team.league_rank());
+                const DeviceArray<const PatchCopy>& shared, bool with_children, const Copy& copy) {
+  for_teams(
+      name, shared.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
+        const PatchCopy& brick = shared(team.league_rank());
         const int ni = brick.end[0] - brick.begin[0], nj = brick.end[1] - brick.begin[1],
                   octets = ni * nj * (brick.end[2] - brick.begin[2]);
         const int place = fields.with_refined(brick.slot);
         const int components = place < 0 ? 1 : k_moments + (with_children ? k_child_fields : 0);
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, components * 8), [&](int n) {
+        in_team(team, components * 8, [&](int n) {
           const int c = n / 8, s = n % 8;
           double* from =
               c == 0 ? fields.mass.data() + std::int64_t{brick.slot} * k_stride
@@ -259,7 +248,7 @@ void for_shared(const char* name, const BrickFields& fields,
       });
 }
 
-// A brick's part of a block: the place of its block in the level, and of its lower corner there.
+// Part of a block that is a brick: index of its block in the level, and its lower corner there.
 struct BrickCorner {
   std::int32_t place;
   int x, y, z;
@@ -284,14 +273,14 @@ KOKKOS_FORCEINLINE_FUNCTION mesh::Cell cell_of(const CellRange& blocks, const Br
 }  // namespace
 
 void pack_copies(const BrickFields& fields, bool with_children,
-                 const DeviceArray<const SharedBrick>& shared, double* message) {
+                 const DeviceArray<const PatchCopy>& shared, double* message) {
   for_shared(
       "fmm: pack copies", fields, shared, with_children,
       KOKKOS_LAMBDA(const double& value, std::int64_t to) { message[to] = value; });
 }
 
 void unpack_copies(const BrickFields& fields, bool with_children,
-                   const DeviceArray<const SharedBrick>& shared, const double* message) {
+                   const DeviceArray<const PatchCopy>& shared, const double* message) {
   for_shared(
       "fmm: unpack copies", fields, shared, with_children,
       KOKKOS_LAMBDA(double& value, std::int64_t from) { value = message[from]; });
@@ -299,14 +288,13 @@ void unpack_copies(const BrickFields& fields, bool with_children,
 
 void set_masses(const BrickLevel& level, const BrickFields& fields, const CellRange& blocks,
                 const BlockField& density, double scale) {
-  if (level.own() == 0) return;
-  Kokkos::parallel_for(
-      "fmm: masses", teams(level.own(), 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: masses", level.own(), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = team.league_rank();
         const BrickCorner corner = corner_of(slot, blocks.log2_block_size);
         const unsigned leaves = fields.cells(slot).leaves;
         double* mass = fields.mass.data() + std::int64_t{slot} * k_stride;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 64), [&](int row) {
+        in_team(team, 64, [&](int row) {
           const int j = row % 8, k = row / 8;
           const double* rho = density.at(cell_of(blocks, corner, 0, j, k));
           for (int i = 0; i < 8; ++i) {
@@ -319,15 +307,14 @@ void set_masses(const BrickLevel& level, const BrickFields& fields, const CellRa
 
 void store_leaves(const BrickLevel& level, const BrickFields& fields, const StoredCells& stored,
                   double potential_factor, double force_factor) {
-  if (level.own() == 0) return;
-  Kokkos::parallel_for(
-      "fmm: store", teams(level.own(), 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: store", level.own(), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = team.league_rank(), place = fields.with_leaves(slot);
         if (place < 0) return;
         const BrickCorner corner = corner_of(slot, stored.blocks.log2_block_size);
         const unsigned leaves = fields.cells(slot).leaves;
         const double* field = fields.field.data() + std::int64_t{place} * 4 * k_stride;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 64), [&](int row) {
+        in_team(team, 64, [&](int row) {
           const int j = row % 8, k = row / 8;
           const mesh::Cell first = cell_of(stored.blocks, corner, 0, j, k);
           double* phi = stored.potential.at(first);
@@ -346,14 +333,12 @@ void store_leaves(const BrickLevel& level, const BrickFields& fields, const Stor
 
 void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
                     double* message) {
-  const auto bricks = static_cast<int>(leaving.extent(0));
-  if (bricks == 0) return;
-  Kokkos::parallel_for(
-      "fmm: averages", teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: averages", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const BrickCorner corner =
             corner_of(leaving(team.league_rank()), stored.blocks.log2_block_size);
         double* to = message + std::int64_t{team.league_rank()} * 4 * k_octet;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_octet), [&](int q) {
+        in_team(team, k_octet, [&](int q) {
           double sum[4] = {};
           for (int s = 0; s < 8; ++s) {
             const mesh::Cell cell =
@@ -370,14 +355,12 @@ void average_bricks(const StoredCells& stored, const DeviceArray<const std::int3
 
 void take_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
                    const double* message) {
-  const auto bricks = static_cast<int>(children.extent(0));
-  if (bricks == 0) return;
-  Kokkos::parallel_for(
-      "fmm: take averages", teams(bricks, 0), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      "fmm: take averages", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());
         const BrickCorner corner = corner_of(child.parent, stored.blocks.log2_block_size);
         const double* from = message + std::int64_t{team.league_rank()} * 4 * k_octet;
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, k_octet), [&](int q) {
+        in_team(team, k_octet, [&](int q) {
           const int o = child.octant;
           const mesh::Cell cell = cell_of(stored.blocks, corner, 4 * (o & 1) + q % 4,
                                           4 * (o >> 1 & 1) + q / 4 % 4, 4 * (o >> 2) + q / 16);

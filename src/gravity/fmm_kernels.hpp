@@ -1,4 +1,4 @@
-// The kernels of the fast multipole method, each over all bricks of a level: a team for each brick.
+// Kernels of the fast multipole method, each over all bricks of a level, with one team per brick.
 #pragma once
 
 #include "gravity/block_kernels.hpp"
@@ -6,41 +6,41 @@
 
 namespace octant::gravity::fmm {
 
-// --- places ------------------------------------------------------------------------------------
+// --- indices -----------------------------------------------------------------------------------
 
-// The place of a cell in a brick's component, from its coordinates 0..7.
+// Index of a cell in a brick's component, from its coordinates 0..7.
 KOKKOS_FORCEINLINE_FUNCTION int cell_at(int i, int j, int k) {
   const int octant = (i & 1) + 2 * (j & 1) + 4 * (k & 1);
   return octant * k_octet + ((k >> 1) * k_parents + (j >> 1)) * k_parents + (i >> 1);
 }
 
-// The octant of a brick in which its parents' row (J, K) begins; the next one is beside it in x.
+// Octant of a brick in which the row (J, K) of its parents begins; the next one is beside it in x.
 KOKKOS_FORCEINLINE_FUNCTION int row_octant(int J, int K) { return 4 * (K >> 1) + 2 * (J >> 1); }
 
-// The brick that holds cells or parents beyond a brick, of `side` each.
+// Offset (0, 1, 2) of the brick that contains coordinate i of a brick with `side` cells or parents.
 KOKKOS_FORCEINLINE_FUNCTION int part(int i, int side) { return i < 0 ? 0 : i < side ? 1 : 2; }
 
-// Whether a cell, by its place in a component, lies in octants of the brick that a mask names.
+// Returns true if a cell, given by its index in a component, lies in the octants of a mask.
 KOKKOS_FORCEINLINE_FUNCTION bool is_in(unsigned octants, int at) {
   const int q = at % k_octet;
   return octants >> (row_octant(q / 4 % 4, q / 16) + (q % 4 >> 1)) & 1u;
 }
 
-inline constexpr int k_packs = k_octet / k_wide;  // of an octant
+inline constexpr int k_packs = k_octet / k_wide;  // packs per octant
 
 // --- fields ------------------------------------------------------------------------------------
 
-// The fields of one level's bricks. Every component has k_stride doubles, of which the first
-// k_cells are cells: [octant][K][J][I], K, J and I being their parents. Lengths are in cells of the
-// level. What cells are not, of leaves and refined ones, is 0 in sources and anything in results.
+// Fields of one level's bricks. Every component has k_stride doubles, of which the first k_cells
+// are cells: [octant][K][J][I], with the parents' coordinates. Lengths are in cells of the level.
+// Sources are 0 in cells of the other kind (leaf or refined); results there are undefined.
 struct BrickFields {
-  // Tables. Of own slots: the bricks around. Of all slots: what cells they have, and their places
-  // among those with refined cells (own ones first), or -1. Of own slots: their places among those
-  // with leaf cells, or -1.
+  // Tables. `near`: surrounding bricks of own slots. `cells`: octants of leaf and refined cells, of
+  // all slots. `with_refined`: index among slots with refined cells (own ones first), or -1.
+  // `with_leaves`: index among own slots with leaf cells, or -1.
   DeviceArray<const PatchTable> near;
   DeviceArray<const BrickCells> cells;
   DeviceArray<const std::int32_t> with_refined, with_leaves;
-  // Own slots with leaf cells, and those of them near refined cells; own slots with refined cells.
+  // Own slots with leaf cells, those of them near refined cells, and own slots with refined cells.
   DeviceArray<const std::int32_t> leaf_bricks, jump_bricks, refined_bricks;
   // Sources: [slot]; [with_refined][all moments but the mass]; [with_refined][k_child_fields].
   DeviceArray<double> mass, moments, children;
@@ -50,27 +50,27 @@ struct BrickFields {
 
 BrickFields make_fields(const BrickLevel& level);
 
-// Sources from density: the masses of leaf cells are density times `scale`.
+// Sets the sources from the density: masses of leaf cells are density times `scale`.
 void set_masses(const BrickLevel& level, const BrickFields& fields, const CellRange& blocks,
                 const BlockField& density, double scale);
 
 // --- messages ----------------------------------------------------------------------------------
-// Copies of bricks around, by the plan of BrickLevel::copies().
+// Copies of surrounding bricks, exchanged by the plan of BrickLevel::copies().
 void pack_copies(const BrickFields& fields, bool with_children,
-                 const DeviceArray<const SharedBrick>& shared, double* message);
+                 const DeviceArray<const PatchCopy>& shared, double* message);
 void unpack_copies(const BrickFields& fields, bool with_children,
-                   const DeviceArray<const SharedBrick>& shared, const double* message);
+                   const DeviceArray<const PatchCopy>& shared, const double* message);
 
-// Upwards, [brick][k_up][octet]: the bodies that own bricks are to their parents, and their masses.
+// Messages to the coarser level, [brick][k_up][octet]: the parents' bodies and children's masses.
 inline constexpr int k_up = k_moments + k_child_fields;
 void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
                     double* message);
 void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
                    const double* message);
 
-// Downwards, [brick]: 1 if there are leaf cells of the coarser level near, else 0; the expansions
-// of its octet of parents, [k_terms][octet]; and with jumps the masses of leaf cells around,
-// plain, [k][j][i], as far as they are near.
+// Messages to the finer level, [brick]: 1 if leaf cells of the coarser level are near, else 0; the
+// expansions of the brick's octet of parents, [k_terms][octet]; and at coarse-fine boundaries the
+// masses of nearby leaf cells, [k][j][i].
 inline constexpr int margin_of(const Lists& lists) { return k_parents + 2 * lists.near; }
 inline std::int64_t down_doubles(const Lists& lists, bool with_jumps) {
   const int edge = margin_of(lists);
@@ -78,12 +78,12 @@ inline std::int64_t down_doubles(const Lists& lists, bool with_jumps) {
 }
 void give_children(const BrickFields& fields, const Lists& lists, bool with_jumps,
                    const DeviceArray<const ChildBrick>& children, double* message);
-// `up`: what these bricks sent upwards.
+// `up`: messages that these bricks sent to the coarser level.
 void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps,
                   const DeviceArray<const std::int32_t>& leaving, const double* up,
                   const double* message);
 
-// Means of eight cells of own blocks, upwards, [brick][4][octet]: of potential and acceleration.
+// Means of potential and acceleration over eight cells of own blocks, [brick][4][octet].
 struct StoredCells {
   CellRange blocks;
   BlockField potential;
@@ -95,15 +95,15 @@ void take_averages(const StoredCells& stored, const DeviceArray<const ChildBrick
                    const double* message);
 
 // --- forces ------------------------------------------------------------------------------------
-// Points on points, which sets the field of leaf cells; refined cells on leaf cells; all on refined
-// cells, which sets their expansions.
+// Points on points, which sets the field of leaf cells; refined cells on leaf cells; all cells on
+// refined cells, which sets their expansions.
 void attract_points(const BrickFields& fields, const Lists& lists);
 void attract_leaves(const BrickFields& fields, const Lists& lists);
 void attract_refined(const BrickFields& fields, const Lists& lists);
-// Of a level with jumps: children, as points, of near refined cells on leaf cells.
+// Children, as points, of near refined cells on leaf cells, at coarse-fine boundaries.
 void attract_across(const BrickFields& fields, const Lists& lists);
 
-// What is stored of leaf cells: potential and force by these factors.
+// Stores potential and force of leaf cells, multiplied by these factors.
 void store_leaves(const BrickLevel& level, const BrickFields& fields, const StoredCells& stored,
                   double potential_factor, double force_factor);
 

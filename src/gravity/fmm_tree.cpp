@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
-#include <tuple>
 
 #include "comm/route.hpp"
 
@@ -11,10 +11,80 @@ namespace octant::gravity::fmm {
 
 namespace {
 
-int slot_of(const std::vector<Key>& keys, int own, Key key) {
-  const auto end = keys.begin() + own, found = std::lower_bound(keys.begin(), end, key);
-  return found != end && *found == key ? static_cast<int>(found - keys.begin()) : -1;
+struct Near {
+  double bound;
+  bool operator()(int x, int y, int z) const { return x * x + y * y + z * z < bound; }
+};
+
+// Sets potential and force at the origin due to a mass at x, y, z.
+void set_field(double mass, double x, double y, double z, double* field) {
+  const double r2 = x * x + y * y + z * z, u = mass / std::sqrt(r2), cube = u / r2;
+  field[0] = u;
+  field[1] = x * cube;
+  field[2] = y * cube;
+  field[3] = z * cube;
 }
+
+}  // namespace
+
+Lists make_lists(double theta) {
+  const Near near{(1.0 - 1e-12) / (theta * theta)}, close{k_close * k_close * near.bound};
+  Lists lists;
+  lists.reach = lists.near = near(2, 0, 0) ? 2 : 1;
+  const int H = lists.reach, E = lists.edge();
+  std::vector<FarSource> far;
+  std::vector<std::int32_t> far_begin{0};
+  std::vector<std::vector<PointSource>> points(8);
+  for (int s = 0; s < 8; ++s)
+    for (int dx = -H; dx <= H; ++dx)
+      for (int t = 0; t < 8; ++t) {
+        for (int dk = -H; dk <= H; ++dk)
+          for (int dj = -H; dj <= H; ++dj) {
+            if (!near(dx, dj, dk)) continue;
+            const int x = 2 * dx + (s & 1) - (t & 1), y = 2 * dj + (s >> 1 & 1) - (t >> 1 & 1),
+                      z = 2 * dk + (s >> 2) - (t >> 2);
+            const int row = dk * E + dj;
+            if (!near(x, y, z))
+              far.push_back({row, close(x, y, z), double(x), double(y), double(z)});
+            if (x == 0 && y == 0 && z == 0) continue;
+            PointSource point{(s * lists.span() + dx + H) * patch_stride(H) + row * k_parents, {}};
+            const bool share_a_face = x * x + y * y + z * z == 1;
+            set_field(share_a_face ? k_contact : 1.0, x, y, z, point.field);
+            points[t].push_back(point);
+          }
+        far_begin.push_back(static_cast<std::int32_t>(far.size()));
+      }
+  std::vector<PointSource> all_points;
+  std::vector<std::int32_t> point_begin{0};
+  for (const auto& list : points) {
+    all_points.insert(all_points.end(), list.begin(), list.end());
+    point_begin.push_back(static_cast<std::int32_t>(all_points.size()));
+  }
+  std::vector<NearCell> near_cells;
+  for (int z = -H; z <= H; ++z)
+    for (int y = -H; y <= H; ++y)
+      for (int x = -H; x <= H; ++x) {
+        if (!near(x, y, z) || (x == 0 && y == 0 && z == 0)) continue;
+        NearCell cell{x, y, z, {}};
+        for (int s = 0; s < 8; ++s) {
+          const double u = x + 0.5 * (s & 1) - 0.25, v = y + 0.5 * (s >> 1 & 1) - 0.25,
+                       w = z + 0.5 * (s >> 2) - 0.25;
+          const bool share_a_face = u * u + v * v + w * w == 0.6875;  // (3/4, 1/4, 1/4)
+          set_field(share_a_face ? k_contact_across : 1.0, u, v, w, cell.field[s]);
+        }
+        near_cells.push_back(cell);
+      }
+  lists.far_pairs = std::int64_t{k_octet} * std::ssize(far);
+  lists.point_pairs = std::int64_t{k_octet} * std::ssize(all_points);
+  lists.far = mesh::to_device("far sources", far);
+  lists.far_begin = mesh::to_device("far sources", far_begin);
+  lists.points = mesh::to_device("points", all_points);
+  lists.point_begin = mesh::to_device("points", point_begin);
+  lists.near_cells = mesh::to_device("near cells", near_cells);
+  return lists;
+}
+
+namespace {
 
 std::int64_t halved(std::int64_t cells, int times) {
   return (cells + (std::int64_t{1} << times) - 1) >> times;
@@ -30,19 +100,20 @@ bool is_top(const mesh::Geometry& geometry, int level) {
 }
 
 BrickLevel::BrickLevel(const mesh::Tree& tree, int level)
-    : communicator_(tree.communicator()), tree_(&tree), level_(level) {
-  const int across = tree.geometry().block_size() / k_side;
-  shift_ = 3 * std::countr_zero(static_cast<unsigned>(across));
+    : CubeGrid(tree.communicator(), level), tree_(&tree) {
+  const int block_size = tree.geometry().block_size();
+  const mesh::Cubes cubes(block_size, k_side);
+  const int parts = cubes.cubes_in_block();
+  shift_ = std::countr_zero(static_cast<unsigned>(parts));
   const BlockCoordinates extent = tree.geometry().extent(level);
-  for (int d = 0; d < 3; ++d) extent_[d] = std::int64_t{extent[d]} * across;
+  for (int d = 0; d < 3; ++d) extent_[d] = std::int64_t{extent[d]} * (block_size / k_side);
   const mesh::TreeLevel& blocks = tree.level(level);
-  const int parts = 1 << shift_;
   for (const int slot : blocks.own())
     for (int n = 0; n < parts; ++n) {
-      // A brick of a large block lies in one of its octants.
+      // A brick inside a large block lies in one of its octants.
       const unsigned mask = blocks.refined(slot);
       const unsigned refined = shift_ == 0 ? mask : mask >> (n >> (shift_ - 3)) & 1 ? 0xffu : 0u;
-      keys_.push_back((blocks.key(slot) << shift_) + static_cast<Key>(n));
+      keys_.push_back(cubes.key_of(blocks.key(slot), n));
       cells_.push_back(
           {static_cast<std::uint8_t>(~refined & 0xff), static_cast<std::uint8_t>(refined)});
       if (level > 0)
@@ -52,9 +123,8 @@ BrickLevel::BrickLevel(const mesh::Tree& tree, int level)
 }
 
 BrickLevel BrickLevel::above(BrickLevel& finer) {
-  std::array<std::int64_t, 3> extent;
-  for (int d = 0; d < 3; ++d) extent[d] = (finer.extent_[d] + 1) / 2;
-  BrickLevel coarser(finer.communicator_, finer.level_ - 1, extent);
+  BrickLevel coarser(finer.communicator_, finer.level_ - 1);
+  for (int d = 0; d < 3; ++d) coarser.extent_[d] = (finer.extent_[d] + 1) / 2;
   const Communicator& communicator = finer.communicator_;
   std::vector<PatchDirectory::Registration> registrations;
   std::vector<Key> parents;
@@ -66,8 +136,8 @@ BrickLevel BrickLevel::above(BrickLevel& finer) {
   }
   coarser.directory_ = std::make_unique<PatchDirectory>(communicator, registrations);
   finer.parent_owners_.clear();
-  for (const PatchFacts& facts : coarser.directory_->ask(parents))
-    finer.parent_owners_.push_back(facts.owner);
+  for (const PatchFacts& attributes : coarser.directory_->ask(parents))
+    finer.parent_owners_.push_back(attributes.owner);
   for (std::size_t n = 0; n < parents.size(); ++n)
     if (finer.parent_owners_[n] == communicator.rank() &&
         (coarser.keys_.empty() || coarser.keys_.back() != parents[n]))
@@ -93,7 +163,7 @@ void BrickLevel::join(BrickLevel& coarser) {
   const auto arrived = route<Key>(communicator_, owners, keys);
   for (std::size_t n = 0; n < arrived.items.size(); ++n) {
     const Key key = arrived.items[n];
-    const int parent = slot_of(coarser.keys_, coarser.own_, parent_key(key));
+    const int parent = coarser.find(parent_key(key));
     coarser.children_.push_back({parent, octant_of(key)});
     if (!coarser.tree_)
       coarser.cells_[parent].refined |= static_cast<std::uint8_t>(1 << octant_of(key));
@@ -102,17 +172,14 @@ void BrickLevel::join(BrickLevel& coarser) {
   upward_ = std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));
 }
 
-std::vector<int> BrickLevel::owners_of(const std::vector<Key>& keys) const {
-  std::vector<int> owners;
-  if (!tree_) {
-    for (const PatchFacts& facts : directory_->ask(keys)) owners.push_back(facts.owner);
-    return owners;
-  }
+std::vector<PatchFacts> BrickLevel::facts_of(const std::vector<Key>& keys) const {
+  if (!tree_) return directory_->ask(keys);
+  std::vector<PatchFacts> attributes;
   for (const Key key : keys) {
     const mesh::Node* node = tree_->level(level_).find(key >> shift_);
-    owners.push_back(node ? node->owner : -1);
+    attributes.push_back({.owner = node ? node->owner : -1});
   }
-  return owners;
+  return attributes;
 }
 
 std::int64_t BrickLevel::shared_doubles(BrickCells cells) const {
@@ -120,24 +187,18 @@ std::int64_t BrickLevel::shared_doubles(BrickCells cells) const {
   return 8 * (k_moments + (has_jumps() ? k_child_fields : 0));
 }
 
-SharedBrick BrickLevel::shared(std::int32_t slot, std::uint32_t directions, int reach,
-                               std::int64_t& doubles) const {
-  const auto side = static_cast<std::int16_t>(k_parents), depth = static_cast<std::int16_t>(reach);
-  SharedBrick brick{slot, {side, side, side}, {0, 0, 0}, doubles};
-  for (int n = 0; n < 27; ++n) {
-    if (!(directions >> n & 1)) continue;
-    const std::array<int, 3> towards{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
-    for (int d = 0; d < 3; ++d) {
-      const auto begin = static_cast<std::int16_t>(towards[d] < 0 ? side - depth : 0);
-      const auto end = static_cast<std::int16_t>(towards[d] > 0 ? depth : side);
-      brick.begin[d] = std::min(brick.begin[d], begin);
-      brick.end[d] = std::max(brick.end[d], end);
-    }
+std::vector<PatchCopy> BrickLevel::plan_copies(const std::vector<SharedPatch>& shared, int reach,
+                                               std::vector<Segment>& segments) const {
+  std::vector<PatchCopy> copies;
+  std::int64_t offset = 0;
+  for (const SharedPatch& brick : shared) {
+    const PatchCopy& copy = copies.emplace_back(brick.part(k_parents, reach, offset));
+    const std::int64_t octets = std::int64_t{copy.rows()} * copy.length();
+    const std::int64_t doubles = octets * shared_doubles(cells_[brick.slot]);
+    count_items(segments, brick.rank, doubles);
+    offset += doubles;
   }
-  std::int64_t octets = 1;
-  for (int d = 0; d < 3; ++d) octets *= brick.end[d] - brick.begin[d];
-  doubles += octets * shared_doubles(cells_[slot]);
-  return brick;
+  return copies;
 }
 
 void BrickLevel::connect(int reach) {
@@ -145,70 +206,19 @@ void BrickLevel::connect(int reach) {
   for (const BrickCells& c : cells_) leaves |= c.leaves != 0, refined |= c.refined != 0;
   has_leaves_ = communicator_.any(leaves);
   has_refined_ = communicator_.any(refined);
-
-  BlockCoordinates extent;
-  for (int d = 0; d < 3; ++d) extent[d] = static_cast<BlockCoordinate>(extent_[d]);
-  KeyTable<std::int32_t> index;  // of other ranks' bricks
-  std::vector<Request> others;
-  near_.resize(own_);
-  const auto for_neighbours = [&](auto&& visit) {
-    for (int slot = 0; slot < own_; ++slot)
-      for (int n = 0; n < 27; ++n)
-        visit(slot, n,
-              neighbour_key(keys_[slot], {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}, extent,
-                            {false, false, false}));
-  };
-  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
-    near_[slot][n] = key ? slot_of(keys_, own_, *key) : -1;
-    if (!key || near_[slot][n] >= 0) return;
-    if (!index.contains(*key)) {
-      index.insert(*key, static_cast<std::int32_t>(others.size()));
-      others.push_back({*key, 0});
-    }
-    others[*index.find(*key)].directions |= 1u << n;
-  });
-  std::vector<Key> questions;
-  for (const Request& other : others) questions.push_back(other.key);
-  const std::vector<int> owners = owners_of(questions);
-  std::vector<int> existing;
-  for (std::size_t n = 0; n < others.size(); ++n)
-    if (owners[n] >= 0) existing.push_back(static_cast<int>(n));
-  std::sort(existing.begin(), existing.end(), [&](int a, int b) {
-    return std::tuple(owners[a], others[a].key) < std::tuple(owners[b], others[b].key);
-  });
-  std::vector<std::int32_t> place(others.size(), -1);
-  std::vector<int> targets;
-  std::vector<Request> requests;
-  for (const int n : existing) {
-    place[n] = slots();
-    keys_.push_back(others[n].key);
-    targets.push_back(owners[n]);
-    requests.push_back(others[n]);
-  }
-  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
-    if (key && near_[slot][n] < 0) near_[slot][n] = place[*index.find(*key)];
-  });
-
-  const auto asked = route<Request>(communicator_, targets, requests);
+  find_neighbours([this](const std::vector<Key>& keys) { return facts_of(keys); });
+  std::vector<int> ranks;
   std::vector<BrickCells> answers;
+  for (const SharedPatch& brick : sent_) {
+    ranks.push_back(brick.rank);
+    answers.push_back(cells_[brick.slot]);
+  }
+  // Answers arrive in the order of the requests, which is that of owners.
+  const auto cells = route<BrickCells>(communicator_, ranks, answers);
+  cells_.insert(cells_.end(), cells.items.begin(), cells.items.end());
   std::vector<Segment> sends, receives;
-  std::int64_t sent = 0, received = 0;
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const int slot = slot_of(keys_, own_, asked.items[n].key);
-    answers.push_back(cells_[slot]);
-    const std::int64_t before = sent;
-    sent_.push_back(shared(slot, asked.items[n].directions, reach, sent));
-    count_items(sends, asked.sources[n], sent - before);
-  }
-  // Answers arrive in the order of asking, which is that of owners.
-  const auto facts = route<BrickCells>(communicator_, asked.sources, answers);
-  cells_.insert(cells_.end(), facts.items.begin(), facts.items.end());
-  for (std::size_t n = 0; n < requests.size(); ++n) {
-    const std::int64_t before = received;
-    received_.push_back(
-        shared(own_ + static_cast<int>(n), requests[n].directions, reach, received));
-    count_items(receives, targets[n], received - before);
-  }
+  packs_ = plan_copies(sent_, reach, sends);
+  unpacks_ = plan_copies(received_, reach, receives);
   copies_ = std::make_unique<ExchangePlan>(communicator_, std::move(sends), std::move(receives));
 }
 

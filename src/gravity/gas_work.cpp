@@ -4,11 +4,188 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "gravity/patch_scratch.hpp"
 #include "mesh/cell_loop.hpp"
-#include "mesh/cell_work.hpp"
+#include "mesh/cell_range.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::gravity {
+
+namespace {
+
+// Faces on one side of the cells of a patch, along one axis.
+template <int T>
+struct FaceSide {
+  using Coordinates = int[3];
+
+  PatchScratch<T, 1> phi, heat;
+  CoarseBox<T> coarse;  // coarse-level potential; read only at the level's end
+  const double* flow;   // outward mass flow
+  const StripTable* strips;
+  std::int64_t patch;
+  int axis, side;
+  bool ends_domain;  // the domain ends at the patch's end
+
+  KOKKOS_FORCEINLINE_FUNCTION double work(const Coordinates& cell) const {
+    const double here = at(heat, cell);
+    if (here <= 0.0) return 0.0;
+    if (ends_domain && cell[axis] == (side == 0 ? 0 : T - 1))
+      return flow_from(cell) * 0.5 * (at(phi, cell) - at(phi, cell, -outwards()));
+    const double there = at(heat, cell, outwards());
+    if (there == 0.0) return work_to_coarse_cell(cell);
+    const double share = there < 0.0 ? 0.5 : here / (here + there);
+    return flow_from(cell) * share * (at(phi, cell, outwards()) - at(phi, cell));
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION int outwards() const { return side == 0 ? -1 : 1; }
+
+  // Value in a cell, or `steps` cells along the axis from it.
+  KOKKOS_FORCEINLINE_FUNCTION double at(const PatchScratch<T, 1>& field, const Coordinates& cell,
+                                        int steps = 0) const {
+    const int i = axis == 0 ? cell[0] + steps : cell[0];
+    return field.pairs(i & 1, axis == 1 ? cell[1] + steps : cell[1],
+                       axis == 2 ? cell[2] + steps : cell[2])[i >> 1];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double flow_from(const Coordinates& cell) const {
+    return row_of(strips, T, flow, patch, cell[1], cell[2])[split(cell[0], T)];
+  }
+
+  // Potential at the centre of the coarse face around a fine one, or `steps` coarse cells beside
+  // it.
+  KOKKOS_FORCEINLINE_FUNCTION double coarse_potential(const Coordinates& fine, int along,
+                                                      int steps) const {
+    Coordinates cell = {fine[0] >> 1, fine[1] >> 1, fine[2] >> 1};
+    cell[along] += steps;
+    const double inside = coarse.line(cell[1], cell[2])[cell[0] + 2];
+    cell[axis] += outwards();
+    return 0.5 * (inside + coarse.line(cell[1], cell[2])[cell[0] + 2]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION double work_to_coarse_cell(const Coordinates& cell) const {
+    const int across[2] = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
+    double tilt[2];  // rise from the coarse face's centre to the upper fine faces' centres
+    for (int d = 0; d < 2; ++d)
+      tilt[d] =
+          0.125 * (coarse_potential(cell, across[d], 1) - coarse_potential(cell, across[d], -1));
+    const auto tilted = [&](const Coordinates& fine) {
+      return (fine[across[0]] & 1 ? tilt[0] : -tilt[0]) +
+             (fine[across[1]] & 1 ? tilt[1] : -tilt[1]);
+    };
+    double unseen = 0.0;
+    for (int n = 0; n < 4; ++n) {
+      Coordinates fine = {cell[0], cell[1], cell[2]};
+      fine[across[0]] = (cell[across[0]] & ~1) + (n & 1);
+      fine[across[1]] = (cell[across[1]] & ~1) + (n >> 1);
+      unseen += 0.25 * flow_from(fine) * tilted(fine);
+    }
+    const double rise = coarse_potential(cell, axis, 0) + tilted(cell) - at(phi, cell);
+    return flow_from(cell) * rise - unseen;
+  }
+};
+
+// Common data of all axes. Fields are those of own patches with copies to a depth of 1.
+struct Patches {
+  DeviceArray<const PatchTable> tables;
+  DeviceArray<const StripTable> strips;
+  DeviceArray<const std::uint8_t> ends_of_domain;
+  const double *phi, *heat, *boxes;
+};
+
+// Subtracts the work of both sides along an axis.
+template <int T>
+void take_work(const Patches& patches, int axis, const double* from_lower, const double* from_upper,
+               const DeviceArray<double>& work) {
+  const int own = static_cast<int>(patches.ends_of_domain.extent(0));
+  for_teams(
+      "gravity: work of the potential", own, teams(2 * PatchScratch<T, 1>::bytes()),
+      KOKKOS_LAMBDA(const Team& team) {
+        const std::int64_t patch = team.league_rank();
+        const StripTable* strips = patches.strips.data();
+        const PatchScratch<T, 1> phi(team), heat(team);
+        gather(team, patches.tables(patch), strips, patches.phi, 1, phi);
+        gather(team, patches.tables(patch), strips, patches.heat, 1, heat);
+        team.team_barrier();
+        const CoarseBox<T> box{patches.boxes + patch * CoarseBox<T>::doubles};
+        const unsigned ends = patches.ends_of_domain(patch) >> 2 * axis;
+        const auto faces = [&](const double* flow, int side) {
+          const bool ends_domain = (ends >> side & 1) != 0;
+          return FaceSide<T>{phi, heat, box, flow, strips, patch, axis, side, ends_domain};
+        };
+        const FaceSide<T> lower = faces(from_lower, 0), upper = faces(from_upper, 1);
+        for_rows<T>(team, 0, [&](int j, int k) {
+          double* row = row_of(strips, T, work.data(), patch, j, k);
+          if (!row) return;
+          for (int i = 0; i < T; ++i)
+            row[split(i, T)] -= lower.work({i, j, k}) + upper.work({i, j, k});
+        });
+      });
+}
+
+std::vector<std::uint8_t> find_ends(const LevelPatches& patches) {
+  std::vector<std::uint8_t> ends(patches.own(), 0);
+  for (int slot = 0; slot < patches.own(); ++slot)
+    for (int face = 0; face < 6; ++face) {
+      std::array<int, 3> offset{};
+      offset[face / 2] = face % 2 == 0 ? -1 : 1;
+      if (!patches.neighbour(patches.key(slot), offset))
+        ends[slot] |= static_cast<std::uint8_t>(1u << face);
+    }
+  return ends;
+}
+
+}  // namespace
+
+void PotentialWork::connect() {
+  ends_.clear();
+  ends_.resize(mesh_.finest_level() + 1);
+}
+
+const DeviceArray<const std::uint8_t>& PotentialWork::ends_of_domain(int level) {
+  auto& ends = ends_[level];
+  if (!ends) ends = mesh::to_device("ends of the domain", find_ends(levels_.at(level).patches()));
+  return *ends;
+}
+
+void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField& heat,
+                        const BlockField& work) {
+  PatchLevel& level_patches = levels_.at(level);
+  const auto [phi, hot, work_of_patches] =
+      level_patches.make_fields({{"phi",
+                                  {.a = 0.5,
+                                   .x = stored_.field(level, Field::potential),
+                                   .b = 0.5,
+                                   .y = stored_.field(level, Field::previous_potential)}},
+                                 {"heat", {.x = heat}},
+                                 {"work", {.x = work}}});
+  for (const auto& field : {phi, hot}) level_patches.halo().run(field.data());
+  if (level > 0) {
+    const PotentialTimes times = stored_.times(level);
+    const DeviceArray<double> coarse = levels_.at(level - 1).make_field(
+        "coarse phi", stored_.potential_at(level - 1, 0.5 * (times.previous + times.now)));
+    levels_.boxes(level).fill(coarse.data(), 0.0);
+  }
+  const Patches patches{level_patches.tables(),
+                        level_patches.patches().strips(),
+                        ends_of_domain(level),
+                        phi.data(),
+                        hot.data(),
+                        level > 0 ? levels_.boxes(level).data() : nullptr};
+  const double per_length = 1.0 / mesh_.geometry().cell_size(level);
+  for (int axis = 0; axis < 3; ++axis) {
+    const auto outwards = [&](int side) -> Combination {
+      const BlockField through{flow.of_face(0, axis, side), 6 * flow.cells_per_block};
+      return {.a = side == 0 ? -per_length : per_length, .x = through};
+    };
+    const auto flows =
+        level_patches.make_fields({{"lower flow", outwards(0)}, {"upper flow", outwards(1)}});
+    with_side(level_patches.patches(), [&](auto T) {
+      take_work<T.value>(patches, axis, flows[0].data(), flows[1].data(), work_of_patches);
+    });
+  }
+  level_patches.transfer().to_blocks(work_of_patches.data(), work);
+  if (level > 0) levels_.boxes(level).release();
+}
 
 using mesh::announce_cells;
 using mesh::Cell;
@@ -17,14 +194,13 @@ using mesh::LevelFields;
 
 namespace {
 
-// What a cell's energy may change by beyond its kinetic energy: a share of its internal energy; and
-// nothing where less than another share of its energy is internal. The flow through a cell and its
-// momentum differ by the error of the scheme, which would overwhelm the temperature of cold gas.
-constexpr double k_largest_change = 0.5, k_cold = 0.02;
-// What share of its kinetic energy the total energy of gas that climbs may fall to. Dual energy
-// repairs cells with less than half.
+// Smallest internal fraction of a cell's energy for which the work on mass flows is applied; colder
+// gas gains kinetic energy only.
+constexpr double k_cold = 0.02;
+// Smallest ratio of total to kinetic energy to which work of the potential may reduce the total
+// energy. The dual-energy scheme corrects cells below one half.
 constexpr double k_least_energy = 0.6;
-// What a cell without heat counts as where heats share a cost.
+// Internal energy of a cell without any, where internal energies are weights.
 constexpr double k_least_heat = 1e-300;
 
 KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& b,
@@ -34,11 +210,11 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& 
   return (x[0] * y[0] + x[m] * y[n]) + x[2 * m] * y[2 * n];
 }
 
-// What a kick reads and writes of a cell, the energy too, and does. The work of a frame that turns
+// Memory traffic and operations of a kick of a cell, energy included. The work of a rotating frame
 // is not counted.
 constexpr KernelCost k_kick{96.0, 25.0};
 
-// Returns what kinetic energy gains.
+// Applies a kick and returns the gain of kinetic energy.
 KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
                                         const GasFields& gas, const Cell& cell) {
   const double rho = *gas.density.at(cell);
@@ -54,7 +230,7 @@ KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& accelerati
   return gain / rho;
 }
 
-// Work on the mass that the frame moves, in a time.
+// Work of gravity on the mass that the frame moves, during dt.
 KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const mesh::Frame& frame,
                                                  double dt, const VectorField& acceleration,
                                                  const GasFields& gas, const Cell& cell) {
@@ -66,7 +242,7 @@ KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const m
           frame.velocity_y(x[0]) * g[acceleration.stride_component]);
 }
 
-// momentum += dt rho g, and the energy grows by what the kinetic energy grows.
+// Kick: momentum += dt rho g; the energy grows by the gain of kinetic energy.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
   announce_cells("gravity: kick", cells, k_kick);
@@ -76,7 +252,7 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
       });
 }
 
-// The kick at the beginning of a step, of whose work `work` takes note; it begins anew.
+// First half kick of a step; resets `work` and records the kick's work in it.
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {
@@ -91,7 +267,7 @@ void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
       });
 }
 
-// Half of the work on the mass that flowed: owed += flow . g / 2.
+// Adds half of the work on the mass that flowed: owed += flow . g / 2.
 void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
                       const WorkFields& work) {
   announce_cells("gravity: work", cells, {64.0, 7.0});
@@ -101,26 +277,32 @@ void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
       });
 }
 
-// The kick at the end: the energy takes what is owed to it.
+// Second half kick: the energy receives the pending work of forces, limited by the internal energy.
+// If withheld work is counted, `owed` becomes the amount withheld.
 void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
-                 const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
-  // Besides what is owed and what flowed are read.
+                 const VectorField& acceleration, const WorkFields& work,
+                 const EnergyUpdate& update, const GasFields& gas) {
+  // The kernel also reads the pending work and the mass flow.
   announce_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
+  const double heat_share = update.heat_share;
+  const bool counts = update.counts_spared;
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
-        double& energy = *gas.energy.at(cell);
+        double &energy = *gas.energy.at(cell), &owed = *work.owed.at(cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
-        const double owed =
-            *work.owed.at(cell) + work_of_frame(cells, frame, dt, acceleration, gas, cell);
-        const double due = owed + 0.5 * dot(work.flow, acceleration, cell) - gain;
+        const double all = owed + work_of_frame(cells, frame, dt, acceleration, gas, cell);
+        const double due = all + 0.5 * dot(work.flow, acceleration, cell) - gain;
         const double internal = energy - kinetic;
-        const double most = internal > k_cold * energy ? k_largest_change * internal : 0.0;
-        energy += gain + min(max(due, -most), most);
+        const double most = internal > k_cold * energy ? heat_share * internal : 0.0;
+        const double heat = most > 0.0 ? min(max(due, -most), most) : 0.0;
+        energy += gain + heat;
+        // Mass flows into a cell that a sweep left unphysical may not be finite.
+        if (counts) owed = Kokkos::isfinite(due) ? due - heat : 0.0;
       });
 }
 
-// Internal energy per volume as PotentialWork takes it: above 0 in leaf cells, below in others.
+// Internal energy per volume for PotentialWork: positive in leaf cells, negative in others.
 void find_heat(const CellRange& cells, const GasFields& gas, const BlockField& heat) {
   for_cells(
       "gravity: no heat", cells, KOKKOS_LAMBDA(const Cell& cell) { *heat.at(cell) = -1.0; });
@@ -131,31 +313,20 @@ void find_heat(const CellRange& cells, const GasFields& gas, const BlockField& h
       });
 }
 
-// The kick at the end, where work is climbed: owed becomes what the energy does not get of it.
-void finish_climb(const CellRange& cells, const mesh::Frame& frame, double dt,
-                  const VectorField& acceleration, const WorkFields& work, const GasFields& gas) {
+// Second half kick with work of the potential: `owed` becomes the part that the energy does not
+// receive.
+void finish_potential_work(const CellRange& cells, const mesh::Frame& frame, double dt,
+                           const VectorField& acceleration, const WorkFields& work,
+                           const GasFields& gas) {
   for_cells(
-      "gravity: finish climb", cells, KOKKOS_LAMBDA(const Cell& cell) {
+      "gravity: finish work of the potential", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double &energy = *gas.energy.at(cell), &owed = *work.owed.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double due = owed + work_of_frame(cells, frame, dt, acceleration, gas, cell);
-        const double kicked = energy + gain, climbed = energy + due;
-        energy = max(climbed, min(kicked, k_least_energy * kinetic));
-        owed = climbed - energy;
-      });
-}
-
-// The kick at the end, where work is counted: owed becomes what the energy does not get of it.
-void count_work(const CellRange& cells, double dt, const VectorField& acceleration,
-                const WorkFields& work, const GasFields& gas) {
-  for_cells(
-      "gravity: count work", cells, KOKKOS_LAMBDA(const Cell& cell) {
-        const double gain = kick(dt, acceleration, gas, cell);
-        *gas.energy.at(cell) += gain;
-        const double due = *work.owed.at(cell) + 0.5 * dot(work.flow, acceleration, cell) - gain;
-        // What flowed into a cell that a sweep broke may be no number, though the cell is repaired.
-        *work.owed.at(cell) = Kokkos::isfinite(due) ? due : 0.0;
+        const double kicked = energy + gain, worked = energy + due;
+        energy = max(worked, min(kicked, k_least_energy * kinetic));
+        owed = worked - energy;
       });
 }
 
@@ -170,8 +341,8 @@ GasWork::GasWork(mesh::Mesh& mesh)
 
 int GasWork::variable(const std::string& name) const {
   const auto& all = mesh_.variables();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const mesh::Variable& v) { return v.name == name; });
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const mesh::FieldInfo& v) { return v.name == name; });
   OCTANT_REQUIRE(found != all.end(), "gravity: the mesh has no variable \"{}\"", name);
   return static_cast<int>(found - all.begin());
 }
@@ -198,21 +369,20 @@ WorkFields GasWork::work(int level) const {
 void GasWork::kick(int level, double dt, Half half, const VectorField& acceleration) {
   Level& l = levels_[level];
   const CellRange& own = mesh_.cells(level);
-  if (work_on_flow_ == WorkOnFlow::ignored) return kick_blocks(own, dt, acceleration, gas(level));
+  if (!update_.needs_flows()) return kick_blocks(own, dt, acceleration, gas(level));
   l.kicking = half == Half::first;
   if (half == Half::first) {
     const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
     if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
       l.flow = mesh::uninitialised<double>("mass flow", flows() * cells);
       l.owed = mesh::uninitialised<double>("work", cells);
-      if (climbs()) l.heat = mesh::uninitialised<double>("heat", cells);
+      if (by_potential()) l.heat = mesh::uninitialised<double>("heat", cells);
     }
     return begin_work(own, frame_, dt, acceleration, work(level), flows(), gas(level));
   }
-  if (work_on_flow_ == WorkOnFlow::gained)
-    return finish_work(own, frame_, dt, acceleration, work(level), gas(level));
-  if (climbs()) finish_climb(own, frame_, dt, acceleration, work(level), gas(level));
-  else count_work(own, dt, acceleration, work(level), gas(level));
+  if (by_potential()) finish_potential_work(own, frame_, dt, acceleration, work(level), gas(level));
+  else finish_work(own, frame_, dt, acceleration, work(level), update_, gas(level));
+  if (!update_.counts()) return;
   const double volume = mesh_.geometry().cell_volume(level);
   add_sum(own.leaves(), work(level).owed, -volume, spared_);
 }
@@ -222,18 +392,18 @@ void GasWork::push(int level, const VectorField& change) {
 }
 
 void GasWork::take_share(int level, const VectorField& acceleration) {
-  if (levels_[level].kicking && !climbs())
+  if (levels_[level].kicking && !by_potential())
     add_half_of_work(mesh_.cells(level), acceleration, work(level));
 }
 
-void GasWork::climb(int level, PotentialWork& potential) {
+void GasWork::add_potential_work(int level, PotentialWork& potential) {
   const BlockField heat{levels_[level].heat.data(), mesh_.cells(level).cells_per_block()};
   find_heat(mesh_.cells(level), gas(level), heat);
   potential.add(level, face_flow(level), heat, work(level).owed);
 }
 
 mesh::FaceFlow GasWork::face_flow(int level) {
-  if (!climbs()) return {};
+  if (!by_potential()) return {};
   return {levels_[level].flow.data(), mesh_.cells(level).cells_per_block()};
 }
 

@@ -1,95 +1,141 @@
-// What gravity does to the gas: kicks, and the work on the mass that moves.
+// Action of gravity on the gas: kicks, and the work on mass that moves.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
-#include "gravity/potential_work.hpp"
+#include "gravity/gravity_options.hpp"
+#include "gravity/patch_level.hpp"
+#include "gravity/stored_potential.hpp"
 #include "mesh/frame.hpp"
 #include "mesh/mesh.hpp"
 
 namespace octant::gravity {
 
-// The two halves of a step's kick.
+// Work of the potential on the mass that flows between cells. A cell's energy falls by the sum over
+// its faces of the mass outflow times the potential at the face relative to the cell. Both cells at
+// a face use the same face potential, so that the sum over all cells is that of each cell's gain of
+// mass times its potential. For the mean of the potentials before and after a step this is the
+// growth of 1/2 sum(mass * potential), if the interaction of two masses is symmetric.
+//
+// The face potential divides the difference between two cells in proportion to their internal
+// energies: a rarefied cell beside a star could not pay half of the work. At the domain boundary
+// the potential is extrapolated linearly from the last two cells. At a coarse-fine boundary it is
+// the mean of the two coarse cells', with the slope of the coarse potential over the four fine
+// faces; these share equally the work that the slope adds and the coarse cell does not include.
+class PotentialWork {
+ public:
+  // All arguments must outlive this object.
+  PotentialWork(const mesh::Mesh& mesh, const StoredPotential& stored, PatchLevels& levels)
+      : mesh_(mesh), stored_(stored), levels_(levels) {}
+
+  // Must be called whenever blocks were created, removed or moved.
+  void connect();
+
+  // Adds this work, as energy per volume, to `work` on a level's own blocks. `flow` is mass per
+  // area; for coarse cells beside fine ones it is the flow through the fine faces. `heat` is
+  // positive in leaf cells and negative in others. Results in refined cells are undefined.
+  // Collective.
+  void add(int level, const mesh::FaceFlow& flow, const BlockField& heat, const BlockField& work);
+
+ private:
+  const DeviceArray<const std::uint8_t>& ends_of_domain(int level);
+
+  const mesh::Mesh& mesh_;
+  const StoredPotential& stored_;
+  PatchLevels& levels_;
+  // Domain-end flags by level and own patch, created at first use: bit 2 axis + side.
+  std::vector<std::optional<DeviceArray<const std::uint8_t>>> ends_;
+};
+
+// Halves of a step's kick.
 enum class Half { first, second };
 
-// The gas of some blocks.
+// Gas variables of some blocks.
 struct GasFields {
   BlockField density;
   VectorField momentum;
   BlockField energy;
 };
 
-// Where a step keeps account of gravity's work: the mass that flows through the cells, per area and
-// integrated over the step, and the work on it that the gas's energy still lacks. Where work is
-// climbed, the mass is that through the cells' faces, a FaceFlow.
+// Account of gravity's work during a step: the mass flow through the cells, per area and integrated
+// over the step, and the pending work that the gas's energy has not yet received. With work of the
+// potential, `flow` is the mass flow through the cells' faces (FaceFlow).
 struct WorkFields {
   VectorField flow;
   BlockField owed;
 };
 
-// What becomes of the work on the mass that flows where it is not what kicks change of the kinetic
-// energy.
-enum class WorkOnFlow {
-  gained,   // the gas gains it, as far as its heat allows: energy changes as the potential's does
-  climbed,  // the gas pays for the potential that its mass climbs from cell to cell, in full
-  counted,  // the gas does not, and it is counted
-  ignored   // nor is it known: no memory for flows
+// Update of the gas's total energy. Kicks change it by the change of kinetic energy; the work on
+// the mass that flows between cells differs from that.
+struct EnergyUpdate {
+  // forces: the difference, by accelerations, is added to internal energy up to `heat_share`;
+  // potential: the energy changes by the full potential difference of the moved mass.
+  Work work = Work::forces;
+  // Largest relative change of the internal energy by forces. The flow through a cell and its
+  // momentum differ by the error of the scheme, which would dominate the temperature of cold gas.
+  // With 0, energy changes by kicks alone: better for gas that falls cold.
+  double heat_share = 0.5;
+  // Counts the work of forces that the limit withholds, in a frame at rest.
+  bool counts_spared = false;
+
+  bool by_potential() const { return work == Work::potential; }
+  bool counts() const { return by_potential() || counts_spared; }
+  // True if the mass flow is needed, which takes memory.
+  bool needs_flows() const { return counts() || heat_share > 0.0; }
 };
 
 class GasWork {
  public:
-  // The mesh must outlive this. Throws RunError where it has no gas.
+  // The mesh must outlive this object. Throws RunError if it has no gas.
   explicit GasWork(mesh::Mesh& mesh);
 
   BlockField density(int level) const { return gas(level, density_); }
 
-  // The gas of a level's own blocks takes half of a step's kick at its beginning, dt being half of
-  // the step, and half at its end, with the force of its new density: momentum += dt rho g. In
-  // between, sweeps add the mass that flows through every cell to mass_flow (SweepArguments), and
+  // Applies half of a step's kick to the gas of a level's own blocks, at the step's beginning and
+  // end (with the force of the new density): momentum += dt rho g, where dt is half of the step. In
+  // between, sweeps add the mass flow through every cell to mass_flow (SweepArguments), and
   // take_share() is called once, before the force changes. Over the step, total energy grows by
-  // flow . (g before + g after) / 2: work on the mass that moved, as the potential sees it move,
-  // also in a shock.
+  // flow . (g before + g after) / 2: the work on the mass that moved, also in a shock.
   void kick(int level, double dt, Half half, const VectorField& acceleration);
   void take_share(int level, const VectorField& acceleration);
-  double* mass_flow(int level) { return climbs() ? nullptr : levels_[level].flow.data(); }
+  double* mass_flow(int level) { return by_potential() ? nullptr : levels_[level].flow.data(); }
 
-  // Where work is climbed, sweeps add the mass that flows through every face to face_flow
-  // (SweepArguments), flux corrections change it, and climb() is called before the second half of
-  // the kick: total energy changes by the work of the potential. Gas whose total energy would fall
-  // short of its kinetic one by more than dual energy bears is spared what is beyond.
-  void climb(int level, PotentialWork& potential);
-  bool climbs() const { return work_on_flow_ == WorkOnFlow::climbed; }
+  // Adds work of the potential: sweeps add the mass flow through every face to face_flow
+  // (SweepArguments), refluxing corrects it, and add_potential_work() is called before the second
+  // half kick. Total energy then changes by the work of the potential. Work that would reduce the
+  // total energy too far below the kinetic energy for the dual-energy scheme is withheld.
+  void add_potential_work(int level, PotentialWork& potential);
+  bool by_potential() const { return update_.by_potential(); }
   mesh::FaceFlow face_flow(int level);
 
-  // Where work is counted, so is what sweeps take from energies (SweepArguments); null elsewhere.
+  // Account to which sweeps add the energy that they remove (SweepArguments), if withheld work of
+  // forces is counted; otherwise null.
   double* energy_taken(int level) {
-    return work_on_flow_ == WorkOnFlow::counted ? levels_[level].owed.data() : nullptr;
+    return !by_potential() && update_.counts_spared ? levels_[level].owed.data() : nullptr;
   }
 
-  // Changes the velocity of a level's gas, which keeps its heat.
+  // Changes the velocity of a level's gas at constant internal energy.
   void push(int level, const VectorField& change);
 
-  // That is so where the work is gained, as it is by default. Else energy changes by what the kicks
-  // change of the kinetic energy: better for gas that falls cold, whose flow and momentum differ by
-  // more than its heat.
-  void set_work_on_flow(WorkOnFlow work) { work_on_flow_ = work; }
+  void set_energy_update(const EnergyUpdate& update) { update_ = update; }
 
-  // What the gas of all ranks was spared since the last call. Where work is counted, in a frame at
-  // rest: because flows would have cost more than kicks did, less what sweeps took. Collective.
+  // Returns the work withheld from the gas of all ranks since the last call, if counted. For
+  // forces: the excess of work on flows over that of kicks, less energy removed by sweeps.
+  // Collective.
   double take_spared_work();
 
-  // Flows are those through a mesh that rests in this frame. The mass in it is moved by the frame,
-  // too, and there is work on it.
+  // Sets the frame in which the mesh rests. Mass flows are relative to the mesh; the frame moves
+  // the mass, too, which adds work.
   void set_frame(const mesh::Frame& frame) { frame_ = frame; }
 
-  // Gives back the memory of the levels beyond the finest one.
+  // Releases the memory of levels beyond the finest one.
   void forget_finer(int finest);
 
  private:
   struct Level {
-    // Between kicks: [slot][axis][k][j][i], where work is climbed that of a FaceFlow.
+    // Mass flow between the kicks: [slot][axis][k][j][i], or that of a FaceFlow.
     DeviceArray<double> flow;
     DeviceArray<double> owed, heat;  // [slot][k][j][i]
     bool kicking = false;
@@ -97,12 +143,12 @@ class GasWork {
   BlockField gas(int level, int variable) const;
   GasFields gas(int level) const;
   WorkFields work(int level) const;
-  int flows() const { return climbs() ? 6 : 3; }  // by cell
+  int flows() const { return by_potential() ? 6 : 3; }  // flow components per cell
   int variable(const std::string& name) const;
 
   mesh::Mesh& mesh_;
   int density_, momentum_, energy_;  // indices of the gas's variables
-  WorkOnFlow work_on_flow_ = WorkOnFlow::gained;
+  EnergyUpdate update_;
   ReproducibleSum spared_;
   mesh::Frame frame_;
   std::vector<Level> levels_;

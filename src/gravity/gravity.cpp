@@ -11,8 +11,8 @@ namespace octant::gravity {
 
 namespace {
 
-// The gas is mirrored at reflecting sides, but no solver mirrors mass. A domain that is closed on
-// all sides is taken for a system within walls; other reflecting sides could be symmetry planes.
+// Rejects symmetry planes: no solver mirrors mass as reflecting boundaries mirror the gas. A domain
+// closed on all sides is taken as a system within walls.
 void refuse_symmetry_planes(const GravityOptions& options, const mesh::Geometry& geometry) {
   if (options.beyond_walls == BeyondWalls::vacuum) return;
   int reflecting = 0, axis_of_one = 0;
@@ -26,20 +26,20 @@ void refuse_symmetry_planes(const GravityOptions& options, const mesh::Geometry&
   if (reflecting < 6)
     throw InputError(
         "mesh.boundary_{}: \"reflecting\" with gravity.enabled = true is not supported as a "
-        "symmetry plane: the gas is mirrored there, but no gravity.solver mirrors mass. Use the "
-        "whole system in a domain with \"outflow\" sides, or set gravity.beyond_walls = "
-        "\"vacuum\" if the sides are walls around the whole system",
+        "symmetry plane: the gas is mirrored there, but no gravity.solver includes image masses. "
+        "Simulate the whole system in a domain with \"outflow\" boundaries, or set "
+        "gravity.beyond_walls = \"vacuum\" if the boundaries are walls around the whole system",
         static_cast<char>('x' + axis_of_one));
   log::warn(
-      "all sides of the domain are reflecting: gravity includes the mass inside only, without "
-      "mirror images; set gravity.beyond_walls = \"vacuum\" if this is intended");
+      "all boundaries of the domain are reflecting: gravity includes only the mass inside the "
+      "domain, without image masses; set gravity.beyond_walls = \"vacuum\" if this is intended");
 }
 
 std::unique_ptr<PotentialSolver> make_solver(const SolverSetting& setting) {
   refuse_symmetry_planes(setting.options, setting.mesh.geometry());
   for (const auto& kind : setting.options.solvers)
     if (setting.options.solver == kind->name()) return kind->make(setting);
-  throw RunError("there is no potential solver \"{}\"", setting.options.solver);
+  throw RunError("unknown gravity solver \"{}\"", setting.options.solver);
 }
 
 }  // namespace
@@ -52,8 +52,8 @@ Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOpti
       gas_(mesh),
       stored_(std::make_unique<StoredPotential>(mesh, comm_options)),
       pool_(mesh.working_memory()),
-      base_(std::make_unique<BaseGrid>(mesh, comm_options, pool_, schedule)),
-      levels_(std::make_unique<PatchLevels>(mesh, comm_options, pool_, *base_)),
+      levels_(std::make_unique<PatchLevels>(mesh, comm_options, pool_)),
+      base_(std::make_unique<BaseGrid>(mesh, comm_options, *levels_, schedule)),
       potential_work_(std::make_unique<PotentialWork>(mesh, *stored_, *levels_)),
       solver_(make_solver({options, comm_options, mesh, *stored_, *base_, *levels_, pool_})),
       strongest_(mesh.geometry().max_level() + 1, 0.0) {
@@ -68,8 +68,8 @@ int Gravity::adapt_to_mesh() {
   stored_->forget_finer(finest);
   gas_.forget_finer(finest);
   std::fill(strongest_.begin() + finest + 1, strongest_.end(), 0.0);
-  base_->connect();
   levels_->connect();
+  base_->connect();
   potential_work_->connect();
   solver_->connect();
   int first_changed = finest + 1;
@@ -102,7 +102,7 @@ void Gravity::measure_sources() {
 
 SolveReport Gravity::solve(LevelRange levels, double time) {
   if (levels.first == 0) measure_sources();
-  // The coarser level may have been solved for the first time just now.
+  // Levels are initialized here if the coarser level has only now been solved for the first time.
   for (int level = std::max(levels.first, 1); level <= levels.last; ++level)
     if (!stored_->times(level).solved) begin_blocks(level, mesh_.cells(level));
   for (int level = levels.first; level <= levels.last; ++level) {
@@ -130,7 +130,7 @@ void Gravity::resume() {
 // --- gas ---------------------------------------------------------------------------------------
 
 void Gravity::kick(int level, double dt, Half half) {
-  if (half == Half::second && gas_.climbs()) gas_.climb(level, *potential_work_);
+  if (half == Half::second && gas_.by_potential()) gas_.add_potential_work(level, *potential_work_);
   gas_.kick(level, dt, half, stored_->acceleration(level));
 }
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -10,8 +10,8 @@ namespace octant::gravity {
 
 namespace {
 
-// The rows of a plane of a patch that are wanted, and what is read for them to a depth of 2; all
-// where no rows are given.
+// Rows of a plane of a patch that are computed, and the rows read for them to a depth of 2; all
+// rows if no set is given.
 template <int T>
 struct WantedRows {
   const PatchRows* rows;
@@ -28,11 +28,11 @@ struct WantedRows {
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const PatchMask<T>& mask,
                                              const PatchScratch<T, 2>& phi, int j, int k) {
-  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // -1 .. T/2
+  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // pairs -1 .. T/2
   const std::uint32_t even = pairs & ~mask.pairs(0, j, k), odd = pairs & ~mask.pairs(1, j, k);
   if ((even | odd) == 0) return;
   const InterpolatedRow<T> interpolated(coarse, j, k);
-  const auto put = [](double* to, std::uint32_t masked, Pack value) OCTANT_INLINE_LAMBDA {
+  const auto put = [](double* to, std::uint32_t masked, SimdDouble value) OCTANT_INLINE_LAMBDA {
     PackOf::store(to, select(lanes_of(masked), value, PackOf::load(to)));
   };
   for_pairs(-1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
@@ -41,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const P
   });
 }
 
-// Whether a cell of a row may have a masked neighbour.
+// Returns true if a cell of a row may have a masked neighbour.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const PatchMask<T>& mask, int j, int k) {
   constexpr RowCells inside = cells_within<T>(0), beside = cells_within<T>(1);
@@ -50,7 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const PatchMask<T>& mask, int j, in
   return (across & inside) != inside || (mask.row(j, k) & beside) != beside;
 }
 
-// Subtracts the sums of the neighbours of the cells of one parity in a row from those whose bits
+// Subtracts the sums of the neighbours of the cells of one parity in a row, for cells whose bits
 // are set.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void subtract_neighbours(const PatchScratch<T, 2>& given,
@@ -58,7 +58,7 @@ KOKKOS_FORCEINLINE_FUNCTION void subtract_neighbours(const PatchScratch<T, 2>& g
                                                      double* row) {
   const Neighbours<T, 2> around(given, parity, j, k);
   for (int e = 0; e < T / 2; e += PackOf::width) {
-    const Pack sum = around.sum(e);
+    const SimdDouble sum = around.sum(e);
     for (int lane = 0; lane < PackOf::width && e + lane < T / 2; ++lane)
       if ((inside >> (e + lane + 2) & 1) != 0) row[e + lane] -= PackOf::lane(sum, lane);
   }
@@ -68,8 +68,8 @@ template <int T>
 void move_boundary(const PatchLevel& level, const GridMask& mask, const double* boxes, double* f) {
   const auto masked = level.masked_patches();
   const auto strips = level.patches().strips();
-  Kokkos::parallel_for(
-      "gravity: boundary values", teams(masked.size(), PatchScratch<T, 2>::bytes()),
+  for_teams(
+      "gravity: boundary values", masked.size(), teams(PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = masked(team.league_rank());
         const PatchScratch<T, 2> given(team);
@@ -98,13 +98,12 @@ void move_boundary(const PatchLevel& level, const GridMask& mask, const double* 
 template <int T>
 void interpolate_patches(const PatchLevel& level, const double* boxes, double* phi) {
   const auto strips = level.patches().strips();
-  // Along y and z to T/2 + 2 coarse cells of a row, and along x.
+  // Interpolation along y and z to T/2 + 2 coarse cells of a row, then along x.
   constexpr double coarse = T / 2 + 2, fine = T;
-  announce_kernel(
-      "gravity: interpolate", level.patches().own() * std::int64_t{T * T * T},
-      {8.0 + 8.0 * coarse * coarse * coarse / (fine * fine * fine), 9.0 * coarse / fine + 3.0});
-  Kokkos::parallel_for(
-      "gravity: interpolate", teams(level.patches().own(), 64), KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      {"gravity: interpolate",
+       {8.0 + 8.0 * coarse * coarse * coarse / (fine * fine * fine), 9.0 * coarse / fine + 3.0}},
+      level.patches().own(), patch_teams<T>(64), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const CoarseBox<T> box{boxes + patch * CoarseBox<T>::doubles};
         for_rows<T>(team, 0, [&](int j, int k) {
@@ -119,7 +118,7 @@ void interpolate_patches(const PatchLevel& level, const double* boxes, double* p
       });
 }
 
-// phi(i + 1) - phi(i - 1) and phi(i + 2) - phi(i - 2) of the cells of one parity in a row.
+// Differences phi(i + 1) - phi(i - 1) and phi(i + 2) - phi(i - 2) of cells of one parity in a row.
 template <int T>
 struct Differences {
   const double *below, *above, *far_below, *far_above;
@@ -140,22 +139,22 @@ struct Differences {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Pack near(int e) const {
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble near(int e) const {
     return PackOf::load(above + e) - PackOf::load(below + e);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Pack far(int e) const {
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble far(int e) const {
     return PackOf::load(far_above + e) - PackOf::load(far_below + e);
   }
 };
 
-// Continues phi along an axis by two cells beyond the domain, as a polynomial of third degree.
+// Extrapolates phi along an axis by two cells beyond the domain, with a cubic polynomial.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable& table, int axis,
                                              const PatchScratch<T, 2>& phi) {
   const int next = axis == 0 ? 1 : axis == 1 ? 3 : 9;
   for (int side = 0; side < 2; ++side) {
     if (table[13 + (side == 0 ? -next : next)] >= 0) continue;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, T), [&](int b) {
+    in_team(team, T, [&](int b) {
       for (int a = 0; a < T; ++a) {
         const auto inwards = [&](int n) -> double& {
           const int c = side == 0 ? n : T - 1 - n;
@@ -170,8 +169,8 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
   }
 }
 
-// Fills the wanted rows of an own patch and two cells around it with the potential: beyond the
-// level's end that of the boxes, beyond the domain's end that of the cells before it.
+// Fills rows of an own patch and two cells around it with the potential: interpolated from the
+// boxes beyond the level's end, extrapolated beyond the domain.
 template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
@@ -221,14 +220,12 @@ template <int T>
 void accelerate(const PatchLevel& level, const Surroundings& around, const double* phi, int order,
                 double cell_size, const VectorTarget& target) {
   const PatchPotential<T> values(level, around, phi);
-  const Pack near(order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size));
-  const Pack far(order == 4 ? 1.0 / (12.0 * cell_size) : 0.0);
-  // phi is read, three components are written, of two differences each.
-  announce_kernel("gravity: acceleration", level.patches().own() * std::int64_t{T * T * T},
-                  {32.0, 15.0});
-  Kokkos::parallel_for(
-      "gravity: acceleration", teams(level.patches().own(), values.bytes()),
-      KOKKOS_LAMBDA(const Team& team) {
+  const SimdDouble near(order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size));
+  const SimdDouble far(order == 4 ? 1.0 / (12.0 * cell_size) : 0.0);
+  // Reads phi, writes three components, of two differences each.
+  for_teams(
+      {"gravity: acceleration", {32.0, 15.0}}, level.patches().own(),
+      patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
@@ -249,30 +246,30 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
       });
 }
 
-// The energy that forces along one axis do not see, from the potential of five cells in a row.
+// Energy that forces along one axis do not represent, from the potential of five cells in a row.
 struct UnfeltEnergy {
-  Pack second, third, fourth;  // of squared second, third and fourth differences
+  SimdDouble second, third, fourth;  // factors of squared second, third and fourth differences
 
   UnfeltEnergy(int order, double field)
       : second(order == 4 ? 0.0 : field / 6.0),
         third(0.5 * (order == 4 ? field / 30.0 : field / 180.0)),
         fourth(order == 4 ? field / 630.0 : field / 1512.0) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION Pack of(Pack far_below, Pack below, Pack here, Pack above,
-                                      Pack far_above) const {
-    const Pack a = (here - below) - (below - far_below), b = (above - here) - (here - below),
-               c = (far_above - above) - (above - here);  // second differences
-    const Pack d = a - Pack(2.0) * b + c;
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble of(SimdDouble far_below, SimdDouble below, SimdDouble here,
+                                            SimdDouble above, SimdDouble far_above) const {
+    const SimdDouble a = (here - below) - (below - far_below), b = (above - here) - (here - below),
+                     c = (far_above - above) - (above - here);  // second differences
+    const SimdDouble d = a - SimdDouble(2.0) * b + c;
     return second * b * b + third * ((b - a) * (b - a) + (c - b) * (c - b)) + fourth * d * d;
   }
 
-  // Of the cells of one parity in a row.
+  // Sets the energy of the cells of one parity in a row.
   template <int T>
   KOKKOS_FORCEINLINE_FUNCTION void set_row(const PatchScratch<T, 2>& potential, int parity, int j,
                                            int k, double* row) const {
     const double* here = potential.pairs(parity, j, k);
     for_pairs(0, T / 2, [&](int e) OCTANT_INLINE_LAMBDA {
-      Pack energy(0.0);
+      SimdDouble energy(0.0);
       for (int axis = 0; axis < 3; ++axis) {
         const Differences<T> d(potential, axis, parity, j, k);
         energy = energy + of(PackOf::load(d.far_below + e), PackOf::load(d.below + e),
@@ -289,12 +286,10 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
                         int order, double cell_size, double constant, double* result) {
   const PatchPotential<T> values(level, around, phi);
   const UnfeltEnergy unfelt(order, 1.0 / (8.0 * M_PI * constant * cell_size * cell_size));
-  // phi is read, the energy is written. An axis takes seven differences and 16 operations.
-  announce_kernel("gravity: unfelt energy", level.patches().own() * std::int64_t{T * T * T},
-                  {16.0, 69.0});
-  Kokkos::parallel_for(
-      "gravity: unfelt energy", teams(level.patches().own(), values.bytes()),
-      KOKKOS_LAMBDA(const Team& team) {
+  // Reads phi, writes the energy. An axis takes seven differences and 16 operations.
+  for_teams(
+      {"gravity: unfelt energy", {16.0, 69.0}}, level.patches().own(),
+      patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
@@ -310,17 +305,15 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
       });
 }
 
-// Sums over the cells of every own patch: of the squared second differences, and of squared phi.
+// Sums over the cells of every own patch: squared second differences, and squared phi.
 template <int T>
 void sum_squares(const PatchLevel& level, const Surroundings& around, const double* phi,
                  double* variations, double* potentials) {
   const PatchPotential<T> values(level, around, phi);
-  // phi is read. An axis takes 6 operations, phi itself 2.
-  announce_kernel("gravity: norms of the potential",
-                  level.patches().own() * std::int64_t{T * T * T}, {8.0, 20.0});
-  Kokkos::parallel_for(
-      "gravity: norms of the potential",
-      teams(level.patches().own(), values.bytes() + 2 * T * sizeof(double) + 64),
+  // Reads phi. An axis takes 6 operations, phi itself 2.
+  for_teams(
+      {"gravity: norms of the potential", {8.0, 20.0}}, level.patches().own(),
+      patch_teams<T>(values.bytes() + 2 * T * sizeof(double) + 64),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);

@@ -1,5 +1,5 @@
-// What is computed from the coarser level's potential around a level: the values given beyond its
-// end, the potential of new blocks, and the force, which reads both.
+// Operations that use the coarser level's potential around a level: Dirichlet values at the
+// coarse-fine boundary, the potential of new blocks, and the force.
 #pragma once
 
 #include "gravity/coarse_boxes.hpp"
@@ -8,7 +8,7 @@
 
 namespace octant::gravity {
 
-// Moves the values given in the cells next to the level's end into the right-hand side of own
+// Moves the Dirichlet values in the cells next to the level's end into the right-hand side of own
 // patches: f -= sum of the masked neighbours' potentials.
 void move_boundary_into(const PatchLevel& level, const GridMask& mask, const CoarseBoxes& boxes,
                         double* f);
@@ -16,30 +16,30 @@ void move_boundary_into(const PatchLevel& level, const GridMask& mask, const Coa
 // Sets all cells of own patches to the interpolated potential.
 void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, double* phi);
 
-// What a force needs to know of the cells beyond a level's end.
+// Description of the cells beyond a level's end, for forces.
 struct Surroundings {
-  GridMask mask;  // where nothing is wanted
+  GridMask mask;  // masked cells need no force
   const CoarseBoxes* boxes = nullptr;
 };
 
-// -grad phi, by differences of the given order, 2 or 4, in own blocks. phi, of own patches, needs
-// copies to a depth of 2. Beyond the level's end phi is interpolated from the boxes; without them,
-// where the level ends with the domain, it is extrapolated from the four cells before the end.
+// Computes -grad phi in own blocks, by differences of order 2 or 4. phi, of own patches, needs
+// copies to a depth of 2. Beyond the level's end phi is interpolated from the boxes; without boxes,
+// if the level ends with the domain, it is extrapolated from the last four cells.
 void acceleration(PatchLevel& level, const Surroundings& around, const double* phi, int order,
                   double cell_size, const VectorField& blocks);
 
-// Norms of a potential over a level's cells, of the sort that PatchLevel::norm() returns:
-// `variation` of the three second differences, one along each axis, whose sum is the right-hand
-// side; `potential` of phi itself. The same bits on any number of ranks. phi as for acceleration().
-// Collective.
+// Norms of a potential over a level's cells, as PatchLevel::norm() defines them: `variation` of the
+// three second differences, one along each axis, whose sum is the right-hand side; `potential` of
+// phi itself. phi as for acceleration(). Same bits on any number of ranks. Collective.
 FieldNorms field_norms(const PatchLevel& level, const Surroundings& around, const double* phi);
 
-// The energy per volume that the forces of acceleration() do not see, in own patches, where phi
-// obeys Poisson's equation with Newton's `constant`. Differences flatten waves: along an axis the
-// force of one is too weak for its potential by 1 - D(k) / k = (k h)^4 / 30 + ... in fourth order,
-// (k h)^2 / 6 + ... in second. What mass in it can do is less by as much than the energy of its
-// field, (K phi)^2 / (8 pi G), K being the wave number of the 7-point Laplacian. The share is taken
-// to K^6, from second, third and fourth differences of phi. phi as for acceleration().
+// Computes the energy per volume that the forces of acceleration() do not represent, in own
+// patches, where phi satisfies Poisson's equation with Newton's `constant`. Differences damp waves:
+// along an axis the force of one is too weak for its potential by 1 - D(k) / k = (k h)^4 / 30 + ...
+// in fourth order, (k h)^2 / 6 + ... in second. The work that it can do falls short of the energy
+// of its field, (K phi)^2 / (8 pi G), by this fraction; K is the wavenumber of the 7-point
+// Laplacian. It is expanded to K^6, with second to fourth differences of phi. phi as for
+// acceleration().
 void unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
                    int order, double cell_size, double constant, double* result);
 

@@ -33,7 +33,7 @@ void LevelSolver::group_patches() {
 void LevelSolver::build_grids(const CommOptions& options) {
   DeviceArray<double> cover = level_.make_field("cover");
   set_cover(patches_, cover);
-  DeviceArray<double> row_sums;  // means of the finer grid's, of coarse grids
+  DeviceArray<double> row_sums;  // means of the finer grid's row sums, for coarse grids
   int side = patches_.side();
   for (; side > 2; side /= 2) {
     Grid grid;
@@ -70,8 +70,7 @@ void LevelSolver::build_grids(const CommOptions& options) {
     level_.halo().run(cover.data());
     mask_ = find_mask(patches_, level_.tables(), level_.masked_patches(), side, cover);
   }
-  bottom_ =
-      std::make_unique<Bottom>(patches_, grids_.empty(), BottomCells{cover, row_sums}, options);
+  coarse_grids_ = CoarseGridSolver::make(patches_, grids_.empty(), {cover, row_sums}, options);
 }
 
 // --- V-cycle -----------------------------------------------------------------------------------
@@ -87,11 +86,11 @@ GridView LevelSolver::view(const Grid& grid) const {
           .mask = grid.mask};
 }
 
-// Sweeps and restricts; the copies of the new phi are on their way afterwards.
+// Downward pass: sweeps and restricts. The halo exchange of the new phi is under way afterwards.
 void LevelSolver::descend(std::size_t g, double* norms) {
   Grid& grid = grids_[g];
   const bool finest = g == 0;
-  double* coarse_f = g + 1 < grids_.size() ? grids_[g + 1].f.data() : bottom_f_.data();
+  double* coarse_f = g + 1 < grids_.size() ? grids_[g + 1].f.data() : coarse_f_.data();
   HaloExchange& halo = finest ? *deep_halo_ : *grid.near;
   halo.start(finest ? grid.phi.data() : grid.f.data());
   gravity::descend(view(grid), groups_[0], !finest, coarse_f, norms);
@@ -112,23 +111,23 @@ void LevelSolver::ascend(std::size_t g) {
   grid.near->finish();
   if (!last) grids_[g + 1].near->start(grids_[g + 1].phi.data());
   if (!last) grids_[g + 1].near->finish();
-  const double* coarse_phi = last ? bottom_phi_.data() : grids_[g + 1].phi.data();
+  const double* coarse_phi = last ? coarse_phi_.data() : grids_[g + 1].phi.data();
   for (const PatchGroup& group : groups_) gravity::ascend(view(grid), group, coarse_phi);
   std::swap(grid.phi, grid.next);
 }
 
-// Everything between the finest grid's two passes, and its second pass.
+// Coarse-grid correction: all passes between the finest grid's two passes, and its second pass.
 void LevelSolver::correct() {
   for (std::size_t g = 1; g < grids_.size(); ++g) descend(g, nullptr);
-  bottom_->solve(bottom_f_, bottom_phi_);
+  coarse_grids_->solve(coarse_f_, coarse_phi_);
   for (std::size_t g = grids_.size(); g-- > 0;) ascend(g);
 }
 
 namespace {
 
-// The largest norm of a residual that can be rounding, as a sum of bounds: in epsilons of phi, 8
-// from adding up six neighbours, 9 from the right-hand side, which may hold neighbours outside, and
-// from the difference to it, 3 from six times phi, and 6 because phi itself is rounded.
+// Largest norm of a residual that rounding can cause, as a sum of bounds in epsilons of phi: 8 from
+// adding six neighbours, 9 from the right-hand side, which may include neighbours outside, and from
+// the difference to it, 3 from six times phi, and 6 because phi itself is rounded.
 double rounding_of(const FieldNorms& norms) {
   return 26.0 * std::numeric_limits<double>::epsilon() * norms.potential;
 }
@@ -138,7 +137,7 @@ class Target {
  public:
   Target(double source, double tolerance) : source_(source), tolerance_(tolerance) {}
 
-  // Whether norms of the potential are needed to decide about a residual.
+  // Returns true if a decision about the residual needs norms of the potential.
   bool needs_norms(double residual, int cycles) {
     if (cycles == 0) from_outside_ = residual > source_;
     stands_still_ = cycles > 0 && residual > 0.5 * before_;
@@ -158,7 +157,7 @@ class Target {
     by_rounding_ = residual > tolerance_ * reference_;
     return !by_rounding_ || (stands_still_ && residual <= rounding_of(norms));
   }
-  // With the residuals relative to the reference.
+  // Returns a report with the residuals relative to the reference.
   SolveReport report(int cycles, double first, double residual, bool reached) const {
     const double reference = std::max({source_, reference_, std::numeric_limits<double>::min()});
     return {.cycles = cycles,
@@ -178,9 +177,9 @@ class Target {
 SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                double source, double tolerance, int most_cycles,
                                const MeasureField& measure) {
-  bottom_f_ = level_.make_field("bottom f", 2);
-  bottom_phi_ = level_.make_field("bottom phi", 2);
-  if (grids_.empty()) return solve_bottom(phi, f, source, tolerance, most_cycles, measure);
+  coarse_f_ = level_.make_field("bottom f", 2);
+  coarse_phi_ = level_.make_field("bottom phi", 2);
+  if (grids_.empty()) return solve_coarse_grid(phi, f, source, tolerance, most_cycles, measure);
 
   for (Grid& grid : grids_) {
     const bool finest = &grid == &grids_[0];
@@ -212,17 +211,17 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   report.rounds = finest_rounds() - rounds_before;
   phi = grids_[0].phi;
   for (Grid& grid : grids_) grid.phi = grid.next = grid.f = {};
-  bottom_f_ = bottom_phi_ = {};
+  coarse_f_ = coarse_phi_ = {};
   return report;
 }
 
-// Cycles begin with phi = 0, whose residual is f.
-SolveReport LevelSolver::solve_bottom(DeviceArray<double>& phi, const DeviceArray<double>& f,
-                                      double source, double tolerance, int most_cycles,
-                                      const MeasureField& measure) {
+// Solves a level without patch grids. Cycles begin with phi = 0, whose residual is f.
+SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
+                                           double source, double tolerance, int most_cycles,
+                                           const MeasureField& measure) {
   Target target(source, tolerance);
   const double first = level_.norm(f);
-  const auto [cycles, residual] = bottom_->solve(f, phi, tolerance * source, most_cycles);
+  const auto [cycles, residual] = coarse_grids_->solve(f, phi, tolerance * source, most_cycles);
   bool reached = target.is_reached(residual);
   if (!reached && cycles < most_cycles && measure)
     reached = target.is_reached_after_standstill(residual, measure(phi));
@@ -234,7 +233,7 @@ SolveReport LevelSolver::solve_bottom(DeviceArray<double>& phi, const DeviceArra
 void LevelSolver::give_up(const SolveReport& report, double tolerance) const {
   throw RunError(
       "gravity: level {} did not converge: after {} V-cycles the relative residual is {:.3g} "
-      "(initially {:.3g}, gravity.tolerance = {:.3g}); raise gravity.tolerance or "
+      "(initially {:.3g}, gravity.tolerance = {:.3g}); increase gravity.tolerance or "
       "gravity.max_cycles, and check that the density is finite",
       patches_.level(), report.cycles, report.residual, report.first_residual, tolerance);
 }

@@ -1,48 +1,86 @@
-// Multigrid for the Poisson equation on one level: V-cycles with one over-relaxed red-black sweep
-// on the way down and one on the way up, on patches that are coarsened in place.
+// Multigrid solver for the Poisson equation on one level: V-cycles with one over-relaxed red-black
+// sweep on the way down and one on the way up, on patches that are coarsened in place.
+//
+// A pass gathers each patch with its ghost cells into scratch memory, sweeps there, and writes the
+// patch. Ghost cells are recomputed exactly as their owner computes them, so that the result equals
+// sweeps over the whole level, for any patches.
+//
+// Everything is multiplied by h^2: sum(neighbours) - d phi = f. Masked cells have d = 0 and phi =
+// 0; others have d = 6, and more beside the mask on coarse grids.
 #pragma once
 
 #include <functional>
+#include <span>
 
-#include "gravity/bottom.hpp"
+#include "gravity/coarse_grid_solver.hpp"
+#include "gravity/mask.hpp"
 #include "gravity/patch_level.hpp"
 #include "gravity/potential_solver.hpp"
-#include "gravity/smoothing.hpp"
 
 namespace octant::gravity {
 
-// Finds field_norms() (interpolated.hpp).
+// Fields of a grid of `side`^3 cells per patch; place_of_row() returns the position of a row.
+struct GridView {
+  int side = 0;
+  const PatchTable* tables = nullptr;  // by own slot
+  const StripTable* strips = nullptr;
+  double* phi = nullptr;
+  double* next = nullptr;  // written by passes, then swapped with phi
+  double* f = nullptr;
+  // Unused for unmasked patches.
+  const double* diagonal = nullptr;  // d of coarse grids
+  GridMask mask;
+};
+
+// Patches of one pass and launch: first the `open` ones, which have no masked cell in reach.
+struct PatchGroup {
+  DeviceArray<const std::int32_t> patches;
+  int open = 0;
+
+  int count() const { return static_cast<int>(patches.extent(0)); }
+};
+
+// Runs one red-black sweep and restricts the residual to the coarse grid's right-hand side. phi
+// counts as 0 if `from_zero`. norms[patch] becomes the sum of the squares of the residual, unless
+// null. phi needs copies to a depth of 3, f and the diagonal of 2.
+void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
+             double* norms);
+
+// Adds the trilinearly prolonged coarse correction, then runs one red-black sweep. phi, the
+// diagonal and the coarse phi need copies to a depth of 2.
+void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi);
+
+// Function that computes field_norms() (interpolated.hpp).
 using MeasureField = std::function<FieldNorms(const DeviceArray<double>& phi)>;
 
-// Everything that a level's solves have in common between two changes of the mesh. Collective.
+// Data common to all solves of a level between two changes of the mesh. Collective.
 class LevelSolver {
  public:
-  // The level must outlive this, and stay where it is.
+  // The level must outlive this object and must not move.
   LevelSolver(PatchLevel& level, const CommOptions& options);
 
-  // Of the finest grid.
+  // Mask of the finest grid.
   const GridMask& mask() const { return mask_; }
 
-  // Improves phi until the norm of the residual of  sum(neighbours) - 6 phi = f  (values outside
-  // moved into f) is at most `tolerance` times the larger of two norms: `source`, that of f before
-  // values outside were moved into it, and the variation of phi, which counts where most of the
-  // field comes from outside. Norms are of the sort that PatchLevel::norm() returns. Where rounding
-  // does not allow that, the solve ends with the least residual that it allows
-  // (SolveReport::by_rounding). `measure` is called for phi with all copies to a depth of 2, and
-  // seldom: where the first residual exceeds `source`, or the residual no longer falls. f needs
-  // copies to a depth of 2; phi has all copies to that depth afterwards. Throws RunError, with
-  // numbers, after `most_cycles`.
+  // Improves phi until the norm of the residual of  sum(neighbours) - 6 phi = f  (boundary values
+  // moved into f) is at most `tolerance` times the larger of two norms: `source`, that of f without
+  // boundary values, and the variation of phi, which matters if most of the field comes from
+  // outside. Norms are as PatchLevel::norm() defines them. If rounding prevents this, the solve
+  // ends with the smallest possible residual (SolveReport::by_rounding). `measure` is called for
+  // phi with all copies to a depth of 2, only if the first residual exceeds `source` or the
+  // residual stagnates. f needs copies to a depth of 2; phi has all copies to that depth
+  // afterwards. Throws RunError with numbers after `most_cycles`.
   SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f, double source,
                     double tolerance, int most_cycles, const MeasureField& measure = {});
 
  private:
   struct Grid {
     int side = 0;
-    DeviceArray<double> diagonal;  // of coarse grids
+    DeviceArray<double> diagonal;  // d of coarse grids
     GridMask mask;
-    HaloExchange* near = nullptr;  // to a depth of 2: the level's or its own
+    HaloExchange* near = nullptr;  // depth 2; the level's or own_halo
     std::unique_ptr<HaloExchange> own_halo;
-    DeviceArray<double> phi, next, f;  // of coarse grids, while a solve is under way
+    DeviceArray<double> phi, next, f;  // fields of coarse grids during a solve
   };
   void build_grids(const CommOptions& options);
   void group_patches();
@@ -52,19 +90,20 @@ class LevelSolver {
   double descend_finest(const DeviceArray<double>& norms);
   void correct();
   std::int64_t finest_rounds() const { return grids_[0].near->rounds() + deep_halo_->rounds(); }
-  SolveReport solve_bottom(DeviceArray<double>& phi, const DeviceArray<double>& f, double source,
-                           double tolerance, int most_cycles, const MeasureField& measure);
+  SolveReport solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
+                                double source, double tolerance, int most_cycles,
+                                const MeasureField& measure);
   [[noreturn]] void give_up(const SolveReport& report, double tolerance) const;
 
   PatchLevel& level_;
   const LevelPatches& patches_;
   GridMask mask_;
-  // Own patches: [whether they need other ranks' cells].
+  // Own patches: without and with cells of other ranks in reach.
   PatchGroup groups_[2];
   std::vector<Grid> grids_;
-  DeviceArray<double> bottom_f_, bottom_phi_;
-  std::unique_ptr<HaloExchange> deep_halo_;  // of the finest grid, to a depth of 3
-  std::unique_ptr<Bottom> bottom_;
+  DeviceArray<double> coarse_f_, coarse_phi_;
+  std::unique_ptr<HaloExchange> deep_halo_;  // depth 3, finest grid
+  std::unique_ptr<CoarseGridSolver> coarse_grids_;
 };
 
 }  // namespace octant::gravity

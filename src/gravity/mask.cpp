@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "core/kernel_work.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/observer.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -15,8 +15,8 @@ template <int T>
 void write_equations(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
                      const double* cover, const double* finer, double* diagonal, double* row_sum) {
   const auto strips = patches.strips();
-  Kokkos::parallel_for(
-      "gravity: cell equations", teams(patches.own(), PatchScratch<T, 2>::bytes()),
+  for_teams(
+      "gravity: cell equations", patches.own(), teams(PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const int patch = team.league_rank();
         const PatchScratch<T, 2> share(team);
@@ -25,7 +25,7 @@ void write_equations(const LevelPatches& patches, const DeviceArray<const PatchT
         for_rows<T>(team, 0, [&](int j, int k) {
           double* row_sums = row_of(strips.data(), T, row_sum, patch, j, k);
           if (!row_sums) return;
-          // No coarse grid has patches that are kept as strips.
+          // Coarse grids have no patches stored as strips.
           const std::int64_t first = ((std::int64_t{patch} * T + k) * T + j) * T;
           for (int i = 0; i < T; ++i) {
             const int parity = i & 1, e = i >> 1, cell = split(i, T);
@@ -46,9 +46,8 @@ void find_rows(const LevelPatches& patches, const DeviceArray<const std::int32_t
                const DeviceArray<const PatchTable>& tables, const double* cells,
                const GridMask& mask) {
   const auto strips = patches.strips();
-  Kokkos::parallel_for(
-      "gravity: masked rows",
-      teams(static_cast<int>(masked.extent(0)), PatchScratch<T, 2>::bytes()),
+  for_teams(
+      "gravity: masked rows", masked.extent(0), teams(PatchScratch<T, 2>::bytes()),
       KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = masked(team.league_rank());
         const PatchScratch<T, 2> here(team);
@@ -73,7 +72,7 @@ void find_rows(const LevelPatches& patches, const DeviceArray<const std::int32_t
       });
 }
 
-// Of other ranks' patches.
+// Sets values of other ranks' patches to 0.
 void clear_copies(const LevelPatches& patches, int side, const DeviceArray<double>& field) {
   const std::int64_t own = patches.own() * cells_of(side), all = patches.slots() * cells_of(side);
   fill(Kokkos::subview(field, std::pair(own, all)), 0.0);
@@ -88,9 +87,8 @@ void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover) {
   all.insert(all.end(), patches.arriving_pieces().begin(), patches.arriving_pieces().end());
   const auto pieces = mesh::to_device("pieces", all);
   const auto strips = patches.strips();
-  Kokkos::parallel_for(
-      "gravity: covered cells", Kokkos::RangePolicy<>(0, all.size()),
-      KOKKOS_LAMBDA(const std::int64_t n) {
+  for_items(
+      "gravity: covered cells", all.size(), KOKKOS_LAMBDA(const std::int64_t n) {
         const Piece& p = pieces(n);
         for (int k = 0; k < piece; ++k)
           for (int j = 0; j < piece; ++j) {
@@ -106,9 +104,8 @@ void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<doub
   const int C = side / 2;
   const auto strips = patches.strips();
   clear_copies(patches, C, coarse);
-  announce_kernel("gravity: coarsen means", patches.own() * cells_of(C), {72.0, 8.0});
-  Kokkos::parallel_for(
-      "gravity: coarsen means", Kokkos::RangePolicy<>(0, patches.own() * cells_of(C)),
+  for_items(
+      {"gravity: coarsen means", {72.0, 8.0}}, patches.own() * cells_of(C),
       KOKKOS_LAMBDA(const std::int64_t n) {
         const auto i = static_cast<int>(n % C), j = static_cast<int>(n / C % C),
                    k = static_cast<int>(n / (C * C) % C);

@@ -1,37 +1,37 @@
-// Where a level ends: the share of every cell of a grid that its blocks cover, and what follows for
-// the equations of cells beside the end.
+// Boundary of a level: the fraction of every grid cell that its blocks cover, and the resulting
+// equations of cells beside the boundary.
 //
 // As in Guillet & Teyssier (2011, section 3.2), the mask 2 cover - 1 of a coarse grid places the
-// boundary, where its corrections vanish, at the zero of the mask's linear interpolation, and cells
-// with a mask of 0 or less take no part. The solution itself is given in the centres of the finest
-// cells outside; to move the coarse boundary there, half a finest cell further, was tried: V-cycles
-// then converge only half as fast.
+// boundary, where its corrections vanish, at the zero of the mask's linear interpolation; cells
+// with a mask of 0 or less are inactive. The solution itself is prescribed at the centres of the
+// finest cells outside. Moving the coarse boundary there, half a finest cell further out, halved
+// the convergence rate of V-cycles.
 #pragma once
 
 #include <cstdint>
 
-#include "core/pack.hpp"
+#include "core/simd.hpp"
 #include "gravity/patches.hpp"
 
 namespace octant::gravity {
 
-// The equation of a cell, 0 where masked: its diagonal, and its row sum, the diagonal less the
-// number of neighbours that are not masked. Row sums tie corrections to zero.
+// Equation of a cell, 0 if masked: its diagonal, and its row sum, the diagonal minus the number of
+// unmasked neighbours. Row sums tie corrections to zero.
 struct CellEquation {
   double diagonal, row_sum;
 };
 
-// The term added to the diagonal of a coarse cell whose boundary lies in finer cells alone, where
+// Term added to the diagonal of a coarse cell whose boundary is resolved only by finer cells, where
 // holes are smaller than half a cell: `finer` is the mean row sum of its eight finer cells.
-// Corrections that are constant in the cell lead to 4 times the mean. They are drawn down at a
-// hole, which limits the term to about 40. Terms of all holes in a cell add up, so that the
-// coarsest grid ties down a level that is full but for scattered holes as firmly as the finest one
-// does; otherwise V-cycles diverge.
+// Corrections that are constant in the cell give 4 times the mean. Corrections vanish at a hole,
+// which limits the term to about 40. Terms of all holes in a cell add up, so that the coarsest grid
+// constrains a level with scattered holes as strongly as the finest one does; otherwise V-cycles
+// diverge.
 KOKKOS_FORCEINLINE_FUNCTION double hole_term(double finer) { return finer / (0.25 + finer / 40.0); }
 
-// `beside` are the covers of the six neighbours, 0 where there is none; `finest`: the grid is the
-// level itself. Holes count, too, where all masked neighbours are covered by half: their mask of 0
-// adds no term.
+// `beside` are the covers of the six neighbours, 0 if there is none. `finest` is true if the grid
+// is the level itself. Holes also count if all masked neighbours are covered by half: their mask of
+// 0 adds no term.
 KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const double (&beside)[6],
                                                        bool finest, double finer) {
   if (!(cover > 0.5)) return {0.0, 0.0};
@@ -53,8 +53,8 @@ KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const doubl
 // Sets a field of a grid, [slot][k][j][split i], to 1 in the pieces of own patches and 0 elsewhere.
 void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover);
 
-// Sets a field of the grid with patches of half the side: in own patches to the mean of 2^3 cells,
-// and 0 elsewhere.
+// Sets a field of the grid with patches of half the side: to the mean of 2^3 cells in own patches,
+// and to 0 elsewhere.
 void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<double>& fine,
                    const DeviceArray<double>& coarse);
 
@@ -70,34 +70,34 @@ DeviceArray<double> find_equations(const LevelPatches& patches,
                                    const DeviceArray<double>& finer,
                                    const DeviceArray<double>& row_sum);
 
-// The cells of a row along x, of a patch or its surroundings to a depth of 2, that are not masked:
-// bit e + 2 for cell 2 e, bit e + 18 for cell 2 e + 1.
+// Unmasked cells of a row along x, of a patch or its ghost cells to a depth of 2: bit e + 2 for
+// cell 2 e, bit e + 18 for cell 2 e + 1.
 using RowCells = std::uint32_t;
 
 KOKKOS_FORCEINLINE_FUNCTION RowCells bit_of(int parity, int e) {
   return RowCells{1} << (e + 2 + 16 * parity);
 }
 
-// The bits of the cells of a row of a patch of T^3 cells, and of `beside` pairs on both sides.
+// Bits of the cells of a row of a patch of T^3 cells, and of `beside` pairs on both sides.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr RowCells cells_within(int beside) {
   const RowCells pairs = ((RowCells{1} << (T / 2 + 2 * beside)) - 1) << (2 - beside);
   return pairs | pairs << 16;
 }
 
-// A patch of T^3 cells has this many such rows, [k + 2][j + 2].
+// Number of such rows of a patch, [k + 2][j + 2].
 inline constexpr int masked_rows(int side) { return (side + 4) * (side + 4); }
 
-// Rows along x of one plane of a patch and its surroundings to a depth of 3: bit j + 3 for row j.
+// Rows along x of one plane of a patch and its ghost cells to a depth of 3: bit j + 3 for row j.
 using RowSet = std::uint32_t;
 
-// Those of a patch of T^3 cells and its surroundings to some depth.
+// Rows of a patch of T^3 cells and its ghost cells to a depth.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr RowSet rows_within(int depth) {
   return ((RowSet{1} << (T + 2 * depth)) - 1) << (3 - depth);
 }
 
-// Every second bit, from the lowest one on, side by side.
+// Returns every second bit, from the lowest one on, packed together.
 KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t even_bits(std::uint32_t bits) {
   bits &= 0x55555555;
   bits = (bits | bits >> 1) & 0x33333333;
@@ -106,13 +106,13 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t even_bits(std::uint32_t bits
   return (bits | bits >> 8) & 0x0000ffff;
 }
 
-// Rows of a patch, and of its surroundings to a depth of 2, with cells that are not masked. Passes
-// over masked patches leave out all other rows.
+// Rows of a patch, and of its ghost cells to a depth of 2, with unmasked cells. Passes over masked
+// patches skip all other rows.
 struct PatchRows {
   RowSet planes[k_largest_patch + 6];  // [k + 3]
 
   KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const { return planes[k + 3]; }
-  // Those, and the ones up to `reach` beside them along y or z: what is read for them.
+  // Rows of plane k and those up to `reach` beside them along y or z, which stencils read.
   KOKKOS_FORCEINLINE_FUNCTION RowSet near(int k, int reach) const {
     RowSet near = planes[k + 3];
     for (int n = 1; n <= reach; ++n) {
@@ -122,7 +122,7 @@ struct PatchRows {
     }
     return near;
   }
-  // The rows of plane k of the coarse grid that they are interpolated from.
+  // Rows of plane k of the coarse grid from which these rows are interpolated.
   KOKKOS_FORCEINLINE_FUNCTION RowSet above(int k) const {
     RowSet fine = 0;
     for (int n = 2 * k + 2; n <= 2 * k + 5; ++n)
@@ -133,7 +133,7 @@ struct PatchRows {
   }
 };
 
-// What is masked in one patch of T^3 cells.
+// Mask of one patch of T^3 cells.
 template <int T>
 struct PatchMask {
   const PatchRows* rows;
@@ -142,13 +142,13 @@ struct PatchMask {
   KOKKOS_FORCEINLINE_FUNCTION RowCells row(int j, int k) const {
     return cells[(k + 2) * (T + 4) + j + 2];
   }
-  // Of the cells of one parity: bit e + 2 for pair e.
+  // Unmasked cells of one parity: bit e + 2 for pair e.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pairs(int parity, int j, int k) const {
     return row(j, k) >> (16 * parity) & 0xffff;
   }
 };
 
-// Of a grid; empty if nothing is masked, and unset for patches that are not LevelPatches::masked().
+// Mask of a grid; empty if nothing is masked, unset for patches not in LevelPatches::masked().
 struct GridMask {
   DeviceArray<PatchRows> rows;  // by own slot
   DeviceArray<RowCells> cells;  // masked_rows() by own slot
@@ -159,8 +159,8 @@ struct GridMask {
   }
 };
 
-// `masked`: the own slots of masked patches. `cells` are positive where not masked, and need copies
-// to a depth of 2.
+// Finds the mask of a grid. `masked` lists the own slots of masked patches. `cells` are positive if
+// not masked, and need copies to a depth of 2.
 GridMask find_mask(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
                    const DeviceArray<const std::int32_t>& masked, int side,
                    const DeviceArray<double>& cells);

@@ -1,9 +1,8 @@
-// The potential level by level: by multigrid, and on the base level by Fourier transforms where
-// they are chosen.
+// Potential level by level: by multigrid, and optionally by Fourier transforms on the base level.
 //
-// A level is solved by itself: its right-hand side is its own density (the mean of finer cells
-// where there are any), and the values beyond its end are interpolated from the coarser level,
-// whose potential is extrapolated to the level's time.
+// Each level is solved separately. Its right-hand side is its own density (the mean of finer cells
+// in refined regions), and boundary values are interpolated from the coarser level, whose potential
+// is extrapolated to the level's time.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,10 +12,11 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gravity/base_grid.hpp"
 #include "gravity/gravity_options.hpp"
 #include "gravity/interpolated.hpp"
 #include "gravity/level_solver.hpp"
-#include "gravity/patch_levels.hpp"
+#include "gravity/patch_level.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/device.hpp"
 #include "pencil/fft.hpp"
@@ -27,7 +27,7 @@ class Multigrid final : public PotentialSolver {
  public:
   static constexpr const char* name = "multigrid";
 
-  // They are those of GravityOptions.
+  // The parameters are those of GravityOptions.
   struct Parameters {
     void declare(ParameterSchema& /*schema*/) {}
   };
@@ -46,7 +46,7 @@ class Multigrid final : public PotentialSolver {
  private:
   struct Level {
     PatchLevel* patches = nullptr;
-    // Not of a level that is solved by Fourier transforms.
+    // Null for a level that is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
     bool knows_far_field = false;
@@ -74,10 +74,10 @@ class Multigrid final : public PotentialSolver {
   int max_cycles_, gradient_order_;
   bool isolated_, fourier_base_;
   TransferFunction transfer_;
-  std::optional<FarField> far_;  // once it was measured
-  double far_error_ = 0.0;       // the largest so far
+  std::optional<FarField> far_;  // set by measure()
+  double far_error_ = 0.0;       // largest error so far
   bool warned_of_rounding_ = false;
-  double constant_ = 1.0;  // Newton's, of the last measure()
+  double constant_ = 1.0;  // Newton's constant at the last measure()
   std::vector<Level> levels_;
   std::vector<Statistics> statistics_;
 };
@@ -89,24 +89,24 @@ std::unique_ptr<PotentialSolverKind> potential_solver_kind<Multigrid>() {
 
 namespace {
 
-// A right-hand side this much smaller than 4 pi G rho is rounding.
+// Ratio to 4 pi G rho below which a right-hand side is rounding.
 constexpr double k_smallest_source = 1e-11;
 
 bool is_isolated(const mesh::Geometry& geometry) {
   const int periodic = geometry.periodic(0) + geometry.periodic(1) + geometry.periodic(2);
   if (periodic != 0 && periodic != 3)
     throw InputError(
-        "gravity.enabled = true: mesh.boundary_x, _y and _z must be all periodic, or all of "
-        "another kind (gravity is then that of an isolated system)");
+        "gravity.enabled = true: mesh.boundary_x, _y and _z must be either all periodic or all "
+        "non-periodic (isolated system)");
   return periodic == 0;
 }
 
-// Results may not depend on the number of ranks, but the library of a GPU may add up in another
-// order where a rank has other numbers of lines.
+// Chooses transforms by default only on a host: results may not depend on the number of ranks, but
+// a GPU library may add in another order if the number of lines per rank differs.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
-        "gravity.laplacian = \"{}\" requires periodic mesh.boundary_x, _y and _z; expected "
+        "gravity.laplacian = \"{}\" requires periodic mesh.boundary_x, _y and _z; set it to "
         "\"discrete\" for an isolated system",
         name_of(options.laplacian));
   return options.base ? options.base == BaseSolver::fft : k_device_is_host;
@@ -162,8 +162,8 @@ void Multigrid::set_transfer(TransferFunction transfer) {
 
 // --- the coarser level's potential -------------------------------------------------------------
 
-// The coarser level's field lies where the finer one's next field will, even if it is much smaller:
-// boxes would take that memory otherwise, and fields need more.
+// The coarser level's field uses the memory of the finer level's next field, even if it is much
+// smaller: boxes would take that memory otherwise, and fields need more.
 void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
   DeviceArray<double> phi;
   if (level > 0) {
@@ -231,7 +231,7 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   return report;
 }
 
-// The residual is rounding; it is not measured.
+// Solves the base level by Fourier transforms. The residual is rounding and is not measured.
 SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<double>& f,
                                   const DeviceArray<double>& phi) {
   WaveFactor factor;
@@ -241,7 +241,7 @@ SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<doub
   return {};
 }
 
-// Moves the values beyond the level's end into f. Values of f up to `rounding` count as 0.
+// Moves the boundary values into f and solves by V-cycles. Values of f up to `rounding` count as 0.
 SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
                                        DeviceArray<double>& phi) {
   Level& l = levels_[level];
@@ -263,12 +263,12 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
   if (report.by_rounding && !warned_of_rounding_) {
     warned_of_rounding_ = true;
     log::warn(
-        "gravity: level {}: rounding leaves a residual of {:.2g} of the right-hand side, above "
-        "gravity.tolerance = {:.2g}; the solution is as accurate as rounding allows (later cases "
+        "gravity: level {}: round-off limits the relative residual to {:.2g}, above "
+        "gravity.tolerance = {:.2g}; the solution is accurate to round-off (further occurrences "
         "are not reported)",
         level, report.residual, tolerance_);
   }
-  // A periodic potential is known up to a constant.
+  // A periodic potential is determined up to a constant.
   if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
   return report;
 }
@@ -297,14 +297,13 @@ bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {
 
 std::string Multigrid::report(int level) const {
   const Statistics& s = statistics_[level];
-  if (by_fourier(level)) return fmt::format("{} solves by Fourier transforms", s.solves);
+  if (by_fourier(level)) return fmt::format("{} FFT solves", s.solves);
   if (s.solves == 0) return {};
   std::string line =
-      fmt::format("{} solves with {:.2f} V-cycles in the mean, {} at most", s.solves,
+      fmt::format("{} solves with {:.2f} V-cycles on average, {} at most", s.solves,
                   static_cast<double>(s.cycles) / static_cast<double>(s.solves), s.most_cycles);
   if (level == 0 && isolated_)
-    line +=
-        fmt::format("; estimated error of the force at the boundary: {:.1g} at most", far_error_);
+    line += fmt::format("; estimated maximum force error at the boundary: {:.1g}", far_error_);
   return line;
 }
 

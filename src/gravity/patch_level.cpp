@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "comm/reproducible_sum.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "gravity/patch_scratch.hpp"
 #include "mesh/device.hpp"
 
@@ -20,8 +20,8 @@ std::vector<std::int32_t> masked_slots(const LevelPatches& patches) {
   return slots;
 }
 
-// By own patch, the sum over its cells of the values or of their squares. Cell c adds to part
-// c % 8, whatever the width of a pack: a team has as many lanes as there are packs of parts.
+// Sums the values, or their squares, over the cells of every own patch. Cell c adds to part c % 8
+// for any width of a pack: a team has as many lanes as there are packs of parts.
 DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
                                bool squared) {
   const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
@@ -30,21 +30,21 @@ DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<do
   const int together = side < k_largest_patch ? rows : k_strip;  // rows
   if (patches.own() == 0) return sums;
   constexpr int parts = 8, packs = parts / PackOf::width;
-  TeamPolicy policy(patches.own(), 1, packs);
+  Kokkos::TeamPolicy<> policy(patches.own(), 1, packs);
   policy.set_scratch_size(0, Kokkos::PerTeam(parts * sizeof(double)));
-  announce_kernel("gravity: patch sums", patches.own() * cells_of(side),
-                  {8.0, squared ? 2.0 : 1.0});
+  record_kernel_work("gravity: patch sums", patches.own() * cells_of(side),
+                     {8.0, squared ? 2.0 : 1.0});
   Kokkos::parallel_for(
       "gravity: patch sums", policy, KOKKOS_LAMBDA(const Team& team) {
         auto* part = static_cast<double*>(team.team_scratch(0).get_shmem(parts * sizeof(double)));
         Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, packs), [&](int n) {
-          Pack sum(0.0);
+          SimdDouble sum(0.0);
           for (int row = 0; row < rows; row += together) {
             const double* values = row_of(strips.data(), side, field.data(), team.league_rank(),
                                           row % side, row / side);
             if (!values) continue;
             for (int c = n * PackOf::width; c < together * side; c += parts) {
-              const Pack v = PackOf::load(values + c);
+              const SimdDouble v = PackOf::load(values + c);
               sum = sum + (squared ? v * v : v);
             }
           }
@@ -62,8 +62,8 @@ DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<do
 }  // namespace
 
 void shift(const DeviceArray<double>& field, double constant) {
-  Kokkos::parallel_for(
-      "gravity: shift", Kokkos::RangePolicy<>(0, field.extent(0)),
+  for_items(
+      "gravity: shift", field.extent(0),
       KOKKOS_LAMBDA(const std::int64_t n) { field(n) += constant; });
 }
 
@@ -78,7 +78,7 @@ PatchLevel::PatchLevel(const mesh::Tree& tree, int level, const CommOptions& opt
       transfer_(patches_, tree.geometry().block_size(), options) {}
 
 double PatchLevel::total(const DeviceArray<double>& terms) const {
-  const auto host = on_host(Cargo::numbers, terms);
+  const auto host = on_host(TransferKind::numbers, terms);
   return reproducible_sum(patches_.communicator(),
                           std::span<const double>(host.data(), host.size()));
 }
@@ -89,6 +89,21 @@ double PatchLevel::norm(const DeviceArray<double>& field) const {
 
 double PatchLevel::sum(const DeviceArray<double>& field) const {
   return total(patch_sums(patches_, field, false));
+}
+
+PatchLevel& PatchLevels::at(int level) {
+  auto& patches = levels_[level].patches;
+  if (!patches) patches = std::make_unique<PatchLevel>(mesh_.tree(), level, options_, pool_);
+  return *patches;
+}
+
+CoarseBoxes& PatchLevels::boxes(int level) {
+  auto& boxes = levels_[level].boxes;
+  if (!boxes)
+    boxes = std::make_unique<CoarseBoxes>(at(level).patches(),
+                                          level > 0 ? &at(level - 1).patches() : nullptr,
+                                          mesh_.geometry(), options_, pool_);
+  return *boxes;
 }
 
 }  // namespace octant::gravity

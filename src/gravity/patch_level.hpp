@@ -1,13 +1,17 @@
-// A level as patches in device memory: what its solver, its force and its transforms have in common
-// between two changes of the mesh.
+// Levels as patches in device memory: data shared by solvers, forces and transforms between two
+// changes of the mesh.
 #pragma once
 
 #include <array>
+#include <map>
+#include <memory>
 #include <string>
+#include <vector>
 
-#include "gravity/halo_exchange.hpp"
-#include "gravity/piece_transfer.hpp"
+#include "gravity/coarse_boxes.hpp"
+#include "gravity/patch_exchange.hpp"
 #include "mesh/field_pool.hpp"
+#include "mesh/mesh.hpp"
 
 namespace octant::gravity {
 
@@ -23,27 +27,27 @@ struct FieldNorms {
 
 class PatchLevel {
  public:
-  // Working fields come from the pool, which must outlive this. Collective.
+  // Working fields come from the pool, which must outlive this object. Collective.
   PatchLevel(const mesh::Tree& tree, int level, const CommOptions& options, FieldPool& pool);
 
   const LevelPatches& patches() const { return patches_; }
   const DeviceArray<const PatchTable>& tables() const { return tables_; }
-  // By own slot; and the own slots of masked patches.
+  // Mask flag by own slot, and the own slots of masked patches.
   const DeviceArray<const std::uint8_t>& masked() const { return masked_; }
   const DeviceArray<const std::int32_t>& masked_patches() const { return masked_patches_; }
   HaloExchange& halo() { return halo_; }  // to a depth of 2
   PieceTransfer& transfer() { return transfer_; }
 
-  // A field, in which place_of_row() says where a row lies; or one of a coarser grid, with patches
-  // of `side`^3 cells.
+  // Allocates a field in which place_of_row() returns the position of a row; or one of a coarser
+  // grid, with patches of `side`^3 cells.
   DeviceArray<double> make_field(const std::string& label) const {
     return make_field(label, patches_.side());
   }
   DeviceArray<double> make_field(const std::string& label, int side) const {
     return pool_.allocate(label, patches_.values(side));
   }
-  // Some with the values of blocks, and 0 where there are no blocks, from one exchange; or a single
-  // one. Collective.
+  // Allocates fields with the values of blocks, and 0 where there are no blocks, in one exchange;
+  // or a single field. Collective.
   struct Wanted {
     std::string label;
     Combination values;
@@ -63,8 +67,8 @@ class PatchLevel {
     return make_fields({{label, values}}).front();
   }
 
-  // The square root of the sum of squares, and the sum, over all patches; of terms by own patch,
-  // their sum. The same bits on any number of ranks. Collective.
+  // Square root of the sum of squares, and sum, over all patches; `total` sums terms by own patch.
+  // Same bits on any number of ranks. Collective.
   double norm(const DeviceArray<double>& field) const;
   double sum(const DeviceArray<double>& field) const;
   double total(const DeviceArray<double>& terms) const;
@@ -77,6 +81,32 @@ class PatchLevel {
   DeviceArray<const std::int32_t> masked_patches_;
   HaloExchange halo_;
   PieceTransfer transfer_;
+};
+
+// Levels of a mesh, each created at first use. All functions are collective.
+class PatchLevels {
+ public:
+  // Mesh and pool must outlive this object.
+  PatchLevels(const mesh::Mesh& mesh, const CommOptions& options, FieldPool& pool)
+      : mesh_(mesh), options_(options), pool_(pool) {}
+
+  // Must be called whenever blocks were created, removed or moved.
+  void connect() { levels_.clear(); }
+
+  // References remain valid until connect() is called.
+  PatchLevel& at(int level);
+  CoarseBoxes& boxes(int level);
+
+ private:
+  struct Level {
+    std::unique_ptr<PatchLevel> patches;
+    std::unique_ptr<CoarseBoxes> boxes;
+  };
+
+  const mesh::Mesh& mesh_;
+  CommOptions options_;
+  FieldPool& pool_;
+  std::map<int, Level> levels_;
 };
 
 }  // namespace octant::gravity

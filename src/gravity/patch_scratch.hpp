@@ -1,24 +1,21 @@
-// A patch with the cells around it in a team's scratch, and what fills and combines such patches:
-// the parts of which the kernels of the solver are made.
+// Patches with ghost cells in a team's scratch memory, and operations that fill and combine them:
+// the building blocks of the solver's kernels.
 #pragma once
 
 #include <type_traits>
 
 #include "core/error.hpp"
-#include "core/pack.hpp"
-#include "core/teams.hpp"
-#include "gravity/halo_exchange.hpp"
+#include "core/simd.hpp"
 #include "gravity/mask.hpp"
+#include "gravity/patch_exchange.hpp"
 
 namespace octant::gravity {
 
-using TeamPolicy = Kokkos::TeamPolicy<>;
-using Team = TeamPolicy::member_type;
-using PackOf = PackTraits<Pack>;
+using PackOf = SimdTraits<SimdDouble>;
 
 constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width * PackOf::width; }
 
-// Whether a team is one thread, as on a CPU, where a pack is a whole register.
+// True if a team is one thread, as on a CPU, where a pack is a whole register.
 inline constexpr bool k_one_thread = PackOf::width > 1;
 
 // Calls body with the side of patches as a type.
@@ -32,28 +29,29 @@ void with_patch_side(int side, const Body& body) {
     default: throw RunError("gravity: no kernel for patches of {}^3 cells", side);
   }
 }
-// With that of a level's patches, unless this rank has none.
+// Calls body with the side of a level's patches, unless this rank has none.
 template <class Body>
 void with_side(const LevelPatches& patches, const Body& body) {
   if (patches.own() > 0) with_patch_side(patches.side(), body);
 }
 
-// The level of a team's scratch that holds so much: on a GPU its shared memory, of which Kokkos
-// gives a team 48 kB, some of them for itself.
+// Level of a team's scratch memory for this size: on a GPU the shared memory, of which Kokkos gives
+// a team 48 kB, including some for itself.
 constexpr int scratch_level(std::size_t bytes) {
   return !k_one_thread && bytes <= 46 * 1024 ? 0 : 1;
 }
 
-// A team for each patch, with `bytes` of scratch of level 1. On a GPU it has `threads`.
-inline TeamPolicy teams(int patches, std::size_t bytes, int threads = 64) {
-  TeamPolicy policy(patches, team_threads(k_one_thread ? 1 : threads));
-  policy.set_scratch_size(1, Kokkos::PerTeam(bytes));
-  return policy;
+// Teams with `bytes` of scratch of level 1, of 64 threads on a GPU; and teams that work on a patch
+// of T^3 cells each.
+inline mesh::TeamShape teams(std::size_t bytes) { return {.scratch = bytes, .threads = 64}; }
+template <int T>
+mesh::TeamShape patch_teams(std::size_t bytes) {
+  return {.scratch = bytes, .threads = 64, .items = T * T * T};
 }
 
-// Cells -Depth .. T-1+Depth along y and z. Along x, rows hold pairs (even cell, odd cell) -2 ..
-// T/2+1, all even cells first; kernels work on whole packs of pairs, so that the outermost ones may
-// come to hold anything.
+// Patch with ghost cells in scratch memory: cells -Depth .. T-1+Depth along y and z. Along x, rows
+// hold pairs (even cell, odd cell) -2 .. T/2+1, all even cells first. Kernels work on whole packs
+// of pairs, so that the outermost ones may become undefined.
 template <int T, int Depth>
 struct PatchScratch {
   static constexpr int half = rounded_up(T / 2 + 4), row = 2 * half, rows = T + 2 * Depth;
@@ -65,7 +63,7 @@ struct PatchScratch {
             team.team_scratch(level).get_shmem_aligned(doubles * sizeof(double), 64))) {}
   static constexpr std::size_t bytes() { return doubles * sizeof(double) + 64; }
 
-  // Pair 0 of the even (parity 0) or odd cells of a row; pairs are contiguous.
+  // Pointer to pair 0 of the even (parity 0) or odd cells of a row; pairs are contiguous.
   KOKKOS_FORCEINLINE_FUNCTION double* pairs(int parity, int j, int k) const {
     return data + margin + ((k + Depth) * rows + j + Depth) * row + parity * half + 2;
   }
@@ -90,16 +88,15 @@ KOKKOS_FORCEINLINE_FUNCTION void for_rows_in(RowSet rows, const Body& body) {
 // Calls body(k) for all planes within `depth` of a patch.
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_planes(const Team& team, int depth, const Body& body) {
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, T + 2 * depth),
-                       [&](int plane) { body(plane - depth); });
+  in_team(team, T + 2 * depth, [&](int plane) { body(plane - depth); });
 }
 
-// The part of a plane that one thread works on: the whole plane where a team is one thread (CPU),
+// Part of a plane that one thread works on: the whole plane if a team is one thread (CPU),
 // otherwise every `step`-th pair of one row, so that accesses of neighbouring threads coalesce.
 struct WholePlane {
   static constexpr RowSet rows = ~RowSet{0};
   static constexpr int step = PackOf::width;
-  // The first of its packs from pair `first` on.
+  // First pack of this part from pair `first` on.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int begin(int first) { return first; }
 };
 template <int Threads>
@@ -107,7 +104,7 @@ struct PartOfRow {
   RowSet rows;
   int thread;
   static constexpr int step = Threads;
-  // Each pair of a row is always the same thread's.
+  // First pair of this thread; every pair of a row always belongs to the same thread.
   KOKKOS_FORCEINLINE_FUNCTION constexpr int begin(int first) const {
     return first + ((thread - first) & (Threads - 1));
   }
@@ -121,7 +118,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_parts(const Team& team, int depth, const Bo
   } else {
     constexpr int of_row = T / 2;
     const int rows = T + 2 * depth;
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, rows * rows * of_row), [&](int n) {
+    in_team(team, rows * rows * of_row, [&](int n) {
       const int j = n / of_row % rows - depth, k = n / (of_row * rows) - depth;
       body(k, PartOfRow<of_row>{RowSet{1} << (j + 3), n % of_row});
     });
@@ -136,13 +133,13 @@ KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Bod
   });
 }
 
-// A part of a pass over a patch: body(k, part) for all planes within `depth`.
+// Stage of a pass over a patch: body(k, part) for all planes within `depth`.
 template <class Body>
 struct Stage {
   int depth;
   Body body;
 };
-// A function, for clang takes no deduction guide in a kernel of AMD's.
+// A function, because clang accepts no deduction guide in an AMD kernel.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION Stage<Body> within(int depth, const Body& body) {
   return {depth, body};
@@ -153,9 +150,9 @@ KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
   if (k >= -stage.depth && k < T + stage.depth) stage.body(k, WholePlane{});
 }
 
-// The stages of a pass, one after the other; each reads of what those before it write no more than
-// a plane beyond its own. One thread does them by turns, plane by plane, each stage a plane behind
-// the one before: what they read is still in the first-level cache.
+// Runs the stages of a pass in order. Each stage reads results of earlier ones no further than one
+// plane beyond its own. A single thread alternates between them plane by plane, each stage one
+// plane behind the one before, so that its input is still in the first-level cache.
 template <int T, class... Bodies>
 KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies>&... stages) {
   if constexpr (k_one_thread) {
@@ -169,10 +166,10 @@ KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies
   }
 }
 
-// The lanes whose bits are set.
-template <class V = Pack>
-KOKKOS_FORCEINLINE_FUNCTION typename PackTraits<V>::Mask lanes_of(std::uint32_t bits) {
-  if constexpr (PackTraits<V>::width == 1) {
+// Mask of the lanes whose bits are set.
+template <class V = SimdDouble>
+KOKKOS_FORCEINLINE_FUNCTION typename SimdTraits<V>::Mask lanes_of(std::uint32_t bits) {
+  if constexpr (SimdTraits<V>::width == 1) {
     return (bits & 1) != 0;
   } else {
     const typename V::Bits lane{1, 2, 4, 8},
@@ -181,7 +178,7 @@ KOKKOS_FORCEINLINE_FUNCTION typename PackTraits<V>::Mask lanes_of(std::uint32_t 
   }
 }
 
-// Calls body(e) for a part's packs of pairs, of all that begin with pair `first` and cover `count`.
+// Calls body(e) for a part's packs of pairs that begin with pair `first` and cover `count` pairs.
 template <class Part, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_pairs(const Part& part, int first, int count,
                                            const Body& body) {
@@ -192,9 +189,9 @@ KOKKOS_FORCEINLINE_FUNCTION void for_pairs(int first, int count, const Body& bod
   for (int e = first; e < first + count; e += PackOf::width) body(e);
 }
 
-// Sets cells e, e + 1, ... of a row of `Count` cells to the lanes of a pack, as far as it goes.
+// Sets cells e, e + 1, ... of a row of `Count` cells to the lanes of a pack, up to the row's end.
 template <int Count>
-KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, Pack value) {
+KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, SimdDouble value) {
   if constexpr (Count % PackOf::width == 0) {
     PackOf::store(row + e, value);
   } else {
@@ -203,11 +200,11 @@ KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, Pack value) {
   }
 }
 
-// The cells of a pack of pairs in their order. A template, or else numbers that are no packs would
-// have to have lanes.
+// Stores the cells of a pack of pairs in natural order. A template, because plain numbers have no
+// lanes.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
-  using PackOf = PackTraits<V>;
+  using PackOf = SimdTraits<V>;
   if constexpr (PackOf::width == 1) {
     to[0] = PackOf::lane(even, 0);
     to[1] = PackOf::lane(odd, 0);
@@ -222,7 +219,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
   return i < 0 ? 0 : i < side ? 1 : 2;
 }
 
-// Zeros where there is nothing to copy.
+// Copies `Count` values; zeros if there is no source.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
   double values[Count] = {};
@@ -244,11 +241,11 @@ template <int T, int Depth, class Part = WholePlane>
 KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, int j, int k,
                                            const Part& part = {}) {
   for (int e = part.begin(0); e < PatchScratch<T, Depth>::row; e += Part::step)
-    PackOf::store(field.pairs(0, j, k) - 2 + e, Pack(0.0));
+    PackOf::store(field.pairs(0, j, k) - 2 + e, SimdDouble(0.0));
 }
 
-// Where a row of an own patch or its surroundings begins in fields: in the patch below along x, in
-// the one that it goes through, and in that above; negative: nowhere.
+// Positions in fields at which a row of an own patch or its ghost cells begins: in the patch below
+// along x, in the one that contains it, and in the one above; negative: none.
 template <int T>
 struct RowPlaces {
   std::int64_t below, here, above;
@@ -263,7 +260,7 @@ struct RowPlaces {
   }
 };
 
-// Fills such a row; 0 where it is nowhere.
+// Fills such a row; 0 where there is no patch.
 template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const double* field, int j,
                                             int k, const PatchScratch<T, Depth>& to) {
@@ -286,7 +283,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowPlaces<T
                                             const PatchScratch<T, Depth>& to) {
   gather_row(places, field, j, k, to);
 }
-// A thread's part of it.
+// Fills one thread's part of such a row.
 template <int T, int Depth, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
                                             const RowPlaces<T>& places, const double* field, int j,
@@ -310,7 +307,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& tabl
   });
 }
 
-// The sum of the six neighbours of the cells of one parity in a row, from pair e on.
+// Sum of the six neighbours of the cells of one parity in a row, from pair e on.
 template <int T, int Depth>
 struct Neighbours {
   const double *left, *right, *below_y, *above_y, *below_z, *above_z;
@@ -326,7 +323,7 @@ struct Neighbours {
         below_z(field.pairs(parity, j, k - 1)),
         above_z(field.pairs(parity, j, k + 1)) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION Pack sum(int e) const {
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble sum(int e) const {
     return ((PackOf::load(left + e) + PackOf::load(right + e)) +
             (PackOf::load(below_y + e) + PackOf::load(above_y + e))) +
            (PackOf::load(below_z + e) + PackOf::load(above_z + e));
@@ -347,26 +344,26 @@ class InterpolatedRow {
     }
   }
 
-  // The even, and the odd, cells of the pairs from e on.
-  KOKKOS_FORCEINLINE_FUNCTION Pack even(int e) const { return between(e, 1); }
-  KOKKOS_FORCEINLINE_FUNCTION Pack odd(int e) const { return between(e, 3); }
+  // Even and odd cells of the pairs from e on.
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble even(int e) const { return between(e, 1); }
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble odd(int e) const { return between(e, 3); }
 
  private:
   static constexpr int width = PackOf::width, entries = CoarseBox<T>::row;
 
   // Coarse cells i - 2, ..., interpolated along y and z.
-  KOKKOS_FORCEINLINE_FUNCTION Pack along_x(int i) const {
-    const Pack near(0.75), far(0.25);
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble along_x(int i) const {
+    const SimdDouble near(0.75), far(0.25);
     return near * (near * PackOf::load(cc_ + i) + far * PackOf::load(cn_ + i)) +
            far * (near * PackOf::load(nc_ + i) + far * PackOf::load(nn_ + i));
   }
-  // A thread of several finds the few that it needs; one finds all of them once.
-  KOKKOS_FORCEINLINE_FUNCTION Pack at(int i) const {
+  // Value at i, computed when needed by one of several threads, or once by a single thread.
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble at(int i) const {
     if constexpr (k_one_thread) return PackOf::load(y_ + i);
-    else return i < entries ? along_x(i) : Pack(0.0);
+    else return i < entries ? along_x(i) : SimdDouble(0.0);
   }
-  KOKKOS_FORCEINLINE_FUNCTION Pack between(int e, int other) const {
-    return Pack(0.75) * at(e + 2) + Pack(0.25) * at(e + other);
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble between(int e, int other) const {
+    return SimdDouble(0.75) * at(e + 2) + SimdDouble(0.25) * at(e + other);
   }
 
   const double *cc_, *nc_, *cn_, *nn_;

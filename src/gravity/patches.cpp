@@ -4,7 +4,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "comm/ask.hpp"
 #include "comm/route.hpp"
 #include "mesh/device.hpp"
 
@@ -42,13 +41,13 @@ PatchDirectory::PatchDirectory(const Communicator& communicator,
   for (std::size_t n = 0; n < received.items.size(); ++n) {
     const Registration& r = received.items[n];
     const PatchFacts* known = entries_.find(r.patch);
-    PatchFacts facts = known ? *known : PatchFacts{};
+    PatchFacts attributes = known ? *known : PatchFacts{};
     if (!known || r.first_block < *first_blocks.find(r.patch)) {
-      facts.owner = received.sources[n];
+      attributes.owner = received.sources[n];
       first_blocks.insert(r.patch, r.first_block);
     }
-    facts.blocks += r.blocks;
-    entries_.insert(r.patch, facts);
+    attributes.blocks += r.blocks;
+    entries_.insert(r.patch, attributes);
   }
 }
 
@@ -67,11 +66,93 @@ std::vector<PatchFacts> PatchDirectory::ask(std::span<const Key> patches) const 
   });
 }
 
+// --- cubes and their copies --------------------------------------------------------------------
+
+PatchCopy SharedPatch::part(int side, int depth, std::int64_t offset) const {
+  const auto all = static_cast<std::int16_t>(side), near = static_cast<std::int16_t>(depth);
+  PatchCopy copy{slot, {all, all, all}, {0, 0, 0}, offset};
+  for (int n = 0; n < 27; ++n) {
+    if (!(directions >> n & 1)) continue;
+    const std::array<int, 3> towards{n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1};
+    for (int d = 0; d < 3; ++d) {
+      const auto begin = static_cast<std::int16_t>(towards[d] < 0 ? all - near : 0);
+      const auto end = static_cast<std::int16_t>(towards[d] > 0 ? near : all);
+      copy.begin[d] = std::min(copy.begin[d], begin);
+      copy.end[d] = std::max(copy.end[d], end);
+    }
+  }
+  return copy;
+}
+
+int CubeGrid::find(Key key) const {
+  const auto end = keys_.begin() + own_;
+  const auto found = std::lower_bound(keys_.begin(), end, key);
+  return found != end && *found == key ? static_cast<int>(found - keys_.begin()) : -1;
+}
+
+std::optional<Key> CubeGrid::neighbour(Key key, const std::array<int, 3>& offset) const {
+  BlockCoordinates extent;
+  for (int d = 0; d < 3; ++d) extent[d] = static_cast<BlockCoordinate>(extent_[d]);
+  return neighbour_key(key, offset, extent, periodic_);
+}
+
+std::vector<PatchFacts> CubeGrid::find_neighbours(const FactsOf& facts_of) {
+  struct Request {
+    Key key;
+    std::uint32_t directions;
+  };
+  KeyTable<std::int32_t> index;  // indices of other ranks' cubes
+  std::vector<Request> others;
+  tables_.resize(own_);
+  const auto for_neighbours = [&](auto&& visit) {
+    for (int slot = 0; slot < own_; ++slot)
+      for (int n = 0; n < 27; ++n)
+        visit(slot, n, neighbour(keys_[slot], {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}));
+  };
+  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
+    tables_[slot][n] = key ? find(*key) : -1;
+    if (!key || tables_[slot][n] >= 0) return;
+    if (!index.contains(*key)) {
+      index.insert(*key, static_cast<std::int32_t>(others.size()));
+      others.push_back({*key, 0});
+    }
+    others[*index.find(*key)].directions |= 1u << n;
+  });
+  std::vector<Key> questions;
+  for (const Request& other : others) questions.push_back(other.key);
+  const std::vector<PatchFacts> attributes = facts_of(questions);
+  std::vector<int> existing;
+  for (std::size_t n = 0; n < others.size(); ++n)
+    if (attributes[n].owner >= 0) existing.push_back(static_cast<int>(n));
+  std::sort(existing.begin(), existing.end(), [&](int a, int b) {
+    return std::tuple(attributes[a].owner, others[a].key) <
+           std::tuple(attributes[b].owner, others[b].key);
+  });
+  std::vector<std::int32_t> slot_of(others.size(), -1);
+  std::vector<int> owners;
+  std::vector<Request> requests;
+  std::vector<PatchFacts> of_copies;
+  for (const int n : existing) {
+    slot_of[n] = slots();
+    received_.push_back({attributes[n].owner, slot_of[n], others[n].directions});
+    keys_.push_back(others[n].key);
+    owners.push_back(attributes[n].owner);
+    requests.push_back(others[n]);
+    of_copies.push_back(attributes[n]);
+  }
+  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
+    if (key && tables_[slot][n] < 0) tables_[slot][n] = slot_of[*index.find(*key)];
+  });
+  const auto asked = route<Request>(communicator_, owners, requests);
+  for (std::size_t n = 0; n < asked.items.size(); ++n)
+    sent_.push_back({asked.sources[n], find(asked.items[n].key), asked.items[n].directions});
+  return of_copies;
+}
+
 // --- patches -----------------------------------------------------------------------------------
 
 LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
-    : communicator_(tree.communicator()),
-      level_(level),
+    : CubeGrid(tree.communicator(), level),
       side_(patch_side(tree.geometry(), level)),
       block_size_(tree.geometry().block_size()),
       piece_side_(std::min(side_, block_size_)),
@@ -87,15 +168,14 @@ LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
 }
 
 LevelPatches::LevelPatches(const LevelPatches& finer)
-    : communicator_(finer.communicator_),
-      level_(finer.level_),
+    : CubeGrid(finer.communicator_, finer.level_),
       side_(2),
       block_size_(1),
       piece_side_(1),
       cubes_(block_size_, side_),
-      periodic_(finer.periodic_),
       registrations_(touched_patches(blocks_of(finer))),
       directory_(communicator_, registrations_) {
+  periodic_ = finer.periodic_;
   for (int d = 0; d < 3; ++d) extent_[d] = finer.extent_[d] / 2;
   build(blocks_of(finer));
 }
@@ -115,22 +195,21 @@ std::vector<LevelPatches::Block> LevelPatches::blocks_of(const LevelPatches& fin
 void LevelPatches::build(const std::vector<Block>& blocks) {
   std::vector<Key> touched;
   for (const auto& r : registrations_) touched.push_back(r.patch);
-  const std::vector<PatchFacts> facts = directory_.ask(touched);
+  const std::vector<PatchFacts> attributes = directory_.ask(touched);
   std::vector<PatchFacts> own_facts;
   for (std::size_t n = 0; n < touched.size(); ++n)
-    if (facts[n].owner == communicator_.rank()) {
+    if (attributes[n].owner == communicator_.rank()) {
       keys_.push_back(touched[n]);
-      own_facts.push_back(facts[n]);
+      own_facts.push_back(attributes[n]);
     }
   own_ = static_cast<int>(keys_.size());
   fill_tables(own_facts);
-  exchange_copies();
-  match_pieces(blocks, touched, facts);
+  match_pieces(blocks, touched, attributes);
   if (side_ == k_largest_patch) number_strips();
   registrations_ = {};
 }
 
-// By key, because own blocks are.
+// Patches that own blocks touch, in the order of their keys, as own blocks are.
 std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
     const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
@@ -144,89 +223,21 @@ std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
   return all;
 }
 
-int LevelPatches::find(Key key) const {
-  const auto end = keys_.begin() + own_;
-  const auto found = std::lower_bound(keys_.begin(), end, key);
-  return found != end && *found == key ? static_cast<int>(found - keys_.begin()) : -1;
-}
-
-std::optional<Key> LevelPatches::neighbour(Key key, const std::array<int, 3>& offset) const {
-  BlockCoordinates extent;
-  for (int d = 0; d < 3; ++d) extent[d] = static_cast<BlockCoordinate>(extent_[d]);
-  return neighbour_key(key, offset, extent, periodic_);
-}
-
-void LevelPatches::fill_tables(const std::vector<PatchFacts>& own_facts) {
+void LevelPatches::fill_tables(std::vector<PatchFacts> attributes) {
+  const auto copies =
+      find_neighbours([this](const std::vector<Key>& keys) { return directory_.ask(keys); });
+  attributes.insert(attributes.end(), copies.begin(), copies.end());
   const int full = cubes_.blocks_in_cube();
-  KeyTable<std::int32_t> index;  // of other ranks' patches
-  std::vector<Key> others;
-  std::vector<std::uint32_t> directions;
-  tables_.resize(own_);
-  const auto for_neighbours = [&](auto&& visit) {
-    for (int slot = 0; slot < own_; ++slot)
-      for (int n = 0; n < 27; ++n)
-        visit(slot, n, neighbour(keys_[slot], {n % 3 - 1, n / 3 % 3 - 1, n / 9 - 1}));
-  };
-  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
-    tables_[slot][n] = key ? find(*key) : -1;
-    if (!key || tables_[slot][n] >= 0) return;
-    const std::int32_t* known = index.find(*key);
-    const int other = known ? *known : static_cast<int>(others.size());
-    if (!known) {
-      index.insert(*key, other);
-      others.push_back(*key);
-      directions.push_back(0);
-    }
-    directions[other] |= 1u << n;
-  });
-  const std::vector<PatchFacts> facts = directory_.ask(others);
-  std::vector<int> existing;
-  for (std::size_t n = 0; n < others.size(); ++n)
-    if (facts[n].owner >= 0) existing.push_back(static_cast<int>(n));
-  std::sort(existing.begin(), existing.end(), [&](int a, int b) {
-    return std::tuple(facts[a].owner, others[a]) < std::tuple(facts[b].owner, others[b]);
-  });
-  std::vector<std::int32_t> slot_of(others.size(), -1);
-  for (const int n : existing) {
-    slot_of[n] = slots();
-    received_.push_back({facts[n].owner, slot_of[n], directions[n]});
-    keys_.push_back(others[n]);
-  }
   masked_.assign(own_, 0);
-  for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
-    std::int32_t& entry = tables_[slot][n];
-    int blocks = 0;
-    if (entry >= 0) {
-      blocks = own_facts[entry].blocks;
-    } else if (key) {
-      const int other = *index.find(*key);
-      entry = slot_of[other];
-      blocks = facts[other].blocks;
-    }
-    if (blocks < full) masked_[slot] = 1;
-  });
+  for (int slot = 0; slot < own_; ++slot)
+    for (const std::int32_t next : tables_[slot])
+      if (next < 0 || attributes[next].blocks < full) masked_[slot] = 1;
   any_masked_ = communicator_.any(
       std::any_of(masked_.begin(), masked_.end(), [](std::uint8_t masked) { return masked != 0; }));
 }
 
-void LevelPatches::exchange_copies() {
-  struct Request {
-    Key key;
-    std::uint32_t directions;
-  };
-  std::vector<int> owners;
-  std::vector<Request> requests;
-  for (const SharedPatch& copy : received_) {
-    owners.push_back(copy.rank);
-    requests.push_back({keys_[copy.slot], copy.directions});
-  }
-  const auto asked = route<Request>(communicator_, owners, requests);
-  for (std::size_t n = 0; n < asked.items.size(); ++n)
-    sent_.push_back({asked.sources[n], find(asked.items[n].key), asked.items[n].directions});
-}
-
 void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
-                                const std::vector<PatchFacts>& facts) {
+                                const std::vector<PatchFacts>& attributes) {
   struct Announcement {
     Key patch;
     std::array<std::int16_t, 3> in_patch;
@@ -234,7 +245,7 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
   std::vector<Piece> leaving;
   std::vector<int> owners;
   std::vector<Announcement> announcements;
-  std::size_t at = 0;  // in `touched`, which is in the order of this loop
+  std::size_t at = 0;  // index in `touched`, which is in the order of this loop
   for (const auto& [slot, key] : blocks) {
     for (int n = 0; n < cubes_.cubes_in_block(); ++n) {
       const Key patch = cubes_.key_of(key, n);
@@ -246,12 +257,12 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
         piece.in_block[d] = static_cast<std::int16_t>(in_block[d] * piece_side_);
         piece.in_patch[d] = static_cast<std::int16_t>(in_patch[d] * piece_side_);
       }
-      if (facts[at].owner == communicator_.rank()) {
+      if (attributes[at].owner == communicator_.rank()) {
         piece.patch = find(patch);
         local_.push_back(piece);
       } else {
         leaving.push_back(piece);
-        owners.push_back(facts[at].owner);
+        owners.push_back(attributes[at].owner);
         announcements.push_back({patch, piece.in_patch});
       }
     }

@@ -1,43 +1,50 @@
-// The cells of one level as the multigrid solver sees them: patches of T^3 cells, T = 16 wherever
-// the level's extents allow it, whatever the size of the mesh's blocks. A patch joins the blocks
-// under one ancestor (small blocks) or is a part of one (large blocks), and belongs to one rank:
-// the owner of the block with its lowest key. Cells of a patch that no block covers are masked.
+// Patches of one level for the multigrid solver: T^3 cells, T = 16 wherever the level's extents
+// allow it, for any size of the mesh's blocks. A patch joins the blocks under one ancestor (small
+// blocks) or is a part of one (large blocks), and belongs to one rank: the owner of the block with
+// its lowest key. Cells of a patch that no block covers are masked.
 //
-// Coarser multigrid grids keep the patches and halve their cells, 16, 8, 4, 2, so that coarsening
+// Coarser multigrid grids keep the patches and halve their side, 16, 8, 4, 2, so that coarsening
 // needs no exchange and all grids share the tables built here, once per regrid.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "comm/exchanger.hpp"
-#include "mesh/cubes.hpp"
-#include "mesh/tiles.hpp"
+#include "mesh/geometry.hpp"
+#include "mesh/launch.hpp"
 #include "mesh/tree.hpp"
 
 namespace octant::gravity {
 
 using mesh::DeviceArray;
+using mesh::for_items;
+using mesh::for_rows_of;
+using mesh::for_teams;
+using mesh::in_team;
+using mesh::Team;
 
-// The patches around a patch, [z][y][x] of offsets -1, 0, 1; -1 where there is none.
+// Slots of the patches around a patch, [z][y][x] of offsets -1, 0, 1; -1 if there is none.
 using PatchTable = std::array<std::int32_t, 27>;
 
 inline constexpr int k_largest_patch = 16;
 
 inline std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
 
-// Patches of 16^3 cells are filled to a tenth or a half where blocks are small. Fields have memory
-// only for those strips, of this many rows along x that follow each other along y, that blocks lie
-// in; other cells are 0.
+// Rows in a strip. Patches of 16^3 cells are filled to a tenth or a half if blocks are small.
+// Fields have memory only for strips that contain blocks, of this many rows along x that follow
+// each other along y; other cells are 0.
 inline constexpr int k_strip = 4;
 
-// By [k][j / k_strip], which of all strips of a field it is; -1: none. A patch that blocks fill
-// lies in a field as [k][j][split i], as patches of fewer cells do.
+// Indices of a patch's strips among all strips of a field, by [k][j / k_strip]; -1: none. A patch
+// that blocks fill lies in a field as [k][j][split i], as smaller patches do.
 using StripTable = std::array<std::int32_t, k_largest_patch * k_largest_patch / k_strip>;
 
-// Where row (j, k) of a patch begins in a field with `side`^3 cells per patch; negative: nowhere.
+// Position of row (j, k) of a patch in a field with `side`^3 cells per patch; negative: none.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, int side,
                                                       std::int64_t slot, int j, int k) {
   if (side < k_largest_patch) return ((slot * side + k) * side + j) * side;
@@ -46,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, 
   return strip < 0 ? -1 : (strip * k_strip + row % k_strip) * k_largest_patch;
 }
 
-// The row in a field; null: nowhere.
+// Pointer to the row in a field; null: none.
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value* row_of(const StripTable* strips, int side, Value* field,
                                           std::int64_t slot, int j, int k) {
@@ -54,26 +61,26 @@ KOKKOS_FORCEINLINE_FUNCTION Value* row_of(const StripTable* strips, int side, Va
   return place < 0 ? nullptr : field + place;
 }
 
-// The largest power of two, at most 16, that divides the cells of a level along every axis.
+// Returns the largest power of two, at most 16, that divides the cells of a level along every axis.
 int patch_side(const mesh::Geometry& geometry, int level);
 
-// What every rank can ask about a patch: its owner (-1: there is no such patch) and how many of
-// the mesh's blocks lie in it.
+// Public properties of a patch: its owner (-1: there is no such patch) and the number of the mesh's
+// blocks in it.
 struct PatchFacts {
   std::int32_t owner = -1, blocks = 0;
 };
 
-// Who owns the patches of one level; spread over all ranks by a hash of the key.
+// Directory of patch owners of one level, distributed over all ranks by a hash of the key.
 class PatchDirectory {
  public:
   struct Registration {
     Key patch, first_block;
     std::int32_t blocks;
   };
-  // Collective. A patch goes to the rank that registers the lowest block in it.
+  // Assigns each patch to the rank that registers the lowest block in it. Collective.
   PatchDirectory(const Communicator& communicator, std::span<const Registration> registrations);
 
-  // Collective; answers in the order of `patches`.
+  // Returns the facts in the order of `patches`. Collective.
   std::vector<PatchFacts> ask(std::span<const Key> patches) const;
 
  private:
@@ -83,71 +90,116 @@ class PatchDirectory {
   KeyTable<PatchFacts> entries_;
 };
 
-// A cube of cells that is a part of both a block and a patch. `patch` or `block` is -1 where the
-// other side of the copy is a message.
+// Cube of cells that is a part of both a block and a patch. `patch` or `block` is -1 if the other
+// side of the copy is a message.
 struct Piece {
   std::int32_t block, patch;
-  std::array<std::int16_t, 3> in_block, in_patch;  // its lower corner
+  std::array<std::int16_t, 3> in_block, in_patch;  // lower corner
 };
 
-// A patch of which another rank keeps a copy, or the copy itself: the directions (bits of a
-// PatchTable's entries) in which it lies from the patches that read it.
+// Part of a cube of which other ranks hold a copy, or the copy: lower corner included, upper corner
+// excluded, in cells or, for bricks, in parents; with its offset in a message.
+struct PatchCopy {
+  std::int32_t slot;
+  std::array<std::int16_t, 3> begin, end;
+  std::int64_t offset;
+
+  // Number of rows along x, coordinates of row n in the patch, and its position in the message.
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return (end[1] - begin[1]) * (end[2] - begin[2]); }
+  KOKKOS_FORCEINLINE_FUNCTION int j(int n) const { return begin[1] + n % (end[1] - begin[1]); }
+  KOKKOS_FORCEINLINE_FUNCTION int k(int n) const { return begin[2] + n / (end[1] - begin[1]); }
+  KOKKOS_FORCEINLINE_FUNCTION int length() const { return end[0] - begin[0]; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(int n) const { return offset + n * length(); }
+};
+
+// Cube of which another rank holds a copy, or the copy itself. `directions` are those from reading
+// cubes to this one (bits of a PatchTable's entries).
 struct SharedPatch {
   int rank;
   std::int32_t slot;
   std::uint32_t directions;
+
+  // Returns the box around all parts of a cube of `side` read to this depth in any direction.
+  PatchCopy part(int side, int depth, std::int64_t offset) const;
 };
 
-// The patches of one level on one rank: own ones by key in slots 0..own()-1, then copies of other
-// ranks' patches. Collective to build.
-class LevelPatches {
+// Equal cubes that tile a level, patches of multigrid or bricks of the fast multipole method, on
+// one rank: own ones by key in slots 0..own()-1, then copies of other ranks' cubes around them.
+class CubeGrid {
  public:
-  LevelPatches(const mesh::Tree& tree, int level);
-
-  // The patches of 2^3 cells of which each is one of the finer patches, in whose slots pieces have
-  // their blocks.
-  explicit LevelPatches(const LevelPatches& finer);
-
   int level() const { return level_; }
-  int side() const { return side_; }              // T
-  int piece_side() const { return piece_side_; }  // cells along the edge of a Piece
   int own() const { return own_; }
   int slots() const { return static_cast<int>(keys_.size()); }
   Key key(int slot) const { return keys_[slot]; }
-  std::array<std::int64_t, 3> extent() const { return extent_; }  // in patches
+  std::array<std::int64_t, 3> extent() const { return extent_; }  // in cubes
   const std::array<bool, 3>& periodic() const { return periodic_; }
   const Communicator& communicator() const { return communicator_; }
-  const PatchDirectory& directory() const { return directory_; }
+  // Surrounding cubes, by own slot.
   const std::vector<PatchTable>& tables() const { return tables_; }
-  // Slot of an own patch, or -1.
+  // Slot of an own cube, or -1.
   int find(Key key) const;
+  // Returns the adjacent cube in this direction; none beyond a boundary that is not periodic.
+  std::optional<Key> neighbour(Key key, const std::array<int, 3>& offset) const;
 
-  // By slot, of patches of 16^3 cells: where fields hold them. Copies have all their strips.
+  // Cubes sent to other ranks, and the copies received, each by rank and in the same order.
+  const std::vector<SharedPatch>& sent() const { return sent_; }
+  const std::vector<SharedPatch>& received() const { return received_; }
+
+ protected:
+  CubeGrid(const Communicator& communicator, int level)
+      : communicator_(communicator), level_(level) {}
+  ~CubeGrid() = default;
+  CubeGrid(CubeGrid&&) = default;
+  CubeGrid& operator=(CubeGrid&&) = default;
+  CubeGrid(const CubeGrid&) = default;
+
+  // Fills the tables and appends copies to the keys, once own ones are known. `facts_of` answers in
+  // the order of keys. Returns the facts of the copies. Collective.
+  using FactsOf = std::function<std::vector<PatchFacts>(const std::vector<Key>&)>;
+  std::vector<PatchFacts> find_neighbours(const FactsOf& facts_of);
+
+  Communicator communicator_;
+  int level_;
+  std::array<std::int64_t, 3> extent_{};
+  std::array<bool, 3> periodic_{};
+  int own_ = 0;
+  std::vector<Key> keys_;
+  std::vector<PatchTable> tables_;
+  std::vector<SharedPatch> sent_, received_;
+};
+
+// Patches of one level on one rank. Collective to build.
+class LevelPatches : public CubeGrid {
+ public:
+  LevelPatches(const mesh::Tree& tree, int level);
+
+  // Builds the coarser patches of 2^3 cells, each of which is a patch of `finer`; blocks of pieces
+  // are slots of `finer`.
+  explicit LevelPatches(const LevelPatches& finer);
+
+  int side() const { return side_; }              // T
+  int piece_side() const { return piece_side_; }  // cells along the edge of a Piece
+  const PatchDirectory& directory() const { return directory_; }
+
+  // Strips by slot, for patches of 16^3 cells. Copies have all their strips.
   const DeviceArray<const StripTable>& strips() const { return strips_; }
-  // The values of a field with `side`^3 cells per patch.
+  // Number of values of a field with `side`^3 cells per patch.
   std::int64_t values(int side) const {
     return side < k_largest_patch ? slots() * cells_of(side) : values_;
   }
 
-  // By own slot: whether some cell of the patch or of those around it is masked.
+  // Flag by own slot: a cell of the patch or of a neighbouring patch is masked.
   const std::vector<std::uint8_t>& masked() const { return masked_; }
   bool any_masked() const { return any_masked_; }  // on any rank
 
-  // Patches sent to other ranks, and the copies received, each by rank and in the same order.
-  const std::vector<SharedPatch>& sent() const { return sent_; }
-  const std::vector<SharedPatch>& received() const { return received_; }
-
-  // Pieces of own blocks in own patches; in other ranks' patches (by rank); and pieces of other
-  // ranks' blocks in own patches (by rank).
+  // Pieces of own blocks in own patches; of own blocks in other ranks' patches (by rank); and of
+  // other ranks' blocks in own patches (by rank).
   const std::vector<Piece>& local_pieces() const { return local_; }
   const std::vector<Piece>& leaving_pieces() const { return leaving_; }
   const std::vector<Piece>& arriving_pieces() const { return arriving_; }
   const ExchangePlan& piece_plan() const { return *piece_plan_; }
 
-  // The patch next to this one in the given direction; none beyond a boundary that is not periodic.
-  std::optional<Key> neighbour(Key key, const std::array<int, 3>& offset) const;
-
-  // Of tables and lists on this rank.
+  // Memory of tables and lists on this rank.
   std::int64_t bytes() const;
 
  private:
@@ -158,30 +210,22 @@ class LevelPatches {
   static std::vector<Block> blocks_of(const mesh::TreeLevel& blocks);
   static std::vector<Block> blocks_of(const LevelPatches& finer);
   void build(const std::vector<Block>& blocks);
-  void fill_tables(const std::vector<PatchFacts>& facts);
-  void exchange_copies();
+  void fill_tables(std::vector<PatchFacts> attributes);  // `facts` are those of own patches
   void match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
-                    const std::vector<PatchFacts>& facts);
+                    const std::vector<PatchFacts>& attributes);
   void number_strips();
   std::vector<PatchDirectory::Registration> touched_patches(const std::vector<Block>& blocks) const;
 
-  Communicator communicator_;
-  int level_, side_, block_size_, piece_side_;
-  mesh::Cubes cubes_;  // the patches
-  std::array<std::int64_t, 3> extent_;
-  std::array<bool, 3> periodic_;
+  int side_, block_size_, piece_side_;
+  mesh::Cubes cubes_;  // patches in blocks
   std::vector<PatchDirectory::Registration> registrations_;
   PatchDirectory directory_;
-  int own_ = 0;
-  std::vector<Key> keys_;
-  std::vector<PatchTable> tables_;
   std::vector<std::uint8_t> masked_;
   bool any_masked_ = false;
-  std::vector<SharedPatch> sent_, received_;
   std::vector<Piece> local_, leaving_, arriving_;
   std::unique_ptr<ExchangePlan> piece_plan_;
   DeviceArray<const StripTable> strips_;
-  std::int64_t values_ = 0;  // of a field of the finest grid, if it has strips
+  std::int64_t values_ = 0;  // values of the finest grid's fields, if it has strips
 };
 
 }  // namespace octant::gravity

@@ -1,7 +1,7 @@
-// A potential solver: how the potential and the force of all mass are found on every level. What is
-// stored of them, and what they do to gas and particles, is not its business.
+// Interface of potential solvers, which compute the potential and the force of all mass on every
+// level. Their storage and their action on gas and particles are separate.
 //
-// Adding one takes one file in gravity/, with a class and potential_solver_kind() of it, and its
+// A new solver is one file in gravity/, with a class and potential_solver_kind() of it, and its
 // name in the list of potential_solvers.cpp. gravity/multigrid.cpp is one.
 #pragma once
 
@@ -28,11 +28,11 @@ class PatchLevels;
 class StoredPotential;
 struct GravityOptions;
 
-// What a mode of wave number k (2 pi / wavelength, in code length) of the potential is multiplied
-// by at scale factor a: modified gravity, massive neutrinos, smoothing.
+// Factor of the potential of a mode of wavenumber k (2 pi / wavelength, in code length) at scale
+// factor a: modified gravity, massive neutrinos, smoothing.
 using TransferFunction = std::function<double(double k, double a)>;
 
-// What a solver works on. All but the options, which it copies, outlives it.
+// Data that a solver uses. All but the options, which it copies, outlive it.
 struct SolverSetting {
   const GravityOptions& options;
   const CommOptions& comm_options;
@@ -43,11 +43,11 @@ struct SolverSetting {
   mesh::FieldPool& pool;
 };
 
-// What attracts at the time of a solve.
+// Gravitating matter at the time of a solve.
 struct Sources {
-  std::function<mesh::LentField(int level)> density;  // of own blocks
-  double mean = 0.0;                                  // of it, in a periodic domain
-  double constant = 1.0;                              // Newton's
+  std::function<mesh::LentField(int level)> density;  // density of own blocks
+  double mean = 0.0;                                  // its mean, in a periodic domain
+  double constant = 1.0;                              // Newton's constant
   double scale_factor = 1.0;
 };
 
@@ -55,7 +55,7 @@ struct LevelRange {
   int first, last;
 };
 
-// How a solve went. Norms are root mean squares over the domain's cells of the level.
+// Result of a solve. Norms are root mean squares over the domain's cells of the level.
 struct SolveReport {
   int cycles = 0;
   double first_residual = 0.0, residual = 0.0;  // before and after, relative to the reference
@@ -64,44 +64,45 @@ struct SolveReport {
   std::int64_t rounds = 0;   // halo exchanges on the finest grid
 };
 
-// All functions are collective, but solves_single_levels() and report().
+// All functions but solves_single_levels() and report() are collective.
 class PotentialSolver {
  public:
   virtual ~PotentialSolver() = default;
 
-  // Whether a level can be solved at each of its own steps, by itself, from what is stored of the
-  // coarser one. A solver that cannot is always asked for a level together with all finer ones, and
-  // finds their potential from the density of all levels, as it is.
+  // Returns true if a level can be solved at each of its own steps, separately, from the stored
+  // potential of the coarser one. Other solvers always solve a level together with all finer ones,
+  // from the present density of all levels.
   virtual bool solves_single_levels() const = 0;
 
-  // Called before anything else, and whenever blocks were made, removed or moved.
+  // Called before anything else, and whenever blocks were created, removed or moved.
   virtual void connect() = 0;
 
-  // Called before a solve that includes the base level, and after a restart: measures what solves
-  // of finer levels must know of the whole domain.
+  // Called before a solve that includes the base level, and after a restart: measures domain-wide
+  // data for solves of finer levels.
   virtual void measure(const Sources& /*sources*/) {}
 
   // Sets the potential and the acceleration of own blocks of these levels (StoredPotential::field),
-  // and no others. They hold for StoredPotential::times; what is stored as the potential is a
-  // guess. The acceleration need not be the gradient of the potential. Throws RunError where there
-  // is no solution.
+  // and no others, at the times StoredPotential::times. The stored potential is the initial guess.
+  // The acceleration need not be the gradient of the potential. Throws RunError if there is no
+  // solution.
   virtual SolveReport solve(LevelRange levels, const Sources& sources) = 0;
 
-  // The energy of the field in every cell of a level's own blocks that its forces do not see, where
-  // they are not the gradient of the potential: what mass can do there is that much less than half
-  // of itself times the potential. False if there is none. After solving for the level's time.
+  // Sets the energy of the field in every cell of a level's own blocks that forces do not represent
+  // if they are not the gradient of the potential: half of mass times potential exceeds the
+  // possible work by this. Returns false if there is none. Called after a solve for the level's
+  // time.
   virtual bool find_unfelt_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
     return false;
   }
 
   // Guesses both potentials of new blocks of a level for the level's times, from the coarser level,
-  // which was solved for. Unless a solver does better, they are 0.
+  // which was solved for. The default is 0.
   virtual void guess(int level, const mesh::CellRange& blocks);
 
-  // Lets the potential be multiplied, mode by mode. Throws InputError where it cannot be.
+  // Multiplies the potential, mode by mode. Throws InputError if the solver does not support this.
   virtual void set_transfer(TransferFunction transfer);
 
-  // A line for the log about the solves of a level so far; empty if there is nothing to say.
+  // Returns a log line about the solves of a level so far; empty if there is nothing to report.
   virtual std::string report(int /*level*/) const { return {}; }
 
  protected:
@@ -112,18 +113,18 @@ class PotentialSolver {
   StoredPotential& stored_;
 };
 
-// A choice of gravity.solver: its own parameters, and what makes a solver by them.
+// Choice of gravity.solver: its parameters, and a factory for the solver.
 class PotentialSolverKind {
  public:
   virtual ~PotentialSolverKind() = default;
   virtual const char* name() const = 0;
   virtual void declare(ParameterSchema& schema) = 0;
-  // Throws InputError where domain, options and parameters do not fit. Collective.
+  // Throws InputError if domain, options and parameters are incompatible. Collective.
   virtual std::unique_ptr<PotentialSolver> make(const SolverSetting& setting) const = 0;
 };
 
-// The kind of a class that has a `name`, a struct `Parameters` with declare(), and a constructor
-// from both parameters and setting.
+// Kind of a class that has a `name`, a struct `Parameters` with declare(), and a constructor from
+// both parameters and setting.
 template <class Solver>
 class SolverKind final : public PotentialSolverKind {
  public:
@@ -141,7 +142,7 @@ class SolverKind final : public PotentialSolverKind {
 template <class Solver>
 std::unique_ptr<PotentialSolverKind> potential_solver_kind();
 
-// Every choice of gravity.solver.
+// Returns all choices of gravity.solver.
 std::vector<std::unique_ptr<PotentialSolverKind>> potential_solver_kinds();
 
 }  // namespace octant::gravity

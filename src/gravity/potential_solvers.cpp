@@ -13,7 +13,7 @@ struct KindList {
   }
 };
 
-// In the order in which the manual lists them.
+// All solvers, in the order in which the manual lists them.
 using PotentialSolvers = KindList<class Multigrid, class Fmm>;
 
 std::vector<std::unique_ptr<PotentialSolverKind>> potential_solver_kinds() {

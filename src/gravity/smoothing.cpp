@@ -1,26 +1,26 @@
-#include "gravity/smoothing.hpp"
+#include "gravity/level_solver.hpp"
 
 #include <algorithm>
 
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "gravity/patch_scratch.hpp"
 
 namespace octant::gravity {
 
 namespace {
 
-// What is in reach of a patch: no masked cell; masked cells among others of d = 6, as on the finest
-// grid; or cells each with a d of its own.
+// Masked cells in reach of a patch: none; some, among others with d = 6, as on the finest grid; or
+// cells each with its own d.
 enum class Reach { open, masked, weighted };
 
-// The cells that a pass works on.
+// Cells that a pass updates.
 template <Reach R, int T>
 struct Swept {
   PatchMask<T> mask;
 
-  // The rows of a plane with such cells, within a depth of 2; what is read for them; and what rows
-  // of a plane of the coarse grid they are interpolated from.
+  // Rows of a plane with such cells, within a depth of 2; rows that are read for them; and rows of
+  // a coarse plane from which they are interpolated.
   KOKKOS_FORCEINLINE_FUNCTION RowSet rows(int k) const {
     if constexpr (R != Reach::open) return mask.rows->of(k);
     return k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
@@ -37,14 +37,15 @@ struct Swept {
     if constexpr (R != Reach::open) return mask.pairs(parity, j, k);
     return ~std::uint32_t{0};
   }
-  // Of the pack from pair e on: `yes` where cells whose bits are set in `pairs` are swept.
-  KOKKOS_FORCEINLINE_FUNCTION static Pack choose(std::uint32_t pairs, int e, Pack yes, Pack no) {
+  // Selects `yes`, in the pack from pair e on, for updated cells (bits set in `pairs`), else `no`.
+  KOKKOS_FORCEINLINE_FUNCTION static SimdDouble choose(std::uint32_t pairs, int e, SimdDouble yes,
+                                                       SimdDouble no) {
     if constexpr (R == Reach::open) return yes;
     return select(lanes_of(pairs >> (e + 2)), yes, no);
   }
 };
 
-// The team's scratch of a pass: phi, f and, of weighted patches, the diagonal.
+// Scratch memory of a pass: phi, f and, for weighted patches, the diagonal.
 template <Reach R, int T, int Depth>
 struct PassScratch {
   PatchScratch<T, Depth> phi;
@@ -59,7 +60,7 @@ struct PassScratch {
            (R == Reach::weighted ? 2 : 1) * PatchScratch<T, 2>::bytes();
   }
 
-  // Of f, and of what it is divided by.
+  // Gathers a row of f and, for weighted patches, of the diagonal.
   template <class Part>
   KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const Part& part, const GridView& grid,
                                                    const RowPlaces<T>& places, int j, int k) const {
@@ -68,7 +69,7 @@ struct PassScratch {
   }
 };
 
-// Over-relaxed Gauss-Seidel on the cells of one colour in a row, and to `Within` cells beside it.
+// Over-relaxed Gauss-Seidel on cells of one colour in a row, and up to `Within` cells beside it.
 template <int Within, Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swept,
                                        const PassScratch<R, T, Depth>& at, int colour, int j,
@@ -81,16 +82,16 @@ KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swep
   const std::uint32_t pairs = swept.pairs(parity, j, k);
   constexpr int beside = Within > 0 ? 2 : 0;
   for_pairs(part, -beside, T / 2 + 2 * beside, [&](int e) OCTANT_INLINE_LAMBDA {
-    Pack weight(k_relaxation / 6.0);
-    if constexpr (R == Reach::weighted) weight = Pack(k_relaxation) / PackOf::load(d + e);
-    const Pack old = PackOf::load(centre + e);
-    const Pack pull = (around.sum(e) - PackOf::load(source + e)) * weight;
-    const Pack relaxed = Pack(1.0 - k_relaxation) * old + pull;
+    SimdDouble weight(k_relaxation / 6.0);
+    if constexpr (R == Reach::weighted) weight = SimdDouble(k_relaxation) / PackOf::load(d + e);
+    const SimdDouble old = PackOf::load(centre + e);
+    const SimdDouble pull = (around.sum(e) - PackOf::load(source + e)) * weight;
+    const SimdDouble relaxed = SimdDouble(1.0 - k_relaxation) * old + pull;
     PackOf::store(centre + e, swept.choose(pairs, e, relaxed, old));
   });
 }
 
-// All such rows of a plane.
+// Relaxes all such rows of a plane.
 template <int Within, Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void relax_plane(const Part& part, const Swept<R, T>& swept,
                                              const PassScratch<R, T, Depth>& at, int colour,
@@ -100,23 +101,24 @@ KOKKOS_FORCEINLINE_FUNCTION void relax_plane(const Part& part, const Swept<R, T>
 }
 
 template <Reach R, int T>
-KOKKOS_FORCEINLINE_FUNCTION Pack residual(const Swept<R, T>& swept, const PassScratch<R, T, 3>& at,
-                                          int parity, int j, int k, int e) {
-  const Pack around =
+KOKKOS_FORCEINLINE_FUNCTION SimdDouble residual(const Swept<R, T>& swept,
+                                                const PassScratch<R, T, 3>& at, int parity, int j,
+                                                int k, int e) {
+  const SimdDouble around =
       PackOf::load(at.f.pairs(parity, j, k) + e) - Neighbours<T, 3>(at.phi, parity, j, k).sum(e);
-  Pack d(6.0);
+  SimdDouble d(6.0);
   if constexpr (R == Reach::weighted) d = PackOf::load(at.diagonal.pairs(parity, j, k) + e);
   return swept.choose(swept.pairs(parity, j, k), e,
-                      around + d * PackOf::load(at.phi.pairs(parity, j, k) + e), Pack(0.0));
+                      around + d * PackOf::load(at.phi.pairs(parity, j, k) + e), SimdDouble(0.0));
 }
 
-// Squares of residuals of a coarse row's cells: their sum where one thread does the row, otherwise
-// each alone, to be added up in the same order.
+// Number of norms per coarse row: one sum of squared residuals if a single thread handles the row,
+// otherwise one per coarse cell, to be added in the same order.
 template <int C>
 inline constexpr int norms_of_row = k_one_thread ? 1 : C;
 
-// A row of the coarse right-hand side, which is 4 times the mean residual, because h^2 is 4 times
-// as large; and the sum of the squares of the residual.
+// Computes a row of the coarse right-hand side, 4 times the mean residual because h^2 is 4 times as
+// large, and the sum of the squares of the residual.
 template <Reach R, int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept<R, T>& swept,
                                                    const PassScratch<R, T, 3>& at, int j, int k,
@@ -124,11 +126,11 @@ KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept
   constexpr int C = T / 2, width = PackOf::width;
   double norm = 0.0;
   for_pairs(part, 0, C, [&](int e) OCTANT_INLINE_LAMBDA {
-    Pack sum(0.0), squares(0.0);
+    SimdDouble sum(0.0), squares(0.0);
     for (int line = 0; line < 4; ++line) {
       const int jf = 2 * j + (line & 1), kf = 2 * k + (line >> 1);
-      const Pack even = residual(swept, at, 0, jf, kf, e);
-      const Pack odd = residual(swept, at, 1, jf, kf, e);
+      const SimdDouble even = residual(swept, at, 0, jf, kf, e);
+      const SimdDouble odd = residual(swept, at, 1, jf, kf, e);
       sum = sum + (even + odd);
       squares = squares + (even * even + odd * odd);
     }
@@ -141,8 +143,8 @@ KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept
   if constexpr (k_one_thread) norms[0] = norm;
 }
 
-// The rows of a plane. Rows without cells become 0; on the finest grid only those that are read for
-// others, whereas the finer grid interpolates from any row of a coarse one.
+// Writes the rows of a plane. Rows without active cells become 0; on the finest grid only those
+// read for others, on coarse grids all, because the finer grid interpolates from any of them.
 template <Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Part& part, const Swept<R, T>& swept,
                                              const PatchScratch<T, Depth>& phi, int k,
@@ -161,8 +163,8 @@ KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Part& part, const Swept<R, T>
   });
 }
 
-// Two planes, k - 1 and k, of the residual: a plane of the coarse right-hand side. `norms`: by
-// coarse row.
+// Restricts the residual in planes k - 1 and k to a plane of the coarse right-hand side. `norms`
+// are by coarse row.
 template <Reach R, int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Part& part, const Swept<R, T>& swept,
                                                 const PassScratch<R, T, 3>& at, int k,
@@ -193,10 +195,10 @@ void for_patches(const char* name, const PatchGroup& group, const Body& body) {
     return std::max(Open::level == level ? Open::bytes : 0,
                     Other::level == level ? Other::bytes : 0);
   };
-  TeamPolicy policy = teams(group.count(), scratch(1), 32 * Open::side);
-  policy.set_scratch_size(0, Kokkos::PerTeam(scratch(0)));
-  Kokkos::parallel_for(
-      name, policy, KOKKOS_LAMBDA(const Team& team) {
+  for_teams(
+      name, group.count(),
+      {.scratch = scratch(1), .near_scratch = scratch(0), .threads = 32 * Open::side},
+      KOKKOS_LAMBDA(const Team& team) {
         const int n = team.league_rank();
         body(team, patches(n), n < open);
       });
@@ -253,12 +255,12 @@ struct Descent {
   }
 
  private:
-  // Each row's squares first, then the rows: in the same order by one thread and by many.
+  // Sums each row's squares first, then the rows: the same order for one thread and for many.
   KOKKOS_FORCEINLINE_FUNCTION static void add_up(const Team& team, double* row_norms,
                                                  double& norm) {
     constexpr int of_row = norms_of_row<C>;
     if constexpr (of_row > 1) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, C * C), [&](int row) {
+      in_team(team, C * C, [&](int row) {
         double sum = 0.0;
         for (int e = 0; e < of_row; ++e) sum += row_norms[row * of_row + e];
         row_norms[row * of_row] = sum;
@@ -283,7 +285,7 @@ void descend_patches(const GridView& grid, const PatchGroup& group, bool from_ze
       });
 }
 
-// Adds the interpolated coarse correction to a row.
+// Adds the prolonged coarse correction to a row.
 template <Reach R, int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& swept,
                                          const CoarseBox<T>& coarse, const PatchScratch<T, 2>& phi,
@@ -291,18 +293,19 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& sw
   const InterpolatedRow<T> correction(coarse, j, k);
   double *even = phi.pairs(0, j, k), *odd = phi.pairs(1, j, k);
   const std::uint32_t even_pairs = swept.pairs(0, j, k), odd_pairs = swept.pairs(1, j, k);
-  const auto add = [&](double* to, std::uint32_t pairs, int e, Pack value) OCTANT_INLINE_LAMBDA {
-    const Pack old = PackOf::load(to + e);
-    PackOf::store(to + e, swept.choose(pairs, e, old + value, old));
-  };
+  const auto add = [&](double* to, std::uint32_t pairs, int e, SimdDouble value)
+                       OCTANT_INLINE_LAMBDA {
+                         const SimdDouble old = PackOf::load(to + e);
+                         PackOf::store(to + e, swept.choose(pairs, e, old + value, old));
+                       };
   for_pairs(part, -1, T / 2 + 2, [&](int e) OCTANT_INLINE_LAMBDA {
     add(even, even_pairs, e, correction.even(e));
     add(odd, odd_pairs, e, correction.odd(e));
   });
 }
 
-// `Count` cells from cell `First` on of a row of C cells, in natural order; zeros where there is no
-// row.
+// Copies `Count` cells from cell `First` on of a row of C cells, in natural order; zeros if there
+// is no row.
 template <int C, int First, int Count>
 KOKKOS_FORCEINLINE_FUNCTION void join_cells(const double* from, double* to) {
   double values[Count] = {};
@@ -326,8 +329,8 @@ KOKKOS_FORCEINLINE_FUNCTION void join_lines(const PartOfRow<Threads>& part, cons
   }
 }
 
-// A row of the coarse cells around a patch, in natural order, from the coarse grid of C^3 cells per
-// patch.
+// Gathers a row of the coarse cells around a patch, in natural order, from the coarse grid of C^3
+// cells per patch.
 template <int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const Part& part, const PatchTable& table,
                                                    const double* field, int j, int k, double* box) {
@@ -401,7 +404,7 @@ std::int64_t cells_of(const GridView& grid, const PatchGroup& group) {
   return std::int64_t{group.count()} * grid.side * grid.side * grid.side;
 }
 
-// Calls body with what is in reach of the patches that are not open, and their side, as types.
+// Calls body with the Reach of patches that are not open, and the patches' side, as types.
 template <class Body>
 void with_kind(const GridView& grid, const PatchGroup& group, const Body& body) {
   const auto with_side = [&](auto reach) {
@@ -423,8 +426,8 @@ void descend(const GridView& grid, const PatchGroup& group, bool from_zero, doub
              double* norms) {
   if (group.count() == 0) return;
   // phi and f are read, phi and an eighth as many coarse f written. A cell is relaxed (9), its
-  // residual found (8), and that and its square are added up.
-  announce_kernel("gravity: descend", cells_of(grid, group), {from_zero ? 17.0 : 25.0, 20.0});
+  // residual computed (8), and that and its square are summed.
+  record_kernel_work("gravity: descend", cells_of(grid, group), {from_zero ? 17.0 : 25.0, 20.0});
   with_kind(grid, group, [&](auto reach, auto T) {
     descend_patches<reach.value, T.value>(grid, group, from_zero, coarse_f, norms);
   });
@@ -432,9 +435,9 @@ void descend(const GridView& grid, const PatchGroup& group, bool from_zero, doub
 
 void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
   if (group.count() == 0) return;
-  // phi, f and an eighth as many coarse phi are read, phi is written. A cell's correction is found
-  // along y and z (9 for each pair of cells), then along x (3), and added; it is relaxed (9).
-  announce_kernel("gravity: ascend", cells_of(grid, group), {25.0, 17.5});
+  // phi, f and an eighth as many coarse phi are read, phi is written. The correction is found along
+  // y and z (9 for each pair of cells), then along x (3), and added; a cell is relaxed (9).
+  record_kernel_work("gravity: ascend", cells_of(grid, group), {25.0, 17.5});
   with_kind(grid, group, [&](auto reach, auto T) {
     ascend_patches<reach.value, T.value>(grid, group, coarse_phi);
   });

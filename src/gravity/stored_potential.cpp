@@ -17,15 +17,14 @@ struct Move {
 void move_blocks(const std::vector<Move>& moves, std::int64_t stride, const double* from,
                  double* to) {
   const auto tasks = mesh::to_device("moved blocks", moves);
-  Kokkos::parallel_for(
-      "gravity: move blocks", Kokkos::RangePolicy<>(0, moves.size() * stride),
-      KOKKOS_LAMBDA(const std::int64_t n) {
+  for_items(
+      "gravity: move blocks", moves.size() * stride, KOKKOS_LAMBDA(const std::int64_t n) {
         const Move& move = tasks(n / stride);
         to[move.to * stride + n % stride] = from[move.from * stride + n % stride];
       });
 }
 
-// Fetches the blocks of `missing` slots that other ranks had; those found are no longer new.
+// Fetches blocks of `missing` slots from the ranks that had them; those found are no longer new.
 void fetch(const Communicator& communicator, std::int64_t stride, const StoredBlocks& before,
            const KeyTable<std::int32_t>& slot_before, const StoredBlocks& now, Exchanger& exchanger,
            std::vector<std::uint8_t>& is_new) {
@@ -44,8 +43,8 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
       keys.push_back(now.keys[slot]);
       missing.push_back({-1, static_cast<std::int32_t>(slot)});
     }
-  const auto facts = directory.ask(keys);
-  for (std::size_t n = 0; n < missing.size(); ++n) missing[n].owner = facts[n].owner;
+  const auto attributes = directory.ask(keys);
+  for (std::size_t n = 0; n < missing.size(); ++n) missing[n].owner = attributes[n].owner;
   std::erase_if(missing, [](const Missing& m) { return m.owner < 0; });
   std::stable_sort(missing.begin(), missing.end(),
                    [](const Missing& a, const Missing& b) { return a.owner < b.owner; });
@@ -74,17 +73,17 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-// Room for growth, so that few regrids move a level. Memory that nobody writes costs no pages.
+// Slots with room for growth, so that few regrids reallocate. Unwritten memory takes no pages.
 std::int64_t roomy(std::int64_t slots) { return slots + slots / 4 + 8; }
 
-// Whether blocks that are in the slots they had may stay where they are.
+// Returns true if blocks in their former slots can stay in place.
 bool has_room(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
   const auto capacity = static_cast<std::int64_t>(blocks.values.size()) / stride;
   return slots <= capacity && capacity <= 2 * roomy(slots);
 }
 
-// Gives `now` the values of every block in it that some rank has in `before`: `stride` doubles
-// each. Returns by slot of `now` whether it is a new block. Collective.
+// Copies to `now` the values, `stride` doubles each, of every block that some rank has in `before`.
+// Returns by slot of `now` whether it is a new block. Collective.
 std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int64_t stride,
                                      const StoredBlocks& before, StoredBlocks& now,
                                      Exchanger& exchanger) {

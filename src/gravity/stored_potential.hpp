@@ -1,4 +1,4 @@
-// What gravity stores of every cell: potentials of two times and the force, which follow the mesh.
+// Fields that gravity stores for every cell: potentials at two times, and the force.
 #pragma once
 
 #include <vector>
@@ -11,10 +11,12 @@ namespace octant::gravity {
 
 enum class Field { potential, previous_potential, acceleration_x, acceleration_y, acceleration_z };
 inline constexpr int k_fields = 5;
-// What files say of them.
+// Description of these fields in files.
 struct StoredField {
   const char *name, *unit, *description;
   bool is_shown = true;  // in snapshots; checkpoints hold all
+
+  mesh::FieldInfo info() const { return {name, unit, description}; }
 };
 inline constexpr StoredField k_stored_fields[k_fields] = {
     {"potential", "length^2 / time^2", "potential of self-gravity"},
@@ -23,7 +25,7 @@ inline constexpr StoredField k_stored_fields[k_fields] = {
     {"acceleration_y", "length / time^2", "component of its force per mass"},
     {"acceleration_z", "length / time^2", "component of its force per mass"}};
 
-// Times at which a level's potentials hold: the present and the previous one.
+// Times of a level's present and previous potential.
 struct PotentialTimes {
   double now = 0.0, previous = 0.0;
   bool solved = false;  // at least once
@@ -32,12 +34,12 @@ struct PotentialTimes {
 // Values of one level's blocks on this rank, by slot of the mesh.
 struct StoredBlocks {
   std::vector<Key> keys;       // k_no_key where a slot is free
-  DeviceArray<double> values;  // with room for more
+  DeviceArray<double> values;  // with spare capacity
 };
 
 class StoredPotential {
  public:
-  // The mesh must outlive this.
+  // The mesh must outlive this object.
   StoredPotential(const mesh::Mesh& mesh, const CommOptions& options);
 
   // Own blocks by slot of the mesh, fields in the order of Field.
@@ -49,26 +51,26 @@ class StoredPotential {
   PotentialTimes times(int level) const { return levels_[level].times; }
   void set_times(int level, const PotentialTimes& times) { levels_[level].times = times; }
 
-  // The potential at a time: linear through the present and the previous one, at most as far beyond
-  // the present one as the two are apart, because errors of solutions grow with the distance.
+  // Potential at a time: linear through the present and the previous one, extrapolated beyond the
+  // present one by at most their interval, because errors of solutions grow with the distance.
   Combination potential_at(int level, double time) const;
 
-  // To be called for every level whenever blocks were made, removed or moved. Values of blocks go
-  // to where the blocks are now. Returns the slots of new blocks, whose values are not set, and
-  // whether there are some on any rank. Collective.
+  // Moves stored blocks to their present slots and ranks. Must be called for every level whenever
+  // blocks were created, removed or moved. Returns the slots of new blocks, whose values are not
+  // set, and whether any rank has new blocks. Collective.
   struct NewBlocks {
     std::vector<int> slots;
     bool anywhere = false;
   };
   NewBlocks follow_mesh(int level);
-  // Forgets the levels beyond the finest one.
+  // Deletes the levels beyond the finest one.
   void forget_finer(int finest);
 
-  // A level that was never solved for holds at the times of the coarser one, if that was.
+  // Sets times of a level that was never solved to those of the coarser one, if that was solved.
   void inherit_times(int level);
 
-  // Before and after a solve for a time: the present potential becomes the previous one if it is
-  // older, and a guess of the new one takes its place; a first solution is that of both times.
+  // Calls before and after a solve for a time. The present potential becomes the previous one if it
+  // is older, and a guess of the new one replaces it. A first solution counts for both times.
   void begin_solution(int level, double time);
   void end_solution(int level);
 
@@ -76,7 +78,7 @@ class StoredPotential {
   struct Level {
     StoredBlocks blocks;  // [slot][field][k][j][i]
     PotentialTimes times;
-    bool first = false;  // the solution under way
+    bool first = false;  // the present solution is the level's first
   };
 
   const mesh::Mesh& mesh_;

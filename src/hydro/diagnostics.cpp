@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "hydro/point_sources.hpp"
+#include "hydro/kernel_arguments.hpp"
 #include "mesh/add_totals.hpp"
-#include "mesh/cell_work.hpp"
+#include "mesh/cell_range.hpp"
 
 namespace octant::hydro {
 
@@ -15,18 +15,18 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_broken(const State<V>& u) {
   return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
 }
 
-// The centres of a pack of cells.
+// Returns the centres of a pack of cells.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Vector<V> places(const mesh::CellRange& cells, const mesh::Cell& cell) {
   Vector<V> x;
   for (int axis = 0; axis < 3; ++axis)
-    x[axis] = PackTraits<V>::generate([&](int lane) {
+    x[axis] = SimdTraits<V>::generate([&](int lane) {
       return cells.centre({cell.place, cell.slot, cell.index + lane})[axis];
     });
   return x;
 }
 
-// The gas of some blocks, of which packs of cells are measured.
+// Gas of some blocks, measured in packs of cells.
 struct MeasuredGas {
   static constexpr int parts = mesh::k_sum_parts;
 
@@ -36,7 +36,7 @@ struct MeasuredGas {
   mesh::Frame frame;
   mesh::CellRange cells;
 
-  // In the frame, which may turn.
+  // Signal speed in the frame, which may rotate.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V signal_speed_of(const mesh::Cell& cell, State<V> w) const {
     if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
@@ -45,7 +45,7 @@ struct MeasuredGas {
   double bytes_of_cell() const { return gas.dual_energy ? 48.0 : 40.0; }
 };
 
-// Terms of a cell by which blocks are measured: sums, then maxima.
+// Terms of a cell for measurements of blocks: sums, then maxima.
 struct GasTerms : MeasuredGas {
   enum { sums = k_gas_sums, fastest = sums, broken, count };
 
@@ -64,7 +64,7 @@ struct GasTerms : MeasuredGas {
         square_root(u[k_momentum_x] * u[k_momentum_x] + u[k_momentum_y] * u[k_momentum_y] +
                     u[k_momentum_z] * u[k_momentum_z]);
     if (gas.dual_energy) {
-      const V entropy = PackTraits<V>::load(from + k_entropy * stride);
+      const V entropy = SimdTraits<V>::load(from + k_entropy * stride);
       w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
     }
     w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
@@ -73,7 +73,7 @@ struct GasTerms : MeasuredGas {
   }
 };
 
-// The signal speed, which packs of cells find at once.
+// Signal speed alone, for packs of cells.
 struct SignalTerm : MeasuredGas {
   enum { sums, count };
 
@@ -81,7 +81,7 @@ struct SignalTerm : MeasuredGas {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
     const double* const from = blocks + layout.offset(cell);
     const auto load = [&](int n) OCTANT_INLINE_LAMBDA {
-      return PackTraits<V>::load(from + n * layout.stride_variable);
+      return SimdTraits<V>::load(from + n * layout.stride_variable);
     };
     V volume;
     State<V> w = to_primitive(load, gas, volume);
@@ -134,13 +134,69 @@ std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::B
 }
 
 bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles) {
-  const int dimensions = options.dimensions;
-  const auto requests = tiles.requests;
-  int across = 0;
-  Kokkos::parallel_reduce(
-      "hydro::jumps", requests.extent(0),
-      KOKKOS_LAMBDA(int n, int& count) { count += requests(n).axis >= dimensions; }, across);
-  return across > 0;
+  const std::vector<mesh::FluxRequest> requests = to_vector(TransferKind::lists, tiles.requests);
+  return std::any_of(requests.begin(), requests.end(), [&](const mesh::FluxRequest& request) {
+    return request.axis >= options.dimensions;
+  });
+}
+
+// --- single fields as contiguous arrays ----------------------------------------------------------
+
+namespace {
+
+// Returns the values of all cells, [block][cell].
+template <class Value>
+std::vector<double> gather(const mesh::CellRange& cells, const KernelCost& cost,
+                           const Value& value) {
+  const std::int64_t per_block = cells.cells_per_block();
+  std::vector<double> values(static_cast<std::size_t>(cells.count() * per_block));
+  const auto host = host_view(values);
+  // Uses the same memory if the device is the host: output must not hold a field twice.
+  const auto gathered = Kokkos::create_mirror_view(mesh::DeviceSpace{}, host);
+  mesh::announce_cells("gather field", cells, cost);
+  mesh::for_cells(
+      "gather field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        gathered(cell.place * per_block + cell.index) = value(cell);
+      });
+  copy_to_host(TransferKind::files, host, gathered);
+  return values;
+}
+
+}  // namespace
+
+std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                   const double* blocks, const mesh::CellRange& cells,
+                                   int variable) {
+  const Gas gas = options.gas();
+  const int stride = layout.stride_variable;
+  return gather(
+      cells, {48.0, 15.0},  // cost for all five variables
+      KOKKOS_LAMBDA(const mesh::Cell& at) {
+        const double* const cell = blocks + layout.offset(at);
+        const State<double> u = load_state<double>(cell, stride);
+        if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
+        const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
+        return physical_state(u, entropy, gas)[variable];
+      });
+}
+
+std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double* blocks,
+                                   const mesh::CellRange& cells, int n) {
+  const std::int64_t offset = static_cast<std::int64_t>(n) * layout.stride_variable;
+  return gather(
+      cells, {16.0, 0.0},
+      KOKKOS_LAMBDA(const mesh::Cell& cell) { return blocks[layout.offset(cell) + offset]; });
+}
+
+void write_conserved(const mesh::BlockLayout& layout, double* blocks, const mesh::CellRange& cells,
+                     int n, const std::vector<double>& values) {
+  const auto from = mesh::to_device("field", values);
+  const std::int64_t offset = static_cast<std::int64_t>(n) * layout.stride_variable;
+  const std::int64_t per_block = cells.cells_per_block();
+  mesh::for_cells(
+      "scatter field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        blocks[layout.offset(cell) + offset] = from(cell.place * per_block + cell.index);
+      });
 }
 
 }  // namespace octant::hydro

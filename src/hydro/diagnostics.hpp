@@ -1,4 +1,5 @@
-// Whole-level measurements of the stored state: totals, the fastest signal, broken cells.
+// Diagnostics of the stored state of whole levels: totals, largest signal speed, invalid cells, and
+// single fields for output, restart and tools.
 #pragma once
 
 #include <array>
@@ -10,7 +11,7 @@
 
 namespace octant::hydro {
 
-// Volume integrals over the leaf cells. Momentum errors are measured against that of |rho v|.
+// Volume integrals over the leaf cells. Momentum errors are relative to the integral of |rho v|.
 enum GasSum {
   k_mass_sum,
   k_momentum_sum,
@@ -26,26 +27,40 @@ struct GasExtremes {
   bool broken = false;   // some cell has a density or energy that is NaN or not positive
 };
 
-// Adds the integrals over a range of cells, each of that volume, on this rank.
+// Adds the integrals over a range of cells of the given volume, on this rank.
 GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& layout,
                         const double* blocks, const mesh::CellRange& cells, double cell_volume,
                         GasSums& sums);
 
-// The cells with a density or energy that is NaN or not positive, in the order of the range.
+// Returns the cells with a density or energy that is NaN or not positive, in range order.
 std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
                                      const mesh::CellRange& cells);
 
-// The largest |vx| + |vy| + |vz| + 3 c, at least 0.
+// Returns the largest |vx| + |vy| + |vz| + 3 c, at least 0.
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells);
 
-// --- gas that does not change along some axes (HydroOptions::dimensions) -------------------------
+// --- gas that is uniform along some axes (HydroOptions::dimensions) ------------------------------
 
-// The cells that differ from the first of their block along such an axis, in the range's order.
+// Returns the cells that differ from the first of their block along such an axis, in range order.
 std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::BlockLayout& layout,
                                       const double* blocks, const mesh::CellRange& cells);
 
-// Whether cells of two sizes meet along such an axis in these tiles.
+// Returns true if cells of two sizes are adjacent along such an axis in these tiles.
 bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles);
+
+// --- single fields as contiguous arrays ----------------------------------------------------------
+
+// Values of a variable (HydroOptions::variables) in snapshots, [block][k][j][i] of the blocks of a
+// range: density, velocity, pressure, or the concentration of a scalar. Without floors.
+std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                   const double* blocks, const mesh::CellRange& cells,
+                                   int variable);
+
+// Conserved variable n, [block][k][j][i], exactly as stored, and its inverse for restart.
+std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double* blocks,
+                                   const mesh::CellRange& cells, int n);
+void write_conserved(const mesh::BlockLayout& layout, double* blocks, const mesh::CellRange& cells,
+                     int n, const std::vector<double>& values);
 
 }  // namespace octant::hydro

@@ -1,28 +1,27 @@
-// Keeping total energy and entropy in step.
+// Dual-energy formalism: synchronisation of total energy and entropy.
 //
-// With DualEnergy::on, entropy rules where less than a share of the total energy is internal. With
-// DualEnergy::overwrite what the velocities around a cell do decides, and the frame of reference
-// does not matter. The kinetic energy of cells' mean momenta misses what velocities vary within
-// them, and what limiters take from it at crests comes out as heat: truncation errors, of the order
-// of density times squared differences of velocity between cells. Cold gas must not believe them.
-// A shock heats by as much, but abruptly.
+// With DualEnergy::on, the entropy determines the pressure where the internal energy is less than a
+// given fraction of the total energy. With DualEnergy::overwrite the criterion is the velocity
+// variation around a cell, independent of the frame of reference. The kinetic energy of cells' mean
+// momenta lacks that of variations within them, and the part that limiters remove at extrema
+// becomes internal energy: truncation errors, of the order of density times squared velocity
+// differences between cells. They must not heat cold gas. A shock heats by as much, but abruptly.
 #pragma once
 
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
 #include "hydro/euler.hpp"
-#include "hydro/sweep_scratch.hpp"
 
 namespace octant::hydro {
 
-// What of the energy per mass may be truncation error, from how the velocity changes around a cell;
-// sums over the velocity's components and the axes.
+// Estimate of the truncation error of the energy per mass, from the variation of the velocity
+// around a cell; sums over the velocity's components and the axes.
 template <class V>
 class Truncation {
  public:
-  // Adds a component at five cells in a row, the middle one of which is meant. Slopes that go on
-  // are the smaller differences to the neighbours; bends that do so are the second differences on
-  // which the cell and its neighbours agree: those are left at crests, where slopes vanish. In a
-  // shock differences do not go on.
+  // Adds a component at five cells in a row, for the middle one. Steady slopes are the smaller
+  // differences to the neighbours; steady bends are the second differences on which the cell and
+  // its neighbours agree, which remain at extrema, where slopes vanish. In a shock differences are
+  // not steady.
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& q_2, const V& q_1, const V& q0, const V& q1,
                                        const V& q2) {
     const V left2 = q_1 - q_2, left = q0 - q_1, right = q1 - q0, right2 = q2 - q1;
@@ -36,11 +35,11 @@ class Truncation {
     bends_ = fused_multiply_add(agreed, agreed, bends_);
   }
 
-  // At most, whatever the flow.
+  // Upper bound for any flow.
   KOKKOS_FORCEINLINE_FUNCTION V any() const {
     return V(0.5) * fused_multiply_add(V(k_slopes), slopes_, bends_);
   }
-  // Of changes that go on from cell to cell.
+  // Error from changes that continue from cell to cell.
   KOKKOS_FORCEINLINE_FUNCTION V steady() const {
     return fused_multiply_add(V(k_slopes), steady_slopes_, V(0.5) * bends_);
   }
@@ -53,8 +52,8 @@ class Truncation {
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
 };
 
-// What is to be known of a pack of cells: how the velocity changes around them, two cells to each
-// side. velocity(d, x, y, z) is component d of the cell that lies so many cells away.
+// Velocity variation around a pack of cells, two cells to each side. velocity(d, x, y, z) is
+// component d of the cell at this offset.
 template <class V, class Velocity>
 KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velocity) {
   Truncation<V> error;
@@ -71,53 +70,22 @@ KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velo
   return error;
 }
 
-// Keeps it in planes.truncation(k) for the pack that begins with (i, j, k).
+// Stores the estimate in planes.truncation(k) for the pack that begins with (i, j, k).
 template <class Planes, class V>
 KOKKOS_FORCEINLINE_FUNCTION void keep_truncation(const Planes& planes, int k, int j, int i,
                                                  const Truncation<V>& error) {
   double* const to = planes.truncation(k).at(j, i);
-  PackTraits<V>::store(to, error.any());
-  PackTraits<V>::store(to + Planes::InnerPlane::stride, error.steady());
+  SimdTraits<V>::store(to, error.any());
+  SimdTraits<V>::store(to + Planes::InnerPlane::stride, error.steady());
 }
 
-// Finds it for some rows of plane k - 1 of a schedule that goes from plane to plane. Planes that
-// have left the ring are remembered.
-template <int M, mesh::GhostShape ghosts>
-KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const SweepCells<M, ghosts>& cells,
-                                                     const SweepFaces<M>& faces, int rows, int k) {
-  using V = Pack;
-  using P = PackTraits<V>;
-  using Inner = typename SweepCells<M, ghosts>::InnerPlane;
-  using Primitive = typename SweepCells<M, ghosts>::PrimitivePlane;
-  const Inner past = cells.past_velocity(k - 2), long_past = cells.past_velocity(k - 3);
-  const auto keep = [&](int j, int i) OCTANT_INLINE_LAMBDA {
-    const double* const here = cells.primitive(k - 1).at(j, i);
-    const double* const next = cells.primitive(k).at(j, i);
-    const double* const after = cells.primitive(k + 1).at(j, i);
-    const double* const before = past.at(j, i);
-    double* const long_before = long_past.at(j, i);
-    const auto velocity = [&](int d, int x, int y, int z) OCTANT_INLINE_LAMBDA {
-      if (z < 0) return P::load((z == -1 ? before : long_before) + d * Inner::stride);
-      return P::load((z == 0   ? here
-                      : z == 1 ? next
-                               : after) +
-                     (k_velocity_x + d) * Primitive::stride + y * Primitive::row + x);
-    };
-    keep_truncation(faces, k - 1, j, i, truncation_around<V>(velocity));
-    OCTANT_UNROLL(3)
-    for (int d = 0; d < 3; ++d) P::store(long_before + d * Inner::stride, velocity(d, 0, 0, 0));
-  };
-  for (int j = 0; j < rows; ++j)
-    for (int i = 0; i < M; i += P::width) keep(j, i);
-}
-
-// Internal energy below this share of the total is lost in its rounding.
+// Fraction of the total energy below which internal energy is lost in rounding.
 inline constexpr double k_rounding_share = 1e-8;
-// In gas this many times as warm as steady changes may make it, they still explain small heating.
+// Maximum ratio of internal energy to the steady estimate at which small heating may be an error.
 inline constexpr double k_warm = 10.0;
 
-// Ends a stage with DualEnergy::on: where entropy rules it stays as it was advected, elsewhere it
-// is reset from the total energy.
+// Ends a stage with DualEnergy::on: keeps the advected entropy where it determines the pressure,
+// and resets it from the total energy elsewhere.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, const Gas& gas) {
   V volume;
@@ -126,10 +94,10 @@ KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, co
                    w[k_pressure] / power(w[k_density], gas.gamma - 1.0));
 }
 
-// Ends a stage with DualEnergy::overwrite: where the internal energy, or its excess over what the
-// entropy says, may be an error by the measures of Truncation, the entropy stays as it was
-// advected, and if `overwrite` the total energy is reset from it; elsewhere the entropy is reset
-// from the total energy. Energies of states that need repair are left as they are.
+// Ends a stage with DualEnergy::overwrite. Where the internal energy, or its excess over the value
+// from the entropy, may be a truncation error, the advected entropy is kept and, if `overwrite`,
+// the total energy is reset from it; elsewhere the entropy is reset from the total energy. Energies
+// of states that need repair are unchanged.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void guard_entropy(State<V>& u, V& entropy, const V& any_error,
                                                const V& steady_error, bool overwrite,
@@ -149,6 +117,76 @@ KOKKOS_FORCEINLINE_FUNCTION void guard_entropy(State<V>& u, V& entropy, const V&
     u[k_energy] = select(is_error && sound, u[k_energy] - excess, u[k_energy]);
   }
   entropy = select(is_error, entropy, w[k_pressure] / scale);
+}
+
+// Returns true if the entropy determines the pressure but gives far more heat than cold gas has. A
+// mixture of hot rarefied and cold dense gas has less heat than the mixed entropy gives, by up to
+// the ratio of densities to the power gamma - 1: a pressure without an energy source. u is
+// conserved, w is as from physical_state().
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION auto has_spurious_entropy(const State<V>& u, const State<V>& w,
+                                                      const Gas& gas) {
+  constexpr double k_cold = 10.0;  // times the fraction below which entropy is used
+  const V pressure = V(gas.gamma - 1.0) * (u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
+  return entropy_rules(pressure, u[k_energy], gas) &&
+         !entropy_rules(w[k_pressure], V(V(k_cold) * u[k_energy]), gas);
+}
+
+// Returns true if a new state must fall back to first-order fluxes: u conserved, w as from
+// physical_state(). Guarded entropy is checked by other criteria (DualEnergy::overwrite).
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>& w,
+                                              const V& entropy, const Gas& gas,
+                                              bool guards_entropy) {
+  const auto bad = is_unphysical(u, w, entropy, gas);
+  if (!gas.dual_energy || guards_entropy) return bad;
+  return bad || has_spurious_entropy(u, w, gas);
+}
+
+// --- pressure of one cell, reset from its energy, its entropy or a floor -------------------------
+
+// Returns true if a stored cell needs repair.
+KOKKOS_INLINE_FUNCTION bool is_unphysical(const double* cell, int stride, const Gas& gas) {
+  const State<double> u = load_state<double>(cell, stride);
+  const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
+  return is_unphysical(u, physical_state(u, entropy, gas), entropy, gas);
+}
+
+// Pressure of one cell from its total energy.
+KOKKOS_INLINE_FUNCTION double pressure_of_energy(const State<double>& u, const Gas& gas) {
+  double volume;
+  return unfloored_primitive(u, gas, volume)[k_pressure];
+}
+
+// Returns true if the pressure of a cell follows from its entropy instead of its energy.
+KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& gas) {
+  if (!gas.dual_energy) return false;
+  double volume;
+  const State<double> w = unfloored_primitive(u, gas, volume);
+  return !lacks_energy(u, w) && entropy_rules(w[k_pressure], u[k_energy], gas);
+}
+
+// Total energy and entropy density that raise the pressure of one cell, at any density, to
+// `pressure`; slightly more, so that rounding does not leave a cell below the floor.
+template <class V>
+KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas) {
+  V volume;
+  const State<V> w = unfloored_primitive(u, gas, volume);
+  return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w)) * V(1.0 + 1e-14);
+}
+KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const Gas& gas) {
+  return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);
+}
+
+// Reduces the velocity of one cell, if necessary, until its energy allows for the pressure floor.
+KOKKOS_INLINE_FUNCTION void slow_down(State<double>& u, const Gas& gas) {
+  double volume;
+  const State<double> w = unfloored_primitive(u, gas, volume);
+  const double kinetic = 0.5 * momentum_dot_velocity(u, w);
+  const double most = max(u[k_energy] - gas.pressure_floor / (gas.gamma - 1.0), 0.0);
+  if (!(kinetic > most)) return;
+  const double factor = Kokkos::sqrt(most / kinetic);
+  for (int n = k_momentum_x; n <= k_momentum_z; ++n) u[n] *= factor;
 }
 
 }  // namespace octant::hydro

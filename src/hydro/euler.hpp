@@ -1,16 +1,17 @@
-// Point-wise physics of the compressible Euler equations, written for any Pack (core/pack.hpp).
+// Point-wise physics of the compressible Euler equations, written for any SimdDouble
+// (core/simd.hpp).
 //
 // No branches: every choice is a min, a max or a select, so that a row of cells is packed
-// arithmetic. Divisions and square roots are counted in the comments: they are the costly ones.
+// arithmetic. Comments count the expensive operations, divisions and square roots.
 #pragma once
 
+#include "core/compiler.hpp"
 #include "core/power.hpp"
-#include "core/unroll.hpp"
 #include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 
-// The hydrodynamic variables of one pack of cells, conserved or primitive, in registers.
+// Hydrodynamic variables of one pack of cells, conserved or primitive, in registers.
 template <class V>
 struct State {
   V value[k_hydro_variables];
@@ -18,18 +19,25 @@ struct State {
   KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return value[n]; }
 };
 
-// Variable n lies n * stride after variable 0.
+template <class V>
+struct Vector {
+  V value[3];
+  KOKKOS_FORCEINLINE_FUNCTION V& operator[](int axis) { return value[axis]; }
+  KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int axis) const { return value[axis]; }
+};
+
+// Loads a state; variable n is n * stride after variable 0.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> load_state(const double* from, int stride) {
   State<V> w;
   OCTANT_UNROLL(8)
-  for (int n = 0; n < k_hydro_variables; ++n) w[n] = PackTraits<V>::load(from + n * stride);
+  for (int n = 0; n < k_hydro_variables; ++n) w[n] = SimdTraits<V>::load(from + n * stride);
   return w;
 }
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_state(double* to, int stride, const State<V>& w) {
   OCTANT_UNROLL(8)
-  for (int n = 0; n < k_hydro_variables; ++n) PackTraits<V>::store(to + n * stride, w[n]);
+  for (int n = 0; n < k_hydro_variables; ++n) SimdTraits<V>::store(to + n * stride, w[n]);
 }
 
 // Twice the kinetic energy density, from momentum and velocity.
@@ -39,8 +47,8 @@ KOKKOS_FORCEINLINE_FUNCTION V momentum_dot_velocity(const State<V>& u, const Sta
          u[k_momentum_z] * w[k_velocity_z];
 }
 
-// Conserved to primitive, without a floor for the pressure. One division, returned as `inverse`,
-// the specific volume.
+// Primitive variables from conserved ones, without a pressure floor. One division, returned as
+// `inverse`, the specific volume.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const Gas& gas,
                                                          V& inverse) {
@@ -54,15 +62,14 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
   return w;
 }
 
-// Whether so little of the total energy is internal that dual energy trusts the entropy instead.
+// Returns true if dual energy uses the entropy: too little of the total energy is internal.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energy, const Gas& gas) {
   return pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * energy;
 }
 
-// Pressure by dual energy: from the entropy density rho (p / rho^gamma) where less than the
-// threshold of the total energy is internal, otherwise `pressure` as it is. One power where it is
-// needed.
+// Dual-energy pressure: from the entropy density rho (p / rho^gamma) where the internal energy is
+// less than the threshold fraction of the total energy, otherwise `pressure`. One power if needed.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
                                             const V& entropy, const Gas& gas) {
@@ -71,8 +78,8 @@ KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
 }
 
-// Primitive variables from conserved ones load(n), with floors that keep them usable. `volume` is
-// the specific volume: a scalar's concentration is load(n) * volume.
+// Primitive variables from conserved ones load(n), with floors. `volume` is the specific volume: a
+// scalar's concentration is load(n) * volume.
 template <class V, class Load>
 KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& gas, V& volume) {
   State<V> u;
@@ -85,8 +92,8 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& g
   return w;
 }
 
-// All primitive variables: those behind the hydrodynamic ones are concentrations.
-// load(n) is conserved variable n, store(n, value) keeps a primitive one.
+// All primitive variables, followed by concentrations. load(n) returns conserved variable n,
+// store(n, value) stores a primitive one.
 template <class V, class Load, class Store>
 KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store& store,
                                                    const Gas& gas, int variables) {
@@ -97,7 +104,7 @@ KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store
   for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
 }
 
-// Primitive variables without a floor for the pressure. Without dual energy `entropy` is not read.
+// Primitive variables without a pressure floor. `entropy` is unused without dual energy.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
                                                     const Gas& gas) {
@@ -107,15 +114,15 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& 
   return w;
 }
 
-// Whether so much of the total energy is missing beside the kinetic one that no rounding and no
-// truncation explains it: a state that dual energy must not believe.
+// Returns true if the kinetic energy exceeds the total energy by more than rounding and truncation
+// can explain: dual energy must not accept such a state.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto lacks_energy(const State<V>& u, const State<V>& w) {
   return !(momentum_dot_velocity(u, w) < V(4.0) * u[k_energy]);
 }
 
-// Whether a state, conserved and as physical_state() gives it, needs repair. An entropy that is
-// lost counts, too, though it may not rule as yet.
+// Returns true if a state needs repair: u conserved, w as from physical_state(). A lost entropy
+// counts even if it does not determine the pressure yet.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>& w,
                                                const V& entropy, const Gas& gas) {
@@ -125,7 +132,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>
   return bad || lacks_energy(u, w) || !(entropy > V(0.0));
 }
 
-// |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.
+// Signal speed |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Gas& gas) {
   const V sound = square_root(V(gas.gamma) * w[k_pressure] / w[k_density]);

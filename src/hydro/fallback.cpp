@@ -4,33 +4,34 @@
 #include <cmath>
 #include <tuple>
 
-#include "hydro/floors.hpp"
-#include "hydro/lone_cells.hpp"
-#include "hydro/needs_repair.hpp"
+#include "hydro/dual_energy.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
+#include "hydro/single_cell_stencil.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "mesh/device.hpp"
+#include "mesh/launch.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// The conserved hydro variables of one cell of this rank.
+// Conserved hydro variables of one cell of this rank.
 KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::int64_t offset,
                                                 int stride) {
   return load_state<double>(a.sweep.next + offset, stride);
 }
 
-// Whether a stored cell, or some of a pack of them, need repair.
+// Returns true if a stored cell, or any of a pack, needs repair.
 template <class V>
 KOKKOS_INLINE_FUNCTION bool needs_repair(const double* cell, int stride, const KernelArguments& a) {
   const State<V> u = load_state<V>(cell, stride);
-  const V entropy = a.gas.dual_energy ? PackTraits<V>::load(cell + k_entropy * stride) : V(0.0);
-  return any(hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a));
+  const V entropy = a.gas.dual_energy ? SimdTraits<V>::load(cell + k_entropy * stride) : V(0.0);
+  return any(
+      hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a.gas, a.guards_entropy));
 }
 
-// visit(cell) for bad ones among `width` cells of a row of a tile's patch, from cell `first` on.
+// Calls visit(cell) for bad cells among `width` cells of a row of a tile's patch, from `first` on.
 template <int width, class Visit>
 KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, int k, int j,
                                           int first, const Visit& visit) {
@@ -42,7 +43,7 @@ KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, in
     if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
     const double* const cell = a.sweep.next + view.offset(row, slot, i);
     const int stride = view.box(slot).stride_variable;
-    if (i == first && N >= width && !needs_repair<Pack>(cell, stride, a)) return;
+    if (i == first && N >= width && !needs_repair<SimdDouble>(cell, stride, a)) return;
     if (!needs_repair<double>(cell, stride, a)) continue;
     const int in_block = (i + view.tile().origin[0]) & (N - 1);
     visit(BadCell{slot, in_block + N * (row.j + N * row.k), tile, static_cast<std::int16_t>(i),
@@ -53,16 +54,15 @@ KOKKOS_INLINE_FUNCTION void for_bad_cells(const KernelArguments& a, int tile, in
 std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   const Kokkos::View<const std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
       arguments.bad_tiles, arguments.tiles.count());
-  const std::vector<std::uint8_t> host = to_vector(Cargo::numbers, bad);
+  const std::vector<std::uint8_t> host = to_vector(TransferKind::numbers, bad);
   std::vector<std::int32_t> tiles;
   for (std::size_t t = 0; t < host.size(); ++t)
     if (host[t]) tiles.push_back(static_cast<std::int32_t>(t));
   return tiles;
 }
 
-// Gives a cell that has less than no mass left all of what it was before the step, and says whether
-// it did. At the floor's density, what it has of momentum and energy would make it so fast that the
-// next stage breaks everything around.
+// Restores the state before the step in a cell with negative mass; returns true if it did. At the
+// density floor, its momentum and energy would make it so fast that the next stage fails around it.
 KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t offset, int stride) {
   const double* const before = a.sweep.old + offset;
   if (!(a.sweep.next[offset] < 0.0) || is_unphysical(before, stride, a.gas)) return false;
@@ -71,9 +71,9 @@ KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t off
   return true;
 }
 
-// Gives the fractions of a cell whose mass is raised what they were before the step, times the new
-// mass: next to nothing of its mass is left, and hence next to no digit of what it had of them.
-// Where there was no mass before, either, they stay as they are, per mass.
+// Sets the fractions of a cell whose mass is raised to those before the step, times the new mass:
+// the small remaining mass leaves hardly any digits of them. Without mass before the step,
+// fractions per mass are unchanged.
 KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_t offset,
                                            int stride, double from_mass, double mass) {
   const double* const before = a.sweep.old + offset;
@@ -89,10 +89,10 @@ KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_
   }
 }
 
-// The mass and energy that a floored cell gains; NaN where a floor does not help. One that has no
-// mass left, but momentum, would need much energy to have a pressure beside its kinetic energy: it
-// is slowed down instead, so that the energy that it has suffices, if it has any. Where pressure
-// follows the entropy, that is raised, which adds to neither.
+// Applies the floors and returns the mass and energy that a cell gains; NaN if floors do not help.
+// A cell without mass but with momentum would need much energy for a pressure besides its kinetic
+// energy: its velocity is reduced instead, so that its own energy, if any, suffices. If pressure
+// follows the entropy, that is raised, which changes neither mass nor energy.
 KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
                                             double& mass, double& energy) {
   const TileView view(a.sweep.tiles, cell.tile);
@@ -127,7 +127,7 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   store_state(a.sweep.next + offset, stride, u);
 }
 
-// A cell's state is that at all of its faces.
+// Surface with one state, the cell's, at each of its faces.
 struct OneStatePerFace {
   static constexpr int face_points = 1;
   template <int Axis>
@@ -140,11 +140,11 @@ struct OneStatePerFace {
   }
 };
 
-// Makes of the sweep's fluxes through a face of a cell the first-order ones less those.
+// Replaces the sweep's fluxes through a face of a cell by first-order fluxes minus the former.
 template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {
-  const LoneCells from(a, cell.tile);
+  const SingleCellStencil from(a, cell.tile);
   const CellPlace right = cell_around(cell, 0).shifted(Axis, side), left = right.shifted(Axis, -1);
   State<double> below = from.gas(left), above = from.gas(right);
   const bool closed = is_closed(from.view(), cell, Axis, side);
@@ -172,18 +172,18 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const std::vector<std::int32_t> flagged = flagged_tiles(arguments);
   if (flagged.empty()) return {};
   const KernelArguments a(options, arguments);
-  const auto tiles = mesh::to_device("flagged tiles", flagged, Cargo::lists);
-  constexpr int width = PackTraits<Pack>::width;
+  const auto tiles = mesh::to_device("flagged tiles", flagged, TransferKind::lists);
+  constexpr int width = SimdTraits<SimdDouble>::width;
   const int M = arguments.tiles.patch, packs = M * M * M / width;
   const int count = static_cast<int>(flagged.size()) * packs;
   std::vector<BadCell> cells;
   for (int room = 1024;;) {
     const auto found = mesh::uninitialised<BadCell>("bad cells", room);
     const auto next = mesh::zeros<std::int32_t>("number of bad cells", 1);
-    announce_kernel("hydro::find_bad_cells", std::int64_t{count} * width, cost_of_judging(a.gas));
-    Kokkos::parallel_for(
-        "hydro::find_bad_cells", Kokkos::RangePolicy<Kokkos::IndexType<int>>(0, count),
-        KOKKOS_LAMBDA(int n) {
+    record_kernel_work("hydro::find_bad_cells", std::int64_t{count} * width,
+                       cost_of_judging(a.gas));
+    mesh::for_items(
+        "hydro::find_bad_cells", count, KOKKOS_LAMBDA(int n) {
           const int pack = n % packs, row = pack * width / M;
           for_bad_cells<width>(a, tiles(n / packs), row / M, row % M, pack * width % M,
                                [&](const BadCell& cell) {
@@ -191,13 +191,13 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
                                  if (at < room) found(at) = cell;
                                });
         });
-    const int total = to_vector(Cargo::numbers, next)[0];
+    const int total = to_vector(TransferKind::numbers, next)[0];
     if (total == 0) return {};
     if (total <= room) {
-      cells = to_vector(Cargo::lists, Kokkos::subview(found, std::pair(0, total)));
+      cells = to_vector(TransferKind::lists, Kokkos::subview(found, std::pair(0, total)));
       break;
     }
-    room = total;  // and once more
+    room = total;  // second pass with enough memory
   }
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
     return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);
@@ -210,12 +210,12 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const std::vector<BadCell>& cells) {
   constexpr int k_at_a_time = 1024;  // surfaces with many points take memory
   const KernelArguments a(options, arguments);
-  const SweepKernels scheme = sweep_kernels(options);
+  const SchemeOps ops = scheme_ops(options);
   const int count = static_cast<int>(cells.size());
-  const auto places = mesh::to_device("bad cells", cells, Cargo::lists);
-  const auto surfaces = mesh::uninitialised<double>(
-      "surfaces", std::int64_t(std::min(count, k_at_a_time)) * k_cells_around * a.variables *
-                      scheme.states.points);
+  const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
+  const auto surfaces =
+      mesh::uninitialised<double>("surfaces", std::int64_t(std::min(count, k_at_a_time)) *
+                                                  k_cells_around * a.variables * ops.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
   announce_repair(options, arguments, count);
@@ -223,9 +223,9 @@ std::vector<double> fallback_differences(const HydroOptions& options,
     const BadCell* const these = places.data() + first;
     const int now = std::min(k_at_a_time, count - first);
     double* const differences = result.data() + std::int64_t(6) * first * a.variables;
-    scheme.states.of_cells(a, these, now, surfaces.data());
-    scheme.fluxes.of_cells(a, these, now, surfaces.data(), differences);
-    Kokkos::parallel_for(
+    ops.states_of_cells(a, these, now, surfaces.data());
+    ops.fluxes_of_cells(a, these, now, surfaces.data(), differences);
+    mesh::for_items(
         "hydro::fall_back", 6 * now, KOKKOS_LAMBDA(int f) {
           double* const difference = differences + std::int64_t(f) * a.variables;
           const int axis = f % 6 / 2;
@@ -234,19 +234,19 @@ std::vector<double> fallback_differences(const HydroOptions& options,
           if (axis == 2) fall_back<2>(a, these[f / 6], f % 2, difference);
         });
   }
-  return to_vector(Cargo::lists, result);
+  return to_vector(TransferKind::lists, result);
 }
 
 FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
                           const std::vector<BadCell>& cells) {
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
-  const auto places = mesh::to_device("bad cells", cells, Cargo::lists);
+  const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
   const auto added = mesh::uninitialised<double>("added by floors", 2 * count);
-  Kokkos::parallel_for(
+  mesh::for_items(
       "hydro::apply_floors", count,
       KOKKOS_LAMBDA(int n) { raise_to_floors(a, places(n), added(2 * n), added(2 * n + 1)); });
-  const std::vector<double> values = to_vector(Cargo::lists, added);
+  const std::vector<double> values = to_vector(TransferKind::lists, added);
   FlooredCells floored;
   for (int n = 0; n < count; ++n) {
     const double mass = values[2 * n], energy = values[2 * n + 1];

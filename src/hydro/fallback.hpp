@@ -8,7 +8,7 @@
 
 namespace octant::hydro {
 
-// A cell of this rank whose next state is not physical.
+// Cell of this rank with an unphysical new state.
 struct BadCell {
   std::int32_t slot;  // block: index of its box
   std::int32_t cell;  // i + N (j + N k) in the block
@@ -17,32 +17,32 @@ struct BadCell {
   std::int16_t unused;
 };
 
-// The bad cells in the tiles that the sweep flagged, in the order of (slot, cell). Looks at
-// `arguments.next`: call it after sweep() with the same arguments, or again after a repair.
+// Returns the bad cells in the tiles that the sweep flagged, in the order of (slot, cell), from
+// `arguments.next`. Must be called after sweep() with the same arguments, or again after a repair.
 std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArguments& arguments);
 
-// For each of the cells and each of its six faces (lower x, upper x, lower y, ...): the first-order
-// flux (donor cell, LLF) minus the flux that the sweep used, of all variables:
+// Flux differences for each of the cells and each of its six faces (lower x, upper x, lower y,
+// ...): the first-order flux (donor cell, LLF) minus the flux of the sweep, of all variables:
 //   result[(6 * cell + 2 * axis + side) * variables + n].
 // A repair adds s a1 dt/dx times this to the next state of the cell, s = +1 for lower and -1 for
-// upper faces, and takes it from the cell on the other side: for a coarser neighbour through the
-// register, with `flux_weight`. Two bad neighbours both list the face that they share, with the
-// same bits: apply it once. `arguments` are those of the sweep, and `current` must still hold what
-// it held.
+// upper faces, and subtracts it from the cell on the other side: for a coarser neighbour through
+// the flux register, with `flux_weight`. Two adjacent bad cells both list their common face, with
+// the same bits: apply it once. `arguments` are those of the sweep, and `current` must be
+// unchanged.
 std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// What the floors added: one value per cell that they raised, in the order of the cells, as
-// densities; the caller sums them reproducibly. `hopeless` are the cells that no floor can mend
+// Mass and energy added by floors: one value per raised cell, in the order of the cells, as
+// densities; the caller sums them reproducibly. `hopeless` are cells that no floor can repair
 // (NaN).
 struct FlooredCells {
   std::vector<double> mass, energy;
   std::vector<BadCell> hopeless;
 };
 
-// Raises density and pressure of the cells to their floors in `arguments.next`, last of all.
-// Momentum is kept.
+// Raises density and pressure of the cells to their floors in `arguments.next`, as the last step.
+// Momentum is kept, except in cells whose mass is raised.
 FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
                           const std::vector<BadCell>& cells);
 

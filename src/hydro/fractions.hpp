@@ -1,37 +1,37 @@
-// Bounds of advected fractions: passive scalars and what processes carry, as amounts per mass.
+// Bounds of advected fractions: passive scalars and species of processes, as amounts per mass.
 //
-// The flux of rho X through a face is the mass flux times the value of X on the side that the mass
-// comes from. The new X of a cell is then a mean of what stays in the cell and of what enters, with
-// masses as weights, so that bounds hold if they hold for both parts:
+// The flux of rho X through a face is the mass flux times the value of X on the upwind side. The
+// new X of a cell is then a mass-weighted mean of the remaining and the entering gas, so that
+// bounds hold if they hold for both parts:
 //
 // - Values at faces lie in the range [m, M] of the cell and its six neighbours.
-// - What leaves takes no more out than leaves the rest in that range. If at most the share s_f of
-//   the cell's mass leaves through face f, with the excess d_f = X_f - X, then
+// - Outflow must leave the remainder in that range. If at most the fraction s_f of the cell's mass
+//   leaves through face f, with the excess d_f = X_f - X, then
 //     sum s_f max(d_f, 0) <= (1 - sum s_f) (X - m),  sum s_f max(-d_f, 0) <= (1 - sum s_f) (M - X),
-//   and all d_f are scaled down by the factor that this takes (Zhang & Shu 2010, for six faces).
+//   and all d_f are scaled down by the necessary factor (Zhang & Shu 2010, for six faces).
 //
 // Fractions of a mixture have the sum 1 in every cell. At a face the excesses of a group must then
-// have the sum 0: those of the sign that prevails are scaled down. (Plewa & Mueller 1999 divide by
-// the sum instead, which may leave the range.) The factor for the bounds is the group's smallest.
+// have the sum 0: those of the prevailing sign are scaled down. (Plewa & Mueller 1999 divide by the
+// sum instead, which may violate the range.) The factor for the bounds is the group's smallest.
 #pragma once
 
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/scheme.hpp"
 
 namespace octant::hydro {
 
-// `value` with its sign changed where that of `of` is negative.
+// Returns `value` with its sign changed if `of` is negative.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V times_sign(const V& value, const V& of) {
-  using P = PackTraits<V>;
+  using P = SimdTraits<V>;
   constexpr std::uint64_t sign = std::uint64_t{1} << 63;
   return P::from_bits(P::bits(value) ^ (P::bits(of) & sign));
 }
 
-// The cell across a face: lower and upper one along x, y, z, as the points of lower_face() and
-// upper_face() are numbered.
+// Offset of the cell across a face: lower and upper one along x, y, z, numbered as the points of
+// lower_face() and upper_face().
 struct Across {
   int x, y, z;
 };
@@ -40,21 +40,21 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
   return {face / 2 == 0 ? side : 0, face / 2 == 1 ? side : 0, face / 2 == 2 ? side : 0};
 }
 
-// Shares of a cell's mass that a sweep may let out through its six faces, at most.
+// Upper bounds of the fractions of a cell's mass that can leave through its six faces in a sweep.
 //
 // Density ratios at a face are those of the cells, but at most `steepest`, by which profiles may
-// exceed the mean. Gas leaves with the velocity of the faster one of both cells, and up to half the
+// exceed the mean. Gas leaves with the velocity of the faster of both cells, and up to half the
 // speed of sound faster where density or pressure fall. With `spreads` fluxes exchange gas between
-// the two sides, as the central-upwind ones do.
+// both sides, as central-upwind ones do.
 template <class V>
 struct Shares {
-  // True in lanes where so much may leave that excesses are too large.
-  typename PackTraits<V>::Mask exceeds{false};
+  // True in lanes where the outflow may make excesses too large.
+  typename SimdTraits<V>::Mask exceeds{false};
   V share[6]{};
-  V rest{};  // of the mass, at least
+  V rest{};  // lower bound of the remaining fraction
 };
 
-// The shares from the primitive variables around a cell. Out of line: few cells need them.
+// Computes the shares from the primitive variables around a cell. Out of line: few cells need them.
 template <class V, class Cell>
 OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
                                        double steepest, bool spreads) {
@@ -86,19 +86,18 @@ OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const
     sum = sum + found.share[f];
   }
   found.rest = max(V(1.0) - sum, V(0.0));
-  // Excesses are at most steepest - 1 times the distance to the nearer bound. Cells beside each
-  // other in a pack may not matter to each other's bits.
+  // Excesses are at most steepest - 1 times the distance to the nearer bound. Bits of a cell must
+  // not depend on its neighbours in the pack.
   found.exceeds = V(steepest - 1.0) * sum > found.rest;
   return found;
 }
 
-// The shares of a pack of cells, if they matter. Nothing is known before find(), which is not
-// called where fractions are uniform.
+// Shares of a pack of cells, computed by find() only if they matter. find() is not called for
+// uniform fractions.
 template <class V>
 class Departure {
  public:
-  // True if so much may leave any of the cells that excesses are too large. Shares are known
-  // only if it may.
+  // True if the outflow of any cell may make excesses too large. Shares are known only then.
   bool may_exceed = false;
   Shares<V> shares;
 
@@ -117,15 +116,15 @@ class Departure {
   }
 
  private:
-  static constexpr double k_margin = 0.99;  // against rounding
+  static constexpr double k_margin = 0.99;  // margin for rounding
 
-  // True if the sum of all shares is so small that no excess can be too large: steepest times the
-  // sum is less than 1. From the extremes of density, pressure and velocity around the cell, the
-  // sum is at most
+  // Returns true if the sum of all shares is so small that no excess can be too large: steepest
+  // times the sum is less than 1. From the extremes of density, pressure and velocity around the
+  // cell, the sum is at most
   //   dt/dx min(rho_max / rho, steepest) (3 c fall + out),  c^2 = gamma p_max / rho_min,
   //   fall = max(1 - rho_min / rho, 1 - p_min / p), or 1 with `spreads`.
-  // Squares of products are compared, without divisions and roots. Where both underflow or
-  // both overflow, the answer is no.
+  // Squares of products are compared, without divisions and roots. If both underflow or both
+  // overflow, the result is false.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION auto is_small(const Cell& cell) const {
     const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
@@ -161,13 +160,13 @@ class Departure {
   bool spreads_, known_ = false;
 };
 
-// The range that is allowed for the values of one fraction at the faces of a cell.
+// Allowed range for the values of one fraction at the faces of a cell.
 template <class V>
 struct FractionRange {
-  V mean, least, greatest;  // of the cell; of it and its neighbours
-  V lowest, highest;        // of the values
+  V mean, least, greatest;  // mean of the cell; range of it and its neighbours
+  V lowest, highest;        // range of the values at faces
 
-  // `most` times the distance to the nearer bound is the largest excess towards the other one.
+  // `most` times the distance to the nearer bound is the largest excess towards the other bound.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION FractionRange(const Cell& cell, int n, double most) {
     mean = cell(n, 0, 0, 0);
@@ -182,13 +181,13 @@ struct FractionRange {
     lowest = max(least, fused_multiply_add(V(most), mean - greatest, mean));
     highest = min(greatest, fused_multiply_add(V(most), mean - least, mean));
   }
-  // True if in all cells of a pack the fraction is equal to that of all neighbours.
+  // Returns true if the fraction is equal to that of all neighbours, in all cells of a pack.
   KOKKOS_FORCEINLINE_FUNCTION bool is_empty() const { return !any(least < greatest); }
   KOKKOS_FORCEINLINE_FUNCTION V clamp(const V& value) const {
     return max(min(value, highest), lowest);
   }
-  // The factor that leaves what stays in range; `rise` and `fall` are the sums of shares times
-  // excesses above and below the mean.
+  // Returns the factor that keeps the remainder in range; `rise` and `fall` are the sums of shares
+  // times excesses above and below the mean.
   KOKKOS_FORCEINLINE_FUNCTION V factor(const Departure<V>& departure, const V& rise,
                                        const V& fall) const {
     const V for_rise = departure.shares.rest * (mean - least);
@@ -202,13 +201,13 @@ struct FractionRange {
   static constexpr double k_tiny = 1e-300;  // against division by 0
 };
 
-// The sum of a group's means, and what values at points of the cell's surface have more or less
-// than that. Differences of round-off count as none, and groups that are no mixture have none.
+// Sum of a group's means, and the surplus of values at surface points over that sum. Round-off
+// counts as no surplus, and groups that are not a mixture have none.
 template <class V>
 struct GroupSum {
   V means;
-  V tolerance;               // for the sum of values; in groups that are no mixture, any sum
-  bool has_mixture = false;  // whether the fractions have the sum 1 in any of the cells
+  V tolerance;               // tolerance of sums; infinite if the group is not a mixture
+  bool has_mixture = false;  // true if the fractions have the sum 1 in any cell of the pack
 
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION GroupSum(const Cell& cell, int first, int last,
@@ -237,11 +236,11 @@ class Balance {
   KOKKOS_FORCEINLINE_FUNCTION explicit Balance(const V& surplus)
       : surplus_(surplus), sum_(k_tiny) {}
 
-  // The excess of a value, if it has the sign of the surplus, without sign.
+  // Absolute excess of a value if it has the sign of the surplus, else 0.
   KOKKOS_FORCEINLINE_FUNCTION V excess(const V& value, const V& mean) const {
     return max(times_sign(V(value - mean), surplus_), V(0.0));
   }
-  // First for all fractions.
+  // Must be called for all fractions before find_share().
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& excess) { sum_ = sum_ + excess; }
   KOKKOS_FORCEINLINE_FUNCTION void find_share() {
     share_ = surplus_ / max(sum_, times_sign(surplus_, surplus_));
@@ -255,7 +254,7 @@ class Balance {
   V surplus_, sum_, share_;
 };
 
-// Takes a surplus out of the sum of a group at one point of a cell's surface.
+// Removes a surplus from the sum of a group at one point of a cell's surface.
 template <class V, class Cell, class States>
 KOKKOS_FORCEINLINE_FUNCTION void take_surplus(const Cell& cell, const States& states, int point,
                                               int first, int last, const V& surplus) {
@@ -270,14 +269,14 @@ KOKKOS_FORCEINLINE_FUNCTION void take_surplus(const Cell& cell, const States& st
   }
 }
 
-// A value whose excess is scaled where the factor is less than 1.
+// Returns the value with its excess scaled, if the factor is less than 1.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V scaled(const V& factor, const V& value, const V& mean) {
   return select(factor < V(1.0), mean + factor * (value - mean), value);
 }
 
-// Scales the excesses of a group at one point of a cell's surface where the factor is less than 1;
-// then takes out the surplus of the sum.
+// Scales the excesses of a group at one point of a cell's surface, if the factor is less than 1;
+// then removes the surplus of the sum.
 template <class V, class Cell, class States>
 KOKKOS_FORCEINLINE_FUNCTION void scale_group(const Cell& cell, const States& states, int point,
                                              int first, int last, const V& factor,
@@ -291,13 +290,13 @@ KOKKOS_FORCEINLINE_FUNCTION void scale_group(const Cell& cell, const States& sta
   take_surplus<V>(cell, states, point, first, last, group.surplus(sum));
 }
 
-// The values of one fraction at the faces of a cell.
+// Values of one fraction at the faces of a cell.
 template <class V>
 struct FaceValues {
   V value[6];
 };
 
-// The factor by which the excesses of one fraction are to be scaled.
+// Returns the factor by which the excesses of one fraction must be scaled.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V factor_for_bounds(const FractionRange<V>& range,
                                                 const Departure<V>& departure,
@@ -312,14 +311,14 @@ KOKKOS_FORCEINLINE_FUNCTION V factor_for_bounds(const FractionRange<V>& range,
   return range.factor(departure, rise, fall);
 }
 
-// The values at the faces of a few fractions, until their sum is known. On a CPU that is faster
-// than to read states back that have just been put.
+// Face values of a few fractions, kept until their sum is known. On a CPU this is faster than
+// reading back states just stored.
 template <class V>
 struct KeptValues {
-  static constexpr int k_most = PackTraits<V>::width > 1 ? 4 : 1;
+  static constexpr int k_most = SimdTraits<V>::width > 1 ? 4 : 1;
   FaceValues<V> of[k_most];
 
-  // Scales the excesses of a group of `count` where the factor is less than 1.
+  // Scales the excesses of a group of `count` fractions, if the factor is less than 1.
   template <int count, int first_face, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION void scale(const Cell& cell, int first, const V& factor) {
     OCTANT_UNROLL(4)
@@ -329,7 +328,7 @@ struct KeptValues {
       for (int f = first_face; f < 6; ++f) of[n].value[f] = scaled(factor, of[n].value[f], mean);
     }
   }
-  // Puts the states of a group of `count` at the faces from `first_face` on.
+  // Stores the states of a group of `count` at the faces from `first_face` on.
   template <int count, int first_face, class Cell, class States>
   KOKKOS_FORCEINLINE_FUNCTION void put(const Cell& cell, const States& states, int first,
                                        const GroupSum<V>& group) const {
@@ -373,10 +372,10 @@ struct KeptValues {
   }
 };
 
-// Puts the states of fractions first, ..., last - 1, a group or a single one, for schemes that know
-// one at each face. faces_of(n, all): the values at the faces, along z alone unless `all`. Where
-// those may leave the range of the cell and its neighbours, or their excesses `most` times the
-// distance to the nearer bound, `Clamps` keeps them there.
+// Stores the states of fractions first, ..., last - 1, a group or a single one, for schemes with
+// one state at each face. faces_of(n, all) returns the values at the faces, along z alone unless
+// `all`. `Clamps` is for values that may leave the range of the cell and its neighbours, or whose
+// excesses may be larger than `most` times the distance to the nearer bound.
 template <bool Inside, bool Clamps, class V, class Cell, class FacesOf, class States>
 KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int first, int last,
                                                Departure<V>& departure, double most,

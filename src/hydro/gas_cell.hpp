@@ -1,50 +1,50 @@
-// The gas of cells as other physics sees and changes it.
+// Access to the gas of cells for other physics modules.
 #pragma once
 
 #include <cstdint>
 
 #include "hydro/euler.hpp"
-#include "hydro/gas_variables.hpp"
+#include "hydro/hydro_options.hpp"
 
 namespace octant::hydro {
 
-// Cells of stored variables, in code units: as many as V holds, side by side in memory. It may be
-// copied: the state stays where it is.
+// Cells of stored variables, in code units: as many as V holds, adjacent in memory. Copies refer to
+// the same state.
 template <class V>
 class GasCells {
  public:
-  using Mask = typename PackTraits<V>::Mask;
+  using Mask = typename SimdTraits<V>::Mask;
 
-  // Variable n lies n * stride after `state`.
+  // Variable n is n * stride after `state`.
   KOKKOS_INLINE_FUNCTION GasCells(double* state, std::int64_t stride, const Gas& gas)
       : state_(state), stride_(stride), gas_(gas) {}
 
-  // A conserved variable: a Conserved, or a scalar's density.
+  // Access to a conserved variable: a Conserved, or a scalar's density.
   KOKKOS_FORCEINLINE_FUNCTION V load(int variable) const {
-    return PackTraits<V>::load(state_ + variable * stride_);
+    return SimdTraits<V>::load(state_ + variable * stride_);
   }
   KOKKOS_FORCEINLINE_FUNCTION void store(int variable, const V& value) const {
-    PackTraits<V>::store(state_ + variable * stride_, value);
+    SimdTraits<V>::store(state_ + variable * stride_, value);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION V density() const { return load(k_mass); }
 
-  // As sweeps see it: by dual energy, and no less than its floor.
+  // Pressure as used by sweeps: from dual energy, and not below the floor.
   KOKKOS_FORCEINLINE_FUNCTION V pressure() const {
     const V entropy = gas_.dual_energy ? load(k_entropy) : V(0.0);
     return max(physical_state(state(), entropy, gas_)[k_pressure], V(gas_.pressure_floor));
   }
 
-  // Per mass; of the gas as it is, or at another pressure.
+  // Internal energy per mass, at the present or at another pressure.
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy() const { return internal_energy(pressure()); }
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V& pressure) const {
     return pressure / (V(gas_.gamma - 1.0) * density());
   }
 
-  // Gives the gas another internal energy per mass, of no less than the pressure's floor: its total
-  // energy changes by as much, but falls by no more than it can spare, and its entropy, where dual
-  // energy carries one, becomes that of the new pressure. Returns by how much the stored energy
-  // density grew. `old_pressure` is pressure(); cells that are not `meant` stay as they are.
+  // Sets the internal energy per mass, with a pressure not below the floor. The total energy
+  // changes accordingly, but falls no further than its internal part allows; the dual-energy
+  // entropy, if stored, is set from the new pressure. Returns the change of the stored energy
+  // density. `old_pressure` is pressure(); cells outside the mask `meant` are unchanged.
   KOKKOS_FORCEINLINE_FUNCTION V set_internal_energy(const V& per_mass, const V& old_pressure,
                                                     const Mask& meant) const {
     const V before = load(k_energy);
@@ -64,9 +64,9 @@ class GasCells {
     return load_state<V>(state_, static_cast<int>(stride_));
   }
 
-  // By how much the pressure of the total energy changes where gas goes to a new one. Entropies of
-  // hot thin and cold dense gas that mix stand for more heat than both had: what the total energy
-  // has none of is not radiated, or it would be taken from the motion.
+  // Allowed change of the pressure from the total energy. The mixed entropies of hot rarefied and
+  // cold dense gas give more heat than both had. Heat that the total energy does not contain is not
+  // radiated; it would be taken from the kinetic energy.
   KOKKOS_FORCEINLINE_FUNCTION V affordable(const V& old_pressure, const V& new_pressure) const {
     const V change = new_pressure - old_pressure;
     const auto falls = change < V(0.0);
@@ -81,7 +81,7 @@ class GasCells {
   const Gas& gas_;
 };
 
-// One of them.
+// A single cell.
 class GasCell : public GasCells<double> {
  public:
   using GasCells::GasCells;
@@ -93,12 +93,12 @@ class GasCell : public GasCells<double> {
     return (*this)[k_momentum_x + axis] / density();
   }
 
-  // As that of several.
+  // Sets the internal energy per mass, as for several cells.
   KOKKOS_INLINE_FUNCTION double set_internal_energy(double per_mass) const {
     return GasCells::set_internal_energy(per_mass, pressure(), true);
   }
 
-  // Makes the gas another one, with all but its scalars.
+  // Sets the state of the gas, without its scalars.
   KOKKOS_INLINE_FUNCTION void set(double density, const double (&v)[3], double pressure) const {
     const double kinetic = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     (*this)[k_mass] = density;
@@ -107,18 +107,18 @@ class GasCell : public GasCells<double> {
     if (gas_.dual_energy) (*this)[k_entropy] = pressure / Kokkos::pow(density, gas_.gamma - 1.0);
   }
 
-  // Takes away a share of the gas, of `variables` in all: what is left has its velocity,
-  // temperature and concentrations.
+  // Removes a fraction of the gas, of all `variables`; the rest keeps its velocity, temperature and
+  // concentrations.
   KOKKOS_INLINE_FUNCTION void take(double share, int variables) const {
     const double left = 1.0 - share;
     for (int n = 0; n < variables; ++n) (*this)[n] *= left;
-    // The entropy goes as rho^(2 - gamma).
+    // The entropy scales as rho^(2 - gamma).
     if (gas_.dual_energy) (*this)[k_entropy] /= power(left, gas_.gamma - 1.0);
   }
 
-  // Adds mass, momentum and total energy, per volume. What of the energy is not kinetic heats the
-  // gas; the entropy, where dual energy carries one, follows. Returns what had to be added beside
-  // it to keep the pressure's floor.
+  // Adds mass, momentum and total energy, per volume. The non-kinetic part of the energy heats the
+  // gas; the dual-energy entropy, if stored, follows. Returns the energy added to keep the pressure
+  // floor.
   KOKKOS_INLINE_FUNCTION double add(double mass, const double (&momentum)[3], double energy) const {
     const double per_pressure = 1.0 / (gas_.gamma - 1.0), old_pressure = pressure();
     const double new_density = density() + mass;
@@ -130,7 +130,7 @@ class GasCell : public GasCells<double> {
       before += stored * stored;
       stored += momentum[d];
     }
-    // Without the difference of two large numbers in cold fast gas.
+    // Avoids the difference of two large numbers in cold fast gas.
     const double kinetic = (dot + 0.5 * (square - before * mass / density())) / new_density;
     const double heated = old_pressure + (energy - kinetic) / per_pressure;
     const double new_pressure = max(heated, gas_.pressure_floor);

@@ -5,18 +5,19 @@
 #include "core/error.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/tile_view.hpp"
+#include "mesh/launch.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// A cell of a tile's patch.
+// Cell of a tile's patch.
 struct PatchCell {
   std::int32_t tile;
   std::int32_t index[3];
 };
 
-// Which tile updates a cell, and where it lies in the tile's patch.
+// Tiles that update cells, and the cells' positions in the tiles' patches.
 class Patches {
  public:
   Patches(const mesh::Mesh& mesh, int level)
@@ -57,7 +58,7 @@ class Patches {
   const mesh::LevelHalo& halo_;
   const mesh::TreeLevel& blocks_;
   const mesh::CellRange& cells_;
-  std::vector<std::int32_t> first_, tiles_;  // those of slot s are tiles_[first_[s]] and following
+  std::vector<std::int32_t> first_, tiles_;  // tiles of slot s: tiles_[first_[s]] and following
 };
 
 struct FindGradients {
@@ -103,9 +104,9 @@ mesh::DeviceArray<const GasGradients> gas_gradients(const mesh::Mesh& mesh, int 
   for (const mesh::Cell& cell : cells) places.push_back(patches.find(cell));
   const FindGradients kernel{mesh.halo(level).tiles, mesh.pointers(level, mesh::LevelFields::k_now),
                              mesh.geometry().cell_size(level),
-                             mesh::to_device("cells of gas gradients", places, Cargo::lists),
+                             mesh::to_device("cells of gas gradients", places, TransferKind::lists),
                              gradients};
-  Kokkos::parallel_for("gas gradients", Kokkos::RangePolicy<>(0, static_cast<int>(count)), kernel);
+  mesh::for_items("gas gradients", count, kernel);
   return gradients;
 }
 

@@ -1,20 +1,19 @@
 #include "hydro/gas_interpolation.hpp"
 
+#include "core/compiler.hpp"
 #include "core/power.hpp"
-#include "core/teams.hpp"
-#include "core/unroll.hpp"
-#include "hydro/floors.hpp"
+#include "hydro/dual_energy.hpp"
 #include "hydro/hydrostatic.hpp"
-#include "mesh/task_teams.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
 using mesh::LinearValue;
+using mesh::detail::Children;
 using mesh::detail::CoarseStencil;
 
-constexpr double k_share = 0.25;  // of a cell, between its centre and a child's along an axis
+constexpr double k_share = 0.25;  // distance between centres of cell and child, in cells
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
@@ -24,14 +23,14 @@ KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
                            u[k_mass];
 }
 
-// By axis, the share of a cell between its centre and those of the children from octant `first` on.
+// Distances by axis from the centre of a cell to children from octant `first` on, in cells.
 template <class V>
 struct ChildShares {
   V axis[3];
 
   KOKKOS_FORCEINLINE_FUNCTION explicit ChildShares(int first) {
     for (int d = 0; d < 3; ++d)
-      axis[d] = PackTraits<V>::generate(
+      axis[d] = SimdTraits<V>::generate(
           [&](int lane) { return (first + lane) >> d & 1 ? k_share : -k_share; });
   }
 };
@@ -46,10 +45,10 @@ struct KeepsPositive {
     for (int n = 0; n < k_hydro_variables; ++n) value[n] = cell[n].value;
     const double least_density = k_least_share * value[k_mass];
     const double least_energy = k_least_share * internal_energy(value);
-    using V = Pack;
-    PackTraits<V>::Mask admissible(true);
+    using V = SimdDouble;
+    SimdTraits<V>::Mask admissible(true);
     OCTANT_UNROLL(8)
-    for (int first = 0; first < 8; first += PackTraits<V>::width) {
+    for (int first = 0; first < 8; first += SimdTraits<V>::width) {
       const ChildShares<V> share(first);
       V child[k_hydro_variables];
       for (int n = 0; n < k_hydro_variables; ++n) {
@@ -64,26 +63,25 @@ struct KeepsPositive {
   }
 };
 
-// What a cold cell's motion and energy follow from.
+// Variables that determine a cold cell's velocity and energy.
 constexpr int k_cold_variables = k_entropy + 1;
 using ColdCell = mesh::CoarseCell<k_cold_variables>;
 
-// Beside cells of other densities by this factor slopes mean nothing.
+// Maximum ratio of densities of adjacent cells for which slopes are used.
 constexpr double k_steepest = 2.0;
 
-// Whether a coarse cell lies in a smooth cold flow: densities around it are alike, and what the
-// gas there has of heat is less than what velocities differ by. At shocks and at the edges of
-// clumps slopes would empty cells: with a factor of 4, or with any heat around, boxes like that one
-// of tests/physics/test_dual_energy.py break.
-KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, double theta,
-                                            const ColdCell& cell) {
+// Returns true if a coarse cell lies in a smooth cold flow: densities around it are similar, and
+// the internal energy is less than the velocity differences. At shocks and at the edges of clumps
+// slopes would empty cells: with a factor of 4, or with any internal energy, boxes like that of
+// tests/physics/test_dual_energy.py fail.
+KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, const ColdCell& cell) {
   const double density = cell[k_mass].value;
   bool cold = true;
-  // Like loops over children below: written out, they take more registers than a GPU's thread has.
+  // Not unrolled, like loops over children below: this saves registers of a GPU thread.
   OCTANT_UNROLL(1)
   for (int p = 1; p < 7; ++p) {
     double u[k_hydro_variables], square = 0.0;
-    for (int n = 0; n < k_hydro_variables; ++n) u[n] = stencil.value(p, n, theta);
+    for (int n = 0; n < k_hydro_variables; ++n) u[n] = stencil.value(p, n);
     for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) {
       const double difference = u[n] / u[k_mass] - cell[n].value / density;
       square += difference * difference;
@@ -94,17 +92,15 @@ KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, double
   return cold;
 }
 
-// The amount per mass of variable n, with minmod slopes of its own: those of children are then
-// between the neighbours', whatever the density does. The value is the one at the middle of the
-// cell, for which the children's sum stays as it was.
-OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil, double theta,
+// Amount per mass of variable n, with its own minmod slopes: children lie between the neighbours
+// for any density profile. The value is that at the centre of the cell which preserves the
+// children's sum.
+OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil,
                                                   const LinearValue& mass, int n) {
-  const auto amount = [&](int p) {
-    return stencil.value(p, n, theta) / stencil.value(p, k_mass, theta);
-  };
-  const double mean = stencil.value(0, n, theta) / mass.value;
+  const auto amount = [&](int p) { return stencil.value(p, n) / stencil.value(p, k_mass); };
+  const double mean = stencil.value(0, n) / mass.value;
   LinearValue of;
-  double product = 0.0;  // of slopes: 16 times what children have together beside the middle's
+  double product = 0.0;  // product of slopes, 16 times the children's excess
   for (int axis = 0; axis < 3; ++axis) {
     of.slope[axis] = mesh::minmod(mean - amount(1 + 2 * axis), amount(2 + 2 * axis) - mean);
     product += mass.slope[axis] * of.slope[axis];
@@ -113,7 +109,7 @@ OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil, 
   return of;
 }
 
-// The kinetic energy of the children, in their mean.
+// Mean kinetic energy of the children.
 KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   double sum = 0.0;
   OCTANT_UNROLL(1)
@@ -128,29 +124,12 @@ KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   return sum / 16.0;
 }
 
-// Children of one coarse cell in memory.
-struct Children {
-  double* first;
-  std::int64_t stride_j, stride_k, stride_variable;
-
-  KOKKOS_FORCEINLINE_FUNCTION double& operator()(int octant, int n) const {
-    return first[(octant & 1) + (octant >> 1 & 1) * stride_j + (octant >> 2) * stride_k +
-                 n * stride_variable];
-  }
-};
-
-// Writes a variable of the children.
-KOKKOS_FORCEINLINE_FUNCTION void write_variable(const LinearValue& of, int n,
-                                                const Children& children) {
-  for (int octant = 0; octant < 8; ++octant) children(octant, n) = of.in_child(octant, k_share);
-}
-
 // Amounts per mass of a coarse cell and its neighbours.
 class StencilPerMass {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION StencilPerMass(const CoarseStencil& stencil, double theta)
-      : stencil_(stencil), theta_(theta) {
-    for (int p = 0; p < 7; ++p) volume_[p] = 1.0 / stencil.value(p, k_mass, theta);
+  KOKKOS_FORCEINLINE_FUNCTION explicit StencilPerMass(const CoarseStencil& stencil)
+      : stencil_(stencil) {
+    for (int p = 0; p < 7; ++p) volume_[p] = 1.0 / stencil.value(p, k_mass);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION double mean(int n) const { return amount(0, n); }
@@ -161,14 +140,14 @@ class StencilPerMass {
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION double amount(int p, int n) const {
-    return stencil_.value(p, n, theta_) * volume_[p];
+    return stencil_.value(p, n) * volume_[p];
   }
 
   const CoarseStencil& stencil_;
-  double theta_, volume_[7];
+  double volume_[7];
 };
 
-// Factors for the slopes of a group of fractions by their sign, so that children of a mixture are
+// Factors for the slopes of a group of fractions, by sign, so that children of a mixture are
 // mixtures, too: see balance_group().
 struct SlopeFactors {
   double up[3] = {1.0, 1.0, 1.0}, down[3] = {1.0, 1.0, 1.0};
@@ -193,21 +172,22 @@ struct SlopeFactors {
   }
 };
 
-// Writes the fractions of the children of a cell whose mass has these slopes, a quarter of which
-// children differ by: linear per mass, so that each child's lie between those of the cell and its
+// Writes the fractions of the children of a cell with these mass slopes, a quarter of which is the
+// difference of a child: linear per mass, so that each child lies between the cell and its
 // neighbours, if no child has less than a tenth of the mean density. Variables from `first` on that
-// are no fractions are linear themselves, if slopes are wanted.
-KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil, double theta,
+// are not fractions are linear themselves, if `has_slopes`.
+KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
                                                const LinearValue& mass, bool has_slopes, int first,
                                                int variables, const FractionGroups& groups,
                                                const Children& children) {
-  const StencilPerMass per_mass(stencil, theta);
+  const StencilPerMass per_mass(stencil);
   while (first < variables) {
     const int end = groups.end[first];
     if (!has_slopes || end <= first) {
-      write_variable(has_slopes ? mesh::detail::read_variable(stencil, first, theta)
-                                : LinearValue{stencil.value(0, first, theta), {0.0, 0.0, 0.0}},
-                     first, children);
+      children.write(first,
+                     has_slopes ? mesh::detail::read_variable(stencil, first)
+                                : LinearValue{stencil.value(0, first), {0.0, 0.0, 0.0}},
+                     k_share);
       ++first;
       continue;
     }
@@ -229,12 +209,12 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil, dou
   }
 }
 
-// Writes the children; their energies are those of their motion and their entropies.
+// Writes the children; their energies follow from their velocities and entropies.
 KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas& gas,
                                                 const Children& children) {
-  using V = Pack;
+  using V = SimdDouble;
   OCTANT_UNROLL(1)
-  for (int first = 0; first < 8; first += PackTraits<V>::width) {
+  for (int first = 0; first < 8; first += SimdTraits<V>::width) {
     const ChildShares<V> share(first);
     const auto value = [&](int n) OCTANT_INLINE_LAMBDA {
       V sum(cell[n].value);
@@ -247,16 +227,16 @@ KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas&
     u[k_energy] = V(0.0);
     const V entropy = u[k_mass] * value(k_entropy);
     u[k_energy] = energy_at(u, entropy * power(u[k_mass], gas.gamma - 1.0), gas);
-    for (int lane = 0; lane < PackTraits<V>::width; ++lane) {
+    for (int lane = 0; lane < SimdTraits<V>::width; ++lane) {
       for (int n = 0; n < k_hydro_variables; ++n)
-        children(first + lane, n) = PackTraits<V>::lane(u[n], lane);
-      children(first + lane, k_entropy) = PackTraits<V>::lane(entropy, lane);
+        children(first + lane, n) = SimdTraits<V>::lane(u[n], lane);
+      children(first + lane, k_entropy) = SimdTraits<V>::lane(entropy, lane);
     }
   }
 }
 
-// As mesh::LimitedLinear, but where KeepsPositive leaves no slopes, children of cold gas get those
-// of its velocity.
+// Interpolation as mesh::LimitedLinear, but where KeepsPositive leaves no slopes, children of cold
+// gas follow the velocity slopes.
 class FollowsMotion final : public mesh::Interpolation {
  public:
   FollowsMotion(const Gas& gas, const FractionGroups& groups) : gas_(gas), groups_(groups) {}
@@ -264,63 +244,46 @@ class FollowsMotion final : public mesh::Interpolation {
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
                    int variables) const override {
-    const auto count = static_cast<int>(tasks.extent(0));
-    if (count == 0) return;
     const Gas gas = gas_;
     const FractionGroups groups = groups_;
-    Kokkos::parallel_for(
-        "interpolate", mesh::TaskTeams(count, team_threads()),
-        KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
-          const mesh::InterpolationTask& task = tasks(team.league_rank());
-          const mesh::CellBox target = fine.boxes(task.target);
-          double* const to = fine.buffer[target.buffer];
-          const int ni = task.cells[0], nj = task.cells[1], nk = task.cells[2];
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, ni * nj * nk), [&](int index) {
-            const int i = index % ni, j = index / ni % nj, k = index / (ni * nj);
-            const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
-            const CoarseStencil stencil(coarse, task, c);
-            const Children children{to + target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j,
-                                                       task.fine[2] + 2 * k),
-                                    target.stride_j, target.stride_k, target.stride_variable};
-            interpolate_cell(stencil, coarse.theta, gas, variables, groups, children);
-          });
+    mesh::detail::for_coarse_cells(
+        tasks, coarse, fine, KOKKOS_LAMBDA(const CoarseStencil& stencil, const Children& children) {
+          interpolate_cell(stencil, gas, variables, groups, children);
         });
   }
 
  private:
   KOKKOS_FORCEINLINE_FUNCTION static void interpolate_cell(const CoarseStencil& stencil,
-                                                           double theta, const Gas& gas,
-                                                           int variables,
+                                                           const Gas& gas, int variables,
                                                            const FractionGroups& groups,
                                                            const Children& children) {
-    auto cell = mesh::detail::read_cell<k_cold_variables>(stencil, theta);
+    auto cell = mesh::detail::read_cell<k_cold_variables>(stencil);
     if (KeepsPositive{}(cell) > 0.0) {
       OCTANT_UNROLL(8)
-      for (int n = 0; n < k_cold_variables; ++n) write_variable(cell[n], n, children);
+      for (int n = 0; n < k_cold_variables; ++n) children.write(n, cell[n], k_share);
       if (variables > k_cold_variables)
-        write_scalars(stencil, theta, cell[k_mass], true, k_cold_variables, variables, groups,
-                      children);
-    } else if (!follow_motion(stencil, theta, cell, gas, variables, groups, children)) {
+        write_scalars(stencil, cell[k_mass], true, k_cold_variables, variables, groups, children);
+    } else if (!follow_motion(stencil, cell, gas, variables, groups, children)) {
       for (int n = 0; n < variables; ++n)
-        write_variable({stencil.value(0, n, theta), {0.0, 0.0, 0.0}}, n, children);
+        children.write(n, {stencil.value(0, n), {0.0, 0.0, 0.0}}, k_share);
     }
   }
 
-  // Writes the children of a cell that flows cold; false if it does not. The cell's variables but
-  // for the first become amounts per mass.
-  KOKKOS_FORCEINLINE_FUNCTION static bool follow_motion(const CoarseStencil& stencil, double theta,
+  // Writes the children of a cell in a cold flow; returns false otherwise. The cell's variables
+  // except the first become amounts per mass.
+  KOKKOS_FORCEINLINE_FUNCTION static bool follow_motion(const CoarseStencil& stencil,
                                                         ColdCell& cell, const Gas& gas,
                                                         int variables, const FractionGroups& groups,
                                                         const Children& children) {
-    if (!flows_cold(stencil, theta, cell)) return false;
+    if (!flows_cold(stencil, cell)) return false;
     const double energy = cell[k_energy].value;
     const LinearValue mass = cell[k_mass];
     OCTANT_UNROLL(8)
-    for (int n = 1; n < k_cold_variables; ++n) cell[n] = amount_per_mass(stencil, theta, mass, n);
+    for (int n = 1; n < k_cold_variables; ++n) cell[n] = amount_per_mass(stencil, mass, n);
     if (energy >= energy_of_motion(cell)) return false;
     write_children(cell, gas, children);
     if (variables > k_cold_variables)
-      write_scalars(stencil, theta, mass, true, k_cold_variables, variables, groups, children);
+      write_scalars(stencil, mass, true, k_cold_variables, variables, groups, children);
     return true;
   }
 
@@ -328,20 +291,20 @@ class FollowsMotion final : public mesh::Interpolation {
   FractionGroups groups_;
 };
 
-// Gives density and energy of a coarse cell the slopes of its hydrostatic profile, and adds the
-// limited slopes of what its neighbours differ by from that: children of gas in equilibrium are.
-KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, double theta,
-                                          const Stratification& g, const Gas& gas,
+// Sets the slopes of density and energy of a coarse cell to those of its hydrostatic profile plus
+// limited slopes of the neighbours' deviations, so that children are in equilibrium if the gas is.
+KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, const Stratification& g,
+                                          const Gas& gas,
                                           mesh::CoarseCell<k_hydro_variables>& cell) {
   for (int axis = 0; axis < 3; ++axis) {
     if (!g.acts(axis)) continue;
-    double s[3], energy = 0.0;  // of the cells below, here and above; heat in the cell
+    double s[3], energy = 0.0;  // exponents below, here and above; internal energy
     OCTANT_UNROLL(1)
     for (int p = 0; p < 3; ++p) {
       const int of = p == 1 ? 0 : p == 0 ? 1 + 2 * axis : 2 + 2 * axis;
       double volume;
       const State<double> w =
-          to_primitive<double>([&](int n) { return stencil.value(of, n, theta); }, gas, volume);
+          to_primitive<double>([&](int n) { return stencil.value(of, n); }, gas, volume);
       s[p] = g.exponent(axis, w[k_density], w[k_pressure]);
       if (p == 1) energy = w[k_pressure] / (gas.gamma - 1.0);
     }
@@ -350,8 +313,8 @@ KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, double t
     const double rise_above = here.upper / above.lower - 1.0;
     const auto stratified = [&](int n, double mean) {
       const double value = cell[n].value;
-      const double lower = stencil.value(1 + 2 * axis, n, theta) - mean * rise_below;
-      const double upper = stencil.value(2 + 2 * axis, n, theta) - mean * rise_above;
+      const double lower = stencil.value(1 + 2 * axis, n) - mean * rise_below;
+      const double upper = stencil.value(2 + 2 * axis, n) - mean * rise_above;
       cell[n].slope[axis] =
           mesh::minmod(value - lower, upper - value) + 2.0 * mean * child_difference(s[1]);
     };
@@ -360,8 +323,8 @@ KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, double t
   }
 }
 
-// As mesh::LimitedLinear, but fractions are linear themselves, not as densities. With `Balanced`
-// the gas keeps its hydrostatic equilibrium.
+// Interpolation as mesh::LimitedLinear, but fractions are linear themselves, not as densities. With
+// `Balanced` the gas keeps its hydrostatic equilibrium.
 template <bool Balanced>
 class KeepsFractions final : public mesh::Interpolation {
  public:
@@ -371,36 +334,21 @@ class KeepsFractions final : public mesh::Interpolation {
   void interpolate(const mesh::DeviceArray<const mesh::InterpolationTask>& tasks,
                    const mesh::CoarseState& coarse, const mesh::FineTarget& fine,
                    int variables) const override {
-    const auto count = static_cast<int>(tasks.extent(0));
-    if (count == 0) return;
     const FractionGroups groups = groups_;
     const Gas gas = gas_;
     const Stratification g(acceleration_, coarse.cell_size);
-    Kokkos::parallel_for(
-        "interpolate", mesh::TaskTeams(count, team_threads()),
-        KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
-          const mesh::InterpolationTask& task = tasks(team.league_rank());
-          const mesh::CellBox target = fine.boxes(task.target);
-          double* const to = fine.buffer[target.buffer];
-          const int ni = task.cells[0], nj = task.cells[1], nk = task.cells[2];
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, ni * nj * nk), [&](int index) {
-            const int i = index % ni, j = index / ni % nj, k = index / (ni * nj);
-            const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
-            const CoarseStencil stencil(coarse, task, c);
-            const Children children{to + target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j,
-                                                       task.fine[2] + 2 * k),
-                                    target.stride_j, target.stride_k, target.stride_variable};
-            auto cell = mesh::detail::read_cell<k_hydro_variables>(stencil, coarse.theta);
-            if (Balanced) stratify(stencil, coarse.theta, g, gas, cell);
-            const bool has_slopes = KeepsPositive{}(cell) > 0.0;
-            OCTANT_UNROLL(8)
-            for (int n = 0; n < k_hydro_variables; ++n) {
-              if (!has_slopes) cell[n].slope[0] = cell[n].slope[1] = cell[n].slope[2] = 0.0;
-              write_variable(cell[n], n, children);
-            }
-            write_scalars(stencil, coarse.theta, cell[k_mass], has_slopes, k_hydro_variables,
-                          variables, groups, children);
-          });
+    mesh::detail::for_coarse_cells(
+        tasks, coarse, fine, KOKKOS_LAMBDA(const CoarseStencil& stencil, const Children& children) {
+          auto cell = mesh::detail::read_cell<k_hydro_variables>(stencil);
+          if (Balanced) stratify(stencil, g, gas, cell);
+          const bool has_slopes = KeepsPositive{}(cell) > 0.0;
+          OCTANT_UNROLL(8)
+          for (int n = 0; n < k_hydro_variables; ++n) {
+            if (!has_slopes) cell[n].slope[0] = cell[n].slope[1] = cell[n].slope[2] = 0.0;
+            children.write(n, cell[n], k_share);
+          }
+          write_scalars(stencil, cell[k_mass], has_slopes, k_hydro_variables, variables, groups,
+                        children);
         });
   }
 

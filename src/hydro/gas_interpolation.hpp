@@ -1,4 +1,4 @@
-// Interpolation between levels that keeps density and internal energy positive.
+// Prolongation that keeps density and internal energy positive.
 #pragma once
 
 #include <memory>
@@ -8,18 +8,17 @@
 
 namespace octant::hydro {
 
-// Conservative linear interpolation of conserved variables; where one of a cell's eight children
-// would get a density or an internal energy below a tenth of its parent's, all of them get the
-// parent's value.
+// Conservative linear interpolation of conserved variables; if one of a cell's eight children would
+// get a density or an internal energy below a tenth of its parent's, all children get the parent's
+// value.
 //
-// Well-balanced schemes add limited slopes to those of the hydrostatic profile through the parent,
-// whose halves children are.
+// Well-balanced schemes add limited slopes to those of the hydrostatic profile through the parent.
 //
-// With DualEnergy::overwrite, children of cold gas in a smooth flow, whose parent has less energy
-// than their motion would have, get density, velocity, entropy and scalars all the same: linear per
-// mass, so that children keep mass, momentum and scalars together, and lie between the neighbours.
-// Of children that are all alike, jumps at their parents' faces would make shocks. Their energy is
-// that of motion and entropy: more than the parent had, which did not know of the motion in it.
+// With DualEnergy::overwrite, slopes are kept in cold gas in a smooth flow even if the parent has
+// less energy than the children's motion: density, velocity, entropy and scalars are linear per
+// mass, so that children conserve mass, momentum and scalars, and lie between the neighbours. With
+// equal children, jumps at their parents' faces would create shocks. The children's energy follows
+// from velocity and entropy; it exceeds the parent's, which lacks the motion within the cell.
 std::unique_ptr<mesh::Interpolation> make_interpolation(const HydroOptions& options);
 
 }  // namespace octant::hydro

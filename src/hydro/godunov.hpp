@@ -1,27 +1,58 @@
-// Godunov's scheme of second order or more: profiles inside cells, which end in a state on each
-// side of every face, and a Riemann problem between the two (GodunovFluxes in flux_kernels.hpp). A
-// star's stencils.
+// Godunov schemes of second order or higher: profiles inside cells give a state on each side of
+// every face, and a Riemann problem between the two (GodunovFluxes in solver_ops.hpp). Stencils are
+// stars.
 //
-// Hancock's scheme takes the states on to the middle of the step, for which it needs the profiles
-// of all variables at once. A stage of a Runge-Kutta scheme takes them as they are, one variable
+// Hancock's scheme advances the states to the middle of the step (muscl_hancock.hpp), for which it
+// needs the profiles of all variables at once. A Runge-Kutta stage uses them directly, one variable
 // after the other.
 //
-// Balanced schemes (hydro.well_balanced) reconstruct density and pressure less the hydrostatic
-// profile through the cell, and add what that is at the faces (hydrostatic.hpp).
+// Well-balanced schemes (hydro.well_balanced) reconstruct density and pressure minus the
+// hydrostatic profile through the cell, and add its values at the faces (hydrostatic.hpp).
 #pragma once
 
-#include "core/unroll.hpp"
-#include "hydro/contact_steepening.hpp"
+#include "core/compiler.hpp"
 #include "hydro/fractions.hpp"
-#include "hydro/half_step.hpp"
 #include "hydro/hydrostatic.hpp"
+#include "hydro/reconstruction.hpp"
 #include "hydro/scheme.hpp"
 #include "hydro/shock_sensor.hpp"
-#include "hydro/thin_gas.hpp"
 
 namespace octant::hydro {
 
-// What all of Godunov's schemes have in common: all but the reconstruction and the fluxes.
+// --- outflow from dense into nearly empty cells --------------------------------------------------
+
+// A density profile may fall to nearly zero at a face while the pressure falls much less. Outflow
+// there would be many times hotter than any gas around, and would empty the neighbour.
+
+// Returns true if a density at a face is less than a tenth of the cell's.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION auto is_thin(const V& face, const V& cell) {
+  constexpr double k_share = 0.1;
+  return face < V(k_share) * cell;
+}
+
+// Raises rarefied face densities until the gas there is no hotter than in the cells on both sides,
+// but not above the cell's density. cell and states are those of Scheme::reconstruct. Rarely
+// needed, and out of line with copies of both: references would keep them out of registers.
+template <bool Inside, class V, class Cell, class States>
+OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States states) {
+  const V density = cell(k_density, 0, 0, 0), coldness = density / cell(k_pressure, 0, 0, 0);
+  const auto cool = [&](int face, int x, int y, int z) OCTANT_INLINE_LAMBDA {
+    const V beside = cell(k_density, x, y, z) / cell(k_pressure, x, y, z);
+    const V cold = states(face, k_pressure) * min(coldness, beside);
+    const V found = states(face, k_density);
+    states(face, k_density, select(is_thin(found, density), max(found, min(cold, density)), found));
+  };
+  if constexpr (Inside) {
+    cool(lower_face(0), -1, 0, 0), cool(upper_face(0), 1, 0, 0);
+    cool(lower_face(1), 0, -1, 0), cool(upper_face(1), 0, 1, 0);
+  }
+  cool(lower_face(2), 0, 0, -1), cool(upper_face(2), 0, 0, 1);
+}
+
+// --- schemes -------------------------------------------------------------------------------------
+
+// Common part of all Godunov schemes, without the reconstruction and the fluxes.
 template <class Reconstruction>
 class GodunovStates {
  public:
@@ -41,7 +72,7 @@ class GodunovStates {
   }
 
  protected:
-  // A value at a face: densities and pressures are no less than `floor`.
+  // Stores a value at a face: densities and pressures are at least `floor`.
   template <class V, class Put>
   KOKKOS_FORCEINLINE_FUNCTION static void put_floored(const Put& put, int face, int n,
                                                       const V& value, const V& floor) {
@@ -51,7 +82,7 @@ class GodunovStates {
     return n == k_density ? gas_.density_floor : gas_.pressure_floor;
   }
 
-  // Puts the states of all scalars: faces_of(n, all) as for put_fractions. With `Predicts` values
+  // Stores the states of all scalars; faces_of(n, all) as for put_fractions. With `Predicts` values
   // at faces are not those of a profile of the cell.
   template <bool Inside, bool Predicts, class V, class Cell, class FacesOf, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_scalars(const Cell& cell, const FacesOf& faces_of,
@@ -80,7 +111,7 @@ class GodunovStates {
     }
   }
 
-  // What Riemann solvers with a shock sensor need to know of the cell.
+  // Stores the shock sensor of the cell for Riemann solvers that use it.
   template <class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void sense_shocks(const Cell& cell, const Put& put) const {
     if (!senses_shocks_) return;
@@ -99,7 +130,7 @@ class GodunovStates {
   bool has_fractions_ = false;
 };
 
-// The hydrostatic profiles of a cell along the axes; nothing in schemes that are not balanced.
+// Hydrostatic profiles of a cell along the axes; empty in schemes that are not balanced.
 template <bool Balanced, int Reach, class V>
 struct HydrostaticLines {
   template <class Cell>
@@ -116,7 +147,7 @@ struct HydrostaticLines<true, Reach, V> {
              {g, 2, [&](int n, int o) OCTANT_INLINE_LAMBDA { return cell(n, 0, 0, o); }}} {}
 };
 
-// The states of a stage of a Runge-Kutta scheme.
+// Face states of a Runge-Kutta stage.
 template <class Reconstruction, bool Balanced = false>
 class RungeKutta : public GodunovStates<Reconstruction> {
  public:
@@ -159,7 +190,8 @@ class RungeKutta : public GodunovStates<Reconstruction> {
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
-    if (any(is_thin(thinnest, V(cell(k_density, 0, 0, 0))))) cool_thin_faces<Inside, V>(cell, put);
+    if (any(is_thin(thinnest, V(cell(k_density, 0, 0, 0)))))
+      limit_face_temperature<Inside, V>(cell, put);
     if (this->variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {
       const V mean = cell(n, 0, 0, 0);
@@ -176,7 +208,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
   }
 
  private:
-  // line(m, o): variable m of the cell that is o cells away.
+  // Face values of variable n; line(m, o) is variable m of the cell at offset o.
   template <class V, class Line>
   KOKKOS_FORCEINLINE_FUNCTION Faces<V> faces(int n, const Line& line) const {
     const Faces<V> face =
@@ -193,123 +225,6 @@ class RungeKutta : public GodunovStates<Reconstruction> {
   }
 
   bool steepens_contacts_;
-  Stratification stratification_;
-};
-
-// The states of Hancock's scheme, in the middle of the step.
-template <class Reconstruction, bool Balanced = false>
-class MusclHancock : public GodunovStates<Reconstruction> {
-  using Base = GodunovStates<Reconstruction>;
-  using Base::gas_, Base::variables_;
-  static constexpr double k_span = Reconstruction::template Profile<double>::span;
-
- public:
-  KOKKOS_FUNCTION explicit MusclHancock(const KernelArguments& a)
-      : Base(a),
-        h_(0.5 * a.dt_over_dx / k_span),
-        sources_(a.sources),
-        stratification_(a.stratification) {}
-
-  // Profiles along the axes around the state half a step on.
-  template <bool Inside, class V, class Cell, class Place, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place& place,
-                                               const Put& put) const {
-    using Profile = typename Reconstruction::template Profile<V>;
-    this->template sense_shocks<V>(cell, put);
-    const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
-    const auto along = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
-      return Reconstruction::template profile<V>([&](int o) OCTANT_INLINE_LAMBDA {
-        if constexpr (Balanced) return hydrostatic.axis[axis].deviation(line, n, o);
-        else return line(n, o);
-      });
-    };
-    const auto profile = [&](int n, Profile& x, Profile& y, Profile& z) OCTANT_INLINE_LAMBDA {
-      x = along(0, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, o, 0, 0); });
-      y = along(1, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, o, 0); });
-      z = along(2, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
-    };
-    V thinnest = cell(k_density, 0, 0, 0);
-    const auto put_faces = [&](int n, const V& mid, const Profile& x, const Profile& y,
-                               const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
-      const auto put_face = [&](int face, V value) OCTANT_INLINE_LAMBDA {
-        if constexpr (Balanced) {
-          const auto& of = hydrostatic.axis[face / 2];
-          if (of.stratifies(n))
-            value = value + cell(n, 0, 0, 0) * (face % 2 == 0 ? of.below : of.above);
-        }
-        if (n == k_density) thinnest = min(thinnest, value);
-        this->put_floored(put, face, n, value, floor);
-      };
-      if constexpr (Inside) {
-        put_face(lower_face(0), x.lower(mid)), put_face(upper_face(0), x.upper(mid));
-        put_face(lower_face(1), y.lower(mid)), put_face(upper_face(1), y.upper(mid));
-      }
-      put_face(lower_face(2), z.lower(mid)), put_face(upper_face(2), z.upper(mid));
-    };
-
-    State<V> w;
-    OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n) w[n] = cell(n, 0, 0, 0);
-    Profile x[k_hydro_variables], y[k_hydro_variables], z[k_hydro_variables];
-    State<V> dx, dy, dz;
-    OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n) {
-      profile(n, x[n], y[n], z[n]);
-      dx[n] = x[n].difference(), dy[n] = y[n].difference(), dz[n] = z[n].difference();
-      if constexpr (Balanced) {
-        if (!HydrostaticLine<Reconstruction::reach, V>::stratifies(n)) continue;
-        const V across = V(k_span) * w[n];
-        dx[n] = dx[n] + across * hydrostatic.axis[0].difference;
-        dy[n] = dy[n] + across * hydrostatic.axis[1].difference;
-        dz[n] = dz[n] + across * hydrostatic.axis[2].difference;
-      }
-    }
-    const HalfStep<V> half_step(w, h_);
-    const State<V> mid = middle(w, half_step, dx, dy, dz, place);
-    if constexpr (Profile::is_curved) {
-      if constexpr (Inside) {
-        tilt<0>(w, half_step.vx, h_, gas_, x);
-        tilt<1>(w, half_step.vy, h_, gas_, y);
-      }
-      tilt<2>(w, half_step.vz, h_, gas_, z);
-    }
-    OCTANT_UNROLL(8)
-    for (int n = 0; n < k_hydro_variables; ++n)
-      put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
-    if (any(is_thin(thinnest, w[k_density]))) cool_thin_faces<Inside, V>(cell, put);
-
-    if (variables_ == k_hydro_variables) return;
-    const auto faces_of = [&](int n, bool /*all*/) OCTANT_INLINE_LAMBDA {
-      Profile along_x, along_y, along_z;
-      profile(n, along_x, along_y, along_z);
-      const V q = half_step.advance(cell(n, 0, 0, 0), along_x.difference(), along_y.difference(),
-                                    along_z.difference());
-      if constexpr (Profile::is_curved) {
-        tilt_scalar(half_step.vx, along_x);
-        tilt_scalar(half_step.vy, along_y);
-        tilt_scalar(half_step.vz, along_z);
-      }
-      return FaceValues<V>{{along_x.lower(q), along_x.upper(q), along_y.lower(q), along_y.upper(q),
-                            along_z.lower(q), along_z.upper(q)}};
-    };
-    this->template put_scalars<Inside, true, V>(cell, faces_of, put);
-  }
-
- private:
-  template <class V, class Place>
-  KOKKOS_FORCEINLINE_FUNCTION State<V> middle(const State<V>& w, const HalfStep<V>& half_step,
-                                              const State<V>& dx, const State<V>& dy,
-                                              const State<V>& dz, const Place& place) const {
-    State<V> mid = half_step(w, dx, dy, dz, h_, gas_);
-    const Vector<V> kick =
-        sources_.kick_in_frame(Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place);
-    OCTANT_UNROLL(8)
-    for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
-    return mid;
-  }
-
-  double h_;  // dt / (2 span dx), with the span of profiles
-  PointSources sources_;
   Stratification stratification_;
 };
 

@@ -1,16 +1,14 @@
-#include "hydro/godunov.hpp"
-#include "hydro/state_kernels.hpp"
+#include "hydro/muscl_hancock.hpp"
+#include "hydro/scheme_ops.hpp"
 
 namespace octant::hydro {
 
-StateKernels balanced_states(const HydroOptions& options) {
-  StateKernels kernels{};
+void set_balanced_states(const HydroOptions& options, SchemeOps& ops) {
   with_reconstruction(options, [&]<class Reconstruction>() {
-    kernels = options.integrator == Integrator::muscl_hancock
-                  ? state_kernels<MusclHancock<Reconstruction, true>>()
-                  : state_kernels<RungeKutta<Reconstruction, true>>();
+    if (options.integrator == Integrator::muscl_hancock)
+      set_states<MusclHancock<Reconstruction, true>>(ops);
+    else set_states<RungeKutta<Reconstruction, true>>(ops);
   });
-  return kernels;
 }
 
 }  // namespace octant::hydro

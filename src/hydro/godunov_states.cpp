@@ -1,17 +1,15 @@
-#include "hydro/godunov.hpp"
-#include "hydro/state_kernels.hpp"
+#include "hydro/muscl_hancock.hpp"
+#include "hydro/scheme_ops.hpp"
 
 namespace octant::hydro {
 
-StateKernels godunov_states(const HydroOptions& options) {
-  if (options.is_balanced()) return balanced_states(options);
-  StateKernels kernels{};
+void set_godunov_states(const HydroOptions& options, SchemeOps& ops) {
+  if (options.is_balanced()) return set_balanced_states(options, ops);
   with_reconstruction(options, [&]<class Reconstruction>() {
-    kernels = options.integrator == Integrator::muscl_hancock
-                  ? state_kernels<MusclHancock<Reconstruction>>()
-                  : state_kernels<RungeKutta<Reconstruction>>();
+    if (options.integrator == Integrator::muscl_hancock)
+      set_states<MusclHancock<Reconstruction>>(ops);
+    else set_states<RungeKutta<Reconstruction>>(ops);
   });
-  return kernels;
 }
 
 }  // namespace octant::hydro

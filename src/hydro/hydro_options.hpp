@@ -1,4 +1,4 @@
-// What a run chooses about its hydrodynamics.
+// Options of hydrodynamics, and the variables that every gas cell stores.
 #pragma once
 
 #include <array>
@@ -10,44 +10,47 @@
 #include <Kokkos_Array.hpp>
 
 #include "core/named.hpp"
-#include "hydro/gas_variables.hpp"
+#include "mesh/field_info.hpp"
 #include "mesh/frame.hpp"
-#include "mesh/ghost_shape.hpp"
+#include "mesh/tiles.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
 
 namespace octant::hydro {
 
-// How a step is made of sweeps.
+// Time integration scheme.
 enum class Integrator { muscl_hancock, rk2, rk3 };
 constexpr auto names_of(Integrator) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
 
-// Dual energy: `on` carries the entropy density as an extra conserved variable and takes the
-// pressure from it where the flow is so cold that total minus kinetic energy is noise; `overwrite`
-// also resets the total energy there, which gives up its exact conservation.
+// Dual energy: `on` evolves the entropy density as an extra variable and takes the pressure from it
+// where the flow is so cold that total minus kinetic energy is noise; `overwrite` also resets the
+// total energy there, which gives up its exact conservation.
 enum class DualEnergy { off, on, overwrite };
 constexpr auto names_of(DualEnergy) { return std::array{"off", "on", "overwrite"}; }
 
-// Hydrostatic equilibrium that reconstruction keeps to rounding (hydro/hydrostatic.hpp): profiles
-// of one temperature in each cell.
+// Hydrostatic equilibrium that reconstruction preserves to rounding (hydro/hydrostatic.hpp):
+// isothermal profiles within each cell.
 enum class WellBalanced { off, isothermal };
 constexpr auto names_of(WellBalanced) { return std::array{"off", "isothermal"}; }
 
-// The ideal gas and the limits of what its state may be: what kernels need at a point. Copied by
-// value.
+// Parameters of the ideal gas and floors of its state, for kernels. Copied by value.
 struct Gas {
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
   bool dual_energy = false;
-  double dual_energy_threshold = 1e-3;  // of internal to total energy, below which entropy rules
+  double dual_energy_threshold = 1e-3;  // internal to total energy below which entropy is used
 };
 
-// Which variables are fractions, whose bounds advection keeps (hydro/fractions.hpp), and which of
-// them are together those of a mixture. Copied by value.
+// Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their
+// groups of mixtures. Copied by value.
 struct FractionGroups {
   static constexpr int k_most_variables = 32;
-  // The end of the group that begins with a variable; 0: it is no fraction.
+  // End of the group that begins with a variable; 0: the variable is not a fraction.
   Kokkos::Array<std::int8_t, k_most_variables> end{};
-  // Fractions of a group whose sum differs from 1 by less are a mixture.
+  // Maximum deviation from 1 of the sum of fractions in a mixture.
   double tolerance = 1e-10;
 };
 
@@ -57,28 +60,81 @@ enum Conserved { k_mass, k_momentum_x, k_momentum_y, k_momentum_z, k_energy, k_h
 enum Primitive { k_density, k_velocity_x, k_velocity_y, k_velocity_z, k_pressure };
 inline constexpr int k_entropy = k_hydro_variables;
 
+// --- variables -----------------------------------------------------------------------------------
+//
+// List of variables with their names in files and parameters. Each module declares its own: hydro
+// those of the Euler equations, dual energy the entropy, parameters the user's passive scalars,
+// processes their species.
+
+enum class GasRole {
+  conserved,  // conserved variables of the Euler equations
+  tracer,     // auxiliary variable: the entropy of dual energy
+  passive,    // user-defined, advected with the gas
+  species     // added and changed by a process
+};
+constexpr auto names_of(GasRole) { return std::array{"conserved", "tracer", "passive", "species"}; }
+
+struct GasVariable {
+  std::string name;      // name in snapshots, which show the concentration of scalars
+  double initial = 0.0;  // initial value unless the problem sets it
+  std::string unit = "1", description = "concentration of a passive scalar";
+  GasRole role = GasRole::species;
+  int vector_axis = -1;         // axis of a vector component: 0, 1, 2
+  mesh::FieldInfo stored = {};  // field in checkpoints; empty for scalars
+
+  mesh::FieldInfo shown_field() const {
+    return {.name = name, .unit = unit, .description = description, .vector_axis = vector_axis};
+  }
+  mesh::FieldInfo stored_field() const;
+};
+
+using GasVariables = std::vector<GasVariable>;
+
+// User-defined scalars, hydro.scalars in number: scalar_0, scalar_1, ...
+std::string passive_scalar_name(int number);
+GasVariables passive_scalars(int count);
+
+// Angular momentum of the gas of a cell about its centre: spin_x, spin_y, spin_z.
+GasVariables spin_variables();
+
+// Names of the fields in snapshots, in order.
+std::vector<std::string> shown_names(const GasVariables& variables);
+
+// --- options -------------------------------------------------------------------------------------
+
+// Parameters hydro.* and derived options.
 struct HydroOptions {
-  bool enabled = true;  // otherwise there is no gas
+  bool enabled = true;  // false: no gas
   Integrator integrator = Integrator::muscl_hancock;
-  std::string reconstruction = "plm", limiter = "mc";  // of hydro/schemes.hpp
+  std::string reconstruction = "plm", limiter = "mc";  // names from hydro/schemes.hpp
   std::string riemann = "hllc_hybrid";
-  bool contact_steepening = false;  // of the parabolas of Runge-Kutta schemes
+  bool contact_steepening = false;  // steepens parabolas of Runge-Kutta schemes
   double gamma = 1.4;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
-  // Without the entropy: the user's, spin_variables() if there are, then those of processes.
+  // Values of hydro.density_floor and hydro.pressure_floor; 0: from the initial conditions.
+  double given_density_floor = 0.0, given_pressure_floor = 0.0;
+  int passive_scalar_count = 0;   // hydro.scalars
+  bool angular_momentum = false;  // adds spin_variables()
+  // Scalars without the entropy: the user's, spin_variables() if any, then those of processes.
   GasVariables scalars = {};
-  // How many passive scalars are the fractions of each mixture, one group after the other; empty:
-  // all are those of one, where their sum is 1.
-  std::vector<int> fraction_groups = {};
+  // Number of passive scalars in each mixture, one group after the other, as integers; empty: all
+  // are one mixture, where their sum is 1.
+  std::vector<double> fraction_groups = {};
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
-  // Along which the gas changes: 2: not along z, 1: along x alone. Then all cells along the others
-  // hold the same bits, and fluxes are found for the first of them.
+  // Number of axes along which the gas varies: 2: not along z, 1: along x alone. All cells along
+  // the others have the same bits, and fluxes are computed for the first of them.
   int dimensions = 3;
   std::array<double, 3> acceleration{};  // uniform, in code units
   WellBalanced well_balanced = WellBalanced::off;
-  mesh::Frame frame;  // in which the mesh rests
+  mesh::Frame frame;  // frame in which the mesh rests
+
+  // Binds the parameters to this object, which must outlive all reads of the schema.
+  void declare(ParameterSchema& schema);
+  // Sets derived options once the parameters are read: floors and scalars. Throws InputError if
+  // they are incompatible.
+  void finish();
 
   bool is_balanced() const { return well_balanced != WellBalanced::off; }
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
@@ -86,16 +142,20 @@ struct HydroOptions {
   GasVariables variables() const;
   int variable_count() const { return first_scalar() + static_cast<int>(scalars.size()); }
   int first_scalar() const { return k_hydro_variables + has_dual_energy(); }
-  // Where among them one of this name is, such as "density", "velocity_x" or a scalar's.
+  // Index of a variable by name, such as "density", "velocity_x" or a scalar's.
   std::optional<int> place(const std::string& name) const;
-  // The first of spin_variables(); -1: angular momentum within cells is not carried.
+  // Index of the first of spin_variables(); -1: no angular momentum within cells.
   int spin() const { return place("spin_x").value_or(-1); }
   FractionGroups fractions() const;
-  // Cells around a block that a sweep reads.
+  // Ghost cells of a block that a sweep reads.
   mesh::GhostShape ghosts() const;
   Gas gas() const {
     return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
   }
+
+ private:
+  void add_scalars();
+  void check_balance() const;
 };
 
 }  // namespace octant::hydro

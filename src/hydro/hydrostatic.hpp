@@ -1,20 +1,20 @@
 // Hydrostatic profiles inside and around a cell, for well-balanced schemes (hydro.well_balanced).
 //
-// The gas of a cell, of density rho and pressure p, is taken to be in hydrostatic equilibrium
-// at one temperature under the acceleration g along an axis: both go as exp(2 s x / h),
-// with s = g h rho / (2 p) and x the distance from the centre of a cell of size h. In units of the
-// cell's mean they are, at its upper and its lower face,
+// The gas of a cell, of density rho and pressure p, is assumed to be in hydrostatic equilibrium at
+// one temperature under the acceleration g along an axis: both vary as exp(2 s x / h), with s = g h
+// rho / (2 p) and x the distance from the centre of a cell of size h. Relative to the cell's mean
+// they are, at its upper and its lower face,
 //   F+ = s coth(s) + s,   F- = s coth(s) - s,
 // so that the difference of the pressures at the faces is exactly rho g h: the weight of the gas in
-// the cell. The profile goes on through the neighbours, with their temperatures: at a face between
-// two cells the pressure is the same on both sides, and the ratio of the means is F+ / F-' of the
-// cell below and the one above. A scheme reconstructs what neighbours differ by from that
+// the cell. The profile continues through the neighbours, with their temperatures: at a face
+// between two cells the pressure is the same on both sides, and the ratio of the means is F+ / F-'
+// of the cell below and the one above. A scheme reconstructs the neighbours' deviations from that
 // profile, local hydrostatic reconstruction (Kaeppeli & Mishra 2014, J. Comput. Phys. 259, 199;
-// 2016, A&A 587, A94). Gas at rest whose pressures are alike on both sides of all faces stays at
-// rest: an isothermal atmosphere for one, and any other stratification that is in this balance.
+// 2016, A&A 587, A94). Gas at rest with equal pressures on both sides of all faces stays at rest:
+// an isothermal atmosphere, and any other stratification in this balance.
 //
-// Means of two halves of a cell of one temperature are those of such a profile, too: restriction
-// keeps the balance, and interpolation at coarse-fine boundaries keeps it with the slopes of
+// Means of the two halves of an isothermal cell are those of such a profile, too: restriction keeps
+// the balance, and prolongation at coarse-fine boundaries keeps it with the slopes of
 // child_difference().
 //
 // Cells larger than the scale height, |s| > 1/2, are too coarse for such a profile: see resolved().
@@ -27,7 +27,7 @@
 
 namespace octant::hydro {
 
-// The acceleration along the axes, times half the size of a cell.
+// Acceleration along the axes, times half the size of a cell.
 struct Stratification {
   double half_weight[3] = {0.0, 0.0, 0.0};
 
@@ -37,15 +37,15 @@ struct Stratification {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION bool acts(int axis) const { return half_weight[axis] != 0.0; }
-  // The number s of a cell.
+  // Exponent s of a cell.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V exponent(int axis, const V& density, const V& pressure) const {
     return resolved(V(V(half_weight[axis]) * density / pressure));
   }
 
  private:
-  // s itself up to 1/2, where a cell is as large as the scale height; then less, and 0 from 1 on:
-  // gas that falls freely, cold beside its weight, has no hydrostatic profile.
+  // Limits s: unchanged up to 1/2, where a cell is as large as the scale height, smaller beyond,
+  // and 0 from 1 on. Gas in free fall, cold compared to its weight, has no hydrostatic profile.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V resolved(const V& s) {
     const V share = V(4.0 / 3.0) * (V(1.0) - s * s);
@@ -53,8 +53,8 @@ struct Stratification {
   }
 };
 
-// s coth(s), for what Stratification::exponent() may be: the first terms of the series that miss
-// no bit up to |s| = 0.55.
+// s coth(s) for the values of Stratification::exponent(): a series that is exact to rounding up to
+// |s| = 0.55.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V mean_of_faces(const V& s) {
   constexpr double coefficient[] = {1.0,
@@ -72,7 +72,7 @@ KOKKOS_FORCEINLINE_FUNCTION V mean_of_faces(const V& s) {
   return powers::polynomial(coefficient, V(s * s));
 }
 
-// F- and F+ of a cell.
+// Face values F- and F+ of a cell.
 template <class V>
 struct HydrostaticFaces {
   V s, lower, upper;
@@ -83,18 +83,18 @@ struct HydrostaticFaces {
   }
 };
 
-// The difference of the means of the upper and the lower half of a cell, divided by the cell mean:
-// 2 tanh(s / 2).
+// Difference of the means of the upper and the lower half of a cell, relative to the cell mean: 2
+// tanh(s / 2).
 KOKKOS_FORCEINLINE_FUNCTION double child_difference(double s) { return s / mean_of_faces(0.5 * s); }
 
-// The profile of one cell along an axis, in units of its own density or pressure: by how much it
-// rises from the mean to those of neighbours up to `Reach` away and to both faces.
+// Profile of one cell along an axis, relative to its own density or pressure: differences from the
+// mean at neighbours up to `Reach` away and at both faces.
 template <int Reach, class V>
 struct HydrostaticLine {
   V rise[2 * Reach + 1];
-  V below, above, difference;  // of faces; above - below
+  V below, above, difference;  // at faces; above - below
 
-  // line(n, o): primitive variable n of the cell that is o cells away.
+  // line(n, o): primitive variable n of the cell at offset o.
   template <class Line>
   KOKKOS_FORCEINLINE_FUNCTION HydrostaticLine(const Stratification& g, int axis, const Line& line) {
     OCTANT_UNROLL(8)
@@ -120,7 +120,7 @@ struct HydrostaticLine {
   KOKKOS_FORCEINLINE_FUNCTION static bool stratifies(int n) {
     return n == k_density || n == k_pressure;
   }
-  // Variable n along the line, less the rise of the profile from the cell.
+  // Variable n along the line, minus the rise of the profile from the cell.
   template <class Line>
   KOKKOS_FORCEINLINE_FUNCTION V deviation(const Line& line, int n, int o) const {
     const V value = line(n, o);

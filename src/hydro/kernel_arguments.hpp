@@ -1,11 +1,80 @@
-// The options and arguments of a sweep as its kernels want them.
+// Options and arguments of a sweep in the form that its kernels need, and point-wise sources.
 #pragma once
 
 #include "hydro/hydrostatic.hpp"
-#include "hydro/point_sources.hpp"
 #include "hydro/schemes.hpp"
+#include "hydro/sweep.hpp"
 
 namespace octant::hydro {
+
+// Accelerations as functions of the gas's velocity, position and time: a uniform one, and those of
+// a rotating frame.
+class PointSources {
+ public:
+  PointSources(const HydroOptions& options, const SweepArguments& sweep)
+      : any_(options.acceleration != std::array<double, 3>{}),
+        frame_(options.frame),
+        angle_(sweep.dt * options.frame.angular_velocity) {
+    for (int n = 0; n < 3; ++n) {
+      uniform_[n] = sweep.dt * options.acceleration[n];
+      across_cell_[n] = sweep.dx * options.acceleration[n];
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION bool any() const { return any_; }
+  // Acceleration along an axis times the size of a cell.
+  KOKKOS_FORCEINLINE_FUNCTION double across_cell(int axis) const { return across_cell_[axis]; }
+
+  // Velocity change in the whole step. Hancock's scheme evaluates it twice, for the state at the
+  // beginning of the step (half of it), and for the state in the middle; Runge-Kutta schemes in
+  // every stage, for the state from which fluxes are computed.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION Vector<V> kick(const Vector<V>& /*velocity*/,
+                                             const Vector<V>& /*place*/) const {
+    return {V(uniform_[0]), V(uniform_[1]), V(uniform_[2])};
+  }
+
+  // Velocity change in the frame, for the velocity there, including the Coriolis and centrifugal
+  // forces of a rotating frame.
+  template <class V, class Place>
+  KOKKOS_FORCEINLINE_FUNCTION Vector<V> kick_in_frame(const Vector<V>& velocity,
+                                                      const Place& place) const {
+    const Vector<V> x = place();
+    Vector<V> change = kick(velocity, x);
+    if (!frame_.turns()) return change;
+    const V angle(angle_), twice(2.0 * angle_);
+    change[0] = change[0] + twice * velocity[1] + angle * frame_.velocity_y(x[0]);
+    change[1] = change[1] - twice * velocity[0] - angle * frame_.velocity_x(x[1]);
+    return change;
+  }
+
+ private:
+  bool any_;
+  mesh::Frame frame_;
+  double angle_;                        // rotation angle of the frame in a step
+  double uniform_[3], across_cell_[3];  // acceleration times dt; times dx
+};
+
+// Subtracts the frame's velocity at a position from that of a primitive state.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION void to_frame(const mesh::Frame& frame, const Vector<V>& place,
+                                          State<V>& w) {
+  w[k_velocity_x] = w[k_velocity_x] - frame.velocity_x(place[1]);
+  w[k_velocity_y] = w[k_velocity_y] - frame.velocity_y(place[0]);
+}
+
+// Transforms a flux of mass, momentum and energy to a frame in which the former one moves with the
+// velocity (x, y).
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION State<V> boosted(const State<V>& flux, const V& x, const V& y) {
+  State<V> seen = flux;
+  const V mass = flux[k_mass];
+  seen[k_momentum_x] = flux[k_momentum_x] + x * mass;
+  seen[k_momentum_y] = flux[k_momentum_y] + y * mass;
+  seen[k_energy] = flux[k_energy] + (x * (flux[k_momentum_x] + V(0.5) * (x * mass)) +
+                                     y * (flux[k_momentum_y] + V(0.5) * (y * mass)));
+  return seen;
+}
 
 struct KernelArguments {
   KernelArguments(const HydroOptions& options, const SweepArguments& a)
@@ -17,7 +86,7 @@ struct KernelArguments {
         spin(options.spin()),
         dimensions(options.dimensions),
         hancock(options.integrator == Integrator::muscl_hancock),
-        senses_shocks(scheme_kernels(options).senses_shocks),
+        senses_shocks(listed_scheme(options).senses_shocks),
         steepens_contacts(options.contact_steepening),
         frame(options.frame),
         sources(options, a),
@@ -31,22 +100,22 @@ struct KernelArguments {
                         a.tiles.block_size) {}
 
   SweepArguments sweep;
-  int patch;  // which of the kernels for tiles of 8^3 and 16^3 cells
+  int patch;  // patch size of the kernels: tiles of 8^3 or 16^3 cells
   Gas gas;
   int variables;
   FractionGroups fractions;
-  int spin;        // the first of spin_variables(), or -1
-  int dimensions;  // along which the gas changes; batches of tiles take no notice
+  int spin;        // first of spin_variables(), or -1
+  int dimensions;  // axes along which the gas varies; unused by batches of tiles
   bool hancock;
-  bool senses_shocks;      // for Riemann solvers that need the shock sensor
-  bool steepens_contacts;  // of parabolas, in Runge-Kutta schemes
+  bool senses_shocks;      // for Riemann solvers with a shock sensor
+  bool steepens_contacts;  // steepens parabolas of Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;
-  bool balanced;  // hydro.well_balanced, which alone asks for the next
+  bool balanced;  // hydro.well_balanced; uses the next member
   Stratification stratification;
-  bool guards_entropy;     // from truncation errors of the energy: DualEnergy::overwrite
-  bool overwrites_energy;  // resets the total energy from the entropy that was guarded
-  bool blended;            // whether next is more than current + dt L(current)
+  bool guards_entropy;     // against truncation errors of the energy: DualEnergy::overwrite
+  bool overwrites_energy;  // resets the total energy from the guarded entropy
+  bool blended;            // next is more than current + dt L(current)
   double dt_over_dx;
   std::int64_t cells_per_block;
 };

@@ -1,36 +1,34 @@
-// Parabolas along the 13 lines through a cell to the 26 points on its surface, and the central-
-// upwind flux of Kurganov, Noelle & Petrova (2001) at the nine points of each face, whose mean is
-// taken by Simpson's rule: the hydrodynamics of Octo-Tiger (Marcello et al. 2021; Diehl et al.
-// 2021), whose error hardly depends on the direction in which things move.
+// Parabolas along the 13 lines through a cell to the 26 points on its surface, and the
+// central-upwind flux of Kurganov, Noelle & Petrova (2001) at the nine points of each face,
+// averaged by Simpson's rule: the hydrodynamics of Octo-Tiger (Marcello et al. 2021; Diehl et al.
+// 2021), whose error hardly depends on direction.
 //
-// Cells' means taken along a line give the mean over a face at its centre, but point values plus
-// other second derivatives at its edges and vertices. Simpson's rule counts all as point values,
-// and the mean state over a face is off by h^2 / 36 times the transverse second derivatives: more
-// than all other errors of smooth flow that is oblique to the mesh. Beside that, two cells that
-// look at an edge along different diagonals find different states there, and what they differ by
-// diffuses: through the surface of a star at rest, say. What the points are good for is shocks. So
-// Ppm26 takes them there, and the centres of faces alone elsewhere; Ppm26Published takes them
-// everywhere.
+// Cell means along a line give the mean over a face at its centre, but point values plus other
+// second derivatives at its edges and vertices. Simpson's rule takes all as point values, and the
+// mean state over a face is off by h^2 / 36 times the transverse second derivatives: more than all
+// other errors of smooth flow oblique to the mesh. In addition, cells that reach an edge along
+// different diagonals find different states there, and their difference diffuses, for example
+// through the surface of a star at rest. The points are useful at shocks. Ppm26 therefore uses them
+// there, and only face centres elsewhere; Ppm26Published uses them everywhere.
 //
-// With HydroOptions::spin() the velocities at a cell's points are turned about its centre, until
-// the cell has the angular momentum that it carries: what limiters and the diffusion of fluxes took
-// from the flow is given back. (The idea of Octo-Tiger's reconstruction that conserves angular
-// momentum. In a frame that turns, spin is what is seen from the stars, to which the frame's own
-// rotation belongs.)
+// With HydroOptions::spin() the velocities at a cell's points are rotated about its centre until
+// the cell has the angular momentum that it carries: this restores what limiters and the diffusion
+// of fluxes removed. (The idea of Octo-Tiger's reconstruction that conserves angular momentum. In a
+// rotating frame, spin is measured in the inertial frame and includes the frame's own rotation.)
 //
 // The lines along the axes keep smooth extrema, which the diagonal ones clip: their points are too
-// far apart to tell an extremum from a blast.
-#include "core/unroll.hpp"
-#include "hydro/contact_steepening.hpp"
+// far apart to distinguish an extremum from a blast wave.
+#include "core/compiler.hpp"
 #include "hydro/fractions.hpp"
-#include "hydro/scheme_kernels.hpp"
+#include "hydro/reconstruction.hpp"
+#include "hydro/scheme_ops.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// Points are numbered (x + 1) + 3 (y + 1) + 9 (z + 1), where x, y and z are -1, 0 or 1: half a cell
-// from its centre. The lines are those to the points that follow the centre, and their opposites.
+// Centre in the numbering (x + 1) + 3 (y + 1) + 9 (z + 1) of points, where x, y and z are -1, 0 or
+// 1: half a cell from the centre. Lines lead to the points after the centre and to their opposites.
 constexpr int k_centre = 13;
 
 struct Direction {
@@ -43,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr int opposite(int point) { return 2 * k_cen
 KOKKOS_FORCEINLINE_FUNCTION constexpr int step_along(int axis) {
   return axis == 0 ? 1 : axis == 1 ? 3 : 9;
 }
-// Point t = 0, ..., 8 of the upper face along an axis, 4 its centre.
+// Point t = 0, ..., 8 of the upper face along an axis; 4 is its centre.
 template <int Axis>
 KOKKOS_FORCEINLINE_FUNCTION constexpr int upper_point(int t) {
   constexpr int first = step_along(Axis == 0 ? 1 : 0), second = step_along(Axis == 2 ? 1 : 2);
@@ -53,9 +51,8 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr double simpson_weight(int t) {
   return (t % 3 == 1 ? 4 : 1) * (t / 3 == 1 ? 4 : 1) / 36.0;
 }
 
-// Where states at the points lie: those above the cells of a plane wait for the next one, and so
-// does what is kept for their centres. All points of a variable are together, so that they lie at
-// fixed distances.
+// Storage of the states at the points: those above the cells of a plane are kept for the next one,
+// as are the data of their centres. All points of a variable are together, at fixed distances.
 template <class Planes>
 class CellSurface {
   using Plane = typename Planes::FacePlane;
@@ -89,8 +86,8 @@ class CellSurface {
   int waiting_;
 };
 
-// Where fluxes pass edges and vertices, too: share(cell, gas) is 1 where a cell wants the weights
-// of Simpson's rule for its faces, and 0 where it wants the centres alone.
+// Fluxes through edges and vertices everywhere. share(cell, gas) is 1 if a cell requires Simpson
+// weights for its faces, and 0 if it requires the centres alone.
 struct Everywhere {
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& /*cell*/, const Gas& /*gas*/) {
@@ -98,16 +95,16 @@ struct Everywhere {
   }
 };
 
-// Where gas is compressed, and density and pressure bend. Shares grow along straight lines, so that
-// nothing jumps to and fro where a flow is at a limit.
+// Fluxes through edges and vertices where gas is compressed, and density and pressure are curved.
+// Shares increase linearly, so that a flow at a limit does not jump between both cases.
 struct AtShocks {
-  // Of -h div v, in units of the speed of sound; and of the sum of the second differences along the
-  // axes, relative to the density, and to the pressure and what would stop the velocities around,
-  // p + rho strain^2: a shock has that behind it, and a pressure that is much less is noise of the
-  // total energy.
+  // Limits of the compression -h div v, relative to the speed of sound, and of the curvature: the
+  // sum of second differences along the axes, relative to the density, and to p + rho strain^2, the
+  // pressure that would stop the surrounding velocities. A shock has that pressure behind it; a
+  // much lower pressure is noise of the total energy.
   static constexpr double k_least_compression = 0.1, k_least_bend = 0.5;
-  // Of the pressure's differences to the cells around, in units of rho strain (c + strain): motion
-  // builds up no more in a shock, but at the surface of a star weight does.
+  // Limit of pressure differences to surrounding cells, in units of rho strain (c + strain): a
+  // shock causes no more, but the weight at the surface of a star does.
   static constexpr double k_most_steps = 1.5, k_tiny = 1e-300;
 
   template <class V, class Cell>
@@ -135,7 +132,7 @@ struct AtShocks {
     const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // No less than that, nor where a velocity turns round.
+  // Upper bound of the compression that does not vanish where a velocity changes sign.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V strain(const Cell& cell) {
     const V x = cell(k_velocity_x, 0, 0, 0), y = cell(k_velocity_y, 0, 0, 0);
@@ -148,7 +145,7 @@ struct AtShocks {
                       absolute(V(cell(k_velocity_z, 0, 0, 1) - z));
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // As strain, of the pressure.
+  // Pressure differences, summed as in strain().
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V pressure_steps(const Cell& cell, const V& p) {
     const auto step = [&](int x, int y, int z) {
@@ -215,10 +212,10 @@ class ThirteenLines {
     if (variables_ > k_hydro_variables) put_fractions<Inside, V>(cell, put);
   }
 
-  // A face belongs to a shock if one of its two cells does. At each point:
+  // Flux through a face, which belongs to a shock if one of its two cells does. At each point:
   //   F = (a+ F_L - a- F_R + a+ a- (U_R - U_L)) / (a+ - a-),
   // where a+ and a- are the fastest signals to both sides, or 0. With the quotients left = a+ / (a+
-  // - a-) and right = 1 - left, and the flux being U v_n and what pressure adds to it,
+  // - a-) and right = 1 - left, and the flux as U v_n plus pressure terms P,
   //   F = (left v_L - d) U_L + (right v_R + d) U_R + left P_L + right P_R,  d = left a-.
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
@@ -255,7 +252,7 @@ class ThirteenLines {
 
  private:
   static constexpr double k_lowest = -1e300;  // for variables without a floor
-  static constexpr int k_share = 0;           // which "variable" of a cell's centre is its share
+  static constexpr int k_share = 0;           // index of the share among the centre's values
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {
@@ -263,11 +260,11 @@ class ThirteenLines {
     return V(1.0) - V(1.0 - simpson_weight(4)) * share;
   }
 
-  // Puts the states of fractions within their bounds. What leaves through a face is that of its
-  // centre, or the mean of all its points: the larger one counts.
+  // Stores the states of fractions within their bounds. The outflow through a face has the value of
+  // its centre, or the mean of all its points: the larger one counts.
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
-    constexpr double most = 2.0;  // of excesses, relative to the distance to the nearer bound
+    constexpr double most = 2.0;  // maximum excess over the distance to the nearer bound
     Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, true);
     departure.find(cell);
     for (int first = k_hydro_variables; first < variables_;) {
@@ -285,7 +282,7 @@ class ThirteenLines {
       first = last;
     }
   }
-  // The factor by which the excesses of one, which it puts, are to be scaled.
+  // Stores the states of one fraction, and returns the factor by which its excesses must be scaled.
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION V put_fraction(const Departure<V>& departure, double most,
                                              const Cell& cell, int n, const Put& put) const {
@@ -326,8 +323,8 @@ class ThirteenLines {
     return range.factor(departure, rise, fall);
   }
 
-  // The angular velocity that the velocities around a cell lack for its spin, times half a cell: a
-  // cube that turns rigidly has a spin of h^2 / 6 times its angular velocity, which is half the
+  // Angular velocity, times half a cell, that the velocities around a cell lack for its spin. A
+  // cube in rigid rotation has a spin of h^2 / 6 times its angular velocity, which is half the
   // curl. At most a quarter of the speed of sound.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> missing_turn(const Cell& cell) const {
@@ -350,7 +347,7 @@ class ThirteenLines {
     return turn;
   }
 
-  // Of the density, along the axes: diagonal lines end at points that matter at shocks alone.
+  // Steepens the density along the axes: ends of diagonal lines matter only at shocks.
   template <bool Inside, class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION void steepen(const Cell& cell, V (&distance)[points]) const {
     OCTANT_UNROLL(3)
@@ -366,7 +363,7 @@ class ThirteenLines {
     }
   }
 
-  // Adds it to the velocities along an axis.
+  // Adds the rotation to the velocities along an axis.
   template <bool Inside, int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&distance)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
@@ -380,7 +377,7 @@ class ThirteenLines {
     }
   }
 
-  // The distances from the mean to the values at the points; where not Inside, those on z faces.
+  // Distances from the mean to the values at the points; unless Inside, only those on z faces.
   template <bool Inside, class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static void lines(const Values& q, V (&distance)[points]) {
     const V centre = q(0, 0, 0);
@@ -400,7 +397,7 @@ class ThirteenLines {
     }
   }
 
-  // The distances to the ends of a monotone parabola (Colella & Woodward 1984, eqs. 1.6-1.10).
+  // Distances to the ends of a monotone parabola (Colella & Woodward 1984, eqs. 1.6-1.10).
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> monotone(const V& left2, const V& left,
                                                        const V& right, const V& right2) {
@@ -459,8 +456,8 @@ class ThirteenLines {
   FractionGroups fractions_;
   int spin_;
   bool steepens_contacts_;
-  double spin_to_turn_;   // carried spin per mass: the angular velocity times half a cell
-  double turn_of_frame_;  // likewise
+  double spin_to_turn_;   // carried spin per mass to angular velocity times half a cell
+  double turn_of_frame_;  // the frame's, in the same unit
 };
 
 }  // namespace
@@ -477,7 +474,7 @@ class Ppm26Published : public ThirteenLines<Everywhere> {
   using ThirteenLines::ThirteenLines;
 };
 
-template SchemeKernels scheme_kernels_of<Ppm26>();
-template SchemeKernels scheme_kernels_of<Ppm26Published>();
+template SchemeOps ops_of_scheme<Ppm26>();
+template SchemeOps ops_of_scheme<Ppm26Published>();
 
 }  // namespace octant::hydro

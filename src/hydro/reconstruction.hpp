@@ -1,26 +1,51 @@
-// Profiles of a quantity inside a cell, from its neighbours along one axis, for any Pack.
+// Profiles of a quantity inside a cell, from its neighbours along one axis, for any SimdDouble.
 //
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
-//   faces(q):   the values at both faces, which is all that a stage of a Runge-Kutta scheme asks;
-//   profile(q): what Hancock's half step moves before it does so.
-// q(o) gives the value o cells away along the axis, -reach <= o <= reach. A profile tells how far
-// the values at the lower and the upper face lie from the cell's own, and the difference across the
-// part `span` of the cell, which serves as the slope in the half step. Where it is curved, the
-// slopes at its faces are steeper and flatter than that by its bend, and tilt(a, b) adds a to the
-// value at the lower face and takes b off that at the upper one.
+//   faces(q):   the values at both faces, for stages of Runge-Kutta schemes;
+//   profile(q): the profile that Hancock's half step advances.
+// q(o) is the value at offset o along the axis, -reach <= o <= reach. A profile has the distances
+// of the values at the lower and the upper face from the cell's own, and the difference across the
+// part `span` of the cell, which is the slope in the half step. If it is curved, the slopes at its
+// faces are steeper and flatter by its bend, and tilt(a, b) adds a to the value at the lower face
+// and subtracts b from that at the upper one.
 //
-// What hydro.reconstruction names is a type with `name` and With<Limiter>, which is the
-// reconstruction with that limiter; the lists are at the end.
+// The choices of hydro.reconstruction are types with `name` and With<Limiter>, the reconstruction
+// with that limiter; the lists are at the end.
 #pragma once
 
-#include "core/pack.hpp"
-#include "core/type_list.hpp"
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/simd.hpp"
 #include "hydro/hydro_options.hpp"
+
+namespace octant {
+
+// Named types for compile-time choices of kernels:
+//
+//   struct Minmod { static constexpr const char* name = "minmod"; ... };
+//   using Limiters = TypeList<Minmod, VanLeer>;
+template <class... Types>
+struct TypeList {
+  // Names in the order of the list.
+  static std::vector<std::string> names() { return {Types::name...}; }
+
+  // Calls body.template operator()<T>() with the type of this name. Throws RunError if none has it.
+  template <class Body>
+  static void with(std::string_view name, const Body& body) {
+    const bool found = ((name == Types::name && (body.template operator()<Types>(), true)) || ...);
+    OCTANT_REQUIRE(found, "there is no \"{}\" among {}", name, fmt::join(names(), ", "));
+  }
+};
+
+}  // namespace octant
 
 namespace octant::hydro {
 
-// Slope limiters, by the `name` that hydro.limiter gives them. Those of reach 1 know the one-sided
-// differences, `left` and `right`. Where these differ in sign, one of the two clipped terms is zero
+// Slope limiters, with the `name` used by hydro.limiter. Those of reach 1 use the one-sided
+// differences, `left` and `right`. If these differ in sign, one of the two clipped terms is zero
 // because the other is, so no test is needed. Linear profiles use half the slope, the distance of
 // both face values from the mean; slope() and half_slope() differ by a factor of exactly 2.
 struct Minmod {
@@ -52,7 +77,7 @@ struct MonotonisedCentral {
   }
 };
 
-// The harmonic mean of the differences where they agree in sign (van Leer 1974). One division.
+// Harmonic mean of the differences if they agree in sign (van Leer 1974). One division.
 struct VanLeer {
   static constexpr const char* name = "van_leer";
   static constexpr int reach = 1;
@@ -66,17 +91,17 @@ struct VanLeer {
   }
 };
 
-// Keeps smooth extrema, as Huynh (1995) does: the central slope is bounded by the larger one of the
+// Limiter that keeps smooth extrema (Huynh 1995): the central slope is bounded by the larger of the
 // bound of the monotonised central limiter and the slope of Harten & Osher (1987),
 //   t = minmod(left + minmod(d-, d) / 2, right - minmod(d, d+) / 2),
-// where d are second differences, in the cell and on either side: that they agree tells a crest,
-// where the one-sided differences vanish, from a jump. (3 t / 2, as he has it, makes the density
-// overshoot by half a percent at the head of Sod's rarefaction in Runge-Kutta schemes.)
+// where d are second differences, in the cell and on either side: their agreement distinguishes an
+// extremum, where the one-sided differences vanish, from a jump. (With Huynh's 3 t / 2 the density
+// overshoots by half a percent at the head of Sod's rarefaction in Runge-Kutta schemes.)
 struct Huynh {
   static constexpr const char* name = "huynh";
   static constexpr int reach = 2;
 
-  // From the values around, as for a reconstruction.
+  // Slope from the surrounding values, as for a reconstruction.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const Values& q) {
     const V centre = q(0);
@@ -91,7 +116,7 @@ struct Huynh {
   }
 
  private:
-  // Kept out of line; lanes that the monotone bound does not touch come out as above.
+  // Out of line; lanes within the monotone bound give the same result as above.
   template <class V>
   OCTANT_OUT_OF_LINE static V at_extrema(const V left, const V right, const V left2,
                                          const V right2) {
@@ -105,7 +130,7 @@ struct Huynh {
   }
 };
 
-// The values at the lower and the upper face of a cell, or their distances from its mean.
+// Values at the lower and the upper face of a cell, or their distances from its mean.
 template <class V>
 struct Faces {
   V lower, upper;
@@ -114,14 +139,14 @@ struct Faces {
 template <class V>
 struct LinearProfile {
   static constexpr bool is_curved = false;
-  static constexpr double span = 0.5;  // from the centre to a face
+  static constexpr double span = 0.5;  // distance from the centre to a face
   V half_slope;
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return half_slope; }
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre - half_slope; }
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + half_slope; }
 };
 
-// Piecewise linear.
+// Piecewise linear reconstruction.
 template <class Limiter>
 struct Plm {
   static constexpr int reach = Limiter::reach;
@@ -155,7 +180,7 @@ template <class V>
 struct ParabolicProfile {
   static constexpr bool is_curved = true;
   static constexpr double span = 1.0;  // from face to face
-  V below, above;  // what lies between the cell's mean and its values at the faces
+  V below, above;                      // distances of the values at the faces from the cell's mean
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
   KOKKOS_FORCEINLINE_FUNCTION V bend() const { return V(3.0) * (above + below); }
   KOKKOS_FORCEINLINE_FUNCTION void tilt(const V& rise, const V& fall) {
@@ -166,19 +191,19 @@ struct ParabolicProfile {
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 
-// The faces of a parabola in Runge-Kutta schemes: of fourth order (Colella & Woodward 1984, eq. 1.6
-// without their limiter), then bounded by what is monotone or supported by second differences
-// around, whichever is more. No step depends on a comparison, so that neither speed nor result
-// hinges on the sign of round-off; smooth extrema, where those second differences agree, are kept,
-// as by Suresh & Huynh (1997) and Colella & Sekora (2008).
+// Faces of a parabola in Runge-Kutta schemes: fourth order (Colella & Woodward 1984, eq. 1.6
+// without their limiter), then bounded by the larger of a monotone bound and one from surrounding
+// second differences. No operation depends on a comparison, so that neither speed nor result
+// depends on the sign of round-off; smooth extrema, where second differences agree, are kept, as by
+// Suresh & Huynh (1997) and Colella & Sekora (2008).
 //
-// With a the mean, d second differences and m = minmod: a face value lies between the means on both
-// sides of it and their mean less C m(d, d+) / 6, which is that of a curved line that turns there;
-// its distance from the cell's mean then between 0, minus twice that of the other face (a parabola
-// that is monotone) and C m(d-, d, d+) / 3 (one that turns anywhere in the cell).
+// With the mean a, second differences d and m = minmod: a face value lies between the means on both
+// sides and their mean less C m(d, d+) / 6, the value of a curve with an extremum there; its
+// distance from the cell's mean then lies between 0, minus twice that of the other face (a monotone
+// parabola) and C m(d-, d, d+) / 3 (one with an extremum in the cell).
 class ParabolicFaces {
  public:
-  // Distances from the cell's mean, given those to the means of two cells on each side.
+  // Distances from the cell's mean, given those of the means of two cells on each side.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> distances(const V& left2, const V& left,
                                                         const V& right, const V& right2) {
@@ -194,7 +219,7 @@ class ParabolicFaces {
   }
 
  private:
-  static constexpr double k_growth = 1.25;  // of second differences, from those around
+  static constexpr double k_growth = 1.25;  // allowed growth of second differences
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V minmod(const V& a, const V& b) {
@@ -205,8 +230,8 @@ class ParabolicFaces {
     return max(min(a, most), least);
   }
 
-  // The distance of the face towards a neighbour whose mean is `near` away; `bends` is the sum of
-  // the second differences on both sides.
+  // Distance of the face towards a neighbour whose mean is at distance `near`; `bends` is the sum
+  // of the second differences on both sides.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V face(const V& near, const V& bends, const V& agreed) {
     const V middle = V(0.5) * near;
@@ -223,15 +248,15 @@ class ParabolicFaces {
   }
 };
 
-// Piecewise parabolic (Colella & Woodward 1984); in Hancock's scheme with the limiters of Colella &
-// Sekora (2008) in the form of Peterson & Hammett (2013): smooth extrema keep their curvature, all
-// else is monotone.
-// Works on the distances d- = a_L - a and d+ = a_R - a of the face values from the cell's mean.
+// Piecewise parabolic reconstruction (Colella & Woodward 1984); in Hancock's scheme with the
+// limiters of Colella & Sekora (2008) in the form of Peterson & Hammett (2013): smooth extrema keep
+// their curvature, other profiles are monotone. Works on the distances d- = a_L - a and d+ = a_R -
+// a of the face values from the cell's mean.
 struct Ppm {
   static constexpr const char* name = "ppm";
   static constexpr int reach = 2;
   template <class Limiter>
-  using With = Ppm;  // it has limiters of its own
+  using With = Ppm;  // with its own limiters
   template <class V>
   using Profile = ParabolicProfile<V>;
 
@@ -256,36 +281,36 @@ struct Ppm {
  private:
   static constexpr double k_curvature_growth = 1.25;
 
-  // The neighbours' values less the cell's.
+  // Neighbours' values minus the cell's.
   template <class V>
   struct Stencil {
     V left2, left, right, right2;
   };
 
-  // The value, of fourth order, at the face towards `near`; `far` lies behind `near`, and `beyond`
-  // on the other side of the cell.
+  // Fourth-order value at the face towards `near`; `far` lies behind `near`, and `beyond` on the
+  // other side of the cell.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V face(const V& far, const V& near, const V& beyond) {
     return V(7.0 / 12.0) * near - V(1.0 / 12.0) * (far + beyond);
   }
 
-  // Whether a face value is not between those of its two cells.
+  // Returns true if a face value is not between those of its two cells.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static auto outside(const V& face, const V& near) {
     return face * (near - face) < V(0.0);
   }
 
-  // Neither distance more than twice the other, and none if they agree in sign.
+  // Limits each distance to twice the other, and both to 0 if they agree in sign.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static Profile<V> monotone(const Profile<V>& p) {
     return {Minmod::slope(p.below, V(V(-2.0) * p.above)),
             Minmod::slope(p.above, V(V(-2.0) * p.below))};
   }
 
-  // A face value outside of its cells' is drawn back to where limited second differences put it; at
-  // an extremum of the data or the parabola, the parabola's curvature is scaled down to what the
-  // second differences around support. Seldom needed, and kept out of line; other lanes come out as
-  // above.
+  // Limits at extrema. A face value outside the range of its cells is moved to the value from
+  // limited second differences; at an extremum of the data or the parabola, the parabola's
+  // curvature is reduced to that of the surrounding second differences. Rarely needed, and out of
+  // line; other lanes give the same result as above.
   template <class V>
   OCTANT_OUT_OF_LINE static Profile<V> at_extrema(const Stencil<V> s, const Profile<V> raw) {
     const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
@@ -312,11 +337,70 @@ struct Ppm {
   }
 };
 
-// What hydro.limiter and hydro.reconstruction may be.
+// --- contact steepening --------------------------------------------------------------------------
+// Parabolas of the density are steepened where the density jumps and the pressure does not (Colella
+// & Woodward 1984, eqs. 1.14-1.17 and 3.2, with their constants).
+
+// Distances of densities from the cell's own along a line of cells, and pressures.
+template <class V>
+struct ContactStencil {
+  V left2, left, centre, right, right2;  // centre: the density itself
+  V pressure_left, pressure_right;
+};
+
+// Weight of a contact in a cell's profile (eqs. 1.16 and 1.17), from 0 to 1.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V contact_share(const ContactStencil<V>& s, double gamma) {
+  constexpr double k_least_jump = 0.01, k_stiffness = 0.1, k_growth = 20.0, k_least = 0.05;
+  const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
+  const V rise = s.right - s.left, jump = absolute(rise);
+  const V least = s.centre + min(s.left, s.right);
+  const V push = absolute(V(s.pressure_right - s.pressure_left));
+  const V stiffness = V(k_stiffness * gamma) * min(s.pressure_left, s.pressure_right);
+  const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_least_jump) * least &&
+                          stiffness * jump >= push * least;
+  const V steepness = (bend_left - bend_right) / (V(6.0) * select(is_contact, rise, V(1.0)));
+  const V share = V(k_growth) * (steepness - V(k_least));
+  return select(is_contact, max(min(share, V(1.0)), V(0.0)), V(0.0));
+}
+
+// Faces of the density with a contact in the cell: a mean of smooth faces and those of its
+// neighbours' slopes (eqs. 1.14 and 1.15), made monotone (eq. 1.10).
+template <class V>
+OCTANT_OUT_OF_LINE Faces<V> with_contact(const Faces<V> smooth, const ContactStencil<V> s,
+                                         double gamma) {
+  const V share = contact_share(s, gamma);
+  const V slope_left = MonotonisedCentral::slope(V(s.left - s.left2), V(-s.left));
+  const V slope_right = MonotonisedCentral::slope(s.right, V(s.right2 - s.right));
+  const V steep_below = s.left + V(0.5) * slope_left, steep_above = s.right - V(0.5) * slope_right;
+  const V below = fused_multiply_add(share, V(steep_below - smooth.lower), smooth.lower);
+  const V above = fused_multiply_add(share, V(steep_above - smooth.upper), smooth.upper);
+  const auto changes = share > V(0.0);
+  return {select(changes, Minmod::slope(below, V(V(-2.0) * above)), smooth.lower),
+          select(changes, Minmod::slope(above, V(V(-2.0) * below)), smooth.upper)};
+}
+
+// Steepens a parabola, given the distances of its ends and the primitive variables along a line:
+// line(n, o) is variable n of the cell at offset o.
+template <class V, class Line>
+KOKKOS_FORCEINLINE_FUNCTION Faces<V> steepened(const Faces<V>& smooth, const Line& line,
+                                               double gamma) {
+  const V centre = line(k_density, 0);
+  return with_contact(
+      smooth,
+      ContactStencil<V>{V(line(k_density, -2) - centre), V(line(k_density, -1) - centre), centre,
+                        V(line(k_density, 1) - centre), V(line(k_density, 2) - centre),
+                        line(k_pressure, -1), line(k_pressure, 1)},
+      gamma);
+}
+
+// --- lists ---------------------------------------------------------------------------------------
+
+// Choices of hydro.limiter and hydro.reconstruction.
 using Limiters = TypeList<Minmod, MonotonisedCentral, VanLeer, Huynh>;
 using Reconstructions = TypeList<PiecewiseLinear, Ppm>;
 
-// Calls body.template operator()<R>() with the reconstruction that the options ask for.
+// Calls body.template operator()<R>() with the reconstruction selected by the options.
 template <class Body>
 void with_reconstruction(const HydroOptions& options, const Body& body) {
   Reconstructions::with(options.reconstruction, [&]<class Reconstruction>() {

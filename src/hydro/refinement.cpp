@@ -2,18 +2,16 @@
 
 #include <algorithm>
 
-#include "core/kernel_work.hpp"
-#include "core/teams.hpp"
 #include "hydro/euler.hpp"
 #include "hydro/tile_view.hpp"
 #include "mesh/flagging.hpp"
-#include "mesh/task_teams.hpp"
+#include "mesh/launch.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// A patch of one primitive variable with one ghost cell around it, in team scratch.
+// Patch of one primitive variable with one ghost cell around it, in team scratch.
 struct Patch {
   double* data;
   int side;  // M
@@ -26,13 +24,13 @@ struct Patch {
   }
 };
 
-constexpr int k_jeans = -1;  // in place of a variable: pressure / density^2
+constexpr int k_jeans = -1;  // code of pressure / density^2 instead of a variable
 
-// Of a V of cells.
+// Returns a primitive variable of a V of cells.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int variable,
                                         const Gas& gas) {
-  const auto stored = [&](int n) { return PackTraits<V>::load(cell + n * stride); };
+  const auto stored = [&](int n) { return SimdTraits<V>::load(cell + n * stride); };
   if (variable == k_density) return stored(0);
   const V inverse = V(1.0) / stored(0);
   if (variable != k_pressure && variable != k_jeans) return stored(variable) * inverse;
@@ -42,12 +40,12 @@ KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int vari
   return variable == k_pressure ? pressure : pressure * inverse * inverse;
 }
 
-// A run of cells, which are a multiple of the width of V; 1 where there are none.
+// Reads consecutive cells, a multiple of the width of V; 1 if there are none.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void read_cells(const CellPointer& from, int cells, int variable,
                                             const Gas& gas, double* to) {
-  for (int i = 0; i < cells; i += PackTraits<V>::width)
-    PackTraits<V>::store(
+  for (int i = 0; i < cells; i += SimdTraits<V>::width)
+    SimdTraits<V>::store(
         to + i, from.from ? primitive<V>(from.from + i, from.stride, variable, gas) : V(1.0));
 }
 
@@ -60,7 +58,8 @@ KOKKOS_INLINE_FUNCTION void gather_row(const Patch& patch, const TileView& view,
   double* to = patch.at(0, j, k);
   const auto read = [&](int i, int cells) OCTANT_INLINE_LAMBDA {
     const CellPointer from = view.cell(state, row, i);
-    if (cells % PackTraits<Pack>::width == 0) read_cells<Pack>(from, cells, variable, gas, to + i);
+    if (cells % SimdTraits<SimdDouble>::width == 0)
+      read_cells<SimdDouble>(from, cells, variable, gas, to + i);
     else read_cells<double>(from, cells, variable, gas, to + i);
   };
   for (int begin = 0; begin < patch.side; begin += run) read(begin, run);
@@ -68,7 +67,7 @@ KOKKOS_INLINE_FUNCTION void gather_row(const Patch& patch, const TileView& view,
   for (const int i : {-1, patch.side}) read(i, 1);
 }
 
-// Of a cell: what primitive() reads and does.
+// Cost of primitive() for one cell.
 KernelCost cost_of_primitive(int variable) {
   if (variable == k_density) return {8.0, 0.0};
   if (variable == k_pressure) return {40.0, 11.0};
@@ -76,11 +75,11 @@ KernelCost cost_of_primitive(int variable) {
   return {16.0, 2.0};
 }
 
-// Whether cells are to be refined, by their values and the values on both sides along each axis: a
-// V of them from q[0] on.
+// Returns true for cells to be refined, by their values and those on both sides along each axis: a
+// V of cells from q[0] on.
 template <class V>
 struct Measure {
-  using P = PackTraits<V>;
+  using P = SimdTraits<V>;
   using Mask = typename P::Mask;
   RefinementCriterion criterion;
 
@@ -100,8 +99,8 @@ struct Measure {
            V(criterion.threshold) * (absolute(above) + absolute(below) + V(criterion.floor));
   }
 
-  // Loehner (1987), with his noise filter of 0.01: the square root of the ratio of sums over the
-  // axes.
+  // Criterion of Loehner (1987), with his noise filter of 0.01: the square root of the ratio of
+  // sums over the axes.
   KOKKOS_FORCEINLINE_FUNCTION Mask curvature(const double* q, int row, int plane) const {
     const V here = P::load(q);
     V second(0.0), first(0.0);
@@ -132,35 +131,34 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
                 const std::vector<RefinementCriterion>& criteria, int buffer,
                 const mesh::DeviceArray<std::uint64_t>& masks) {
   if (tiles.count() == 0) return;
-  constexpr int width = PackTraits<Pack>::width;
+  constexpr int width = SimdTraits<SimdDouble>::width;
   const Gas gas = options.gas();
   const int M = tiles.patch, N = tiles.block_size, run = std::min(M, N);
   for (const RefinementCriterion& criterion : criteria) {
     const Measure<double> measure{criterion};
-    const Measure<Pack> measure_pack{criterion};
+    const Measure<SimdDouble> measure_pack{criterion};
     const int variable = criterion.kind == RefinementKind::density ? int{k_density}
                          : criterion.kind == RefinementKind::jeans ? k_jeans
                                                                    : criterion.variable;
-    mesh::TaskTeams policy(tiles.count(), team_threads());
-    policy.set_scratch_size(0, Kokkos::PerTeam(Patch::bytes(M)));
-    const KernelCost cost = cost_of_primitive(variable);
-    announce_kernel("flag cells", tiles.count() * std::int64_t{M} * M * M,
-                    {cost.bytes, cost.operations + measure.operations()});
-    Kokkos::parallel_for(
-        "flag cells", policy, KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
+    KernelCost cost = cost_of_primitive(variable);
+    cost.operations += measure.operations();
+    mesh::for_tasks(
+        {"flag cells", cost}, tiles.count(),
+        {.near_scratch = Patch::bytes(M), .items = std::int64_t{M} * M * M},
+        KOKKOS_LAMBDA(const mesh::TaskTeam& team) {
           const TileView view(tiles, team.league_rank());
           const Patch patch{static_cast<double*>(
                                 team.team_scratch(0).get_shmem_aligned(Patch::bytes(M) - 64, 64)),
                             M};
           const int across = M + 2, plane = across * across;
           const int step = run % width == 0 ? width : 1;
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, plane), [&](int n) {
+          mesh::in_team(team, plane, [&](int n) {
             const int j = n % across - 1, k = n / across - 1;
             const bool edge = (j < 0 || j == M) && (k < 0 || k == M);
             if (!edge) gather_row(patch, view, current, j, k, run, variable, gas);
           });
           team.team_barrier();
-          Kokkos::parallel_for(Kokkos::TeamThreadRange(team, M * M), [&](int n) {
+          mesh::in_team(team, M * M, [&](int n) {
             const int j = n % M, k = n / M;
             const BlockRow row = view.block_row(j, k);
             const unsigned y = mesh::octants_near(row.j, buffer, N / 2);

@@ -1,4 +1,4 @@
-// Which octants a flow asks to refine.
+// Refinement criteria: octants that the flow requires to refine.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,20 @@ enum class RefinementKind {
   jeans               // the inverse of pressure / density^2: flagged where that is below threshold
 };
 
-// A cell is flagged where the measure exceeds `threshold`. `variable` is the index of a primitive
-// variable (k_density ... k_pressure, then scalars as concentrations); the last two kinds ignore
-// it.
+// Criterion that flags a cell if its measure exceeds `threshold`. `variable` is the index of a
+// primitive variable (k_density ... k_pressure, then scalars as concentrations); the last two kinds
+// ignore it.
 struct RefinementCriterion {
   RefinementKind kind = RefinementKind::gradient;
   int variable = 0;
   double threshold = 0.1;
-  double floor = 0;  // of the denominator, in units of the variable
+  double floor = 0;  // added to the denominator, in units of the variable
 };
 
-// Sets masks[slot] for each own block of the tiles: the octants touched by cells that lie within
-// `buffer` cells (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz, where index 0
-// is the row of octants of the lower neighbour next to the block, 1 and 2 its own, 3 the upper
-// neighbour's. Reads one ghost cell across faces. A cell is flagged if any criterion says so.
+// Sets masks[slot] for each own block of the tiles: the octants with cells within `buffer` cells
+// (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz, where index 0 is the row of
+// octants of the lower neighbour next to the block, 1 and 2 its own, 3 the upper neighbour's. Reads
+// one ghost cell across faces. A cell is flagged if it meets any criterion.
 void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
                 const mesh::FieldPointers& current,
                 const std::vector<RefinementCriterion>& criteria, int buffer,

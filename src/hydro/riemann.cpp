@@ -1,11 +1,9 @@
-#include "hydro/riemann.hpp"
-
-#include "hydro/flux_kernels.hpp"
+#include "hydro/solver_ops.hpp"
 
 namespace octant::hydro {
 
-template SchemeKernels riemann_kernels_of<Llf>();
-template SchemeKernels riemann_kernels_of<Hll>();
-template SchemeKernels riemann_kernels_of<Hllc>();
+template SchemeOps ops_of_solver<Llf>();
+template SchemeOps ops_of_solver<Hll>();
+template SchemeOps ops_of_solver<Hllc>();
 
 }  // namespace octant::hydro

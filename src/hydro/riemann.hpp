@@ -1,22 +1,22 @@
-// Fluxes through a face between two constant states, for any Pack. `left` and `right` are primitive
-// states with positive density and pressure; Axis is the normal of the face. `name` is what
-// hydro.riemann calls a solver. A solver with `senses_shocks = true` also takes the strength of the
-// shocks that run along the other two axes, from 0 to 1.
-// Passive scalars ride on the mass flux: see scalar_flux.
+// Fluxes through a face between two constant states, for any SimdDouble. `left` and `right` are
+// primitive states with positive density and pressure; Axis is the normal of the face. `name` is
+// the solver's name in hydro.riemann. A solver with `senses_shocks = true` also takes the strength
+// of the shocks along the other two axes, from 0 to 1. Passive scalars are advected with the mass
+// flux: see scalar_flux.
 #pragma once
 
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
 #include "hydro/euler.hpp"
 
 namespace octant::hydro {
 
-// Whether a Riemann solver needs the shock sensor.
+// True if a Riemann solver needs the shock sensor.
 template <class Solver>
 inline constexpr bool k_senses_shocks = requires {
   requires Solver::senses_shocks;
 };
 
-// Velocity components seen from a face.
+// Velocity components relative to a face.
 template <int Axis>
 struct FaceAxes {
   static constexpr int normal = k_velocity_x + Axis;
@@ -24,14 +24,14 @@ struct FaceAxes {
   static constexpr int tangent_2 = k_velocity_x + (Axis + 2) % 3;
 };
 
-// A scalar's flux: that of mass times the concentration on the side that the mass comes from.
+// Flux of a scalar: the mass flux times the concentration on the upwind side.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V scalar_flux(const V& mass, const V& left, const V& right) {
   return mass * select(mass > V(0.0), left, right);
 }
 
-// The larger of both sides' sound speeds: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R).
-// One division, one root.
+// Larger sound speed of both sides: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R). One
+// division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
                                                  const Gas& gas) {
@@ -40,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const Sta
   return square_root(V(gas.gamma) * max(p_l * rho_r, p_r * rho_l) / (rho_l * rho_r));
 }
 
-// Conserved variables of a primitive state and the flux of it through the face.
+// Conserved variables of a primitive state and its flux through the face.
 template <int Axis, class V>
 struct PhysicalFlux {
   using Axes = FaceAxes<Axis>;
@@ -63,7 +63,7 @@ struct PhysicalFlux {
   }
 };
 
-// Local Lax-Friedrichs (Rusanov): the mean flux less the jump times the fastest signal's half.
+// Local Lax-Friedrichs (Rusanov): the mean flux minus half the largest signal speed times the jump.
 struct Llf {
   static constexpr const char* name = "llf";
 
@@ -83,7 +83,7 @@ struct Llf {
 };
 
 // Harten, Lax & van Leer with S_L = min(u_L, u_R) - c and S_R = max(u_L, u_R) + c, the bounds of
-// HLLC below, clipped so that the fan always holds the face. Two divisions, one root.
+// HLLC below, clipped so that the fan always contains the face. Two divisions, one root.
 struct Hll {
   static constexpr const char* name = "hll";
 
@@ -106,7 +106,7 @@ struct Hll {
   }
 };
 
-// The factor phi of HllcLowMach. One division, one root.
+// Factor phi of HllcLowMach. One division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V low_mach_factor(const State<V>& left, const State<V>& right,
                                               const V& sound) {
@@ -123,10 +123,10 @@ KOKKOS_FORCEINLINE_FUNCTION V low_mach_factor(const State<V>& left, const State<
 // With m_L = rho_L (u_L - S_L) and m_R = rho_R (S_R - u_R), both positive,
 //   u* = (m_L u_L + m_R u_R + p_L - p_R) / (m_L + m_R)
 //   p* = (m_R p_L + m_L p_R + m_L m_R (u_L - u_R)) / (m_L + m_R).
-// Only the side K that u* carries to the face is built; its star state replaces it where the face
-// lies between S_K and u*:  rho*_K = rho_K (S_K - u_K) / (S_K - u*),
+// Only the upwind side K of u* is computed; its star state replaces it if the face lies between S_K
+// and u*:  rho*_K = rho_K (S_K - u_K) / (S_K - u*),
 //   E*_K = ((S_K - u_K) E_K - p_K u_K + p* u*) / (S_K - u*).
-// The flux is the physical flux of the state found at x/t = 0. Three divisions, one root.
+// The flux is the physical flux of the state at x/t = 0. Three divisions, one root.
 //
 // With LowMach the velocity difference in p* is multiplied by phi: see HllcLowMach.
 template <int Axis, bool LowMach, class V>
@@ -156,7 +156,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> hllc_flux(const State<V>& left, const State
   const V t_2 = select(from_left, left[Axes::tangent_2], right[Axes::tangent_2]);
   const V energy = p * V(1.0 / (gas.gamma - 1.0)) + V(0.5) * rho * (u * u + t_1 * t_1 + t_2 * t_2);
 
-  // The face lies inside the star region where S_K still runs away from the contact.
+  // The face lies inside the star region if S_K moves away from the contact.
   const auto in_star = select(from_left, -speed, speed) > V(0.0);
   const V stretch = V(1.0) / (speed - u_star);
   const V rho_0 = select(in_star, rho * (speed - u) * stretch, rho);
@@ -185,12 +185,12 @@ struct Hllc {
   }
 };
 
-// HLLC, blended with HLL in faces that lie along a strong shock:
+// HLLC, blended with HLL in faces along a strong shock:
 //   F = F_HLLC + s (F_HLL - F_HLLC),
-// where s, from 0 to 1, is the strength of shocks that run along the other two axes in the two
-// cells of the face (shock_sensor.hpp). There HLLC has no dissipation of contacts and shear, and
-// small perturbations along the shock grow: the carbuncle instability (Quirk 1994). Where s = 0 the
-// flux is that of HLLC, bit for bit.
+// where s, from 0 to 1, is the strength of shocks along the other two axes in the two cells of the
+// face (shock_sensor.hpp). There HLLC has no dissipation of contacts and shear, and small
+// perturbations along the shock grow: the carbuncle instability (Quirk 1994). For s = 0 the flux is
+// that of HLLC, bit for bit.
 template <bool LowMach>
 struct HllcWithSensor {
   static constexpr bool senses_shocks = true;
@@ -198,7 +198,7 @@ struct HllcWithSensor {
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const V& shock, const Gas& gas) {
-    // Before the flux of HLLC, which then needs no registers to keep both states.
+    // Tested before the flux of HLLC, which then needs no registers for both states.
     if (any(shock > V(0.0))) return blended<Axis>(left, right, shock, gas);
     return hllc_flux<Axis, LowMach>(left, right, gas);
   }
@@ -222,9 +222,9 @@ struct HllcHybrid : HllcWithSensor<false> {
   static constexpr const char* name = "hllc_hybrid";
 };
 
-// The same, for flows that are much slower than sound: the velocity difference in p* is multiplied
-// by phi = chi (2 - chi), chi = min(1, max(|v_L|, |v_R|) / c) (Minoshima & Miyoshi 2021, J. Comput.
-// Phys. 446, 110639), so that the dissipation of kinetic energy does not grow as 1 / Mach.
+// HLLC with sensor for flows at low Mach number: the velocity difference in p* is multiplied by phi
+// = chi (2 - chi), chi = min(1, max(|v_L|, |v_R|) / c) (Minoshima & Miyoshi 2021, J. Comput. Phys.
+// 446, 110639), so that the dissipation of kinetic energy does not grow as 1 / Mach.
 struct HllcLowMach : HllcWithSensor<true> {
   static constexpr const char* name = "hllc_low_mach";
 };

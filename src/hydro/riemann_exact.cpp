@@ -1,16 +1,16 @@
-// The flux of the exact solution of the Riemann problem (Toro 2009, ch. 4), for any Pack.
-#include "hydro/flux_kernels.hpp"
+// Flux of the exact solution of the Riemann problem (Toro 2009, ch. 4), for any SimdDouble.
+#include "hydro/solver_ops.hpp"
 
 namespace octant::hydro {
 
-// The state on one side of the contact, seen from there: `u` points towards the contact.
+// State on one side of the contact; `u` is positive towards the contact.
 template <class V>
 struct WaveSide {
   V rho, u, p, sound;
 };
 
-// f_K(p), the velocity change across the wave on side K if the pressure behind it is p, and its
-// slope: a shock where p > p_K (Toro 4.6, 4.37), else a rarefaction (Toro 4.7).
+// Velocity change f_K(p) across the wave on side K for the pressure p behind it, and its slope: a
+// shock if p > p_K (Toro 4.6, 4.37), else a rarefaction (Toro 4.7).
 template <class V>
 struct WaveJump {
   V velocity, slope;
@@ -28,9 +28,9 @@ struct WaveJump {
   }
 };
 
-// Pressure between the waves, by Newton's iteration. f_L + f_R + u_R - u_L grows and is concave, so
-// the iteration approaches from below after one step. A lane that has converged stays as it is: its
-// bits must not depend on its neighbours in the pack.
+// Pressure between the waves, by Newton's iteration. f_L + f_R + u_R - u_L is increasing and
+// concave, so that the iteration converges from below after one step. A converged lane does not
+// change: its bits must not depend on its neighbours in the pack.
 template <class V>
 KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& r, const Gas& gas) {
   constexpr int most_iterations = 40;
@@ -50,7 +50,7 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
   return p;
 }
 
-// The exact solution at x/t = 0. Slow: two powers per side and iteration.
+// Exact solution at x/t = 0. Slow: two powers per side and iteration.
 struct Exact {
   static constexpr const char* name = "exact";
 
@@ -84,8 +84,8 @@ struct Exact {
   }
 
  private:
-  // What the wave on side K leaves at the face: the state before it, behind it, or inside its fan
-  // (Toro 4.52, 4.55, 4.56). Not all lanes use the powers; their bases are kept positive.
+  // State at the face from the wave on side K: before it, behind it, or inside its fan (Toro 4.52,
+  // 4.55, 4.56). Not all lanes use the powers; their bases are kept positive.
   template <class V>
   KOKKOS_INLINE_FUNCTION static WaveSide<V> at_face(const WaveSide<V>& k, const V& p, const V& u,
                                                     double gamma) {
@@ -113,6 +113,6 @@ struct Exact {
   }
 };
 
-template SchemeKernels riemann_kernels_of<Exact>();
+template SchemeOps ops_of_solver<Exact>();
 
 }  // namespace octant::hydro

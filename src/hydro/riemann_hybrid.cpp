@@ -1,8 +1,8 @@
-#include "hydro/flux_kernels.hpp"
+#include "hydro/solver_ops.hpp"
 
 namespace octant::hydro {
 
-template SchemeKernels riemann_kernels_of<HllcHybrid>();
-template SchemeKernels riemann_kernels_of<HllcLowMach>();
+template SchemeOps ops_of_solver<HllcHybrid>();
+template SchemeOps ops_of_solver<HllcLowMach>();
 
 }  // namespace octant::hydro

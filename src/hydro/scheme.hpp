@@ -1,61 +1,63 @@
-// What a hydrodynamics scheme is.
+// Interface of hydrodynamics schemes.
 //
-// A sweep does four things to a tile, and a scheme is in charge of those in the middle:
+// A sweep processes a tile in four steps; a scheme provides those in the middle:
 //
-//   gather       the tile's cells and ghosts around them, as primitive variables (gather.hpp)
+//   gather       the tile's cells and their ghost cells, as primitive variables (tile_gather.hpp)
 //   reconstruct  states at points on the surfaces of cells
-//   flux         what passes a face between the states on its two sides
-//   update       new cells from fluxes and point sources (cell_update.hpp, point_sources.hpp), and
-//                fluxes for registers (flux_answers.hpp)
+//   flux         flux through a face, from the states on its two sides
+//   update       new cells from fluxes and point sources, and fluxes for flux registers
+//                (conservative_update.hpp)
 //
-// A scheme has *bodies*: functions of one pack of cells or faces that neither know where their
-// values lie nor in what order they are called. A *schedule* has the loops, the barriers and the
-// places: that of sweep_kernel.hpp takes planes through the cache, that of sweep_batches.hpp takes
-// many whole tiles at once, and a repair takes the broken cells alone (lone_cells.hpp). Bodies are
-// templates on the pack V, double included, and all schedules give the same bits.
+// A scheme has *bodies*: functions of one pack of cells or faces, independent of memory layout and
+// calling order. A *schedule* has the loops, barriers and memory: that of sweep_cpu.hpp processes
+// planes in the cache, that of sweep_gpu.hpp many whole tiles at once, and a repair only the
+// unphysical cells (single_cell_stencil.hpp). Bodies are templates on the pack V, double included,
+// and all schedules give the same bits.
 //
 //   class Scheme {
-//     static constexpr int reach;                     // cells that reconstruct() looks at to each
-//     static constexpr mesh::GhostShape::Kind shape;  // side, and whether on diagonals, too
+//     static constexpr int reach;                     // cells that reconstruct() reads per side
+//     static constexpr mesh::GhostShape::Kind shape;  // star, or cube with diagonals
 //     static constexpr int points;                    // on a cell's surface
-//     static constexpr bool predicts;                 // whether one stage alone makes a step, too:
-//                                                     // with hydro.scheme = "muscl_hancock"
-//     template <class Planes> using Surface;          // where schedules keep the states
+//     static constexpr bool predicts;                 // also usable with one stage per step:
+//                                                     // hydro.scheme = "muscl_hancock"
+//     template <class Planes> using Surface;          // storage of the states in schedules
 //
 //     explicit Scheme(const KernelArguments&);
 //
-//     // The states on a cell's surface: put(point, n, value), and put(point, n) is what was put.
-//     // cell(n, x, y, z) is primitive variable n of the cell that lies so many cells away, place()
-//     // the cell's centre. Where not Inside, the cell lies below or above the patch, and only its
+//     // Computes the states on a cell's surface: put(point, n, value) stores, put(point, n)
+//     // returns one. cell(n, x, y, z) is primitive variable n of the cell at this offset, place()
+//     // the cell's centre. Unless Inside, the cell lies below or above the patch, and only its
 //     // faces along z matter.
 //     template <bool Inside, class V> void reconstruct(cell, place, put) const;
 //
-//     // The flux through a face with this normal. left(point, n) and right(point, n) are the
-//     // states on the surfaces of the cells below and above it, put(n, value) keeps the flux of
-//     // variable n: where states n on the right cell's lower face may lie, but no others.
+//     // Computes the flux through a face with this normal. left(point, n) and right(point, n) are
+//     // the states on the surfaces of the cells below and above it; put(n, value) stores the flux
+//     // of variable n, which may share memory only with states n on the right cell's lower face.
 //     template <int Axis, class V> void flux(left, right, put) const;
 //   };
 //
-// Variables are those of HydroOptions: five, the entropy if there is dual energy, then scalars; the
-// primitive ones are those of euler.hpp. A cell is broken, and repaired by first-order fluxes, by
-// the same measures for all schemes.
+// Variables are those of HydroOptions: five, the entropy with dual energy, then scalars; the
+// primitive ones are those of euler.hpp. The criteria for unphysical cells, which are repaired by
+// first-order fluxes, are the same for all schemes.
 //
-// The file of a scheme ends with `template SchemeKernels scheme_kernels_of<Scheme>();`, which
-// compiles all that calls it, and its name is put into the list of schemes.cpp. It is what
-// hydro.reconstruction calls `Scheme::name`.
+// The file of a scheme ends with `template SchemeOps ops_of_scheme<Scheme>();`, which compiles all
+// that calls it, and its name is added to the list of schemes.cpp. `Scheme::name` is its name in
+// hydro.reconstruction.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
-#include "mesh/ghost_shape.hpp"
+#include "hydro/tile_view.hpp"
+#include "hydro/walls.hpp"
+#include "mesh/tiles.hpp"
 
 namespace octant::hydro {
 
-// The points of schemes that know a state at the centre of each face: that of the lower face along
-// an axis, then that of the upper one.
+// Points of schemes with one state at the centre of each face: the lower, then the upper face along
+// an axis.
 constexpr int lower_face(int axis) { return 2 * axis; }
 constexpr int upper_face(int axis) { return 2 * axis + 1; }
 
-// The points on the upper and the lower face of a cell along an axis, opposite ones alike.
+// Points on the upper and the lower face of a cell along an axis, in the same order.
 struct FacePoints {
   static constexpr int face_points = 1;
   template <int Axis>
@@ -68,20 +70,20 @@ struct FacePoints {
   }
 };
 
-// Where schedules keep the states at such points. Those on lower faces lie where their
-// fluxes will; those on upper faces along z wait for the plane above.
+// Storage of the states at such points. Those on lower faces share memory with their fluxes; those
+// on upper faces along z are kept for the plane above.
 template <class Planes>
 class FaceCentres : public FacePoints {
  public:
   static constexpr int stride = Planes::FacePlane::stride;  // from variable to variable
-  // Planes of all variables, beside those of fluxes.
+  // Number of planes of all variables, besides those of fluxes.
   static constexpr int planes = 4;
 
   KOKKOS_FORCEINLINE_FUNCTION FaceCentres(const Planes& s, int k)
       : faces_{s.flux(0, k),    s.surface(2, k), s.flux(1, k),
                s.surface(3, k), s.flux(2, k),    s.surface(k & 1, k)} {}
 
-  // The state at a point on cell (j, i) of plane k.
+  // State at a point on cell (j, i) of plane k.
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
     return faces_[point].at(j, i);
   }
@@ -90,9 +92,9 @@ class FaceCentres : public FacePoints {
   typename Planes::FacePlane faces_[6];
 };
 
-// The same with a seventh point, the centre of the cell, for up to k_hydro_variables numbers of the
-// cell that fluxes depend on. They lie in planes of their own, or, where a schedule keeps all
-// planes, in the one that the upper faces along z leave free.
+// Storage with a seventh point, the centre of the cell, for up to k_hydro_variables numbers of the
+// cell on which fluxes depend. They have their own planes, or, if a schedule keeps all planes, use
+// the one that upper faces along z leave free.
 inline constexpr int k_cell_centre = 6;
 
 template <class Planes>
@@ -117,11 +119,145 @@ class FaceAndCellCentres : public FacePoints {
   typename Planes::FacePlane centre_;
 };
 
-// The ghost cells of a sweep: the states on both sides of the patch's outermost faces are known,
-// and dual energy looks at two cells.
+// Ghost cells of a sweep: states on both sides of the patch's outermost faces are needed, and dual
+// energy reads two cells.
 template <class Scheme>
 constexpr mesh::GhostShape ghosts_of() {
   return {Scheme::reach > 1 ? Scheme::reach + 1 : 2, Scheme::shape};
+}
+
+// Plane of cells with all variables: at(j, i) is cell (j, i) of variable 0, and variable n is n *
+// stride further. Cells from -Ghosts to M - 1 + Ghosts can be addressed.
+template <int M, int Ghosts, int RowLength, int FirstColumn>
+struct ScratchPlane {
+  static constexpr int row = RowLength;
+  static constexpr int stride = RowLength * (M + 2 * Ghosts);
+  double* data;
+  KOKKOS_FORCEINLINE_FUNCTION double* at(int j, int i) const {
+    return data + (j + Ghosts) * row + i + FirstColumn;
+  }
+};
+
+constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
+
+// Packs may begin at any cell of a row and extend past its last one: rows of face states are long
+// enough for that. Packs that read primitive variables past the end of their row read the next one,
+// or the next plane: finite or not, no such lane is used. Rows of face states are aligned so that
+// cell 0 is the first of a pack.
+
+// --- bodies of a scheme, with values in planes ---------------------------------------------------
+//
+// Both schedules of a sweep call them for a pack of cells or of faces. `Planes` has the planes:
+// SweepScratch in the scratch of a thread, BatchCells in a buffer for many tiles at once.
+
+// Primitive variables around the pack of cells that begins with (i, j, k), for schemes: cell(n, x,
+// y, z) is variable n of the cells at this offset.
+template <class Planes>
+class CellsAround {
+  using Plane = typename Planes::PrimitivePlane;
+  static constexpr int reach = Planes::reach;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION CellsAround(const Planes& planes, int k, int j, int i) {
+    for (int o = -reach; o <= reach; ++o) column_[o + reach] = planes.primitive(k + o).at(j, i);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SimdDouble operator()(int n, int x, int y, int z) const {
+    return SimdTraits<SimdDouble>::load(column_[reach + z] + n * Plane::stride + y * Plane::row +
+                                        x);
+  }
+
+ private:
+  const double* column_[2 * reach + 1];
+};
+
+// States on surfaces, for schemes: states(point, n, value) stores one, and states(point, n) returns
+// it. at(point, n) is its address.
+template <class V, class At>
+struct SurfaceStates {
+  At at;
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(int point, int n, const V& value) const {
+    SimdTraits<V>::store(at(point, n), value);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION V operator()(int point, int n) const {
+    return SimdTraits<V>::load(at(point, n));
+  }
+};
+template <class V, class At>
+KOKKOS_FORCEINLINE_FUNCTION SurfaceStates<V, At> surface_states(const At& at) {
+  return {at};
+}
+
+// Addresses of the states of the pack of cells that begins with (j, i), in the planes of a Surface.
+template <class Surface>
+struct PlaceOnSurface {
+  Surface surface;
+  int j, i;
+  KOKKOS_FORCEINLINE_FUNCTION double* operator()(int point, int n) const {
+    return surface.at(point, j, i) + n * Surface::stride;
+  }
+};
+template <class Surface>
+KOKKOS_FORCEINLINE_FUNCTION auto states_on(const Surface& surface, int j, int i) {
+  return surface_states<SimdDouble>(PlaceOnSurface<Surface>{surface, j, i});
+}
+
+// Computes fluxes through lower faces along an axis of the pack of cells from (i, j, k) on.
+template <int Axis, class Scheme, class Planes>
+KOKKOS_FORCEINLINE_FUNCTION void flux_through(const Scheme& scheme, const Planes& planes, int k,
+                                              int j, int i) {
+  using P = SimdTraits<SimdDouble>;
+  using Surface = typename Scheme::template Surface<Planes>;
+  const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
+  double* const to = planes.flux(Axis, k).at(j, i);
+  scheme.template flux<Axis, SimdDouble>(
+      [&](int point, int n) OCTANT_INLINE_LAMBDA {
+        return P::load(below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i) +
+                       n * Surface::stride);
+      },
+      [&](int point, int n)
+          OCTANT_INLINE_LAMBDA { return P::load(above.at(point, j, i) + n * Surface::stride); },
+      [&](int n, const SimdDouble& value)
+          OCTANT_INLINE_LAMBDA { P::store(to + n * Planes::FacePlane::stride, value); });
+}
+
+// Replaces the state beyond a face on a closed boundary of the domain, through which no gas enters:
+// see set_beyond(). The face is the lower one along an axis of cell (k, j, i).
+template <int Axis, class Scheme, class Planes>
+KOKKOS_INLINE_FUNCTION void close_states(const Planes& planes, int k, int j, int i, int side,
+                                         bool lets_out, int variables) {
+  using Surface = typename Scheme::template Surface<Planes>;
+  const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
+  set_beyond<Axis, Surface>(
+      [&](int point) { return below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i); },
+      [&](int point) { return above.at(point, j, i); }, side, lets_out, variables, Surface::stride);
+}
+
+// Calls visit(i, side, lets_out) for cells of the pack that begins with (i, j, k) whose lower faces
+// along an axis lie on closed boundaries.
+template <int Axis, class Visit>
+KOKKOS_FORCEINLINE_FUNCTION void for_closed(const TileView& view, int k, int j, int i,
+                                            const Visit& visit) {
+  constexpr int width = SimdTraits<SimdDouble>::width;
+  for (int side = 0; side < 2; ++side) {
+    const int wall = view.closed(Axis, side);
+    const bool lets_out = view.lets_out(Axis, side);
+    if (Axis == 0 && wall >= i && wall < i + width) visit(wall, side, lets_out);
+    if (Axis > 0 && wall == (Axis == 1 ? j : k))
+      for (int lane = 0; lane < width; ++lane) visit(i + lane, side, lets_out);
+  }
+}
+
+// Transforms fluxes from the rotating to the inertial frame. A separate pass: a test for each flux
+// would cost a tenth of a sweep.
+template <int Axis, class Planes>
+KOKKOS_FORCEINLINE_FUNCTION void leave_frame(const KernelArguments& a, const TileView& view,
+                                             const Planes& planes, int k, int j, int i) {
+  double* const flux = planes.flux(Axis, k).at(j, i);
+  State<SimdDouble> found;
+  for (int n = 0; n < k_hydro_variables; ++n)
+    found[n] = SimdTraits<SimdDouble>::load(flux + n * Planes::FacePlane::stride);
+  store_state(flux, Planes::FacePlane::stride,
+              view.out_of_frame<Axis>(a.frame, a.sweep, found, j, i));
 }
 
 }  // namespace octant::hydro

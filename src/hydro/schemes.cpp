@@ -7,28 +7,28 @@ namespace octant::hydro {
 
 template <class... Solvers>
 struct SolverList {
-  static std::vector<SchemeKernels> all() { return {riemann_kernels_of<Solvers>()...}; }
+  static std::vector<SchemeOps> all() { return {ops_of_solver<Solvers>()...}; }
 };
 
 template <class... Schemes>
 struct SchemeList {
-  static std::vector<SchemeKernels> all() { return {scheme_kernels_of<Schemes>()...}; }
+  static std::vector<SchemeOps> all() { return {ops_of_scheme<Schemes>()...}; }
 };
 
-// Both in the order in which the manual lists them.
+// Solvers and schemes in the order in which the manual lists them.
 using RiemannSolvers = SolverList<struct Llf, struct Hll, struct HllcHybrid, struct HllcLowMach,
                                   struct Hllc, struct Exact>;
 using OtherSchemes = SchemeList<class Ppm26, class Ppm26Published>;
 
 namespace {
 
-const std::vector<SchemeKernels>& riemann_solvers() {
-  static const std::vector<SchemeKernels> all = RiemannSolvers::all();
+const std::vector<SchemeOps>& riemann_solvers() {
+  static const std::vector<SchemeOps> all = RiemannSolvers::all();
   return all;
 }
 
-const std::vector<SchemeKernels>& other_schemes() {
-  static const std::vector<SchemeKernels> all = OtherSchemes::all();
+const std::vector<SchemeOps>& other_schemes() {
+  static const std::vector<SchemeOps> all = OtherSchemes::all();
   return all;
 }
 
@@ -36,29 +36,30 @@ const std::vector<SchemeKernels>& other_schemes() {
 
 std::vector<std::string> reconstruction_names() {
   std::vector<std::string> names = Reconstructions::names();
-  for (const SchemeKernels& scheme : other_schemes()) names.emplace_back(scheme.name);
+  for (const SchemeOps& scheme : other_schemes()) names.emplace_back(scheme.name);
   return names;
 }
 
 std::vector<std::string> riemann_solver_names() {
   std::vector<std::string> names;
-  for (const SchemeKernels& solver : riemann_solvers()) names.emplace_back(solver.name);
+  for (const SchemeOps& solver : riemann_solvers()) names.emplace_back(solver.name);
   return names;
 }
 
-const SchemeKernels& scheme_kernels(const HydroOptions& options) {
-  for (const SchemeKernels& scheme : other_schemes())
+const SchemeOps& listed_scheme(const HydroOptions& options) {
+  for (const SchemeOps& scheme : other_schemes())
     if (options.reconstruction == scheme.name) return scheme;
-  for (const SchemeKernels& solver : riemann_solvers())
+  for (const SchemeOps& solver : riemann_solvers())
     if (options.riemann == solver.name) return solver;
-  throw RunError("there is no Riemann solver \"{}\"", options.riemann);
+  throw RunError("unknown Riemann solver \"{}\"", options.riemann);
 }
 
-SweepKernels sweep_kernels(const HydroOptions& options) {
-  const SchemeKernels& scheme = scheme_kernels(options);
-  return {scheme.states(options), scheme.fluxes};
+SchemeOps scheme_ops(const HydroOptions& options) {
+  SchemeOps ops = listed_scheme(options);
+  if (!ops.states_of_cells) set_godunov_states(options, ops);
+  return ops;
 }
 
-mesh::GhostShape HydroOptions::ghosts() const { return sweep_kernels(*this).states.ghosts; }
+mesh::GhostShape HydroOptions::ghosts() const { return scheme_ops(*this).ghosts; }
 
 }  // namespace octant::hydro

@@ -1,9 +1,9 @@
-// The schemes by their names, each with the kernels that are compiled for it: Godunov's with every
-// reconstruction and Riemann solver, and others that bring fluxes of their own.
+// Schemes by name, each with the kernels compiled for it: Godunov's with every reconstruction and
+// Riemann solver, and others with their own fluxes.
 //
-// Adding one takes one file in hydro/, with what hydro/scheme.hpp or hydro/riemann.hpp asks for and
-// the line that compiles its kernels (hydro/scheme_kernels.hpp, hydro/flux_kernels.hpp), and its
-// name in a list of schemes.cpp.
+// A new scheme is one file in hydro/, with the interface of hydro/scheme.hpp or hydro/riemann.hpp
+// and the line that compiles its kernels (hydro/solver_ops.hpp), and its name in a list of
+// schemes.cpp.
 #pragma once
 
 #include <array>
@@ -22,76 +22,67 @@ struct KernelArguments;
 template <int M>
 class SweepFaces;
 template <int M>
-class SweptCells;
+class ActiveCells;
 
-// The fluxes through the lower faces along an axis in plane k that are wanted, for the schedule for
-// cores (sweep_kernel.hpp).
+// Kernel for active fluxes through the lower faces along an axis in plane k, in the CPU schedule
+// (sweep_cpu.hpp).
 template <int M>
 using PlaneFluxes = void (*)(const KernelArguments& arguments, SweepFaces<M> faces,
-                             const SweptCells<M>& swept, int axis, int k);
-// What is done to a batch of tiles, for the schedule for devices (sweep_batches.hpp).
+                             const ActiveCells<M>& active, int axis, int k);
+// Kernel for a batch of tiles, in the device schedule (sweep_gpu.hpp).
 using BatchKernel = void (*)(const KernelArguments& arguments, const Batch& batch);
 
-// What passes faces between states: of a Riemann solver, wherever the states come from, or of a
-// scheme that brings fluxes of its own. Pairs are for tiles of 8^3 and 16^3 cells.
-struct FluxKernels {
-  std::tuple<PlaneFluxes<8>, PlaneFluxes<16>> of_plane;
-  std::array<BatchKernel, 2> of_batch;
-  // For a repair: through the six faces of each cell, from the states on its surface and on those
-  // around it. result[(6 cell + 2 axis + side) variables + n]; all of it in device memory.
-  // Makes the states beyond walls mirror images.
-  void (*of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
-                   double* surfaces, double* result);
+// Operations of a scheme, compiled for it. States come from Godunov's scheme with one profile,
+// limiter and integrator, or from another scheme; fluxes from a Riemann solver, for any states, or
+// from a scheme with its own fluxes. Pairs are for tiles of 8^3 and 16^3 cells.
+struct SchemeOps {
+  const char* name;    // in hydro.reconstruction or hydro.riemann
+  bool predicts;       // usable with Hancock's predictor
+  bool senses_shocks;  // fluxes depend on the shock sensor
+
+  // --- states on the surfaces of cells (set_states; null in the list of Riemann solvers) ---
+  mesh::GhostShape ghosts = {};
+  int points = 0;  // points on a surface
+  // Sweep in the CPU schedule; returns the largest signal speed.
+  std::array<double (*)(const KernelArguments& arguments, const SchemeOps& ops), 2> sweep = {};
+  std::array<std::int64_t (*)(int variables), 2> tile_doubles = {};  // doubles per tile in a batch
+  std::array<BatchKernel, 2> states_of_batch = {};
+  // States for a repair, on the surfaces of a cell and the six around it, surfaces[((7 cell +
+  // number) variables + n) points + point]: see single_cell_stencil.hpp.
+  void (*states_of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
+                          double* surfaces) = nullptr;
+
+  // --- fluxes through faces (set_fluxes) ---
+  std::tuple<PlaneFluxes<8>, PlaneFluxes<16>> fluxes_of_plane = {};
+  std::array<BatchKernel, 2> fluxes_of_batch = {};
+  // Fluxes for a repair, through the six faces of each cell, from the states on its surface and on
+  // those around it. result[(6 cell + 2 axis + side) variables + n]; all in device memory. Sets the
+  // states beyond walls to mirror images.
+  void (*fluxes_of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
+                          double* surfaces, double* result) = nullptr;
 };
 
-// The states on the surfaces of cells, wherever they go: of Godunov's scheme with one profile,
-// limiter and integrator, or of another scheme.
-struct StateKernels {
-  mesh::GhostShape ghosts;
-  int points;  // on a surface
-  // A sweep by the schedule for cores; returns the largest signal speed.
-  std::array<double (*)(const KernelArguments& arguments, const FluxKernels& fluxes), 2> sweep;
-  std::array<std::int64_t (*)(int variables), 2> tile_doubles;  // memory that one takes in a batch
-  std::array<BatchKernel, 2> of_batch;
-  // For a repair: states on the surfaces of a cell and the six around it,
-  // surfaces[((7 cell + number) variables + n) points + point]: see lone_cells.hpp.
-  void (*of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
-                   double* surfaces);
-};
-
-struct SweepKernels {
-  StateKernels states;
-  FluxKernels fluxes;
-};
-
-// What is compiled once per scheme, or per Riemann solver for all that the options may ask for.
-struct SchemeKernels {
-  const char* name;
-  bool predicts;       // whether it may be run with Hancock's predictor
-  bool senses_shocks;  // whether fluxes depend on the shock sensor
-  StateKernels (*states)(const HydroOptions& options);
-  FluxKernels fluxes;
-};
-
-// What hydro.reconstruction may be: profiles for Godunov's scheme, or another scheme; and what
-// hydro.riemann may be.
+// Choices of hydro.reconstruction (profiles for Godunov's scheme, or another scheme) and of
+// hydro.riemann.
 std::vector<std::string> reconstruction_names();
 std::vector<std::string> riemann_solver_names();
 
-// Throws RunError for names that are none of them.
-const SchemeKernels& scheme_kernels(const HydroOptions& options);
-SweepKernels sweep_kernels(const HydroOptions& options);
+// Returns the listed scheme or Riemann solver of the options, without states for Godunov's scheme.
+// Throws RunError for unknown names.
+const SchemeOps& listed_scheme(const HydroOptions& options);
+// Returns the complete operations.
+SchemeOps scheme_ops(const HydroOptions& options);
 
-// Kernels for the profile, limiter and integrator that the options select, without and with
+// Set the states for the profile, limiter and integrator that the options select, without and with
 // hydro.well_balanced.
-StateKernels godunov_states(const HydroOptions& options);
-StateKernels balanced_states(const HydroOptions& options);
+void set_godunov_states(const HydroOptions& options, SchemeOps& ops);
+void set_balanced_states(const HydroOptions& options, SchemeOps& ops);
 
-// Each scheme's file has the first, `template SchemeKernels scheme_kernels_of<DonorCell>();`, each
-// Riemann solver's the second.
+// Instantiated by each scheme's file, `template SchemeOps ops_of_scheme<DonorCell>();`, and by each
+// Riemann solver's, respectively.
 template <class Scheme>
-SchemeKernels scheme_kernels_of();
+SchemeOps ops_of_scheme();
 template <class Solver>
-SchemeKernels riemann_kernels_of();
+SchemeOps ops_of_solver();
 
 }  // namespace octant::hydro

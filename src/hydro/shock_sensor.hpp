@@ -1,34 +1,33 @@
-// Strength of strong shocks along the axes, from a cell and its six neighbours: what a Riemann
-// solver with `senses_shocks` needs in faces that lie along a shock (riemann.hpp).
+// Strength of strong shocks along the axes, from a cell and its six neighbours, for Riemann solvers
+// with `senses_shocks` in faces along a shock (riemann.hpp).
 #pragma once
 
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
 #include "hydro/euler.hpp"
-#include "hydro/point_sources.hpp"
 
 namespace octant::hydro {
 
-// The states of a cell (the centre) and of its neighbours along one axis, as far as the sensor
-// reads them; `u` is the velocity along the axis.
+// States of a cell (the centre) and of its neighbours along one axis, as far as the sensor reads
+// them; `u` is the velocity along the axis.
 template <class V>
 struct ShockStencil {
   V density_below, density_above, u_below, u_above, pressure_below, pressure_above;
 
-  // Positive where the gas is compressed along the axis.
+  // Velocity difference; positive if the gas is compressed along the axis.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return u_below - u_above; }
 };
 
-// Whether the pressures of two cells differ enough for a strong shock between them.
+// Detects strong shocks between two cells.
 struct ShockSensor {
-  // Relative pressure difference p_max / p_min - 1, from which the strength grows to 1.
+  // Relative pressure difference p_max / p_min - 1: limits between which the strength rises to 1.
   static constexpr double k_least_jump = 0.5, k_full_jump = 1.0;
   // Square of the velocity difference, in units of the speed of sound.
   static constexpr double k_least_speed = 0.1, k_full_speed = 0.2;
-  // Pressure difference in units of rho_min (velocity difference)^2. In a shock the ratio is
-  // 1 / (1 - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
+  // Pressure difference in units of rho_min (velocity difference)^2. In a shock the ratio is 1 / (1
+  // - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
   static constexpr double k_least_thrust = 0.25, k_full_thrust = 0.5;
-  // Density ratio in units of (gamma + 1) / (gamma - 1), which no shock exceeds. Edges of dense
-  // bodies in thin gas do; the dissipation of HLL would empty the thin cells beside them.
+  // Density ratio in units of (gamma + 1) / (gamma - 1), the maximum of shocks. Edges of dense
+  // bodies exceed it; the dissipation of HLL would empty the rarefied cells beside them.
   static constexpr double k_most_contrast = 1.25, k_no_contrast = 1.75;
 
   template <class V>
@@ -38,8 +37,8 @@ struct ShockSensor {
            V(1.0 + k_least_jump) * min(pressure_below, pressure_above);
   }
 
-  // From 0 to 1: the least of four ramps. `compression` is the sum of the velocity differences
-  // along all axes, which vortices do not have; `stiffness` is gamma p of the centre.
+  // Strength from 0 to 1: the minimum of four ramps. `compression` is the sum of the velocity
+  // differences along all axes, which vanishes in vortices; `stiffness` is gamma p of the centre.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V strength(const ShockStencil<V>& s, const V& compression,
                                                 const V& density, const V& stiffness,
@@ -68,15 +67,15 @@ struct ShockSensor {
   }
 };
 
-// All that strengths() reads.
+// Input of transverse_shocks().
 template <class V>
 struct ShockStencils {
   ShockStencil<V> along[3];
   V density, pressure;
 };
 
-// result[axis] is the largest strength along the other two axes. Out of line, because few cells
-// need it.
+// Returns for each axis the largest strength along the other two axes. Out of line, because few
+// cells need it.
 template <class V>
 OCTANT_OUT_OF_LINE Vector<V> transverse_shocks(const ShockStencils<V> cells, double gamma) {
   const V stiffness = V(gamma) * cells.pressure;
@@ -91,8 +90,8 @@ OCTANT_OUT_OF_LINE Vector<V> transverse_shocks(const ShockStencils<V> cells, dou
           max(strength[0], strength[1])};
 }
 
-// The same from primitive variables cell(n, x, y, z) around a cell: keep(axis, value) takes the
-// strengths.
+// Transverse shocks from primitive variables cell(n, x, y, z) around a cell: keep(axis, value)
+// stores the strengths.
 template <class V, class Cell, class Keep>
 KOKKOS_FORCEINLINE_FUNCTION void find_transverse_shocks(const Cell& cell, double gamma,
                                                         const Keep& keep) {

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "hydro/schemes.hpp"
-#include "hydro/sweep_batches.hpp"
+#include "hydro/sweep_gpu.hpp"
 
 namespace octant::hydro {
 
@@ -17,7 +17,7 @@ int count_bad(const SweepArguments& arguments) {
   const int tiles = arguments.tiles.count();
   const Kokkos::View<std::uint8_t*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> bad(
       arguments.bad_tiles, tiles);
-  const auto found = on_host(Cargo::numbers, bad);
+  const auto found = on_host(TransferKind::numbers, bad);
   return static_cast<int>(std::count(found.data(), found.data() + tiles, 1));
 }
 
@@ -27,7 +27,7 @@ SweepResult result_of_batches(const SweepArguments& arguments) {
   const int batches = arguments.batches->batches();
   SweepResult result;
   Kokkos::parallel_reduce(
-      "hydro::verdict", arguments.tiles.count(),
+      "hydro::validation", arguments.tiles.count(),
       KOKKOS_LAMBDA(int t, double& fastest, int& bad_tiles) {
         if (t < batches) fastest = max(fastest, speeds[t]);
         bad_tiles += bad[t];
@@ -42,10 +42,11 @@ LevelSweep::LevelSweep(const HydroOptions& options, const SweepArguments& argume
     : options_(options), arguments_(arguments) {
   const mesh::TileSet& tiles = arguments.tiles;
   OCTANT_REQUIRE(tiles.patch == 8 || tiles.patch == 16,
-                 "hydro sweeps tiles of 8^3 or 16^3 cells, not {}^3", tiles.patch);
-  const int ghosts = sweep_kernels(options).states.ghosts.reach;
+                 "hydrodynamic sweeps support tiles of 8^3 or 16^3 cells, not {}^3", tiles.patch);
+  const int ghosts = scheme_ops(options).ghosts.reach;
   OCTANT_REQUIRE(tiles.block_size >= ghosts,
-                 "hydro.reconstruction needs {} ghost cells: more than a block of {}^3 cells has",
+                 "hydro.reconstruction requires {} ghost cells, which is more than a block of {}^3 "
+                 "cells provides",
                  ghosts, tiles.block_size);
   if (arguments.batches) arguments.batches->begin(tiles.count());
 }
@@ -56,10 +57,10 @@ void LevelSweep::start(int begin, int end) {
   part.tiles.tiles = Kokkos::subview(part.tiles.tiles, std::pair(begin, end));
   part.bad_tiles += begin;
   if (part.tile_cycles) part.tile_cycles += begin;
-  const SweepKernels scheme = sweep_kernels(options_);
+  const SchemeOps ops = scheme_ops(options_);
   const KernelArguments kernel(options_, part);
-  if (part.batches) sweep_in_batches(scheme, kernel);
-  else fastest_ = std::max(fastest_, scheme.states.sweep[kernel.patch](kernel, scheme.fluxes));
+  if (part.batches) sweep_in_batches(ops, kernel);
+  else fastest_ = std::max(fastest_, ops.sweep[kernel.patch](kernel, ops));
 }
 
 SweepResult LevelSweep::result() const {

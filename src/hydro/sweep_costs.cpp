@@ -3,24 +3,24 @@
 #include <algorithm>
 
 #include "core/counted.hpp"
-#include "hydro/godunov.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "hydro/lone_cells.hpp"
+#include "hydro/muscl_hancock.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/schemes.hpp"
+#include "hydro/single_cell_stencil.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// Those whose steps are the same for all states.
+// Solvers with the same operations for all states.
 using CountedSolvers = TypeList<Llf, Hll, HllcHybrid, HllcLowMach, Hllc>;
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Smooth flow, so that no step is taken that is seldom needed.
+// Smooth flow, so that rarely needed operations are not counted.
 Counted smooth(int n, double x) {
   return (n == k_density || n == k_pressure ? 1.0 : 0.1) + 1e-3 * x;
 }
@@ -38,7 +38,7 @@ double operations_of_gather(const KernelArguments& a) {
   });
 }
 
-// Keeps none, and has found what is harmless.
+// Stores no states and returns a harmless value.
 struct NoStates {
   KOKKOS_FUNCTION void operator()(int, int, const Counted&) const {}
   KOKKOS_FUNCTION Counted operator()(int, int) const { return 1.0; }
@@ -62,7 +62,7 @@ double operations_of_states(const HydroOptions& options, const KernelArguments& 
   return count;
 }
 
-// Through a cell's three lower faces.
+// Operations for the fluxes through a cell's three lower faces.
 double operations_of_fluxes(const HydroOptions& options, const KernelArguments& a) {
   State<Counted> left, right;
   for (int n = 0; n < k_hydro_variables; ++n) left[n] = smooth(n, -0.5), right[n] = smooth(n, 0.5);
@@ -85,7 +85,7 @@ double operations_of_update(const KernelArguments& a) {
   return judging + a.variables * (a.blended ? 10.0 : 7.0);
 }
 
-// How many cells are gathered for each that is swept.
+// Number of cells gathered per swept cell.
 double gathered_per_cell(const mesh::GhostShape& ghosts, int M) {
   const auto beyond = [M](int index) { return std::max({-index, index - (M - 1), 0}); };
   int count = 0;
@@ -101,13 +101,13 @@ double gathered_per_cell(const mesh::GhostShape& ghosts, int M) {
 
 SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& arguments) {
   const KernelArguments a(options, arguments);
-  const StateKernels states = sweep_kernels(options).states;
+  const SchemeOps ops = scheme_ops(options);
   const double cell = 8.0 * a.variables,
-               gathered = gathered_per_cell(states.ghosts, a.sweep.tiles.patch);
+               gathered = gathered_per_cell(ops.ghosts, a.sweep.tiles.patch);
   const double old = a.sweep.a0 != 0.0 ? cell : 0.0;
-  // The centres of cells hold numbers for the shock sensor alone.
+  // Centres of cells hold numbers for the shock sensor alone.
   const bool is_godunov = is_among(Reconstructions::names(), options.reconstruction);
-  const double surface = cell * (states.points - (is_godunov ? 1 : 0)) +
+  const double surface = cell * (ops.points - (is_godunov ? 1 : 0)) +
                          (is_godunov && a.senses_shocks ? 3.0 * 8.0 : 0.0);
   SweepCosts costs;
   costs.gather.bytes = 2.0 * cell * gathered;
@@ -128,30 +128,30 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
 
 void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
                     std::int64_t cells) {
-  if (!hear_of_kernel) return;
+  if (!kernel_work_callback) return;
   const SweepCosts costs = sweep_costs(options, arguments);
-  if (!arguments.batches) return announce_kernel("hydro::sweep", cells, costs.sweep);
-  announce_kernel("hydro::gather", cells, costs.gather);
-  announce_kernel("hydro::states", cells, costs.states);
-  announce_kernel("hydro::fluxes", cells, costs.fluxes);
-  announce_kernel("hydro::update", cells, costs.update);
+  if (!arguments.batches) return record_kernel_work("hydro::sweep", cells, costs.sweep);
+  record_kernel_work("hydro::gather", cells, costs.gather);
+  record_kernel_work("hydro::states", cells, costs.states);
+  record_kernel_work("hydro::fluxes", cells, costs.fluxes);
+  record_kernel_work("hydro::update", cells, costs.update);
 }
 
 KernelCost cost_of_judging(const Gas& gas) {
-  if (!hear_of_kernel) return {};
+  if (!kernel_work_callback) return {};
   const State<Counted> u = smooth_conserved();
   return {8.0 * (k_hydro_variables + (gas.dual_energy ? 1 : 0)),
           operations_of([&] { physical_state(u, Counted(1.0), gas); })};
 }
 
-// Six faces of a cell have three cells' fluxes.
+// Cost per face: a third of that of a cell, which has three faces of its own.
 void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
                      std::int64_t cells) {
-  if (!hear_of_kernel) return;
+  if (!kernel_work_callback) return;
   const SweepCosts costs = sweep_costs(options, arguments);
-  announce_kernel("hydro::states_of_cells", cells * k_cells_around, costs.states);
-  announce_kernel("hydro::fluxes_of_cells", 6 * cells,
-                  {costs.fluxes.bytes / 3.0, costs.fluxes.operations / 3.0});
+  record_kernel_work("hydro::states_of_cells", cells * k_cells_around, costs.states);
+  record_kernel_work("hydro::fluxes_of_cells", 6 * cells,
+                     {costs.fluxes.bytes / 3.0, costs.fluxes.operations / 3.0});
 }
 
 }  // namespace octant::hydro

@@ -1,29 +1,29 @@
-// What a sweep costs a cell: bytes by what each kernel must read and write, each value once, and
-// operations as they are counted in the bodies of the scheme.
+// Costs of a sweep per cell: bytes that each kernel must read and write, each value once, and
+// operations as counted in the bodies of the scheme.
 #pragma once
 
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "hydro/sweep.hpp"
 
 namespace octant::hydro {
 
-// Of the kernels of batches, and of the one that sweeps on cores. Operations are 0 where they are
-// not known: of schemes that bring fluxes of their own, of the exact Riemann solver, whose number
-// of steps the states decide, and where the gas does not change along all axes.
+// Costs of the kernels of batches, and of the CPU kernel. Operations are 0 if unknown: for schemes
+// with their own fluxes, for the exact Riemann solver, whose number of iterations depends on the
+// states, and if the gas does not vary along all axes.
 struct SweepCosts {
   KernelCost gather, states, fluxes, update, sweep;
 };
 SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& arguments);
 
-// Tells of a sweep that is about to be launched, and of how many cells it advances: tiles may have
+// Records a sweep before its launch, with the number of cells that it advances; tiles may have
 // others, too.
 void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
                     std::int64_t cells);
 
-// Of looking whether a stored cell is physical; nothing where nobody listens.
+// Cost of a test for a physical stored cell; 0 without a work callback.
 KernelCost cost_of_judging(const Gas& gas);
 
-// Tells of the states and fluxes of a sweep that a repair of so many cells finds again.
+// Records the states and fluxes that a repair of this many cells recomputes.
 void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
                      std::int64_t cells);
 

@@ -1,27 +1,27 @@
-// Where the cells of one tile's patch lie in the boxes around it. Patch cells have the indices
+// Addresses of the cells of one tile's patch in the boxes around it. Patch cells have the indices
 // 0..M-1 along each axis; ghost cells lie below and above.
 #pragma once
 
-#include "core/pack.hpp"
-#include "hydro/point_sources.hpp"
+#include "core/simd.hpp"
+#include "hydro/kernel_arguments.hpp"
 
 namespace octant::hydro {
 
-// One cell, or the first of a run of cells along x: variable n lies n * stride further.
+// Pointer to one cell, or the first of consecutive cells along x: variable n is n * stride further.
 struct CellPointer {
-  const double* from;  // null where the table names no box
+  const double* from;  // null if there is no box
   std::int32_t stride;
 };
 
-// What the boxes of one row of block positions hold of row (j, k) of the patch.
+// Boxes of one row of block positions, for row (j, k) of the patch.
 struct BlockRow {
   const std::int32_t* entries;  // table entries of the row's block positions, along x
-  int j, k;                     // of the row in its blocks
+  int j, k;                     // coordinates of the row in its blocks
 };
 
 class TileView {
  public:
-  static constexpr int k_none = -1000;  // no cell, nor one near the patch
+  static constexpr int k_none = -1000;  // no cell, far from the patch
 
   KOKKOS_FORCEINLINE_FUNCTION TileView(const mesh::TileSet& set, int index)
       : tile_(&set.tiles(index)),
@@ -36,8 +36,8 @@ class TileView {
   KOKKOS_FORCEINLINE_FUNCTION const mesh::Tile& tile() const { return *tile_; }
   KOKKOS_FORCEINLINE_FUNCTION const mesh::CellBox& box(int entry) const { return boxes_[entry]; }
 
-  // Along how many axes this tile's fluxes must be found, where the gas changes along so many. The
-  // first of some blocks side by side has those of all, if this rank owns it.
+  // Returns the number of axes along which this tile's fluxes must be computed, if the gas varies
+  // along `of_gas` axes. The first of several adjacent blocks represents all, if this rank owns it.
   KOKKOS_INLINE_FUNCTION int dimensions(int of_gas) const {
     if (of_gas == 3 || blocks_ == 1) return of_gas;
     for (int kb = 0; kb < blocks_; ++kb)
@@ -53,11 +53,11 @@ class TileView {
             from_j & (size_ - 1), from_k & (size_ - 1)};
   }
 
-  // Whether the patch's cell of this number along any axis is a block's first one, or the patch's.
+  // Returns true if this patch cell along any axis is the first one of a block or of the patch.
   KOKKOS_FORCEINLINE_FUNCTION bool begins_block(int index) const {
     return index % (1 << shift_) == 0;
   }
-  // The cells of row (k, j) of the patch that this rank owns, by bit.
+  // Cells of row (k, j) of the patch that this rank owns, by bit.
   template <int M>
   std::uint32_t own_cells(int k, int j) const {
     const int run = size_ < M ? size_ : M;
@@ -67,11 +67,11 @@ class TileView {
     return cells;
   }
 
-  // The box that holds cell i of a row: an index into TileSet::boxes, or -1.
+  // Index in TileSet::boxes of the box that contains cell i of a row, or -1.
   KOKKOS_FORCEINLINE_FUNCTION int entry(const BlockRow& row, int i) const {
     return row.entries[position(0, i) >> shift_];
   }
-  // Offset in its buffer of cell i of a row, which box `entry` holds.
+  // Offset in its buffer of cell i of a row, in box `entry`.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(const BlockRow& row, int entry, int i) const {
     return boxes_[entry].offset(position(0, i) & (size_ - 1), row.j, row.k);
   }
@@ -83,8 +83,8 @@ class TileView {
     return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
   }
 
-  // The side of the domain that gas does not enter, below (side 0) or above (1) the gas: the cell
-  // of the patch whose lower face lies on it, or k_none. It is a wall, or lets gas out.
+  // Closed boundary of the domain, below (side 0) or above (1) the gas: the cell of the patch whose
+  // lower face lies on it, or k_none. It is a wall, or a diode that lets gas out.
   KOKKOS_FORCEINLINE_FUNCTION int closed(int axis, int side) const {
     const std::int64_t face = closed_[axis][side].face;
     return face == mesh::ClosedSide::k_none ? k_none : static_cast<int>(face - tile_->first[axis]);
@@ -99,32 +99,32 @@ class TileView {
     return closed_[axis][side].lets_out;
   }
 
-  // Of cell `index` along an axis: of its centre, or of where a share of it ends.
+  // Coordinate of cell `index` along an axis: of its centre, or at the fraction `share`.
   KOKKOS_FORCEINLINE_FUNCTION double coordinate(const SweepArguments& sweep, int axis, int index,
                                                 double share = 0.5) const {
     return sweep.lower[axis] + (static_cast<double>(tile_->first[axis] + index) + share) * sweep.dx;
   }
-  // The centres of a pack of patch cells that begins with cell i of a row.
+  // Centres of a pack of patch cells that begins with cell i of a row.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> place(const SweepArguments& sweep, int k, int j,
                                               int i) const {
-    return {PackTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
+    return {SimdTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
             V(coordinate(sweep, 1, j)), V(coordinate(sweep, 2, k))};
   }
-  // A flux through the lower faces along an axis of such cells, which was found in the frame, as it
-  // is seen against the stars.
+  // Transforms a flux through the lower faces along an axis of such cells from the rotating to the
+  // inertial frame.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION State<V> out_of_frame(const mesh::Frame& frame,
                                                     const SweepArguments& sweep,
                                                     const State<V>& flux, int j, int i) const {
-    const V x = PackTraits<V>::generate(
+    const V x = SimdTraits<V>::generate(
         [&](int lane) { return coordinate(sweep, 0, i + lane, Axis == 0 ? 0.0 : 0.5); });
     const V y(coordinate(sweep, 1, j, Axis == 1 ? 0.0 : 0.5));
     return boosted(flux, frame.velocity_x(y), frame.velocity_y(x));
   }
 
  private:
-  // Whether this rank owns a block of the patch.
+  // Returns true if this rank owns a block of the patch.
   KOKKOS_INLINE_FUNCTION bool is_own(int kb, int jb, int ib) const {
     const int holder = table_[((kb + 1) * reach_ + jb + 1) * reach_ + ib + 1];
     return holder >= 0 && boxes_[holder].buffer == mesh::k_own;

@@ -1,18 +1,18 @@
-// Faces on sides of the domain that gas does not enter.
+// Faces on closed boundaries of the domain, through which no gas enters.
 //
 // The state beyond a reflecting wall is the mirror image of the state before it, bit by bit,
-// whatever the reconstruction, the predictor and its sources make of ghost cells. The flux is then
-// (0, p, 0, 0, 0): mass, tangential momentum, energy and scalars do not pass. A Riemann solver that
-// treats both sides alike finds that to the last bit; sums over several points may leave round-off,
+// independent of reconstruction, predictor and sources in ghost cells. The flux is then (0, p, 0,
+// 0, 0): mass, tangential momentum, energy and scalars do not pass. A Riemann solver that is
+// symmetric in both sides gives this to the last bit; sums over several points may leave round-off,
 // which is cleared.
 //
-// A diode is such a wall where the gas before it moves inwards. Where it moves outwards, the state
-// beyond is the same as before the face, and gas leaves.
+// A diode is such a wall if the gas before it moves inwards. If it moves outwards, the state beyond
+// is the same as before the face, and gas leaves.
 //
-// Slopes in cells before a wall are found with ghost cells that mirror all but the pressure: on a
-// wall its gradient is d_n p = rho a_n, not 0, where an acceleration has a component normal to it.
-// In well-balanced schemes density and pressure of ghost cells continue the hydrostatic profile of
-// the cells before the wall or diode.
+// Slopes in cells before a wall are computed with ghost cells that mirror all but the pressure:
+// with an acceleration normal to the wall the pressure gradient there is d_n p = rho a_n, not 0. In
+// well-balanced schemes density and pressure of ghost cells continue the hydrostatic profile of the
+// cells before the wall or diode.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
@@ -20,9 +20,9 @@
 
 namespace octant::hydro {
 
-// Sets the state beyond a face along Axis by that before it. `Surface` names the points on a face;
-// below(point) and above(point) point to variable 0 of the cells on both sides, and variable n lies
-// n * stride further. The gas is above the face for side 0.
+// Sets the state beyond a face along Axis from that before it. `Surface` defines the points on a
+// face; below(point) and above(point) point to variable 0 of the cells on both sides, and variable
+// n is n * stride further. The gas is above the face for side 0.
 template <int Axis, class Surface, class Below, class Above>
 KOKKOS_FORCEINLINE_FUNCTION void set_beyond(const Below& below, const Above& above, int side,
                                             bool lets_out, int variables, std::int64_t stride) {
@@ -41,8 +41,8 @@ KOKKOS_FORCEINLINE_FUNCTION void set_beyond(const Below& below, const Above& abo
   }
 }
 
-// Leaves the pressure alone of a flux through a wall along Axis; of that through a diode, if gas
-// would enter.
+// Keeps only the pressure of a flux through a wall along Axis, or through a diode if gas would
+// enter.
 template <int Axis>
 KOKKOS_FORCEINLINE_FUNCTION void close_flux(double* flux, int side, bool lets_out, int variables,
                                             std::int64_t stride) {
@@ -52,9 +52,9 @@ KOKKOS_FORCEINLINE_FUNCTION void close_flux(double* flux, int side, bool lets_ou
     if (n != k_momentum_x + Axis) flux[n * stride] = 0.0;
 }
 
-// The pressure of a cell, where it is that of a mirror image beyond walls, with what the gas
-// between the two weighs: p + rho a_n (x - x'), rho being the density at the wall, extrapolated.
-// Other cells keep theirs. Steep profiles stay positive.
+// Pressure of a ghost cell beyond walls: that of its mirror image, plus the weight of the gas
+// between the two, p + rho a_n (x - x'), with the extrapolated density rho at the wall. Other cells
+// keep their pressure. Steep profiles stay positive.
 KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, const TileView& view,
                                                     const int (&cell)[3], double pressure) {
   constexpr int k_widest_ghosts = 3;
@@ -65,7 +65,7 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
       const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
       if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
       if (view.lets_out(axis, side)) continue;
-      const auto density = [&](int before) {  // of cell 0, 1, ... before the wall
+      const auto density = [&](int before) {  // density of cell 0, 1, ... before the wall
         const int index = side == 0 ? wall + before : wall - 1 - before;
         const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
         const int z = axis == 2 ? index : cell[2];
@@ -82,11 +82,11 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
   return share > -0.5 ? pressure + weight : pressure * (-0.25 / share);
 }
 
-// The factor for density and pressure of a ghost cell in well-balanced schemes. Beyond a wall the
-// gas is a mirror image, with its temperatures, and would be in equilibrium if it held up the gas
-// before the wall: the factor between a cell and its image is that between means of hydrostatic
-// profiles which go through all cells from one to the other. Beyond a diode all cells have the
-// temperature of the last cell. Other cells have the factor 1. Kept out of line: seldom needed.
+// Factor for density and pressure of a ghost cell in well-balanced schemes. Beyond a wall the gas
+// is a mirror image, with its temperatures, as if it supported the gas before the wall in
+// equilibrium: the factor between a cell and its image is the ratio of means of hydrostatic
+// profiles through all cells between them. Beyond a diode all cells have the temperature of the
+// last cell. Other cells have the factor 1. Out of line: rarely needed.
 OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, const TileView& view,
                                                     const int (&cell)[3]) {
   constexpr int k_widest_ghosts = 3;
@@ -97,7 +97,7 @@ OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, co
       const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
       if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
       if (!a.stratification.acts(axis)) continue;
-      const auto across = [&](int before) {  // ratio outwards of both faces of such a cell
+      const auto across = [&](int before) {  // outward ratio of both faces of such a cell
         const int index = side == 0 ? wall + before : wall - 1 - before;
         const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
         const int z = axis == 2 ? index : cell[2];

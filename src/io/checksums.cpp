@@ -7,9 +7,116 @@
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
-#include "io/crc32c.hpp"
 
+#ifdef __x86_64__
+#include <nmmintrin.h>
+#endif
+
+// A CRC is a polynomial over GF(2) modulo P, with the coefficient of x^0 in the highest bit.
+// Appending a byte multiplies it by x^8.
 namespace octant {
+namespace {
+
+constexpr std::uint32_t k_polynomial = 0x82f63b78;
+constexpr std::uint32_t k_one = std::uint32_t{1} << 31;
+
+constexpr std::uint32_t times_x(std::uint32_t a) { return a >> 1 ^ (a & 1 ? k_polynomial : 0); }
+
+constexpr std::uint32_t product(std::uint32_t a, std::uint32_t b) {
+  std::uint32_t sum = 0;
+  for (std::uint32_t term = k_one; term != 0; term >>= 1, b = times_x(b)) sum ^= a & term ? b : 0;
+  return sum;
+}
+
+// Powers x^8, x^16, x^32, ...
+constexpr std::array<std::uint32_t, 63> k_powers = [] {
+  std::array<std::uint32_t, 63> powers{k_one >> 8};
+  for (std::size_t n = 1; n < powers.size(); ++n) powers[n] = product(powers[n - 1], powers[n - 1]);
+  return powers;
+}();
+
+constexpr std::uint32_t power_of_bytes(std::int64_t count) {
+  std::uint32_t power = k_one;
+  for (std::size_t n = 0; count != 0; ++n, count >>= 1)
+    if (count & 1) power = product(power, k_powers[n]);
+  return power;
+}
+
+// Effect of each value of a register's lowest byte when it is shifted out.
+constexpr std::array<std::uint32_t, 256> k_bytes = [] {
+  std::array<std::uint32_t, 256> table{};
+  for (std::uint32_t n = 0; n < table.size(); ++n) {
+    table[n] = n;
+    for (int bit = 0; bit < 8; ++bit) table[n] = times_x(table[n]);
+  }
+  return table;
+}();
+
+std::uint32_t append_bytes(std::uint32_t state, const std::byte* at, const std::byte* end) {
+  for (; at != end; ++at)
+    state = state >> 8 ^ k_bytes[(state ^ static_cast<std::uint32_t>(*at)) & 0xff];
+  return state;
+}
+
+#ifdef __x86_64__
+
+std::uint64_t word(const std::byte* at) {
+  std::uint64_t value;
+  std::memcpy(&value, at, sizeof(value));
+  return value;
+}
+
+// Processes three lanes in parallel, because the instruction has a latency of three cycles and a
+// throughput of one. Returns the position where less than three lanes are left.
+template <std::int64_t lane>
+__attribute__((target("sse4.2"))) const std::byte* append_lanes(std::uint32_t& state,
+                                                                const std::byte* at,
+                                                                const std::byte* end) {
+  constexpr std::uint32_t k_lane = power_of_bytes(lane);
+  for (; end - at >= 3 * lane; at += 3 * lane) {
+    std::uint64_t a = state, b = 0, c = 0;
+    for (std::int64_t n = 0; n < lane; n += 8) {
+      a = _mm_crc32_u64(a, word(at + n));
+      b = _mm_crc32_u64(b, word(at + lane + n));
+      c = _mm_crc32_u64(c, word(at + 2 * lane + n));
+    }
+    state = product(k_lane, static_cast<std::uint32_t>(a)) ^ static_cast<std::uint32_t>(b);
+    state = product(k_lane, state) ^ static_cast<std::uint32_t>(c);
+  }
+  return at;
+}
+
+__attribute__((target("sse4.2"))) std::uint32_t append_words(std::uint32_t state,
+                                                             const std::byte* at,
+                                                             const std::byte* end) {
+  at = append_lanes<21840>(state, at, end);  // covers 64 KiB except 16 bytes
+  at = append_lanes<680>(state, at, end);
+  for (; end - at >= 8; at += 8) state = static_cast<std::uint32_t>(_mm_crc32_u64(state, word(at)));
+  return append_bytes(state, at, end);
+}
+
+std::uint32_t append(std::uint32_t state, const std::byte* at, const std::byte* end) {
+  static const bool has_instruction = __builtin_cpu_supports("sse4.2");
+  return has_instruction ? append_words(state, at, end) : append_bytes(state, at, end);
+}
+
+#else
+
+std::uint32_t append(std::uint32_t state, const std::byte* at, const std::byte* end) {
+  return append_bytes(state, at, end);
+}
+
+#endif
+
+}  // namespace
+
+std::uint32_t crc32c(std::span<const std::byte> bytes) {
+  return ~append(~std::uint32_t{0}, bytes.data(), bytes.data() + bytes.size());
+}
+
+std::uint32_t crc32c_followed(std::uint32_t crc, std::int64_t count) {
+  return product(power_of_bytes(count), crc);
+}
 namespace {
 
 constexpr std::int64_t k_batch_bytes = 1 << 16;
@@ -19,7 +126,7 @@ struct Footer {
   std::array<char, 8> name{'O', 'c', 't', 'S', 'u', 'm', 's', '1'};
   std::int64_t batches = 0, table_bytes = 0;
   std::uint32_t description = 0, table = 0, reserved = 0;
-  std::uint32_t own = 0;  // of all before
+  std::uint32_t own = 0;  // of all bytes before
 };
 constexpr std::int64_t k_footer_bytes = sizeof(Footer);
 
@@ -27,8 +134,8 @@ std::uint32_t own_crc(const Footer& footer) {
   return crc32c(std::as_bytes(std::span(&footer, 1)).first(offsetof(Footer, own)));
 }
 
-// What some bytes of a dataset contribute to the CRCs of its batches: visit(batch, contribution),
-// with the batch's number in the file.
+// Adds the contributions of some bytes of a dataset to the CRCs of its batches: visit(batch,
+// contribution), with the batch's number in the file.
 template <class Visit>
 void contribute(const SummedDataset& dataset, std::int64_t offset, std::span<const std::byte> bytes,
                 const Visit& visit) {
@@ -44,7 +151,7 @@ void contribute(const SummedDataset& dataset, std::int64_t offset, std::span<con
   }
 }
 
-// The CRC of the `count` bytes from `place` on, after bytes with the CRC `crc`.
+// Returns the CRC of the `count` bytes from `place` on, after bytes with the CRC `crc`.
 std::uint32_t extended(std::uint32_t crc, std::int64_t place, std::int64_t count,
                        const ReadBytes& read) {
   std::vector<std::byte> piece;
@@ -56,7 +163,7 @@ std::uint32_t extended(std::uint32_t crc, std::int64_t place, std::int64_t count
   return crc;
 }
 
-// The CRC of all bytes before `end` that are not rows of datasets.
+// Returns the CRC of all bytes before `end` that are not rows of datasets.
 std::uint32_t description_crc(std::vector<SummedDataset> datasets, std::int64_t end,
                               const ReadBytes& read) {
   std::sort(datasets.begin(), datasets.end(),
@@ -182,18 +289,18 @@ std::unique_ptr<StoredChecksums> StoredChecksums::load(const std::string& path) 
 }
 
 std::vector<std::string> StoredChecksums::damage_beside_rows() const {
-  if (!table_is_whole_) return {"the table of checksums at its end"};
+  if (!table_is_whole_) return {"the table of checksums at the end of the file"};
   const auto read = [this](std::int64_t place, std::span<std::byte> bytes) {
     file_.read_at(place, bytes);
   };
   if (description_crc(datasets_, end_, read) == description_) return {};
-  return {"its description (groups, attributes and texts)"};
+  return {"the metadata (groups, attributes and strings)"};
 }
 
 void StoredChecksums::require_description() const {
   for (const std::string& part : damage_beside_rows())
-    throw InputError("'{}' is damaged: {}; octant info --verify lists all damage", file_.path(),
-                     part);
+    throw InputError("'{}' is corrupt: {}; octant info --verify lists all checksum errors",
+                     file_.path(), part);
 }
 
 std::vector<std::uint32_t> StoredChecksums::read_crcs(std::int64_t first,
@@ -212,7 +319,7 @@ void StoredChecksums::require_rows(const std::string& path, RowRange rows,
   if (bytes.empty()) return;
   const std::int64_t per_batch = dataset->rows_per_batch(), row_bytes = dataset->row_bytes;
   const std::int64_t first = rows.begin / per_batch, last = (rows.end() - 1) / per_batch;
-  // Zero where all agree.
+  // XOR of stored and computed CRCs: zero where they agree.
   std::vector<std::uint32_t> crcs = read_crcs(dataset->first_batch + first, last - first + 1);
   const auto add = [&](std::int64_t row, std::span<const std::byte> part) {
     contribute(*dataset, row * row_bytes, part, [&](std::int64_t batch, std::uint32_t crc) {
@@ -230,8 +337,8 @@ void StoredChecksums::require_rows(const std::string& path, RowRange rows,
   const auto damaged = std::find_if(crcs.begin(), crcs.end(), [](auto crc) { return crc != 0; });
   if (damaged == crcs.end()) return;
   const std::int64_t batch = dataset->first_batch + first + (damaged - crcs.begin());
-  throw InputError("'{}' is damaged: {}; octant info --verify lists all damage", file_.path(),
-                   in_words({&batch, 1}).front());
+  throw InputError("'{}' is corrupt: {}; octant info --verify lists all checksum errors",
+                   file_.path(), in_words({&batch, 1}).front());
 }
 
 std::vector<std::int64_t> StoredChecksums::damaged_batches(RowRange batches) const {
@@ -250,7 +357,7 @@ std::vector<std::int64_t> StoredChecksums::damaged_batches(RowRange batches) con
   return damaged;
 }
 
-// A line for each stretch of neighbouring batches of a dataset.
+// One line for each range of adjacent batches of a dataset.
 std::vector<std::string> StoredChecksums::in_words(std::span<const std::int64_t> damaged) const {
   std::vector<std::string> lines;
   auto at = damaged.begin();
@@ -273,7 +380,7 @@ std::vector<std::string> StoredChecksums::in_words(std::span<const std::int64_t>
 std::vector<std::string> StoredChecksums::damage(const Communicator& communicator) const {
   std::vector<std::int64_t> own;
   std::vector<std::string> parts;
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     if (communicator.is_root()) parts = damage_beside_rows();
     own = damaged_batches(even_share(batches_, communicator.rank(), communicator.size()));
   });

@@ -26,12 +26,14 @@ std::vector<T> exactly(std::size_t count, const Hdf5Reader& file, const std::str
 
 void require_count(const Hdf5Reader& file, const std::string& object, const std::string& name,
                    std::int64_t value) {
-  if (value < 0) fail(file, object, name, fmt::format("is {}, but counts something", value));
+  if (value < 0)
+    fail(file, object, name, fmt::format("is {}; expected a non-negative number", value));
 }
 
 void require_finite(const Hdf5Reader& file, const std::string& object, const std::string& name,
                     double value) {
-  if (!std::isfinite(value)) fail(file, object, name, fmt::format("is {}, not a number", value));
+  if (!std::isfinite(value))
+    fail(file, object, name, fmt::format("is {}; expected a finite number", value));
 }
 
 }  // namespace
@@ -40,8 +42,7 @@ void require_shape(const Hdf5Reader& file, const std::string& dataset,
                    const std::vector<std::int64_t>& extents) {
   const auto shape = file.shape(dataset);
   if (shape != extents)
-    throw InputError("'{}': {} has the shape {} instead of {}", file.path(), dataset, shape,
-                     extents);
+    throw InputError("'{}': {} has shape {}; expected {}", file.path(), dataset, shape, extents);
 }
 
 std::vector<double> read_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
@@ -50,11 +51,11 @@ std::vector<double> read_finite(const Hdf5Reader& file, const std::string& datas
   const auto is_wrong = [bound](double x) { return !(x > bound) || !(x - x == 0.0); };
   std::int64_t wrong = 0;
   for (const double x : values) wrong += is_wrong(x);
-  file.communicator().agree([&] {
+  file.communicator().collective_try([&] {
     if (wrong == 0) return;
     const auto first = std::find_if(values.begin(), values.end(), is_wrong) - values.begin();
     const std::int64_t row_elements = std::ssize(values) / range.count;
-    throw InputError("'{}': {}: row {} holds {}; expected a finite number{}", file.path(), dataset,
+    throw InputError("'{}': {}: row {} is {}; expected a finite number{}", file.path(), dataset,
                      range.begin + first / row_elements, values[first],
                      std::isfinite(bound) ? fmt::format(" above {}", bound) : "");
   });

@@ -12,7 +12,7 @@ namespace octant {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "records are read as they lie");
+static_assert(std::endian::native == std::endian::little, "records are read without byte swapping");
 
 constexpr std::int64_t k_length_bytes = sizeof(std::int32_t);
 
@@ -41,8 +41,8 @@ FortranFile::FortranFile(const std::string& path, RecordPlace place)
       (first >> 24) | ((first >> 8) & 0xFF00) | ((first << 8) & 0xFF0000) | (first << 24);
   if (std::int64_t{first} > bytes_ && std::int64_t{swapped} < bytes_)
     throw InputError(
-        "'{}' is big-endian: its first record would have {} bytes; write it again on a "
-        "little-endian machine, or swap the bytes of its numbers",
+        "'{}' is big-endian: read as little-endian, its first record has {} bytes; write it on a "
+        "little-endian machine, or convert its byte order",
         path, first);
 }
 
@@ -53,7 +53,7 @@ void FortranFile::refuse(const char* what, const std::string& reason) const {
 std::int32_t FortranFile::marker_at(std::int64_t offset, const char* what) const {
   if (offset + k_length_bytes > bytes_)
     throw InputError(
-        "'{}': record {} ({}) begins or ends at byte {}, but the file has {}: it is "
+        "'{}': record {} ({}) begins or ends at byte {}, but the file has only {} bytes: it is "
         "truncated",
         path(), place_.records + 1, what, offset, bytes_);
   std::int32_t marker = 0;
@@ -70,8 +70,8 @@ std::vector<FortranFile::Part> FortranFile::parts_of_next(const char* what) {
     const std::int32_t after = marker_at(offset + k_length_bytes + length, what);
     if (std::abs(std::int64_t{after}) != length)
       throw InputError(
-          "'{}': record {} ({}) has {} bytes by the marker before it, and {} by the one after it: "
-          "the file is damaged",
+          "'{}': record {} ({}) has {} bytes according to its leading marker but {} according to "
+          "its trailing marker: the file is corrupt",
           path(), place_.records + 1, what, length, std::abs(std::int64_t{after}));
     parts.push_back({offset + k_length_bytes, length});
     offset += length + 2 * k_length_bytes;
@@ -81,7 +81,7 @@ std::vector<FortranFile::Part> FortranFile::parts_of_next(const char* what) {
   return parts;
 }
 
-// Fills `to` with what follows the first `skipped` bytes.
+// Fills `to` with the bytes after the first `skipped` ones.
 void FortranFile::read(const std::vector<Part>& parts, std::int64_t skipped,
                        std::span<std::byte> to) const {
   for (const Part& part : parts) {
@@ -101,7 +101,7 @@ std::vector<T> FortranFile::values(const std::vector<Part>& parts) const {
   return values;
 }
 
-// Numbers of `width` bytes, that of T or of Narrow.
+// Reads numbers of `width` bytes, that of T or of Narrow.
 template <class Narrow, class T>
 void FortranFile::numbers(const std::vector<Part>& parts, std::int64_t width, std::int64_t first,
                           std::span<T> to) const {
@@ -115,13 +115,19 @@ void FortranFile::skip(const char* what, int records) {
   for (int n = 0; n < records; ++n) parts_of_next(what);
 }
 
-// The bytes of one of the `count` numbers that a record must hold.
+std::int64_t FortranFile::bytes_of_next(const char* what) {
+  const RecordPlace place = place_;
+  const std::int64_t bytes = bytes_of(parts_of_next(what));
+  place_ = place;
+  return bytes;
+}
+
+// Returns the bytes per number of a record that must hold `count` numbers.
 std::int64_t FortranFile::width_of(const char* what, const std::vector<Part>& parts,
                                    std::int64_t count) const {
   const std::int64_t size = bytes_of(parts), width = count > 0 && size == 8 * count ? 8 : 4;
   if (size != width * count)
-    refuse(what, fmt::format("{} numbers of 4 or 8 bytes are expected, and {} bytes are there",
-                             count, size));
+    refuse(what, fmt::format("expected {} numbers of 4 or 8 bytes, found {} bytes", count, size));
   return width;
 }
 
@@ -156,7 +162,7 @@ std::vector<std::int64_t> FortranFile::integers(const char* what, std::int64_t c
 std::vector<std::int8_t> FortranFile::bytes(const char* what, std::int64_t count) {
   const auto parts = parts_of_next(what);
   if (bytes_of(parts) != count)
-    refuse(what, fmt::format("{} bytes are expected, and {} are there", count, bytes_of(parts)));
+    refuse(what, fmt::format("expected {} bytes, found {}", count, bytes_of(parts)));
   return values<std::int8_t>(parts);
 }
 
@@ -180,8 +186,9 @@ std::int64_t FortranWriter::reserve(std::size_t bytes, std::int64_t count) {
 
 void FortranWriter::record_at(std::int64_t place, std::span<const std::byte> bytes) {
   if (bytes.size() > std::numeric_limits<std::int32_t>::max())
-    throw RunError("'{}': a record of {} bytes is longer than 2 GiB: write more, smaller files",
-                   file_.path(), bytes.size());
+    throw RunError(
+        "'{}': a record of {} bytes exceeds 2 GiB: write a larger number of smaller files",
+        file_.path(), bytes.size());
   const auto length = static_cast<std::int32_t>(bytes.size());
   buffer_.resize(static_cast<std::size_t>(length_of(bytes.size())));
   std::memcpy(buffer_.data(), &length, k_length_bytes);

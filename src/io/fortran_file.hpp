@@ -1,5 +1,4 @@
-// Fortran's sequential unformatted files: records, each between two markers of four bytes that give
-// its length.
+// Fortran sequential unformatted files: records between two four-byte markers with their length.
 //
 // A record of 2 GiB or more is written in several parts, of which all but the last have a negative
 // first marker, and all but the first a negative second one (gfortran's manual, "File format of
@@ -13,47 +12,54 @@
 #include <string>
 #include <vector>
 
-#include "io/posix_file.hpp"
+#include "io/files.hpp"
 
 namespace octant {
 
-// Where a file is read: the byte that the next record begins at, and how many came before it.
+// Position in a file: the byte at which the next record begins, and the number of records before.
 struct RecordPlace {
   std::int64_t offset = 0, records = 0;
 };
 
-// Reads one record after the other. Every failure throws InputError that names the file, the number
-// of the record (from 1), what it should be, and what is there. Local.
+// Sequential reader of records. Failures throw InputError with the file, the number of the record
+// (from 1), its expected and its actual content. Local.
 class FortranFile {
  public:
-  // Opens a file to read from a place on. Throws InputError if it cannot be read, or is big-endian.
+  // Opens a file for reading from `place`. Throws InputError if it cannot be read, or is
+  // big-endian.
   explicit FortranFile(const std::string& path, RecordPlace place = {});
 
-  // Each reads the next record, which must hold `count` numbers; `what` names it in messages.
-  // Reals have four or eight bytes in the file, integers likewise.
+  // Each function reads the next record, which must hold `count` numbers; `what` names it in
+  // messages. Reals and integers have four or eight bytes in the file.
   std::vector<double> reals(const char* what, std::int64_t count);
   std::vector<std::int64_t> integers(const char* what, std::int64_t count);
   std::vector<std::int8_t> bytes(const char* what, std::int64_t count);
-  // Some of them, from `first` on.
+  // Reads some of the numbers, from `first` on.
   void reals(const char* what, std::int64_t count, std::int64_t first, std::span<double> to);
   void integers(const char* what, std::int64_t count, std::int64_t first,
                 std::span<std::int64_t> to);
   double real(const char* what) { return reals(what, 1)[0]; }
   std::int64_t integer(const char* what) { return integers(what, 1)[0]; }
-  std::string text(const char* what);  // without blanks at its end
+  std::string text(const char* what);  // without trailing blanks
 
   void skip(const char* what, int records = 1);
+  // The length of the next record, which is not read.
+  std::int64_t bytes_of_next(const char* what);
 
-  // Lets the system fetch all up to a place while others work.
+  // Starts fetching everything up to a position.
   void fetch_ahead(RecordPlace end) const {
     file_.fetch_ahead(place_.offset, end.offset - place_.offset);
   }
 
   RecordPlace place() const { return place_; }
   bool at_end() const { return place_.offset == bytes_; }
+  // Throws InputError unless the last record read is the last one of the file.
+  void require_end() const {
+    if (!at_end()) refuse("the last record", "expected the end of the file after this record");
+  }
   const std::string& path() const { return file_.path(); }
 
-  // Throws InputError: something is wrong with the record that was read last.
+  // Throws InputError about the last record read.
   [[noreturn]] void refuse(const char* what, const std::string& reason) const;
 
  private:
@@ -75,14 +81,14 @@ class FortranFile {
   std::int64_t bytes_;
 };
 
-// Writes records. Every failure throws RunError that names the file, also a record of 2 GiB or
-// more. Local.
+// Writer of records. Failures, and records of 2 GiB or more, throw RunError with the file name.
+// Local.
 class FortranWriter {
  public:
-  // Begins with an empty file.
+  // Creates an empty file.
   explicit FortranWriter(const std::string& path);
 
-  // Each writes the next record.
+  // Writes the next record.
   template <class T>
   void record(std::span<const T> values) {
     record_at(reserve(values.size_bytes()), std::as_bytes(values));
@@ -97,16 +103,16 @@ class FortranWriter {
   void reals(std::initializer_list<double> values) {
     record(std::span(values.begin(), values.size()));
   }
-  void text(const std::string& text, std::size_t width);  // filled up with blanks
+  void text(const std::string& text, std::size_t width);  // padded with blanks
 
-  // Leaves room for `count` records of so many bytes, to be written later in any order, and gives
-  // the place of the first one.
+  // Reserves space for `count` records of `bytes` each, to be written later in any order, and
+  // returns the position of the first one.
   std::int64_t reserve(std::size_t bytes, std::int64_t count = 1);
-  // What a record of so many bytes takes with its markers.
+  // Length of a record with its markers.
   static std::int64_t length_of(std::size_t bytes);
   void record_at(std::int64_t place, std::span<const std::byte> bytes);
 
-  // Returns when everything is on the disk.
+  // Returns when everything is on disk.
   void finish();
 
  private:

@@ -1,6 +1,6 @@
-// Files of fields on a grid in the grafic2 format, as MUSIC and monofonIC write initial conditions.
+// Grid fields in the grafic2 format, as MUSIC and monofonIC write initial conditions.
 //
-// A file holds one field as Fortran records, little-endian, each between two markers that give its
+// A file contains one field as little-endian Fortran records, each between two markers with its
 // length in bytes:
 //   44 bytes: int32 n_x, n_y, n_z; float32 spacing, x, y, z offset, a, omega_m, omega_lambda, H0
 //   n_z times a plane of n_x n_y float32, x fastest
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "io/posix_file.hpp"
+#include "io/files.hpp"
 #include "io/row_range.hpp"
 
 namespace octant {
@@ -30,17 +30,16 @@ struct GraficHeader {
   bool operator==(const GraficHeader&) const = default;
 };
 
-// An open file of one field. All functions are local: every rank opens it for itself.
+// Open file of one field. All functions are local: every rank opens the file.
 class GraficFile {
  public:
-  // Reads and checks the header. Throws InputError if there is no such file, it is big-endian or no
-  // grafic file at all, or its length is not what the header says.
+  // Reads and checks the header. Throws InputError if the file is missing, big-endian or no grafic
+  // file, or if its length disagrees with the header.
   explicit GraficFile(const std::string& path);
 
   const GraficHeader& header() const { return header_; }
 
-  // Some planes as [plane][y][x]. Throws InputError, naming the plane, if the markers around it are
-  // not its length.
+  // Reads some planes as [plane][y][x]. Throws InputError with the plane if its markers are wrong.
   std::vector<float> planes(RowRange planes) const;
 
  private:
@@ -48,10 +47,49 @@ class GraficFile {
   GraficHeader header_;
 };
 
-// Writes one file, of which every rank gives some planes as [plane][y][x]; together they give each
-// once. Collective. The file gets its name when it is complete. Throws RunError on every rank if
-// that fails on one.
+// Writes a file from the planes of all ranks, [plane][y][x], each given once. Collective. The file
+// is renamed when it is complete. Throws RunError on every rank if that fails on one.
 void write_grafic(const Communicator& communicator, const std::string& path,
                   const GraficHeader& header, RowRange planes, std::span<const float> values);
+
+// Folder of grafic2 files: one subfolder per level, level_005, level_006, ...
+//
+// The coarsest level is the whole periodic box of 2^5 cells per side for level_005; each further
+// one is a box of cells half as large, within the previous one. A level's subfolder has one file
+// per field:
+//   ic_deltab                   overdensity of baryons
+//   ic_velb{x,y,z}              velocity of baryons, proper peculiar km/s
+//   ic_velc{x,y,z}              velocity of dark matter, proper peculiar km/s
+//   ic_posc{x,y,z}              displacement of dark matter, comoving Mpc/h
+//   ic_refmap                   1 where cells are to be refined
+//   ic_pvar_00001, 00002, ...   passive scalars
+struct GraficLevel {
+  int number = 0;  // 2^number cells of this level along a side of the box
+  GraficHeader header;
+  std::array<int, 3> origin{};  // lower corner in cells of this level
+};
+
+class GraficFolder {
+ public:
+  // Checks the header of every file on the root and broadcasts the result. Collective. Throws
+  // InputError on every rank for a missing folder, no level, a missing intermediate level, a file
+  // that other levels have, headers of one level that differ, levels that do not nest, and errors
+  // of GraficFile.
+  GraficFolder(const Communicator& communicator, std::string path);
+
+  const std::string& path() const { return path_; }
+  // Levels, coarsest first.
+  const std::vector<GraficLevel>& levels() const { return levels_; }
+
+  // Returns true if every level has this file, such as "ic_deltab".
+  bool has(const std::string& field) const;
+  // Path of a file of a level, counted from the coarsest.
+  std::string file(int level, const std::string& field) const;
+
+ private:
+  std::string path_;
+  std::vector<GraficLevel> levels_;
+  std::vector<std::string> fields_;  // common to all levels
+};
 
 }  // namespace octant

@@ -1,45 +1,72 @@
-// What an HDF5 file holds, but for the elements of its datasets. One rank reads it and tells the
-// others, so that a file's description is read once and not by every rank. Internal to io/.
+// Contents of an HDF5 file except the elements of its datasets. One rank reads and broadcasts them,
+// so that a file's description is read once and not by every rank. Internal to io/.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <hdf5.h>
 
+#include "io/files.hpp"
 #include "io/hdf5_file.hpp"
 
 namespace octant {
 
+// Variable-length texts in HDF5 files. HDF5 stores them in global heaps, which have no checksums,
+// and its own reader follows damaged references to invalid memory. This reader checks them.
+// Internal to io/.
+
+// Heaps of an open file, read by system calls.
+class Hdf5Heaps {
+ public:
+  // The file must stay open as long as this object is used.
+  explicit Hdf5Heaps(hid_t file) : file_(file) {}
+
+  // Text of an attribute with a single variable-length text. Throws InputError if the reference or
+  // the heap is damaged.
+  std::string text(hid_t attribute);
+
+ private:
+  using Heap = std::vector<std::byte>;
+  const Heap& heap_at(std::uint64_t address);
+  void open();
+
+  hid_t file_;
+  std::optional<PosixFile> bytes_;
+  std::uint64_t begin_ = 0;  // start of the HDF5 part of the file
+  std::map<std::uint64_t, Heap> heaps_;
+};
+
 struct StoredAttribute {
   AttributeValue value;
-  std::string problem;  // why there is no value
+  std::string problem;  // reason for a missing value
 };
 
 struct StoredObject {
   enum class Kind : std::uint8_t { group, dataset, other };
   Kind kind = Kind::other;
-  std::string problem;  // why it cannot be opened
+  std::string problem;  // reason why it cannot be opened
   std::map<std::string, StoredAttribute> attributes;
 
-  // Of datasets: extents, the type of elements as H5Tencode() gives it, and where they begin in the
-  // file; -1 where they do not lie in one piece as they are.
+  // Datasets: extents, the type of elements as given by H5Tencode(), and their position in the
+  // file; -1 if they are not contiguous and uncompressed.
   std::vector<std::int64_t> extents;
   std::vector<std::byte> type;
   std::int64_t place = -1;
 };
 
-// By absolute path; the root group is "/".
+// Objects by absolute path; the root group is "/".
 using FileContents = std::map<std::string, StoredObject>;
 
-// Of all links of a file and what they lead to. What cannot be read is told by the objects; throws
-// InputError with HDF5's reason where a group's links cannot be.
+// Reads all links of a file and their targets. Unreadable objects record the problem; throws
+// InputError with HDF5's reason if the links of a group cannot be read.
 FileContents read_contents(hid_t file);
 
-// For other ranks.
+// Packs contents as bytes for other ranks.
 std::vector<std::byte> packed(const FileContents& contents);
 FileContents unpacked(const std::vector<std::byte>& bytes);
 

@@ -1,18 +1,16 @@
-// HDF5 files that all ranks write and read together.
+// Parallel HDF5 files.
 //
-// HDF5 describes, and the ranks write: the root creates groups, attributes and contiguous datasets
-// through serial HDF5, which keeps its own tables in memory, and every rank puts its rows to their
-// place in the file with the system's own calls. Parallel HDF5 is not used because on a full disk
-// it loses data silently, hangs in its flush, or crashes when the program ends: the failure becomes
-// known on one rank only, in the middle of a collective operation. Here every failure is that of a
-// plain system call, and the ranks agree on it after each operation. Compression is HDF5's own, in
-// chunks that every HDF5 reads (packed_rows.hpp).
+// The root creates groups, attributes and contiguous datasets through serial HDF5, which keeps its
+// tables in memory, and every rank writes its rows with system calls. Parallel HDF5 is not used,
+// because on a full disk it loses data silently, hangs in its flush, or crashes at the end of the
+// program: the failure appears on one rank only, within a collective operation. Here every failure
+// is that of a system call, and the ranks agree on it after each operation. Compression is HDF5's
+// own, in chunks that every HDF5 reader supports (packed_rows.hpp).
 //
-// Every file holds checksums, of its datasets in batches of rows and of all the rest
-// (checksums.hpp), which are compared with all that is read. Files of other programs, without
-// checksums, are read as well.
+// Every file has checksums of its datasets, in batches of rows, and of the rest (checksums.hpp),
+// which are verified for all data read. Files of other programs without checksums can be read, too.
 //
-// All functions of both classes are collective unless they say otherwise. Paths within a file are
+// All functions of both classes are collective unless stated otherwise. Paths within a file are
 // absolute: "/mesh/level_0/key".
 #pragma once
 
@@ -34,7 +32,7 @@ namespace octant {
 
 enum class ElementType { float64, float32, int32, int64, uint64, uint8 };
 
-// The element type that holds values of type T.
+// Element type for values of type T.
 template <class T>
 constexpr ElementType element_type() {
   if constexpr (std::same_as<T, double>) return ElementType::float64;
@@ -50,35 +48,35 @@ concept Element = requires {
   requires std::same_as<decltype(element_type<T>()), ElementType>;
 };
 
-// Texts are UTF-8.
+// Value of an attribute. Texts are UTF-8.
 using AttributeValue =
     std::variant<std::string, std::int64_t, double, std::vector<std::int64_t>, std::vector<double>>;
 
-// What a dataset is: both texts are attributes of every dataset, and neither may be empty.
+// Description of a dataset: both texts are attributes of every dataset, and neither may be empty.
 // Dimensionless quantities have the unit "1".
 struct DatasetMeaning {
   std::string units;
   std::string description;
 };
 
-// Of large datasets (64 KiB): nothing, or HDF5's filters shuffle, deflate and fletcher32.
+// Compression of large datasets (64 KiB): none, or HDF5's filters shuffle, deflate and fletcher32.
 enum class Compression { none, deflate };
 constexpr auto names_of(Compression) { return std::array{"none", "deflate"}; }
 
-// A dataset of a file that is being written: where its rows lie.
+// Position of the rows of a dataset during writing.
 struct Hdf5Rows {
   std::string path;
   ElementType type;
   std::int64_t total = 0, row_bytes = 0;
-  bool is_packed = false;  // it will be compressed
-  std::int64_t place = 0;  // of the first row, in bytes from the beginning of the file
-  int number = 0;          // among the file's checksums, unless it will be compressed
+  bool is_packed = false;  // to be compressed
+  std::int64_t place = 0;  // first row, in bytes from the beginning of the file
+  int number = 0;          // among the file's checksums, unless compressed
 };
 
-// Writes a new file. The file gets its name with commit() and is absent before (WholeFile).
+// Writer of a new file, which is renamed by commit() and absent before (WholeFile).
 //
-// Any function throws RunError on all ranks when it fails on one: disk full, no permission, a name
-// given twice, rows that do not fit together. After that the file can only be destroyed.
+// Functions throw RunError on all ranks when they fail on one: disk full, no permission, duplicate
+// name, inconsistent rows. After that the file can only be destroyed.
 class Hdf5Writer {
  public:
   Hdf5Writer(const Communicator& communicator, const std::string& path,
@@ -87,10 +85,10 @@ class Hdf5Writer {
   Hdf5Writer(const Hdf5Writer&) = delete;
   Hdf5Writer& operator=(const Hdf5Writer&) = delete;
 
-  // Creates a group and those above it. Groups of datasets are created with these.
+  // Creates a group and its parents. Datasets create their groups.
   void group(const std::string& path);
 
-  // Gives a group or dataset that exists an attribute. The root's value is written.
+  // Adds an attribute to an existing group or dataset. The root's value is written.
   void attribute(const std::string& object, const std::string& name, const AttributeValue& value);
 
   // Creates the dataset [rows of all ranks][row_shape...] and writes this rank's rows to it. The
@@ -105,7 +103,7 @@ class Hdf5Writer {
   }
 
   // Creates the dataset [total][row_shape...] of elements T, to be filled by write_rows: for
-  // datasets that would take too much memory in one piece.
+  // datasets too large for memory.
   template <Element T>
   Hdf5Rows create_dataset(const std::string& path, std::int64_t total,
                           const std::vector<std::int64_t>& row_shape,
@@ -113,16 +111,15 @@ class Hdf5Writer {
     return create(path, total, row_shape, element_type<T>(), meaning);
   }
 
-  // Writes some rows of a dataset, others on every rank; a range may be empty. All rows must have
-  // been written before commit(), each one once.
+  // Writes rows of a dataset, a different range on every rank; a range may be empty. Each row must
+  // be written exactly once before commit().
   template <Element T>
   void write_rows(const Hdf5Rows& rows, RowRange range, std::span<const T> data) {
     write(rows, range, element_type<T>(), std::as_bytes(data));
   }
 
-  // Compresses what is to be, writes the checksums, brings everything to the disk, checks that the
-  // file can be opened and has its full length, and gives it its name. Nothing can be written
-  // afterwards.
+  // Compresses datasets, writes the checksums, synchronises the file with the disk, checks that it
+  // can be opened and has its full length, and renames it. Nothing can be written afterwards.
   void commit();
 
  private:
@@ -136,11 +133,10 @@ class Hdf5Writer {
   std::unique_ptr<State> state_;
 };
 
-// Reads an existing file. The root reads what it holds and tells the others; of rows every rank
-// reads its own. The constructor and read() are collective, the others local.
-// A function throws InputError on all ranks when it fails on one: no such file, no permission,
-// not an HDF5 file, truncated, an object that is missing or of another kind than asked for, rows or
-// a description that do not agree with their checksums.
+// Reader of an existing file. The root reads and broadcasts the contents; every rank reads its own
+// rows. The constructor and read() are collective, the others local. Functions throw InputError on
+// all ranks when they fail on one: missing file, no permission, not an HDF5 file, truncated, an
+// object missing or of another kind than expected, or a checksum mismatch.
 class Hdf5Reader {
  public:
   Hdf5Reader(const Communicator& communicator, const std::string& path);
@@ -151,21 +147,22 @@ class Hdf5Reader {
   const std::string& path() const;
   const Communicator& communicator() const;
 
-  // Without checksums nothing that is read was checked.
+  // Returns false if the file has no checksums; its data is then not verified.
   bool has_checksums() const;
-  // It had checksums when it was written: it was changed or cut since, or opened for writing.
+  // Returns true if the file was written with checksums but changed, truncated or opened for
+  // writing since.
   bool lost_checksums() const;
-  // Throws InputError if it has lost its checksums.
+  // Throws InputError if the file has lost its checksums.
   void require_unchanged() const;
   bool exists(const std::string& object) const;
   bool has_attribute(const std::string& object, const std::string& name) const;
 
-  // The names of what a group holds, in alphabetical order.
+  // Names of the members of a group, in alphabetical order.
   std::vector<std::string> children(const std::string& group) const;
   std::vector<std::string> attribute_names(const std::string& object) const;
 
-  // The attribute as T: std::string, std::int64_t, double, or a vector of the latter two. Integers
-  // may be read as double.
+  // Attribute as T: std::string, std::int64_t, double, or a vector of the latter two. Integers may
+  // be read as double.
   template <class T>
   T attribute(const std::string& object, const std::string& name) const {
     const AttributeValue value = attribute_value(object, name);
@@ -179,11 +176,11 @@ class Hdf5Reader {
   }
   AttributeValue attribute_value(const std::string& object, const std::string& name) const;
 
-  // The extents of a dataset, slowest first: the number of rows, then the shape of a row.
+  // Extents of a dataset, slowest first: the number of rows, then the shape of a row.
   std::vector<std::int64_t> shape(const std::string& dataset) const;
 
-  // Some rows of a dataset, another range on every rank if desired, converted to T within its kind
-  // (integers to integers, floating-point numbers to floating-point numbers).
+  // Reads some rows of a dataset, possibly a different range on every rank, converted to T within
+  // its kind (integers to integers, floating-point numbers to floating-point numbers).
   template <Element T>
   std::vector<T> read(const std::string& dataset, RowRange range) const {
     std::vector<T> values(static_cast<std::size_t>(elements_in(dataset, range)));
@@ -200,15 +197,15 @@ class Hdf5Reader {
   std::unique_ptr<State> state_;
 };
 
-// What a comparison of a whole file with its checksums has found.
+// Result of verifying a whole file against its checksums.
 struct FileCheck {
   bool has_checksums = false, is_whole = false;
-  std::int64_t batches = 0;          // of rows, that were compared
-  std::vector<std::string> damaged;  // in words; on the root
+  std::int64_t batches = 0;          // compared batches of rows
+  std::vector<std::string> damaged;  // descriptions, on the root
 };
 
-// Compares all of a file with its checksums. Throws InputError on every rank if it cannot be read
-// at all. Collective.
+// Verifies a whole file against its checksums. Throws InputError on every rank if it cannot be
+// read. Collective.
 FileCheck check_file(const Communicator& communicator, const std::string& path);
 
 }  // namespace octant

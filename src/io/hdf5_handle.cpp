@@ -15,7 +15,7 @@ herr_t keep_description(unsigned, const H5E_error2_t* error, void* reason) {
   return 1;  // the first one visited is the innermost
 }
 
-// HDF5 gives the number of a system's error among times and addresses, over several lines.
+// Shortens HDF5's multi-line message for a system error, which contains times and addresses.
 std::string without_circumstances(const std::string& reason) {
   constexpr std::string_view k_number = "errno = ";
   const std::size_t number = reason.find(k_number);

@@ -1,5 +1,5 @@
-// What the HDF5 reader and writer share: owned identifiers, element types, reasons of failures.
-// Internal to io/.
+// Common parts of the HDF5 reader and writer: owned identifiers, element types, reasons of
+// failures. Internal to io/.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace octant {
 
-// The attribute of the root group that promises checksums behind the end of HDF5's part.
+// Attribute of the root group that declares checksums after the end of the HDF5 part.
 inline constexpr const char* k_checksums = "checksums";
 
 // Owns an HDF5 identifier; negative means none.
@@ -30,7 +30,7 @@ class Hdf5Handle {
   }
   ~Hdf5Handle() { close(); }
 
-  // False if HDF5 failed to close it. It is closed no second time.
+  // Closes the identifier. Returns false if HDF5 failed; it is not closed again.
   bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 
   operator hid_t() const { return id_; }
@@ -40,23 +40,23 @@ class Hdf5Handle {
   Close close_ = nullptr;
 };
 
-// The innermost reason of HDF5's last failure, in one line.
+// Innermost reason of HDF5's last failure, in one line.
 std::string hdf5_reason();
 
-// Keeps HDF5 from printing its errors, which become exceptions here.
+// Disables HDF5's error output; errors become exceptions.
 void silence_hdf5();
 
-// HDF5's type for elements in memory; the same is used in files.
+// HDF5 type for elements in memory; the same is used in files.
 hid_t native_type(ElementType type);
 std::size_t element_bytes(ElementType type);
 
-// Access for reading by the system's own calls; locks are left out where the file system has none.
+// Access for reading by system calls; without locks if the file system has none.
 Hdf5Handle reading_access();
 
-// H5Fclose, which then gives back the memory that HDF5 would keep for the next file.
+// Closes a file with H5Fclose, then frees the memory that HDF5 would keep for the next file.
 herr_t close_file(hid_t file);
 
-// UTF-8 text of any length.
+// Type of UTF-8 text of any length.
 Hdf5Handle text_type();
 
 }  // namespace octant

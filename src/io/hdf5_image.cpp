@@ -54,11 +54,11 @@ void Hdf5Image::write_to(PosixFile& file) const {
   file.resize(size_);
 }
 
-// A driver of HDF5: the functions that it calls instead of the system's.
+// HDF5 driver: functions that HDF5 calls instead of system calls.
 namespace {
 
 struct ImageFile {
-  H5FD_t base;  // first: HDF5 knows the file by this part
+  H5FD_t base;  // must be first: HDF5 identifies the file by it
   Hdf5Image* image;
   haddr_t end_of_allocation;
 };
@@ -66,7 +66,7 @@ struct ImageFile {
 ImageFile* mine(H5FD_t* file) { return reinterpret_cast<ImageFile*>(file); }
 const ImageFile* mine(const H5FD_t* file) { return reinterpret_cast<const ImageFile*>(file); }
 
-// What an access list tells the driver.
+// Driver information in an access property list.
 struct Information {
   Hdf5Image* image;
 };
@@ -119,7 +119,7 @@ H5FD_class_t image_driver() {
   H5FD_class_t driver{};
 #ifdef H5FD_CLASS_VERSION
   driver.version = H5FD_CLASS_VERSION;
-  driver.value = static_cast<H5FD_class_value_t>(600);  // of the range that is free for anybody
+  driver.value = static_cast<H5FD_class_value_t>(600);  // in the range for private use
 #endif
   driver.name = "octant_image";
   driver.maxaddr = std::numeric_limits<std::int64_t>::max();
@@ -144,7 +144,7 @@ Hdf5Handle access_to_image(Hdf5Image& image) {
   static const hid_t driver = H5FDregister(&functions);
   Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_V18, H5F_LIBVER_LATEST);
-  // Rows of compressed datasets shall follow each other, with few tables between them.
+  // Keeps the rows of compressed datasets together, with few tables in between.
   H5Pset_meta_block_size(access, 1 << 16);
   const Information information{&image};
   H5Pset_driver(access, driver, &information);

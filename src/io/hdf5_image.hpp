@@ -1,5 +1,5 @@
-// The part of an HDF5 file that HDF5 itself writes, kept in memory until it is complete.
-// Internal to io/.
+// Part of an HDF5 file that HDF5 itself writes, held in memory until it is complete. Internal to
+// io/.
 #pragma once
 
 #include <array>
@@ -9,30 +9,29 @@
 #include <map>
 #include <span>
 
+#include "io/files.hpp"
 #include "io/hdf5_handle.hpp"
-#include "io/posix_file.hpp"
 
 namespace octant {
 
-// Bytes at scattered places of a file: HDF5's tables between the rows of datasets, which are not
-// kept here, even if HDF5 is made to write them. A write to memory cannot fail for want of disk
-// space, which HDF5 does not survive: it leaves the file half closed, and crashes when the program
-// ends.
+// Bytes at scattered positions of a file: HDF5's tables between the rows of datasets; the rows are
+// never stored here. A write to memory cannot fail for lack of disk space, which HDF5 does not
+// handle: it leaves the file half closed, and crashes when the program ends.
 class Hdf5Image {
  public:
   void write(std::int64_t place, std::span<const std::byte> bytes);
-  // HDF5 may be given bytes in place of rows that ranks will write themselves: it finds a place for
-  // them, and nothing is kept.
+  // Sets dummy bytes for rows that ranks will write themselves: HDF5 allocates their position, and
+  // nothing is stored.
   void stand_in(const std::byte* bytes) { stand_in_ = bytes; }
   std::int64_t place_of_stand_in() const { return place_of_stand_in_; }
   void read(std::int64_t place,
             std::span<std::byte> bytes) const;  // zero where nothing was written
 
-  // The length of the file, as HDF5 wants it.
+  // Length of the file, as set by HDF5.
   std::int64_t size() const { return size_; }
   void resize(std::int64_t size) { size_ = size; }
 
-  // Writes what is kept here to the places where it belongs, and gives the file its length.
+  // Writes the stored bytes to their positions, and sets the file's length.
   void write_to(PosixFile& file) const;
 
  private:
@@ -48,7 +47,7 @@ class Hdf5Image {
   std::int64_t place_of_stand_in_ = 0;
 };
 
-// Makes HDF5 create its file in the image, which must live until the file is closed.
+// Access property list with which HDF5 creates its file in the image, which must outlive the file.
 Hdf5Handle access_to_image(Hdf5Image& image);
 
 }  // namespace octant

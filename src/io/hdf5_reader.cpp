@@ -8,15 +8,15 @@
 #include <optional>
 
 #include "io/checksums.hpp"
+#include "io/files.hpp"
 #include "io/hdf5_contents.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
-#include "io/posix_file.hpp"
 
 namespace octant {
 namespace {
 
-// A file that cannot be read is a wrong one.
+// Converts failures to read a file to InputError.
 template <class Step>
 auto reading(const Step& step) {
   try {
@@ -29,14 +29,14 @@ auto reading(const Step& step) {
 std::unique_ptr<StoredChecksums> open_checksums(const std::string& path) {
   std::error_code unknown;
   if (std::filesystem::is_directory(path, unknown))
-    throw InputError("'{}' is a folder, not a file", path);
+    throw InputError("'{}' is a directory, not a file", path);
   return reading([&] { return StoredChecksums::load(path); });
 }
 
 Hdf5Handle open_file(const std::string& path) {
   if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError("'{}' is not an HDF5 file", path);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, reading_access()), close_file);
-  if (file < 0) throw InputError("'{}' is damaged or incomplete: {}", path, hdf5_reason());
+  if (file < 0) throw InputError("'{}' is corrupt or incomplete: {}", path, hdf5_reason());
   return file;
 }
 
@@ -51,7 +51,7 @@ struct Hdf5Reader::State {
 
   const StoredObject& object(const std::string& name) const {
     const auto found = contents.find(name);
-    if (found == contents.end()) fail(name, "there is no such object in this file");
+    if (found == contents.end()) fail(name, "the object is missing");
     if (!found->second.problem.empty()) fail(name, found->second.problem);
     return found->second;
   }
@@ -63,14 +63,14 @@ struct Hdf5Reader::State {
     return found;
   }
 
-  // HDF5 does not see a description that is damaged.
+  // Verifies the description, because HDF5 does not detect damage to it.
   void open() {
-    communicator.agree([&] {
+    communicator.collective_try([&] {
       checksums = open_checksums(path);
       if (checksums && communicator.is_root()) reading([&] { checksums->require_description(); });
     });
     std::vector<std::byte> description;
-    communicator.agree([&] {
+    communicator.collective_try([&] {
       if (communicator.is_root()) description = packed(described());
     });
     communicator.broadcast(description);
@@ -82,11 +82,11 @@ struct Hdf5Reader::State {
     try {
       return read_contents(file);
     } catch (const InputError& error) {
-      throw InputError("'{}' is damaged or incomplete: {}", path, error.what());
+      throw InputError("'{}' is corrupt or incomplete: {}", path, error.what());
     }
   }
 
-  // Reads rows of a dataset as they are stored, and checks them.
+  // Reads rows of a dataset in stored form, and verifies them.
   void read_rows(const std::string& name, const StoredObject& dataset, hid_t type, RowRange range,
                  std::span<std::byte> bytes) const {
     if (dataset.place >= 0) {
@@ -101,7 +101,7 @@ struct Hdf5Reader::State {
     }
   }
 
-  // Rows that lie in chunks, which HDF5 finds and whose checksums it compares, or nowhere.
+  // Reads rows in chunks, whose checksums HDF5 verifies, or rows without storage.
   void read_by_hdf5(const std::string& name, hid_t type, RowRange range,
                     std::span<std::byte> bytes) const {
     if (file < 0) file = open_file(path);
@@ -123,7 +123,7 @@ struct Hdf5Reader::State {
   std::string path;
   std::unique_ptr<StoredChecksums> checksums;
   FileContents contents;
-  // Opened when a rank first reads rows, by the system's calls or by HDF5.
+  // Opened when a rank first reads rows, by system calls or HDF5.
   mutable std::optional<PosixFile> rows;
   mutable Hdf5Handle file;
 };
@@ -148,7 +148,7 @@ bool Hdf5Reader::lost_checksums() const {
 void Hdf5Reader::require_unchanged() const {
   if (lost_checksums())
     throw InputError(
-        "'{}' was changed or cut after it was written: the checksums that were at its end are gone",
+        "'{}' was modified or truncated after it was written: the checksums at its end are missing",
         path());
 }
 
@@ -183,14 +183,14 @@ AttributeValue Hdf5Reader::attribute_value(const std::string& object,
   const auto& attributes = state_->object(object).attributes;
   const auto found = attributes.find(name);
   if (found == attributes.end())
-    state_->fail(object, fmt::format("it has no attribute '{}'", name));
+    state_->fail(object, fmt::format("the attribute '{}' is missing", name));
   const auto& [value, problem] = found->second;
   if (!problem.empty()) state_->fail(object, fmt::format("attribute '{}': {}", name, problem));
   return value;
 }
 
 void Hdf5Reader::throw_wrong_attribute(const std::string& object, const std::string& name) const {
-  state_->fail(object, fmt::format("attribute '{}' is of another type than expected", name));
+  state_->fail(object, fmt::format("attribute '{}' has an unexpected type", name));
 }
 
 std::vector<std::int64_t> Hdf5Reader::shape(const std::string& dataset) const {
@@ -199,10 +199,10 @@ std::vector<std::int64_t> Hdf5Reader::shape(const std::string& dataset) const {
 
 std::int64_t Hdf5Reader::elements_in(const std::string& dataset, RowRange range) const {
   const auto sizes = shape(dataset);
-  state_->communicator.agree([&] {
+  state_->communicator.collective_try([&] {
     if (range.begin < 0 || range.count < 0 || range.end() > sizes[0]) {
-      state_->fail(dataset, fmt::format("it has {} rows, but rows {} to {} are needed", sizes[0],
-                                        range.begin, range.end() - 1));
+      state_->fail(dataset, fmt::format("the dataset has {} rows, but rows {} to {} are required",
+                                        sizes[0], range.begin, range.end() - 1));
     }
   });
   return std::accumulate(sizes.begin() + 1, sizes.end(), range.count, std::multiplies<>());
@@ -210,11 +210,11 @@ std::int64_t Hdf5Reader::elements_in(const std::string& dataset, RowRange range)
 
 void Hdf5Reader::read_dataset(const std::string& path, RowRange range, ElementType type,
                               std::span<std::byte> data) const {
-  state_->communicator.agree([&] {
+  state_->communicator.collective_try([&] {
     const StoredObject& dataset = state_->dataset(path);
     const Hdf5Handle stored(H5Tdecode(dataset.type.data()), H5Tclose);
     if (H5Tget_class(stored) != H5Tget_class(native_type(type))) {
-      state_->fail(path, "its elements are of another kind than expected");
+      state_->fail(path, "the elements have an unexpected type");
     }
     if (data.empty()) return;
     if (H5Tequal(stored, native_type(type)) > 0)
@@ -231,7 +231,7 @@ void Hdf5Reader::read_dataset(const std::string& path, RowRange range, ElementTy
 
 FileCheck check_file(const Communicator& communicator, const std::string& path) {
   std::unique_ptr<StoredChecksums> checksums;
-  communicator.agree([&] { checksums = open_checksums(path); });
+  communicator.collective_try([&] { checksums = open_checksums(path); });
   if (!checksums) {
     Hdf5Reader(communicator, path).require_unchanged();
     return {};

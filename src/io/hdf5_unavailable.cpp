@@ -1,4 +1,4 @@
-// Built without HDF5: the interface stays, and every use of it says so.
+// Stubs for builds without HDF5: every function reports that HDF5 is missing.
 #ifndef OCTANT_HDF5
 
 #include "io/hdf5_file.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& path) {
   throw InputError(
-      "'{}' is an HDF5 file, and this octant was built without HDF5: configure it with "
+      "'{}' is an HDF5 file, but this program was built without HDF5; configure it with "
       "-DOCTANT_HDF5=ON",
       path);
 }

@@ -7,12 +7,11 @@
 #include <optional>
 
 #include "io/checksums.hpp"
+#include "io/files.hpp"
 #include "io/hdf5_file.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_image.hpp"
 #include "io/packed_rows.hpp"
-#include "io/posix_file.hpp"
-#include "io/whole_file.hpp"
 
 namespace octant {
 namespace {
@@ -22,13 +21,14 @@ hid_t checked(hid_t id, const std::string& attempt) {
   return id;
 }
 
-// Files of the same content have the same bytes, whenever they are written.
+// Disables time stamps: files of the same content have the same bytes.
 const Hdf5Handle& without_times(const Hdf5Handle& properties) {
   H5Pset_obj_track_times(properties, false);
   return properties;
 }
 
-// The datasets' place in the file must be known as soon as they exist, and nobody else fills it.
+// Layout with early allocation, so that the position of a dataset is known at its creation, and
+// without fill values.
 Hdf5Handle contiguous_layout() {
   Hdf5Handle layout(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_layout(layout, H5D_CONTIGUOUS);
@@ -37,7 +37,7 @@ Hdf5Handle contiguous_layout() {
   return layout;
 }
 
-// Makes those groups that lead to an object and are not there yet.
+// Creates the missing groups above an object.
 void make_groups_above(hid_t file, const std::string& object) {
   const Hdf5Handle properties(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);
   without_times(properties);
@@ -92,7 +92,7 @@ void write_attribute(hid_t object, const std::string& name, const AttributeValue
   std::visit(AttributeWriter{object, name}, value);
 }
 
-// Two sums that the ranges of all ranks must give if they cover rows 0 .. total - 1 once.
+// Two sums over the ranges of all ranks that identify a complete cover of rows 0 .. total - 1.
 using CoverageSums = std::array<std::uint64_t, 2>;
 
 CoverageSums coverage_sums(RowRange range) {
@@ -107,16 +107,16 @@ struct Hdf5Writer::State {
   State(const Communicator& c, const std::string& path, Compression chosen)
       : communicator(c), compression(chosen), whole(c, path), packed(c, path) {}
 
-  // A step that only the root takes, and of which all ranks learn whether it failed.
+  // Runs a step on the root only; all ranks throw if it fails.
   void on_root(const std::function<void()>& step) const {
     run([&] {
       if (communicator.is_root()) step();
     });
   }
 
-  // A step that all ranks take.
+  // Runs a step on all ranks.
   void run(const std::function<void()>& step) const {
-    communicator.agree([&] {
+    communicator.collective_try([&] {
       try {
         step();
       } catch (const RunError& error) {
@@ -125,7 +125,7 @@ struct Hdf5Writer::State {
     });
   }
 
-  // Lets HDF5 believe that it writes the chunks of a dataset.
+  // Makes HDF5 allocate the chunks of a dataset by writing dummy bytes.
   std::vector<std::int64_t> allot(const PackedDataset& dataset,
                                   std::span<const PackedChunk> chunks) {
     const Hdf5Handle rows(checked(H5Dopen2(file, dataset.path.c_str(), H5P_DEFAULT),
@@ -152,7 +152,7 @@ struct Hdf5Writer::State {
   Compression compression;
   WholeFile whole;
   std::optional<PosixFile> part;
-  Hdf5Image image;  // on the root: what HDF5 has written
+  Hdf5Image image;  // on the root: contents written by HDF5
   Hdf5Handle file;  // on the root: HDF5's file, in the image
   ChecksumWriter checksums;
   PackedRows packed;
@@ -180,7 +180,7 @@ Hdf5Writer::~Hdf5Writer() = default;
 void Hdf5Writer::group(const std::string& path) {
   state_->on_root([&] {
     if (H5Lexists(state_->file, path.c_str(), H5P_DEFAULT) > 0)
-      throw RunError("cannot create the group '{}': it is there already", path);
+      throw RunError("cannot create the group '{}': it already exists", path);
     make_groups_above(state_->file, path + "/");
   });
 }
@@ -195,7 +195,7 @@ void Hdf5Writer::attribute(const std::string& object, const std::string& name,
   });
 }
 
-// The rows of all ranks together; throws if their ranges leave gaps or overlap.
+// Returns the total number of rows of all ranks; throws if their ranges leave gaps or overlap.
 std::int64_t Hdf5Writer::covered_rows(const std::string& path, RowRange range) const {
   CoverageSums sums = coverage_sums(range);
   state_->communicator.sum_in_place(std::span<std::uint64_t>(sums));
@@ -221,7 +221,7 @@ Hdf5Rows Hdf5Writer::create(const std::string& path, std::int64_t total,
   shape.insert(shape.end(), row_shape.begin(), row_shape.end());
   state_->on_root([&] {
     OCTANT_REQUIRE(!meaning.units.empty() && !meaning.description.empty(),
-                   "'{}' needs units and a description", path);
+                   "'{}' requires units and a description", path);
     make_groups_above(state_->file, path);
     const Hdf5Handle layout =
         rows.is_packed ? PackedDataset(path, type, shape).layout() : contiguous_layout();
@@ -247,7 +247,7 @@ void Hdf5Writer::write(const Hdf5Rows& rows, RowRange range, ElementType type,
                        std::span<const std::byte> data) {
   state_->run([&] {
     OCTANT_REQUIRE(type == rows.type && range.begin >= 0 && range.end() <= rows.total,
-                   "rows {} to {} of another type or number than the {} of '{}'", range.begin,
+                   "rows {} to {} do not match the type or the {} rows of '{}'", range.begin,
                    range.end(), rows.total, rows.path);
     OCTANT_REQUIRE(std::ssize(data) == range.count * rows.row_bytes,
                    "'{}' has {} rows of {} bytes here, but {} bytes were given", rows.path,

@@ -9,19 +9,19 @@
 #include <utility>
 
 #include "core/error.hpp"
+#include "io/files.hpp"
 #include "io/row_range.hpp"
-#include "io/whole_file.hpp"
 
 namespace octant {
 namespace {
 
-// Small enough for the cache that HDF5 keeps of a dataset, unless there would be too many.
+// Chunk sizes: small enough for HDF5's cache of a dataset, unless there would be too many.
 constexpr std::int64_t k_least_chunk = 1 << 18, k_largest_chunk = 1 << 24, k_many_chunks = 1 << 14;
 
-// A chunk that is left as it is grows by its checksum.
+// Maximum growth of a chunk that cannot be compressed, by its checksum.
 constexpr std::int64_t k_growth = 64;
 
-constexpr unsigned k_deflate_level = 1;  // higher ones take twice as long and save some per cent
+constexpr unsigned k_deflate_level = 1;  // higher levels take twice as long and save a few per cent
 
 std::int64_t product(std::span<const std::int64_t> extents) {
   return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
@@ -31,7 +31,7 @@ void require_hdf5(bool succeeded, const char* attempt) {
   if (!succeeded) throw RunError("HDF5 cannot {}: {}", attempt, hdf5_reason());
 }
 
-// HDF5 and its filters, applied to one chunk after the other in a file that lies in memory.
+// Applies HDF5's filters to one chunk after the other in a file in memory.
 class ChunkPacker {
  public:
   explicit ChunkPacker(const PackedDataset& dataset)
@@ -45,10 +45,10 @@ class ChunkPacker {
     chunk_ = Hdf5Handle(
         H5Dcreate2(file_, "chunk", type_, space, H5P_DEFAULT, dataset.layout(), H5P_DEFAULT),
         H5Dclose);
-    require_hdf5(chunk_ >= 0, "make a compressed dataset");
+    require_hdf5(chunk_ >= 0, "create a compressed dataset");
   }
 
-  // The chunk with these elements; its bytes stay until the next one.
+  // Returns the chunk with these elements; its bytes are valid until the next call.
   PackedChunk pack(std::span<const std::byte> elements) {
     hsize_t size = 0;
     PackedChunk packed{};
@@ -59,7 +59,7 @@ class ChunkPacker {
     bytes_.resize(size);
     require_hdf5(
         H5Dread_chunk(chunk_, H5P_DEFAULT, first_.data(), &packed.left_out, bytes_.data()) >= 0,
-        "return a compressed chunk");
+        "read back a compressed chunk");
     packed.size = static_cast<std::int64_t>(size);
     return packed;
   }
@@ -72,7 +72,7 @@ class ChunkPacker {
   std::vector<std::byte> bytes_;
 };
 
-// Chunks that follow each other in the file without a gap.
+// Chunks that are contiguous in the file.
 struct Run {
   std::int64_t place, bytes;
 };
@@ -109,16 +109,16 @@ Hdf5Handle PackedDataset::layout() const {
                     H5Pset_fill_time(layout, H5D_FILL_TIME_NEVER) >= 0 &&
                     H5Pset_shuffle(layout) >= 0 && H5Pset_deflate(layout, k_deflate_level) >= 0 &&
                     H5Pset_fletcher32(layout) >= 0;
-  require_hdf5(made, "compress (output.compression = \"none\" does without)");
+  require_hdf5(made, "compress the data (output.compression = \"none\" avoids compression)");
   return layout;
 }
 
-// What is parked, then the chunks of the dataset at hand.
+// Temporary file for rows, then for the chunks of the current dataset.
 struct PackedRows::Parking {
   Parking(const Communicator& communicator, const std::string& path) : name(communicator, path) {
-    communicator.agree([&] { file.emplace(name.part_path(), PosixFile::Mode::update); });
+    communicator.collective_try([&] { file.emplace(name.part_path(), PosixFile::Mode::update); });
   }
-  WholeFile name;  // never committed: it is removed in the end
+  WholeFile name;  // never committed, so it is removed
   std::optional<PosixFile> file;
 };
 
@@ -152,7 +152,7 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
   const auto slot = [&](std::int64_t n) { return end_ + n * (dataset.chunk_bytes() + k_growth); };
   PosixFile& parked = *parking_->file;
   std::vector<PackedChunk> chunks;
-  communicator_.agree([&] {
+  communicator_.collective_try([&] {
     ChunkPacker packer(dataset);
     std::vector<std::byte> rows(static_cast<std::size_t>(dataset.chunk_bytes()));
     for (std::int64_t n = own.begin; n < own.end(); ++n) {
@@ -167,7 +167,7 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
 
   const auto all = communicator_.gather_to_root(std::span<const PackedChunk>(chunks));
   std::vector<Run> runs;
-  communicator_.agree([&] {
+  communicator_.collective_try([&] {
     if (communicator_.is_root()) runs = runs_of(all, allot(dataset, all));
   });
   communicator_.broadcast(runs);
@@ -176,10 +176,10 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
     sums.push_back(checksums.add_dataset(dataset.path + " (compressed, a row is a byte)", run.place,
                                          run.bytes, 1));
 
-  std::int64_t offset = 0;  // among the compressed bytes of the dataset, then among those of a run
+  std::int64_t offset = 0;  // within the compressed bytes of the dataset, then of a run
   for (const PackedChunk& chunk : chunks) offset += chunk.size;
   offset = communicator_.exclusive_scan(offset);
-  communicator_.agree([&] {
+  communicator_.collective_try([&] {
     std::size_t run = 0;
     std::vector<std::byte> bytes;
     for (std::int64_t n = own.begin; n < own.end(); ++n) {

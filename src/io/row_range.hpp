@@ -1,4 +1,4 @@
-// Rows of a dataset, and who holds which.
+// Row ranges of datasets and their distribution over ranks.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ struct RowRange {
   bool operator==(const RowRange&) const = default;
 };
 
-// The rows of one of `parts` contiguous, nearly equal parts of `total` rows: the first total %
-// parts parts have one row more than the others.
+// Rows of one of `parts` contiguous, nearly equal parts of `total` rows: the first total % parts
+// parts have one row more than the others.
 constexpr RowRange even_share(std::int64_t total, int part, int parts) {
   const std::int64_t each = total / parts, more = total % parts;
   return {part * each + (part < more ? part : more), each + (part < more ? 1 : 0)};
 }
 
-// The part that holds a row: the inverse of even_share.
+// Part that contains a row: the inverse of even_share.
 constexpr int part_of_row(std::int64_t total, std::int64_t row, int parts) {
   const std::int64_t each = total / parts, more = total % parts;
   const std::int64_t rows_of_larger_parts = more * (each + 1);

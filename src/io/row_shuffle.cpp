@@ -7,7 +7,7 @@
 namespace octant {
 namespace {
 
-// The own rows by ascending row of the dataset: also by ascending writer.
+// Own rows in ascending order, which is also ascending by writer.
 std::vector<std::int64_t> ascending(std::span<const std::int64_t> rows) {
   std::vector<std::int64_t> order(rows.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = static_cast<std::int64_t>(n);
@@ -21,7 +21,8 @@ void require_rows_within(const Communicator& communicator, std::span<const std::
                          std::int64_t total) {
   const bool outside = std::any_of(rows.begin(), rows.end(),
                                    [&](std::int64_t row) { return row < 0 || row >= total; });
-  OCTANT_REQUIRE(!communicator.any(outside), "rows of a dataset lie outside of its {} rows", total);
+  OCTANT_REQUIRE(!communicator.any(outside), "some rows are outside the {} rows of the dataset",
+                 total);
 }
 
 ExchangePlan plan_for(const Communicator& communicator, std::span<const std::int64_t> rows,
@@ -33,7 +34,7 @@ ExchangePlan plan_for(const Communicator& communicator, std::span<const std::int
   return ExchangePlan::from_sends(communicator, std::move(sends));
 }
 
-// Row order[n] of `from` becomes row n of the result.
+// Gathers: row order[n] of `from` becomes row n of the result.
 std::vector<std::byte> gathered(std::span<const std::byte> from,
                                 std::span<const std::int64_t> order, std::size_t row_bytes) {
   std::vector<std::byte> rows(order.size() * row_bytes);
@@ -44,7 +45,7 @@ std::vector<std::byte> gathered(std::span<const std::byte> from,
   return rows;
 }
 
-// Row n of `from` becomes row order[n] of `to`.
+// Scatters: row n of `from` becomes row order[n] of `to`.
 void scatter(std::span<const std::byte> from, std::span<const std::int64_t> order,
              std::size_t row_bytes, std::span<std::byte> to) {
   for (std::size_t n = 0; n < order.size(); ++n) {
@@ -72,7 +73,8 @@ RowShuffle::RowShuffle(const Communicator& communicator, std::span<const std::in
   for (const std::int64_t row : written_order_) seen[static_cast<std::size_t>(row)] = true;
   const bool complete = std::ssize(written_order_) == range_.count &&
                         std::find(seen.begin(), seen.end(), false) == seen.end();
-  OCTANT_REQUIRE(!communicator.any(!complete), "rows of a dataset have no owner, or several");
+  OCTANT_REQUIRE(!communicator.any(!complete),
+                 "some rows of the dataset have no owner, or several owners");
 }
 
 void RowShuffle::move_to_writers(std::span<const std::byte> own, std::span<std::byte> written,
@@ -85,6 +87,69 @@ void RowShuffle::move_to_writers(std::span<const std::byte> own, std::span<std::
   exchanger_.start_bytes(plan_, send.data(), received.data(), row_bytes);
   exchanger_.finish();
   scatter(received, written_order_, row_bytes, written);
+}
+namespace {
+
+// Batch n of each writer's rows as a dataset of its own. Writers have nearly equal numbers of rows,
+// so the rows of the batch are an even division over the writers, too, as RowShuffle requires.
+class Batch {
+ public:
+  Batch(std::int64_t total, int writers, std::int64_t rows_per_batch, std::int64_t n)
+      : total_(total), writers_(writers), first_(n * rows_per_batch), size_(rows_per_batch) {
+    const std::int64_t each = total / writers, more = total % writers;
+    batch_total_ = more * rows_of_writer(each + 1) + (writers - more) * rows_of_writer(each);
+  }
+
+  RowRange range(int writer) const {
+    const RowRange all = even_share(total_, writer, writers_);
+    return {all.begin + std::min(first_, all.count), rows_of_writer(all.count)};
+  }
+
+  // Index of a dataset row within the batch.
+  std::int64_t place(std::int64_t row) const {
+    const int writer = part_of_row(total_, row, writers_);
+    const std::int64_t place = row - even_share(total_, writer, writers_).begin;
+    return even_share(batch_total_, writer, writers_).begin + place - first_;
+  }
+
+ private:
+  std::int64_t rows_of_writer(std::int64_t count) const {
+    return std::clamp<std::int64_t>(count - first_, 0, size_);
+  }
+
+  std::int64_t total_, batch_total_;
+  int writers_;
+  std::int64_t first_, size_;  // of the batch, counted from the writer's first row
+};
+
+}  // namespace
+
+std::vector<RowBatch> row_batches(const Communicator& communicator,
+                                  const std::vector<std::int64_t>& rows,
+                                  std::int64_t rows_per_batch) {
+  const std::int64_t total = communicator.sum(std::ssize(rows));
+  const bool outside = std::any_of(rows.begin(), rows.end(),
+                                   [&](std::int64_t row) { return row < 0 || row >= total; });
+  OCTANT_REQUIRE(!communicator.any(outside), "some rows are outside the {} rows of the dataset",
+                 total);
+  const int writers = communicator.size();
+  const std::int64_t most = even_share(total, 0, writers).count;
+  // Assigns this rank's rows to batches by their index among their writer's rows.
+  std::vector<std::vector<std::int64_t>> own((most + rows_per_batch - 1) / rows_per_batch);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const int writer = part_of_row(total, rows[i], writers);
+    const std::int64_t place = rows[i] - even_share(total, writer, writers).begin;
+    own[place / rows_per_batch].push_back(static_cast<std::int64_t>(i));
+  }
+  std::vector<RowBatch> batches;
+  for (std::int64_t n = 0; n < std::ssize(own); ++n) {
+    const Batch batch(total, writers, rows_per_batch, n);
+    std::vector<std::int64_t> places;
+    for (const std::int64_t i : own[n]) places.push_back(batch.place(rows[i]));
+    batches.push_back(
+        {std::move(own[n]), batch.range(communicator.rank()), RowShuffle(communicator, places)});
+  }
+  return batches;
 }
 
 }  // namespace octant

@@ -1,7 +1,7 @@
-// Totals of the blocks of a range, added to sums over the whole mesh.
+// Adds the totals of the blocks of a range to sums over the whole mesh.
 //
-// The cells of a block have one order. The blocks' totals are added exactly, in any order: where
-// kernels work in another memory than the host's, they add them there, and a few numbers travel.
+// Cells of a block are added in a fixed order. Block totals are added exactly, in any order. With a
+// separate device memory they are added there, and only a few numbers are copied to the host.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,8 @@ namespace octant::mesh {
 
 namespace loops {
 
-// The totals of fewer blocks travel to the host sooner than kernels add them up.
+// Number of blocks below which the host adds their totals; copying them is then faster than
+// kernels.
 inline constexpr int k_few_blocks = 512;
 
 template <int Count>
@@ -97,8 +98,8 @@ Maxima<Terms> add_on_device(const char* name, const CellRange& range, const Term
 
 }  // namespace loops
 
-// Adds what the cells of a range total, each sum times its scale, to `sums`, and returns the
-// largest values. `Terms` is what find_block_totals() takes. On this rank.
+// Adds the sums of the cells of a range, each times its scale, to `sums`, and returns the largest
+// values. `Terms` is described at find_block_totals(). Local.
 template <class Schedule = NativeSchedule, class Terms>
 loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const Terms& terms,
                                 const std::array<double, Terms::sums>& scales,
@@ -109,7 +110,7 @@ loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const 
   return loops::add_on_host<Schedule>(name, range, terms, scales, sums);
 }
 
-// With one scale for all sums: the volume of a cell, if the terms are densities.
+// Uses one scale for all sums: the volume of a cell if the terms are densities.
 template <class Schedule = NativeSchedule, class Terms>
 loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const Terms& terms,
                                 double scale, std::span<ReproducibleSum> sums) {

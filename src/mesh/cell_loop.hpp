@@ -1,10 +1,10 @@
-// Loops over the cells of own blocks: visits, extremes, sums, searches and flags.
+// Loops over the cells of own blocks: visits, extrema, sums, searches and flags.
 //
-// What a loop calls is a KOKKOS_LAMBDA, or a plain struct, that captures plain values. It is called
-// on the device for all cells of a range, in any order or at once, and may change its own cell.
-// Kernels that are launched later find what a loop has done, and so does who copies it to the host;
-// what a loop returns has been waited for. Results do not depend on the number of threads, on the
-// schedule or on the slots that blocks have.
+// A loop takes a KOKKOS_LAMBDA, or a plain struct, that captures plain values. It is called on the
+// device for all cells of a range, in any order or concurrently, and may change its own cell.
+// Kernels launched later, and copies to the host, see the results. A loop that returns a value
+// waits for it. Results do not depend on the number of threads, on the schedule or on the slots of
+// blocks.
 #pragma once
 
 #include <algorithm>
@@ -13,22 +13,23 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/pack.hpp"
+#include "core/compiler.hpp"
+#include "core/simd.hpp"
 #include "core/teams.hpp"
-#include "core/unroll.hpp"
 #include "mesh/cell_range.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::mesh {
 
-// How blocks are shared out: to one thread each, which finds a row of cells after the other, or to
-// teams of threads, of which each has its cells.
+// Schedules: one thread per block, which processes rows of cells in sequence, or one team of
+// threads per block, whose threads process different cells.
 struct ThreadPerBlock {};
 struct TeamPerBlock {};
 using NativeSchedule = std::conditional_t<k_device_is_host, ThreadPerBlock, TeamPerBlock>;
 
-// A block's sum has one order: cell c adds to part c % k_sum_parts, and the parts are added up at
-// the end. On a CPU the parts are the lanes of a pack.
+// Number of partial sums of a block, which fixes the order of its sum: cell c adds to part c %
+// k_sum_parts, and the parts are added at the end. On a CPU the parts are the lanes of a SIMD
+// vector.
 inline constexpr int k_sum_parts = 4;
 
 namespace loops {
@@ -51,7 +52,7 @@ void launch(const char* name, const CellRange& range, const Kernel& kernel,
   Kokkos::parallel_for(name, policy(Schedule{}, range, scratch), kernel);
 }
 
-// The octants of a block that are not in the range.
+// Mask of the octants of a block that are not in the range.
 KOKKOS_FORCEINLINE_FUNCTION unsigned left_out(const CellRange& range, const OwnBlock& block) {
   return range.leaves_only ? block.refined : 0;
 }
@@ -60,8 +61,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_left_out(const CellRange& range, const OwnBl
   return left_out(range, block) >> range.octant_of(index) & 1;
 }
 
-// Calls run(begin, end, is_marked) for all cells of a block, in runs as long as they can be: one,
-// or, where octants are marked by a mask, rows of octants.
+// Calls run(begin, end, is_marked) for all cells of a block, in runs of maximal length: one run, or
+// rows of octants if a mask marks octants.
 template <class Run>
 KOKKOS_FORCEINLINE_FUNCTION void for_runs(const CellRange& range, unsigned marked, const Run& run) {
   const int length = marked ? range.block_size() / 2 : range.cells_per_block();
@@ -69,7 +70,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_runs(const CellRange& range, unsigned marke
     run(begin, begin + length, marked >> range.octant_of(begin) & 1);
 }
 
-// Calls run(begin, end) for runs of those cells that are in the range.
+// Calls run(begin, end) for runs of the cells that are in the range.
 template <class Run>
 KOKKOS_FORCEINLINE_FUNCTION void for_runs_inside(const CellRange& range, const OwnBlock& block,
                                                  const Run& run) {
@@ -154,23 +155,23 @@ struct JoinMasks {
   }
 };
 
-// Terms that find those of a pack of cells at once.
+// Terms that can be evaluated for a SIMD vector of cells at once.
 template <class Terms>
-concept TermsOfPacks = requires(const Terms& terms, const Cell& cell, Pack* values) {
+concept TermsOfPacks = requires(const Terms& terms, const Cell& cell, SimdDouble* values) {
   terms(cell, values);
 };
 
-// Totals of a block whose cells add to `parts` partial sums.
+// Computes totals of a block whose cells add to `parts` partial sums.
 template <int parts, class Terms>
 struct Totals {
   static constexpr int count = Terms::count, chunk = 256;
-  using V = std::conditional_t<parts == PackTraits<Pack>::width, Pack, double>;
+  using V = std::conditional_t<parts == SimdTraits<SimdDouble>::width, SimdDouble, double>;
 
   CellRange range;
   Terms terms;
-  double* totals;  // [place][term]
+  double* totals;  // [block of the range][term]
 
-  // Joins what the parts hold of one term, [part].
+  // Joins the parts of one term, [part].
   KOKKOS_FORCEINLINE_FUNCTION static double join(int term, const double* part) {
     double total = 0.0;
     for (int p = 0; p < parts; ++p)
@@ -178,35 +179,35 @@ struct Totals {
     return total;
   }
 
-  // Where sums have one part, or octants no room for packs, terms that know packs come in packs all
-  // the same, of runs that have room for them, and are added cell by cell.
+  // True if SIMD terms are evaluated in vectors although sums have one part (always, or because
+  // octants are smaller than a vector); their lanes are then added cell by cell.
   static constexpr bool k_adds_lanes =
-      parts == 1 && PackTraits<Pack>::width > 1 && TermsOfPacks<Terms>;
+      parts == 1 && SimdTraits<SimdDouble>::width > 1 && TermsOfPacks<Terms>;
   KOKKOS_FORCEINLINE_FUNCTION void add_lanes(int place, int slot, int begin, int end,
                                              double* partial) const {
-    for (int c = begin; c < end; c += PackTraits<Pack>::width) {
-      Pack values[count];
+    for (int c = begin; c < end; c += SimdTraits<SimdDouble>::width) {
+      SimdDouble values[count];
       terms(Cell{place, slot, c}, values);
       OCTANT_UNROLL(16)
       for (int t = 0; t < count; ++t)
-        for (int lane = 0; lane < PackTraits<Pack>::width; ++lane) {
-          const double value = PackTraits<Pack>::lane(values[t], lane);
+        for (int lane = 0; lane < SimdTraits<SimdDouble>::width; ++lane) {
+          const double value = SimdTraits<SimdDouble>::lane(values[t], lane);
           partial[t] = t < Terms::sums ? partial[t] + value : max(partial[t], value);
         }
     }
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
-    static_assert(PackTraits<V>::width == parts || std::is_same_v<NativeSchedule, TeamPerBlock>);
+    static_assert(SimdTraits<V>::width == parts || std::is_same_v<NativeSchedule, TeamPerBlock>);
     const OwnBlock block = range.blocks(place);
     V partial[count];
     for (V& p : partial) p = V(0.0);
     for_runs(range, block.refined, [&](int begin, int end, bool refined) OCTANT_INLINE_LAMBDA {
       if (refined && range.leaves_only) return;
       if constexpr (k_adds_lanes)
-        if (!refined && (end - begin) % PackTraits<Pack>::width == 0)
+        if (!refined && (end - begin) % SimdTraits<SimdDouble>::width == 0)
           return add_lanes(place, block.slot, begin, end, partial);
-      for (int c = begin; c < end; c += PackTraits<V>::width) {
+      for (int c = begin; c < end; c += SimdTraits<V>::width) {
         V values[count];
         terms(Cell{place, block.slot, c}, values);
         OCTANT_UNROLL(16)
@@ -217,14 +218,14 @@ struct Totals {
       }
     });
     for (int t = 0; t < count; ++t) {
-      double lanes[PackTraits<V>::width];
-      PackTraits<V>::store(lanes, partial[t]);
+      double lanes[SimdTraits<V>::width];
+      SimdTraits<V>::store(lanes, partial[t]);
       totals[std::int64_t{place} * count + t] = join(t, lanes);
     }
   }
 
-  // All threads evaluate the terms of a chunk of cells; then each has some partial sums to add to.
-  // What does not count adds 0, which changes no sum that began with 0.
+  // All threads evaluate the terms of a chunk of cells; then each updates some of the partial sums.
+  // Excluded cells add 0, which changes no sum that began with 0.
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
     const int place = team.league_rank();
     const OwnBlock block = range.blocks(place);
@@ -261,13 +262,13 @@ struct Totals {
 
 }  // namespace loops
 
-// Calls body(cell) for the cells of a range.
+// Calls body(cell) for all cells of a range.
 template <class Schedule = NativeSchedule, class Body>
 void for_cells(const char* name, const CellRange& range, const Body& body) {
   loops::launch<Schedule>(name, range, loops::Visit<Body>{range, body});
 }
 
-// The largest value(cell); the lowest double there is without cells. NaN is passed over.
+// Returns the largest value(cell), or the lowest double for an empty range. NaN is ignored.
 template <class Schedule = NativeSchedule, class Value>
 double largest(const char* name, const CellRange& range, const Value& value) {
   double result = std::numeric_limits<double>::lowest();
@@ -277,21 +278,21 @@ double largest(const char* name, const CellRange& range, const Value& value) {
   return result;
 }
 
-// The smallest value(cell); the largest double there is without cells. NaN is passed over.
+// Returns the smallest value(cell), or the largest double for an empty range. NaN is ignored.
 template <class Schedule = NativeSchedule, class Value>
 double smallest(const char* name, const CellRange& range, const Value& value) {
   return -largest<Schedule>(
       name, range, KOKKOS_LAMBDA(const Cell& cell) { return -value(cell); });
 }
 
-// Joins the bits of mask_of(cell), for all cells of a block of the range, to masks(slot).
+// Sets the bits of mask_of(cell), for all cells of the blocks of the range, in masks(slot).
 template <class Schedule = NativeSchedule, class MaskOf>
 void join_masks(const char* name, const CellRange& range, const DeviceArray<std::uint64_t>& masks,
                 const MaskOf& mask_of) {
   loops::launch<Schedule>(name, range, loops::JoinMasks<MaskOf>{range, masks, mask_of});
 }
 
-// The cells for which condition(cell) holds, in the order of blocks in the range and of cells.
+// Returns the cells for which condition(cell) holds, ordered by block of the range, then by cell.
 template <class Schedule = NativeSchedule, class Condition>
 std::vector<Cell> find_cells(const char* name, const CellRange& range, const Condition& condition) {
   const auto count = zeros<std::int64_t>("cells found", 1);
@@ -299,7 +300,7 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
       name, range, KOKKOS_LAMBDA(const Cell& cell) {
         if (condition(cell)) Kokkos::atomic_inc(&count(0));
       });
-  const auto total = on_host(Cargo::numbers, count)(0);
+  const auto total = on_host(TransferKind::numbers, count)(0);
   std::vector<Cell> found(static_cast<std::size_t>(total));
   if (total == 0) return found;
   const auto cells = uninitialised<Cell>("cells found", total);
@@ -307,21 +308,21 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
       name, range, KOKKOS_LAMBDA(const Cell& cell) {
         if (condition(cell)) cells(Kokkos::atomic_fetch_dec(&count(0)) - 1) = cell;
       });
-  copy_to_host(Cargo::lists, host_view(found), cells);
+  copy_to_host(TransferKind::lists, host_view(found), cells);
   std::sort(found.begin(), found.end(), [](const Cell& a, const Cell& b) {
     return a.place != b.place ? a.place < b.place : a.index < b.index;
   });
   return found;
 }
 
-// Totals of every block of a range, in its order, in the device's memory. `Terms` says what of:
-//   static constexpr int count;  // how many totals
-//   static constexpr int sums;   // the first of them are sums over leaf cells; the others are the
-//                                // largest values, at least 0, of the range's cells, leaves or not
-//   static constexpr int parts;  // of a sum: k_sum_parts, or 1
+// Computes totals of every block of a range, in its order, in device memory. `Terms` declares:
+//   static constexpr int count;  // number of totals
+//   static constexpr int sums;   // the first ones are sums over leaf cells; the others are maxima
+//                                // over all cells of the range, leaves or not, and at least 0
+//   static constexpr int parts;  // partial sums per sum: k_sum_parts, or 1
 //   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells
-// V is a Pack or a double; a pack's cells lie in one octant, or in a block without refined ones. It
-// is called once for each of the range's cells, which it may change.
+// V is SimdDouble or double. The cells of a SIMD vector lie in one octant, or in a block without
+// refined octants. The operator is called once for each cell of the range and may change that cell.
 template <class Schedule = NativeSchedule, class Terms>
 void find_block_totals(const char* name, const CellRange& range, const Terms& terms,
                        double* totals) {
@@ -333,7 +334,7 @@ void find_block_totals(const char* name, const CellRange& range, const Terms& te
   else launch(loops::Totals<1, Terms>{range, terms, totals});
 }
 
-// The same on the host. What blocks total over all ranks is for add_totals.hpp to add up.
+// Returns the block totals on the host. add_totals.hpp adds them up over the mesh.
 template <class Schedule = NativeSchedule, class Terms>
 std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
                                                            const Terms& terms) {
@@ -342,7 +343,7 @@ std::vector<std::array<double, Terms::count>> block_totals(const char* name, con
       host_view(totals.empty() ? nullptr : totals.front().data(), totals.size() * Terms::count);
   const auto found = Kokkos::create_mirror_view(DeviceSpace{}, host);
   find_block_totals<Schedule>(name, range, terms, found.data());
-  copy_to_host(Cargo::numbers, host, found);
+  copy_to_host(TransferKind::numbers, host, found);
   return totals;
 }
 

@@ -1,8 +1,9 @@
-// What a kernel sees of the cells of a level: ranges of own blocks, in device memory.
+// Ranges of cells of own blocks of a level, as kernels use them, in device memory.
 #pragma once
 
 #include <utility>
 
+#include "core/observer.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::mesh {
@@ -10,18 +11,18 @@ namespace octant::mesh {
 // A block that this rank owns.
 struct OwnBlock {
   std::int32_t slot = 0;
-  std::uint32_t refined = 0;  // mask of octants; their cells are no leaves
-  double corner[3] = {};      // the lower one, in code length
+  std::uint32_t refined = 0;  // mask of octants whose cells are not leaves
+  double corner[3] = {};      // lower corner, in code length
 };
 
-// A cell of a range, or the first one of a pack of cells.
+// A cell of a range, or the first one of a SIMD vector of cells.
 struct Cell {
-  std::int32_t place;  // of its block in the range
-  std::int32_t slot;   // of its block in the level
+  std::int32_t place;  // index of its block in the range
+  std::int32_t slot;   // slot of its block in the level
   std::int32_t index;  // (k N + j) N + i in its block
 };
 
-// The centre of a cell, in code length, on the device.
+// Centre of a cell, in code length, on the device.
 using DevicePosition = Kokkos::Array<double, 3>;
 
 // A scalar on own blocks: cell (i, j, k) of a block lies at slot * stride + (k N + j) N + i.
@@ -36,30 +37,30 @@ struct BlockField {
 
 // The cells of some own blocks of a level. Passed by value; loops over them are in cell_loop.hpp.
 struct CellRange {
-  DeviceArray<const OwnBlock> blocks;  // unless chosen otherwise, in the order of TreeLevel::own()
+  DeviceArray<const OwnBlock> blocks;  // in the order of TreeLevel::own() by default
   int log2_block_size = 0;
   double cell_size = 0.0;
-  bool leaves_only = false;  // otherwise cells of refined octants belong to the range, too
+  bool leaves_only = false;  // if false, cells of refined octants are included
 
-  int count() const { return static_cast<int>(blocks.extent(0)); }  // blocks
+  int count() const { return static_cast<int>(blocks.extent(0)); }  // number of blocks
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return 1 << log2_block_size; }
   KOKKOS_FORCEINLINE_FUNCTION int cells_per_block() const { return 1 << 3 * log2_block_size; }
 
-  // The leaf cells among these.
+  // The leaf cells of this range.
   CellRange leaves() const {
     CellRange range = *this;
     range.leaves_only = true;
     return range;
   }
 
-  // The cells of the blocks at places `begin` to `begin + count - 1`.
+  // The cells of blocks `begin` to `begin + count - 1` of the range.
   CellRange batch(std::int64_t begin, std::int64_t count) const {
     CellRange range = *this;
     range.blocks = Kokkos::subview(blocks, std::make_pair(begin, begin + count));
     return range;
   }
 
-  // The octant of a block that holds a cell.
+  // Octant of a block that contains a cell.
   KOKKOS_FORCEINLINE_FUNCTION int octant_of(int index) const {
     int octant = 0;
     for (int d = 0; d < 3; ++d) octant |= (index >> ((d + 1) * log2_block_size - 1) & 1) << d;
@@ -79,5 +80,11 @@ struct CellRange {
     return x;
   }
 };
+
+// Records the work of a loop over a range (mesh/cell_loop.hpp) for profiling.
+inline void announce_cells(std::string_view kernel, const CellRange& range,
+                           const KernelCost& of_one) {
+  record_kernel_work(kernel, range.count() * std::int64_t{range.cells_per_block()}, of_one);
+}
 
 }  // namespace octant::mesh

@@ -1,4 +1,4 @@
-// Small helpers between host vectors and device arrays.
+// Helpers for host vectors and device arrays.
 #pragma once
 
 #include <algorithm>
@@ -6,19 +6,19 @@
 #include <utility>
 #include <vector>
 
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
 #include "mesh/tiles.hpp"
 
 namespace octant::mesh {
 
-// A device copy of a host vector: of a table, if nothing else is said.
+// Copies a host vector to the device, as a table by default.
 template <class T>
 DeviceArray<const T> to_device(const std::string& label, const std::vector<T>& values,
-                               Cargo cargo = Cargo::tables) {
-  return on_device(cargo, label, values);
+                               TransferKind transfer = TransferKind::tables) {
+  return on_device(transfer, label, values);
 }
 
-// Device memory for `count` values that nobody has touched yet; none for no values.
+// Allocates uninitialised device memory for `count` values; empty for 0.
 template <class T>
 DeviceArray<T> uninitialised(const std::string& label, std::int64_t count) {
   if (count == 0) return {};
@@ -33,9 +33,9 @@ DeviceArray<T> zeros(const std::string& label, std::int64_t count) {
   return values;
 }
 
-// A table that the host writes and kernels read. It stays where it is as long as it fits, and only
-// parts that were written are uploaded; on cores, host and device share one memory. No kernel may
-// be reading while the host writes.
+// Table that the host writes and kernels read. It is reallocated only when it grows, and only
+// written parts are uploaded. On CPUs, host and device share one memory. No kernel may read the
+// table while the host writes it.
 template <class T>
 class DeviceTable {
  public:
@@ -44,7 +44,7 @@ class DeviceTable {
   std::size_t size() const { return size_; }
   const T& operator[](std::size_t n) const { return host_(n); }
 
-  // An entry, or some that follow each other, to be written.
+  // Access for writing to one entry, or to `count` consecutive ones.
   T& at(std::size_t n) { return *write(n, 1); }
   T* write(std::size_t begin, std::size_t count) {
     for (std::size_t part = begin / k_part; part * k_part < begin + count; ++part)
@@ -56,7 +56,7 @@ class DeviceTable {
     at(size_ - 1) = value;
   }
 
-  // Keeps the entries that stay. New ones hold anything until they are written.
+  // Keeps existing entries. New ones are undefined until they are written.
   void resize(std::size_t size) {
     if (size > host_.extent(0)) move_to(uninitialised<T>(label_, size + size / 4 + 64));
     size_ = size;
@@ -69,12 +69,12 @@ class DeviceTable {
       for (end = begin; end < parts && is_written_[end];) is_written_[end++] = false;
       const std::pair range(begin * k_part, std::min(end * k_part, size_));
       if (end > begin)
-        copy_to_device(Cargo::tables, Kokkos::subview(device_, range),
+        copy_to_device(TransferKind::tables, Kokkos::subview(device_, range),
                        Kokkos::subview(host_, range));
     }
   }
 
-  // As it was uploaded.
+  // The table as last uploaded.
   DeviceArray<const T> on_device() const {
     return Kokkos::subview(device_, std::pair<std::size_t, std::size_t>(0, size_));
   }

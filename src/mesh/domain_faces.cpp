@@ -1,7 +1,5 @@
 #include "mesh/domain_faces.hpp"
 
-#include "mesh/quarter_face.hpp"
-
 namespace octant::mesh {
 
 void DomainFaces::update(const Tree& tree, int level, const BlockLayout& layout,

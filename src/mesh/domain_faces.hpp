@@ -1,4 +1,4 @@
-// What flows out of the domain: registers of the fluxes through its boundaries.
+// Flow out of the domain: registers of the fluxes through its boundaries.
 #pragma once
 
 #include <vector>
@@ -8,32 +8,53 @@
 
 namespace octant::mesh {
 
-// A quarter of a block's face at a boundary of the domain, of leaf cells.
+// Request of the fluxes through a quarter of a block's face: the lower (0) or upper (1) side of an
+// octant across an axis, one face per value, [variable][b][a]. The caller sets the register
+// (`base`).
+inline FluxRequest quarter_face(const BlockLayout& layout, int axis, int octant, int side) {
+  const int half = layout.block_size / 2;
+  const auto face = [&](int along, int end) {
+    return static_cast<std::int16_t>(((octant >> along & 1) + end) * half);
+  };
+  const int a = axis == 0 ? 1 : 0, b = axis == 2 ? 1 : 2;
+  return {.axis = static_cast<std::int8_t>(axis),
+          .average = 0,
+          .plane = face(axis, side),
+          .a_begin = face(a, 0),
+          .a_end = face(a, 1),
+          .b_begin = face(b, 0),
+          .b_end = face(b, 1),
+          .stride_b = half,
+          .stride_variable = half * half,
+          .base = 0};
+}
+
+// A quarter of a block's face on a boundary of the domain, of leaf cells.
 struct DomainFace {
   std::int32_t axis, side;
-  std::int32_t slot, first;  // of its block; its lowest cell, (k N + j) N + i
-  std::int64_t base;         // of its registers, [variable][b][a]
-  double corner[3];          // the lower one, in code length
+  std::int32_t slot, first;  // slot of the block; its lowest cell, (k N + j) N + i
+  std::int64_t base;         // offset of its registers, [variable][b][a]
+  double corner[3];          // lower corner, in code length
 };
 
-// Those of a level's own blocks at boundaries that are not periodic. They are few, and are counted
-// anew with every change of the mesh.
+// Faces of a level's own blocks on non-periodic boundaries. The list is short and is rebuilt at
+// every change of the mesh.
 class DomainFaces {
  public:
-  // Finds them. In the level's array of registers theirs begin at `begin`.
+  // Rebuilds the list. Its registers begin at `begin` in the level's array of registers.
   void update(const Tree& tree, int level, const BlockLayout& layout, std::int64_t begin);
 
   const std::vector<DomainFace>& faces() const { return faces_; }  // in the order of own blocks
-  std::int64_t doubles() const { return doubles_; }                // of their registers
-  // The slots that have such faces, or had them before the last update.
+  std::int64_t doubles() const { return doubles_; }                // size of their registers
+  // Slots that have such faces, or had them before the last update.
   const std::vector<int>& rewritten() const { return rewritten_; }
   void append_requests(int slot, std::vector<FluxRequest>& requests) const;
 
  private:
   std::vector<DomainFace> faces_;
-  std::vector<FluxRequest> requests_;  // of each face
+  std::vector<FluxRequest> requests_;  // one per face
   std::vector<int> slots_, rewritten_;
-  std::vector<int> first_;  // by slot, its first face, or -1; its faces follow one another
+  std::vector<int> first_;  // by slot: its first face, or -1; its faces are consecutive
   std::vector<int> slot_of_face_;
   std::int64_t doubles_ = 0;
 };

@@ -1,8 +1,8 @@
-// Sums of terms that kernels find, which have the bits of comm/reproducible_sum.hpp.
+// Sums of terms that kernels evaluate, bitwise equal to those of comm/reproducible_sum.hpp.
 //
-// Each term is cut into whole numbers of ever smaller units, from that of the largest term down,
-// and whole numbers add up in any order. Where the terms' bits reach further down than all units
-// do, the host adds them up instead: the sum is the same.
+// Each term is split into integers of ever smaller units, starting from that of the largest term,
+// and integers add up exactly in any order. If a term has bits below the smallest unit, the host
+// adds the terms instead, with the same result.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 #include <cstdint>
 
 #include "comm/reproducible_sum.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::mesh {
@@ -19,10 +19,10 @@ namespace octant::mesh {
 namespace exact {
 
 inline constexpr int k_part_bits = 24, k_parts = 6;
-// Beyond these powers of two a unit or its inverse might be no normal number.
+// Exponents beyond which a unit or its inverse might not be a normal number.
 inline constexpr int k_largest_exponent = 800;
 
-// Whole numbers of 2^-24, 2^-48, ... of a unit: 2^38 terms fit in.
+// Integer multiples of 2^-24, 2^-48, ... of a unit, with room for 2^38 terms.
 struct Parts {
   std::int64_t part[k_parts] = {};
   std::int64_t cut = 0;  // terms with bits below the last part
@@ -31,7 +31,7 @@ struct Parts {
     for (int i = 0; i < k_parts; ++i) part[i] += other.part[i];
     cut += other.cut;
   }
-  // Adds a term of less than a unit, which is given in units.
+  // Adds a term, in units; its magnitude must be below 1.
   KOKKOS_FORCEINLINE_FUNCTION void add(double term) {
     for (int i = 0; i < k_parts && term != 0.0; ++i) {
       term *= 1 << k_part_bits;
@@ -43,7 +43,7 @@ struct Parts {
   }
 };
 
-// Adds the parts, of units 2^exponent.
+// Adds the parts, in units of 2^exponent, to `sum`.
 inline void add(ReproducibleSum& sum, const Parts& parts, int exponent) {
   for (const std::int64_t part : parts.part) {
     exponent -= k_part_bits;
@@ -52,7 +52,7 @@ inline void add(ReproducibleSum& sum, const Parts& parts, int exponent) {
   }
 }
 
-// The largest sizes of terms, which += joins; infinite if some term is not finite.
+// Largest magnitudes of terms, joined by +=; infinite if any term is not finite.
 template <std::size_t Sums>
 struct Largest {
   double size[Sums] = {};
@@ -81,19 +81,19 @@ void add_on_host(ReproducibleSum& sum, std::size_t which, std::int64_t count,
   const auto terms = uninitialised<double>("terms", count);
   Kokkos::parallel_for(
       "terms", count, KOKKOS_LAMBDA(std::int64_t n) { terms(n) = terms_of(n)[which]; });
-  const auto host = on_host(Cargo::particles, terms);
+  const auto host = on_host(TransferKind::particles, terms);
   for (std::int64_t n = 0; n < count; ++n) sum += host(n);
 }
 
 }  // namespace exact
 
-// Adds to each of some sums its terms 0 to count - 1. terms_of(n), on the device, gives term n of
-// all sums, at a cost.
+// Adds terms 0 to count - 1 to each of several sums. terms_of(n) returns term n of all sums on the
+// device; `cost` is the cost of one call.
 template <std::size_t Sums, class Terms>
 void add_terms(const std::array<ReproducibleSum*, Sums>& sums, std::int64_t count,
                const KernelCost& cost, const Terms& terms_of) {
   if (count == 0) return;
-  announce_kernel("largest term", count, cost);
+  record_kernel_work("largest term", count, cost);
   exact::Largest<Sums> largest;
   Kokkos::parallel_reduce(
       "largest term", count,
@@ -103,15 +103,15 @@ void add_terms(const std::array<ReproducibleSum*, Sums>& sums, std::int64_t coun
       },
       largest);
   int exponents[Sums];
-  Kokkos::Array<double, Sums> per_unit;  // 0: left to the host, or nothing to add
+  Kokkos::Array<double, Sums> per_unit;  // 0: added by the host, or nothing to add
   for (std::size_t s = 0; s < Sums; ++s) {
     const double size = largest.size[s];
     exponents[s] = size > 0.0 && std::isfinite(size) ? std::ilogb(size) + 1 : 0;
     const bool fits = std::isfinite(size) && std::abs(exponents[s]) <= exact::k_largest_exponent;
     per_unit[s] = fits && size > 0.0 ? std::ldexp(1.0, -exponents[s]) : 0.0;
   }
-  // A term has three parts or four, each of which takes a product and a difference.
-  announce_kernel("parts of terms", count, {cost.bytes, cost.operations + 8.0 * Sums});
+  // A term has three or four parts, each of which takes a product and a difference.
+  record_kernel_work("parts of terms", count, {cost.bytes, cost.operations + 8.0 * Sums});
   exact::AllParts<Sums> parts;
   Kokkos::parallel_reduce(
       "parts of terms", count,

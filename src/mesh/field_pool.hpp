@@ -1,5 +1,5 @@
-// Memory of working fields that last from one call to the next at most, used again by whoever comes
-// next: fresh memory costs a page fault per 512 cells, a fifth of a solve for the potential.
+// Reusable memory for temporary fields that last no longer than one call: fresh memory costs a page
+// fault per 512 cells, a fifth of a solve for the potential.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ namespace octant::mesh {
 
 class FieldPool {
  public:
-  // Memory for `count` values, which may hold anything. Fields lie beside each other in an array,
-  // as many as it has room for; it is empty again when nobody refers to any of them. Where none has
-  // room, the largest empty one gives way to one that has.
+  // Returns memory for `count` uninitialised values. Fields lie beside each other in an array until
+  // it is full. An array is free again when no field in it is referenced. If none has enough space,
+  // the largest free one is replaced by one of the required size.
   DeviceArray<double> allocate(const std::string& label, std::int64_t count) {
     if (count == 0) return {};
     const auto values = static_cast<std::size_t>(count);
@@ -41,7 +41,7 @@ class FieldPool {
   }
 
  private:
-  static constexpr std::size_t k_line = 8;  // fields begin with a line of the cache
+  static constexpr std::size_t k_line = 8;  // fields are aligned to cache lines
   struct Memory {
     DeviceArray<double> array;
     std::size_t used = 0;
@@ -51,7 +51,7 @@ class FieldPool {
   std::vector<Memory> memories_;
 };
 
-// A field of blocks; where it was made for the asker alone, with the memory that it lies in.
+// A field of blocks, with its memory if the field was made for the caller alone.
 struct LentField {
   BlockField field;
   DeviceArray<double> memory = {};

@@ -8,11 +8,11 @@ namespace octant::mesh {
 
 namespace {
 
-// Doubles between two variables of a block beyond its N^3 cells: without them the same cell of
-// every variable of an 8^3 block would fall into the same set of a first-level cache.
+// Padding in doubles between two variables of a block: without it the same cell of every variable
+// of an 8^3 block would map to the same set of a first-level cache.
 constexpr int padding(int block_size) { return block_size >= 8 ? 8 : 0; }
 
-// Room for growth, so that few regrids move a level.
+// Capacity with a margin, so that few regrids reallocate a level.
 int roomy(int slots) { return slots + slots / 4 + 8; }
 
 }  // namespace

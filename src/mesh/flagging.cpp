@@ -1,6 +1,6 @@
 #include "mesh/flagging.hpp"
 
-#include "mesh/cell_work.hpp"
+#include "mesh/cell_range.hpp"
 
 namespace octant::mesh {
 

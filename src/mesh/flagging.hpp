@@ -1,4 +1,4 @@
-// Refinement flags: from cells to the octants that they want refined.
+// Refinement flags: maps flagged cells to the octants to refine.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,14 @@
 
 namespace octant::mesh {
 
-// The octant positions 0..3 along one axis that the cells within `buffer` of cell c touch, as bits;
-// `half` is the number of cells across an octant.
+// Octant positions 0..3 along one axis within `buffer` cells of cell c, as bits; `half` is the
+// number of cells across an octant.
 KOKKOS_FORCEINLINE_FUNCTION unsigned octants_near(int c, int buffer, int half) {
   const int first = (c - buffer + half) / half, last = (c + buffer + half) / half;
   return (2u << last) - (1u << first);
 }
 
-// Bit ix + 4 iy + 16 iz of every combination of bits of x, y and z.
+// Sets bit ix + 4 iy + 16 iz for every combination of bits of x, y and z.
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, unsigned z) {
   std::uint64_t plane = 0, mask = 0;
   for (int b = 0; b < 4; ++b)
@@ -25,9 +25,9 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, un
   return mask;
 }
 
-// Flags the cells of a level's own blocks where a field, with more_weight times `weighted` if that
-// has data, exceeds a threshold and, if `share` has data, share > least_share * whole. `masks` has
-// one word per slot, as in hydro/refinement.hpp; other bits stay.
+// Criterion that flags cells of a level's own blocks where field + more_weight * weighted (if
+// `weighted` has data) exceeds a threshold and, if `share` has data, share > least_share * whole.
+// `masks` has one word per slot, as in hydro/refinement.hpp; other bits are kept.
 struct DenseCells {
   BlockField field;
   double threshold = 0.0;
@@ -39,10 +39,10 @@ struct DenseCells {
 void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& cells, int buffer,
                       const DeviceArray<std::uint64_t>& masks);
 
-// Refinement by the user's own code. Sets, in masks[slot] of every own block, the bits of the
+// Refinement by a user-defined predicate. Sets, in masks[slot] of every own block, the bits of the
 // block's octants in which the predicate holds for the centre of any cell. The predicate runs on
 // the device: bool(const DevicePosition&), a KOKKOS_LAMBDA that captures plain values. Other bits
-// stay. An example is Sedov::flag_cells in problems/sedov.cpp.
+// are kept. Example: Sedov::flag_cells in problems/sedov.cpp.
 template <class Predicate>
 void flag_where(const Mesh& mesh, int level, const DeviceArray<std::uint64_t>& masks,
                 const Predicate& predicate) {

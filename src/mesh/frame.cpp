@@ -11,15 +11,16 @@ void FrameOptions::declare(ParameterSchema& schema) {
       "frame.angular_velocity", angular_velocity,
       {.unit = "radians per time",
        .meaning = "Angular velocity of the rotating reference frame about an axis parallel to z; "
-                  "velocities are those of the inertial frame, along the rotating axes"});
+                  "gas velocities are inertial velocities projected onto the rotating axes"});
   schema.add("frame.centre", centre,
              {.unit = "length",
-              .meaning = "Position x, y of the rotation axis; empty: centre of the domain"});
+              .meaning = "Position (x, y) of the rotation axis; empty: centre of the domain"});
 }
 
 Frame FrameOptions::frame(const Geometry& geometry) const {
   if (!centre.empty() && centre.size() != 2)
-    throw InputError("frame.centre has {} numbers; expected x and y of the axis", centre.size());
+    throw InputError("frame.centre has {} numbers; expected two, x and y of the axis",
+                     centre.size());
   if (angular_velocity == 0.0) return {};
   Frame frame{.angular_velocity = angular_velocity};
   for (int axis = 0; axis < 2; ++axis) {

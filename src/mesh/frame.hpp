@@ -1,9 +1,8 @@
-// The frame of reference in which the mesh rests: one that turns about an axis along z, or does
-// not.
+// Frame of reference of the mesh: inertial, or rotating about an axis parallel to z.
 //
-// Momenta and energies are those against the stars, along axes that turn with the mesh (the choice
-// of Octo-Tiger, Marcello et al. 2021). Then fluxes through cells that move conserve mass, total
-// energy and angular momentum as they are, and no source but the turning of the axes is left:
+// Momenta and energies are inertial ones, along axes that rotate with the mesh (as in Octo-Tiger,
+// Marcello et al. 2021). Fluxes through moving cells then conserve mass, total energy and angular
+// momentum directly, and the rotation of the axes is the only source term:
 //   d_t rho     + div(rho u)             = 0                 u = v - w x r
 //   d_t (rho v) + div(rho v u + p)       = -w x (rho v)
 //   d_t E       + div(E u + p v)         = 0
@@ -22,13 +21,13 @@ namespace octant::mesh {
 
 class Geometry;
 
-// What kernels need of it. Copied by value.
+// Frame parameters for kernels. Copied by value.
 struct Frame {
-  double angular_velocity = 0.0;  // about z, counter-clockwise; 0: an inertial frame
+  double angular_velocity = 0.0;  // about z, counter-clockwise; 0: inertial frame
   double centre[2] = {0.0, 0.0};  // x and y of the axis
 
   KOKKOS_FORCEINLINE_FUNCTION bool turns() const { return angular_velocity != 0.0; }
-  // The velocity of a place that rests in the frame, along x and y; it has none along z.
+  // Inertial velocity along x and y of a point at rest in the frame; it is zero along z.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V velocity_x(const V& y) const {
     return V(-angular_velocity) * (y - V(centre[1]));
@@ -42,10 +41,10 @@ struct Frame {
 // Section [frame].
 struct FrameOptions {
   double angular_velocity = 0.0;
-  std::vector<double> centre;  // empty: the middle of the domain
+  std::vector<double> centre;  // empty: centre of the domain
 
   void declare(ParameterSchema& schema);
-  // Throws InputError where the domain has boundaries along x or y that cannot turn with it.
+  // Throws InputError if boundaries of the domain along x or y are incompatible with rotation.
   Frame frame(const Geometry& geometry) const;
 };
 

@@ -13,9 +13,10 @@ namespace octant::mesh {
 namespace {
 
 constexpr std::array<char, 3> k_axis_names{'x', 'y', 'z'};
-// Their sixth powers, as products of moments need them, are numbers.
+// Limits of lengths whose sixth powers, used in products of moments, are finite and nonzero.
 constexpr double k_shortest = 1e-50, k_longest = 1e50;
-// Spacings of floating-point numbers in a cell of the base level, and in one of the finest level.
+// Minimum cell size of the base level and of the finest level, in spacings of floating-point
+// numbers.
 constexpr double k_base_spacings = 1e6, k_finest_spacings = 16.0;
 
 }  // namespace
@@ -39,20 +40,21 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
   schema.add("mesh.upper", options.upper,
              {.unit = "length", .meaning = "Upper corner of the domain"});
   for (int axis = 0; axis < 3; ++axis) {
-    schema.add(std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
-               {.meaning = std::string("Boundary conditions on the lower and upper sides along ") +
-                           k_axis_names[axis] +
-                           ": periodic; reflecting (solid wall); inflow (gas state of the "
-                           "problem); open (zero gradient, gas may leave and enter); diode (zero "
-                           "gradient, gas may only leave); outflow (diode with gravity.enabled or "
-                           "hydro.acceleration in a frame that does not rotate, otherwise open)"});
+    schema.add(
+        std::string("mesh.boundary_") + k_axis_names[axis], options.boundary[axis],
+        {.meaning = std::string("Boundary conditions at the lower and upper ") +
+                    k_axis_names[axis] +
+                    " boundaries: periodic; reflecting (solid wall); inflow (gas state set by the "
+                    "problem); open (zero gradient, gas may leave and enter); diode (zero "
+                    "gradient, gas may only leave); outflow (diode in a non-rotating frame with "
+                    "gravity.enabled or hydro.acceleration, otherwise open)"});
   }
 }
 
 namespace {
 
-// Lengths of which floating-point numbers hold neither the cube nor the differences would give
-// masses of 0 or infinity, or cells of other sizes than the given ones.
+// Throws InputError for lengths whose cubes or differences are not representable: they would give
+// zero or infinite masses, or cells of wrong size.
 void require_resolved_lengths(const Geometry& geometry) {
   double longest = 0.0, farthest = 0.0;
   for (int axis = 0; axis < 3; ++axis) {
@@ -69,9 +71,9 @@ void require_resolved_lengths(const Geometry& geometry) {
   const double spacing = farthest * std::numeric_limits<double>::epsilon();
   if (base < k_base_spacings * spacing || finest < k_finest_spacings * spacing)
     throw InputError(
-        "mesh.lower, mesh.upper: the domain reaches to {}, where floating-point numbers are {} "
-        "apart, but its cells have sizes of {} to {}; move the domain nearer to 0, or lower "
-        "mesh.max_level",
+        "mesh.lower, mesh.upper: the domain extends to {}, where floating-point numbers have a "
+        "spacing of {}, but its cell sizes range from {} to {}; move the domain closer to 0, or "
+        "decrease mesh.max_level",
         farthest, spacing, finest, base);
 }
 
@@ -105,11 +107,11 @@ Geometry::Geometry(const MeshOptions& options)
     const auto deepest = static_cast<std::uint64_t>(base_blocks_[axis]) << max_level_;
     if (max_level_ >= 62 || deepest > static_cast<std::uint64_t>(k_key_coordinate_end))
       throw InputError(
-          "mesh.max_level = {}: {} base blocks along {} allow no more than {} bits in all; lower "
-          "mesh.max_level or build with OCTANT_KEY128",
+          "mesh.max_level = {}: with {} base blocks along {}, block keys would have more than {} "
+          "bits; decrease mesh.max_level or build with OCTANT_KEY128",
           max_level_, base_blocks_[axis], k_axis_names[axis], k_key_bits_per_axis);
     if (options.boundary[axis].size() != 2)
-      throw InputError("mesh.boundary_{}: expected two names, [below, above], but found {}",
+      throw InputError("mesh.boundary_{}: expected two names, [lower, upper], but found {}",
                        k_axis_names[axis], options.boundary[axis].size());
     for (int side = 0; side < 2; ++side) {
       Boundary& boundary = boundary_[axis][side] = options.boundary[axis][side];
@@ -118,7 +120,7 @@ Geometry::Geometry(const MeshOptions& options)
     }
     if ((boundary_[axis][0] == Boundary::periodic) != (boundary_[axis][1] == Boundary::periodic))
       throw InputError(
-          "mesh.boundary_{} = [\"{}\", \"{}\"]: expected both sides to be periodic, or neither",
+          "mesh.boundary_{} = [\"{}\", \"{}\"]: either both boundaries or neither must be periodic",
           k_axis_names[axis], name_of(boundary_[axis][0]), name_of(boundary_[axis][1]));
   }
   require_resolved_lengths(*this);
@@ -160,7 +162,7 @@ std::array<Key, 27> Geometry::keys_around(int level, Key block) const {
   std::array<Key, 27> keys;
   for (int n = 0; n < 27; ++n) {
     const Key x = bits[0][n % 3], y = bits[1][n / 3 % 3], z = bits[2][n / 9];
-    keys[n] = x | y | z;  // all bits where one is k_no_key
+    keys[n] = x | y | z;  // k_no_key if any of the three is
   }
   return keys;
 }

@@ -1,7 +1,9 @@
-// Where blocks are: the domain, its levels, and what lies beyond its boundaries.
+// Geometry of the mesh: the domain, its levels and boundaries, and positions of blocks.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "core/named.hpp"
@@ -13,8 +15,8 @@ class ParameterSchema;
 
 namespace octant::mesh {
 
-// Beyond `open` sides the gas is that of the last cell and may enter; through a `diode` it leaves,
-// and none enters. A Geometry has one of these for each side that is given as `outflow`.
+// Boundary conditions. Beyond `open` boundaries gas has the state of the last cell and may enter;
+// `diode` boundaries only let gas leave. A Geometry stores one of these two for each `outflow`.
 enum class Boundary { periodic, outflow, reflecting, inflow, open, diode };
 constexpr auto names_of(Boundary) {
   return std::array{"periodic", "outflow", "reflecting", "inflow", "open", "diode"};
@@ -27,22 +29,22 @@ struct MeshOptions {
   int max_level = 0;
   std::array<double, 3> lower{0.0, 0.0, 0.0};
   std::array<double, 3> upper{1.0, 1.0, 1.0};
-  // Below and above along x, y, z.
+  // Lower and upper boundary along x, y, z.
   static inline const std::vector<Boundary> k_periodic{Boundary::periodic, Boundary::periodic};
   std::array<std::vector<Boundary>, 3> boundary{k_periodic, k_periodic, k_periodic};
-  // Not a parameter: whether `outflow` is a diode, as where forces would draw gas in, or open.
+  // Derived setting: treat `outflow` as a diode, as forces would draw gas in, otherwise as open.
   bool outflow_is_diode = false;
 };
 
 void declare(ParameterSchema& schema, MeshOptions& options);
 
-// The domain as a stack of levels. Level 0 is the base grid; each further level halves the cells.
-// Cells are cubes. A plain value.
+// The domain and its levels. Level 0 is the base grid; each further level halves the cell size.
+// Cells are cubes. Plain value type.
 class Geometry {
  public:
-  // Throws InputError, naming the parameters, where they do not describe a domain: cells that are
-  // not cubes, a base grid that the block size does not divide, a periodic side without its
-  // partner, more levels than keys can address.
+  // Throws InputError, naming the parameters, for invalid domains: cells that are not cubes, a base
+  // grid that is not a multiple of the block size, a periodic boundary opposite a non-periodic one,
+  // more levels than keys can address.
   explicit Geometry(const MeshOptions& options);
 
   int block_size() const { return block_size_; }       // N
@@ -61,11 +63,12 @@ class Geometry {
   // Lower corner of a block.
   std::array<double, 3> origin(int level, const BlockCoordinates& block) const;
 
-  // The keys of the 27 positions around a block, [z][y][x] with the block itself in the middle;
-  // k_no_key beyond boundaries.
+  // Keys of the 27 positions around a block, [z][y][x] with the block itself in the middle;
+  // k_no_key beyond non-periodic boundaries.
   std::array<Key, 27> keys_around(int level, Key block) const;
 
-  // Wraps periodic axes into the domain. True if the block then lies inside.
+  // Wraps coordinates along periodic axes into the domain. Returns true if the block then lies
+  // inside.
   bool wrap(int level, BlockCoordinates& block) const;
 
  private:
@@ -74,6 +77,35 @@ class Geometry {
   std::array<int, 3> base_blocks_;
   std::array<double, 3> lower_, upper_;
   std::array<std::array<Boundary, 2>, 3> boundary_;
+};
+
+// Mapping between blocks and cubes of cells of another size, such as the patches of tiles and of
+// multigrid.
+//
+// A cube joins the blocks under one ancestor or is a part of one block; both sizes are powers of
+// two. The key of a cube encodes its coordinates in cubes. Plain value type.
+class Cubes {
+ public:
+  Cubes(int block_side, int cube_side)
+      : shift_(std::countr_zero(static_cast<unsigned>(cube_side)) -
+               std::countr_zero(static_cast<unsigned>(block_side))) {}
+
+  int blocks_across() const { return 1 << std::max(shift_, 0); }  // along an edge of a cube
+  int blocks_in_cube() const { return 1 << 3 * std::max(shift_, 0); }
+  int cubes_in_block() const { return 1 << 3 * std::max(-shift_, 0); }
+
+  // Key of the cube that contains a block, or that is part n of a block.
+  Key key_of(Key block, int n = 0) const {
+    return shift_ >= 0 ? block >> 3 * shift_ : (block << -3 * shift_) + static_cast<Key>(n);
+  }
+  // Position of a block in its cube, in blocks; position of part n of a block in it, in cubes.
+  BlockCoordinates place_in_cube(Key block) const {
+    return morton_decode(block & static_cast<Key>(blocks_in_cube() - 1));
+  }
+  static BlockCoordinates place_in_block(int n) { return morton_decode(static_cast<Key>(n)); }
+
+ private:
+  int shift_;  // log2 of blocks per cube edge; negative if cubes are smaller than blocks
 };
 
 }  // namespace octant::mesh

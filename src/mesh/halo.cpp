@@ -1,14 +1,13 @@
 #include "mesh/halo.hpp"
 
 #include "comm/route.hpp"
-#include "mesh/needs.hpp"
-#include "mesh/tiling.hpp"
+#include "mesh/ghost_plan.hpp"
 
 namespace octant::mesh {
 
 namespace {
 
-// Asks a block's owner for a part of it.
+// Request for a part of a block, sent to its owner.
 struct Request {
   std::int16_t level;
   bool beneath;  // the finer level interpolates from it
@@ -16,16 +15,16 @@ struct Request {
   Key key;
 };
 
-void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
+void write_boundary_tasks(const GhostPlan& needs, LevelHalo& halo) {
   halo.halo_boundaries.clear();
   halo.scratch_boundaries.clear();
   halo.inflow_boxes.clear();
   halo.inflow_cells = 0;
   for (const int n : needs.mirrored()) {
-    const Need& need = needs.need_number(n);
+    const GhostSource& need = needs.source_number(n);
     BoundaryTask task = needs.mirror(n);
-    task.target = needs.box_of(reference_to_need(n));
-    task.source = task.inflow < 0 ? needs.box_of(task.source) : k_nowhere;
+    task.target = needs.box_of(reference_to_source(n));
+    task.source = task.inflow < 0 ? needs.box_of(task.source) : k_none;
     if (task.inflow >= 0) {
       task.inflow_cell = halo.inflow_cells;
       halo.inflow_boxes.push_back({task.inflow, need.position, task.region, task.inflow_cell});
@@ -37,15 +36,15 @@ void write_boundary_tasks(const LevelNeeds& needs, LevelHalo& halo) {
   halo.scratch_boundaries.upload();
 }
 
-void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarser, int block_size,
+void write_interpolation_tasks(const GhostPlan& needs, const GhostPlan& coarser, int block_size,
                                LevelHalo& halo) {
   halo.interpolations.clear();
   halo.interpolations.resize(needs.interpolated().size());
   InterpolationTask* next = halo.interpolations.write(0, halo.interpolations.size());
   for (const int n : needs.interpolated()) {
-    const Need& need = needs.need_number(n);
+    const GhostSource& need = needs.source_number(n);
     InterpolationTask& task = *next++;
-    task.target = needs.box_of(reference_to_need(n));
+    task.target = needs.box_of(reference_to_source(n));
     task.fine = need.region.begin;
     for (int s = 0; s < 7; ++s) task.source[s] = coarser.box_of(need.coarse[s]);
     for (int d = 0; d < 3; ++d) {
@@ -57,7 +56,7 @@ void write_interpolation_tasks(const LevelNeeds& needs, const LevelNeeds& coarse
   halo.interpolations.upload();
 }
 
-// The partners of an exchange, and how many cells go to them and come from them.
+// Partners of an exchange, with the numbers of cells to send and to receive.
 struct Segments {
   std::vector<Segment> sends, receives;
 };
@@ -65,19 +64,19 @@ struct LevelSegments {
   Segments whole, beneath;
 };
 
-// What other ranks send, in the order of its boxes.
-void list_arrivals(const LevelNeeds& needs, int variables, LevelHalo& halo,
+// Lists the cells received from other ranks, in the order of the halo's boxes.
+void list_arrivals(const GhostPlan& needs, int variables, LevelHalo& halo,
                    LevelSegments& segments) {
   std::int64_t cells_beneath = 0;
   halo.unpacks.clear();
   for (const int n : needs.remote()) {
-    const Need& need = needs.need_number(n);
+    const GhostSource& need = needs.source_number(n);
     const std::int64_t cells = need.region.volume();
     count_items(segments.whole.receives, need.owner, cells);
-    if (!need.beneath) continue;
+    if (!need.feeds_finer_level) continue;
     count_items(segments.beneath.receives, need.owner, cells);
     halo.unpacks.push_back(
-        {needs.box_of(reference_to_need(n)), need.region, cells_beneath * variables});
+        {needs.box_of(reference_to_source(n)), need.region, cells_beneath * variables});
     cells_beneath += cells;
   }
   halo.unpacks.upload();
@@ -88,11 +87,11 @@ void clear(HaloMessages& messages) {
   messages.sent_cells = 0;
 }
 
-void add_departure(int slot, const Region& region, int variables, int asker, HaloMessages& messages,
-                   Segments& segments) {
+void add_departure(int slot, const Region& region, int variables, int requester,
+                   HaloMessages& messages, Segments& segments) {
   messages.packs.push_back({slot, region, messages.sent_cells * variables});
   messages.sent_cells += region.volume();
-  count_items(segments.sends, asker, region.volume());
+  count_items(segments.sends, requester, region.volume());
 }
 
 void set_plan(const Communicator& communicator, Segments& segments, HaloMessages& messages) {
@@ -107,7 +106,7 @@ struct Halos::Level {
   Level(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level)
       : needs(tree, layout, ghosts, level), tiling(tree, level) {}
 
-  LevelNeeds needs;
+  GhostPlan needs;
   Tiling tiling;
   LevelHalo halo;
 };
@@ -123,7 +122,7 @@ Halos::Halos(Halos&&) noexcept = default;
 const LevelHalo& Halos::operator[](int level) const { return levels_[level].halo; }
 
 int Halos::box_across(int level, int slot, int face) const {
-  const LevelNeeds& needs = levels_[level].needs;
+  const GhostPlan& needs = levels_[level].needs;
   return needs.box_of(needs.around(slot)[k_face_neighbours[face]]);
 }
 
@@ -143,7 +142,7 @@ void Halos::follow(const std::vector<FluxRequests>& requests) {
   agree_on_messages();
 }
 
-// Sends the requests of all levels to the owners, who turn them into packing tasks and plans.
+// Sends the requests of all levels to the owners, which build packing tasks and exchange plans.
 void Halos::agree_on_messages() {
   std::vector<Request> requests;
   std::vector<int> owners;
@@ -154,9 +153,9 @@ void Halos::agree_on_messages() {
     clear(halo.beneath);
     list_arrivals(needs, layout_.variables, halo, segments[l]);
     for (const int n : needs.remote()) {
-      const Need& need = needs.need_number(n);
-      requests.push_back(
-          {static_cast<std::int16_t>(l), need.beneath, need.region, morton_encode(need.position)});
+      const GhostSource& need = needs.source_number(n);
+      requests.push_back({static_cast<std::int16_t>(l), need.feeds_finer_level, need.region,
+                          morton_encode(need.position)});
       owners.push_back(need.owner);
     }
   }
@@ -164,10 +163,10 @@ void Halos::agree_on_messages() {
   for (std::size_t n = 0; n < asked.items.size(); ++n) {
     const auto& [l, beneath, region, key] = asked.items[n];
     LevelHalo& halo = levels_[l].halo;
-    const int slot = tree_.level(l).find(key)->slot, asker = asked.sources[n];
-    add_departure(slot, region, layout_.variables, asker, halo.whole, segments[l].whole);
+    const int slot = tree_.level(l).find(key)->slot, requester = asked.sources[n];
+    add_departure(slot, region, layout_.variables, requester, halo.whole, segments[l].whole);
     if (beneath)
-      add_departure(slot, region, layout_.variables, asker, halo.beneath, segments[l].beneath);
+      add_departure(slot, region, layout_.variables, requester, halo.beneath, segments[l].beneath);
   }
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     set_plan(tree_.communicator(), segments[l].whole, levels_[l].halo.whole);

@@ -1,11 +1,10 @@
-// Ghost data of one level: which cells outside a rank's own blocks are needed, and where they come
-// from.
+// Ghost data of one level: the cells needed outside a rank's own blocks, and their sources.
 //
-// A needed block position that is not an own block is one of four things: another rank's block,
-// cells beyond a physical boundary, cells interpolated from the coarser level, or the mirror image
-// of any of these. Each gets a box, in the halo (kept with its state) or, if interpolation is
-// involved, in the scratch that all levels share and that lives for one sweep. A ghost value is a
-// function of level, cell and time alone, never of the block or rank that asks for it.
+// A block position that is not an own block is a block of another rank, a position beyond a
+// physical boundary, an interpolation from the coarser level, or a mirror image of one of these.
+// Each gets a box, in the halo (stored with the state) or, if interpolation is involved, in scratch
+// memory that all levels share and that lasts for one sweep. A ghost value is a function of level,
+// cell and time alone, never of the block or rank that reads it.
 #pragma once
 
 #include <array>
@@ -17,7 +16,7 @@
 #include "comm/exchange_plan.hpp"
 #include "mesh/device.hpp"
 #include "mesh/fields.hpp"
-#include "mesh/ghost_shape.hpp"
+#include "mesh/tiles.hpp"
 #include "mesh/tree.hpp"
 
 namespace octant::mesh {
@@ -30,18 +29,18 @@ struct Region {
   constexpr std::int64_t volume() const {
     return std::int64_t{end[0] - begin[0]} * (end[1] - begin[1]) * (end[2] - begin[2]);
   }
-  // Of a cell of it, in the order [k][j][i].
+  // Index of a cell of the region, in the order [k][j][i].
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t index(int i, int j, int k) const {
     return (std::int64_t{k - begin[2]} * (end[1] - begin[1]) + j - begin[1]) * (end[0] - begin[0]) +
            i - begin[0];
   }
-  // And the other way round.
+  // Cell with a given index.
   std::array<int, 3> cell(std::int64_t index) const {
     const int ni = end[0] - begin[0], nj = end[1] - begin[1];
     return {begin[0] + static_cast<int>(index % ni), begin[1] + static_cast<int>(index / ni % nj),
             begin[2] + static_cast<int>(index / ni / nj)};
   }
-  void merge(const Region& other);  // becomes the bounding box of both
+  void merge(const Region& other);  // sets this to the bounding box of both
   bool operator==(const Region&) const = default;
 };
 
@@ -52,20 +51,19 @@ struct PackTask {
   std::int64_t destination;  // in doubles
 };
 
-// Fills a box beyond a boundary from the box that mirrors (or continues) into it. Along each axis
-// the source cell of ghost cell i is `offset + sign * i`, or `offset` alone where sign is 0
-// (outflow).
+// Fills a box beyond a boundary from a mirrored or extrapolated box. Along each axis the source
+// cell of ghost cell i is `offset + sign * i`, or `offset` alone if sign is 0 (outflow).
 struct BoundaryTask {
   std::int32_t target, source;
   Region region;
   std::array<std::int16_t, 3> offset, sign;
-  std::int32_t flipped;  // bit d: the component along axis d of every vector changes its sign
-  std::int32_t inflow;   // -1, or 2 * axis + side: what enters there, no source
-  std::int64_t inflow_cell = 0;  // where the values of the region begin, in cells: see InflowBox
+  std::int32_t flipped;          // bit d: vector components along axis d change sign
+  std::int32_t inflow;           // -1, or 2 * axis + side of an inflow boundary (no source)
+  std::int64_t inflow_cell = 0;  // offset of the region's values, in cells: see InflowBox
 };
 
-// A region of a block beyond an inflow boundary. Its values lie [variable][k][j][i] from
-// first * variables on among those of the level.
+// Region of a block beyond an inflow boundary. Its values, [variable][k][j][i], begin at offset
+// first * variables among those of the level.
 struct InflowBox {
   int boundary;  // 2 * axis + side
   BlockCoordinates block;
@@ -73,24 +71,24 @@ struct InflowBox {
   std::int64_t first;
 };
 
-// Interpolates cells of a fine box from the coarse block beneath them and its six face neighbours.
+// Interpolates cells of a fine box from the coarse block beneath it and its six face neighbours.
 struct InterpolationTask {
   std::int32_t target;                 // fine box
   std::array<std::int32_t, 7> source;  // coarse boxes: the block, then below and above in x, y, z
-  std::array<std::int16_t, 3> first, cells;  // coarse cells: the first one and how many
-  std::array<std::int16_t, 3> fine;          // the fine cell in the lower corner of `first`
+  std::array<std::int16_t, 3> first, cells;  // coarse cells: first one and number
+  std::array<std::int16_t, 3> fine;          // fine cell in the lower corner of `first`
 };
 
-// Boxes of cells that travel together.
+// Boxes of cells that are exchanged together.
 struct HaloMessages {
   DeviceTable<PackTask> packs{"pack tasks"};
   std::int64_t sent_cells = 0;
   std::unique_ptr<ExchangePlan> plan;
 };
 
-// Everything that moves ghost data of one level.
+// Tables and buffers for the exchange of ghost data of one level.
 struct LevelHalo {
-  TileSet tiles;  // interior tiles first: those that need no other rank's data
+  TileSet tiles;  // interior tiles first: those that need no remote data
   int interior_tiles = 0;
   // Slots of the own blocks that tile t updates, in full or in part: tile_slots[n] for n from
   // tile_slot_begin[t] to tile_slot_begin[t + 1].
@@ -101,39 +99,39 @@ struct LevelHalo {
   DeviceTable<FluxRequest> tile_requests{"flux requests"};
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
-  std::int64_t received_cells = 0;  // their boxes lie at the start of the halo, as they come
+  std::int64_t received_cells = 0;  // their boxes begin the halo, in the order of messages
   HaloMessages whole;
-  HaloMessages beneath;  // those alone that the finer level interpolates from
-  DeviceTable<PackTask> unpacks{"unpack tasks"};  // of these
+  HaloMessages beneath;  // only cells that the finer level interpolates from
+  DeviceTable<PackTask> unpacks{"unpack tasks"};  // for `beneath`
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
       scratch_boundaries{"scratch boundary tasks"};
   DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};
   std::vector<InflowBox> inflow_boxes;
-  std::int64_t inflow_cells = 0;  // of all of them
+  std::int64_t inflow_cells = 0;  // in all inflow boxes
 };
 
-// The flux requests of a level's own blocks, in cells of the block (see FluxRequest).
+// Flux requests of a level's own blocks, in cells of the block (see FluxRequest).
 struct FluxRequests {
-  std::function<void(int slot, std::vector<FluxRequest>& requests)> append;  // those of a slot
-  std::vector<int> changed;  // slots that have others than the last time, in any order
+  std::function<void(int slot, std::vector<FluxRequest>& requests)> append;  // for one slot
+  std::vector<int> changed;  // slots whose requests changed, in any order
 };
 
-// The halos of all levels. They follow the tree: tables near changed blocks are written anew, the
-// others are kept, so that the first time, when all blocks are new, is a time like any other.
+// Halos of all levels. Updates rewrite the tables near changed blocks and keep the others; the
+// first call is an update in which all blocks are new.
 class Halos {
  public:
-  // `ghosts` are the cells that a sweep reads; `patch` the side of a tile, or 0 to choose it for
+  // `ghosts` are the cells that a sweep reads; `patch` is the side of a tile, or 0 to choose it for
   // each level. The tree must outlive the halos.
   Halos(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int patch);
   ~Halos();
   Halos(Halos&&) noexcept;
 
-  // Takes up the tree's changes since the last time, and those of flux requests, by level.
+  // Applies the changes of the tree and of the flux requests, by level, since the last call.
   // Collective.
   void follow(const std::vector<FluxRequests>& requests);
 
   const LevelHalo& operator[](int level) const;
-  // The box of what lies across a face of an own block: below and above in x, y, z.
+  // Box across a face of an own block: below and above in x, y, z.
   int box_across(int level, int slot, int face) const;
 
  private:

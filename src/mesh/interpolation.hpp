@@ -1,19 +1,19 @@
-// Interpolation from coarse to fine cells: ghost cells at level jumps, and the cells of new blocks.
+// Prolongation from coarse to fine cells: ghost cells at coarse-fine boundaries, and new blocks.
 #pragma once
 
-#include "core/pack.hpp"
-#include "core/teams.hpp"
-#include "core/unroll.hpp"
+#include "core/compiler.hpp"
+#include "core/observer.hpp"
+#include "core/simd.hpp"
 #include "mesh/halo.hpp"
-#include "mesh/task_teams.hpp"
+#include "mesh/launch.hpp"
 
 namespace octant::mesh {
 
-// Most variables that a state may have.
+// Maximum number of variables of a state.
 inline constexpr int k_max_variables = 32;
 
-// A coarse level at one or two times: the state is (1 - theta) * earlier + theta * later. With
-// theta 0 only `earlier` is read.
+// State of a coarse level at one or two times: (1 - theta) * earlier + theta * later. With theta 0
+// only `earlier` is read.
 struct CoarseState {
   FieldPointers earlier, later;
   double theta = 0.0;
@@ -27,8 +27,8 @@ struct FineTarget {
   DeviceArray<const CellBox> boxes;
 };
 
-// How values are interpolated. The mesh knows conserved fields only; physics that must keep derived
-// values admissible (a positive pressure, say) supplies a Limit.
+// Interface of interpolation schemes. The mesh handles conserved fields only; physics that must
+// keep derived values admissible (a positive pressure, say) supplies a Limit.
 class Interpolation {
  public:
   virtual ~Interpolation() = default;
@@ -37,24 +37,24 @@ class Interpolation {
                            int variables) const = 0;
 };
 
-// The slope of three equidistant values that creates no new extremum (minmod).
+// Minmod slope of three equidistant values; creates no new extremum.
 KOKKOS_FORCEINLINE_FUNCTION double minmod(double left, double right) {
   const double low = left < right ? left : right, high = left < right ? right : left;
   return (low > 0.0 ? low : 0.0) + (high < 0.0 ? high : 0.0);
 }
 
-// One variable of a coarse cell: its value, and its limited slopes along the axes.
+// One variable of a coarse cell: value and limited slopes along the axes.
 struct LinearValue {
   double value, slope[3];
 
-  // In a child, with this share of the slopes: a quarter, or less where they are limited.
+  // Value in a child, with slopes scaled by `share`: a quarter, or less if they are limited.
   KOKKOS_FORCEINLINE_FUNCTION double in_child(int octant, double share) const {
     const double x = share * slope[0], y = share * slope[1], z = share * slope[2];
     return ((value + (octant & 1 ? x : -x)) + (octant & 2 ? y : -y)) + (octant & 4 ? z : -z);
   }
 };
 
-// The first variables of one.
+// The first `count` variables of a coarse cell.
 template <int count>
 struct CoarseCell {
   Kokkos::Array<LinearValue, count> variables;
@@ -63,7 +63,7 @@ struct CoarseCell {
   KOKKOS_FORCEINLINE_FUNCTION const LinearValue& operator[](int n) const { return variables[n]; }
 };
 
-// Leaves every interpolated state as it is.
+// Limit that changes no interpolated state.
 struct NoLimit {
   static constexpr int variables = 0;
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const CoarseCell<variables>&) const { return 1.0; }
@@ -71,9 +71,9 @@ struct NoLimit {
 
 // Conservative linear interpolation: the eight children of a coarse cell get its value plus or
 // minus a quarter of its minmod slopes along each axis, so that their mean is the coarse value.
-// `Limit` is told the first Limit::variables of a cell, and returns the factor, 0 to 1, by which
-// the slopes of all are scaled; it must be a pure function, so that every rank interpolates the
-// same bits.
+// `Limit` takes the first Limit::variables of a cell and returns the factor, 0 to 1, that scales
+// the slopes of all variables. It must be a pure function, so that results are bitwise equal on all
+// ranks.
 template <class Limit>
 class LimitedLinear final : public Interpolation {
  public:
@@ -88,15 +88,17 @@ class LimitedLinear final : public Interpolation {
 
 namespace detail {
 
-// Where the values of one coarse cell and of its six face neighbours lie: variable n of neighbour p
+// Addresses of the values of one coarse cell and its six face neighbours: variable n of neighbour p
 // is at offset[p] + n * stride[p] of its buffer, at both times.
 struct CoarseStencil {
   const double *earlier[7], *later[7];
   std::int64_t stride[7];
+  double theta;
 
-  // `c` is the cell in the block beneath; its neighbours may lie in the blocks beside that.
+  // `c` is the cell in the central coarse block; its neighbours may lie in adjacent blocks.
   KOKKOS_FORCEINLINE_FUNCTION CoarseStencil(const CoarseState& coarse,
-                                            const InterpolationTask& task, const int (&c)[3]) {
+                                            const InterpolationTask& task, const int (&c)[3])
+      : theta(coarse.theta) {
     place(coarse, task.source[0], c, 0);
     for (int axis = 0; axis < 3; ++axis)
       for (int side = 0; side < 2; ++side) {
@@ -108,7 +110,7 @@ struct CoarseStencil {
       }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION double value(int p, int n, double theta) const {
+  KOKKOS_FORCEINLINE_FUNCTION double value(int p, int n) const {
     const double then = earlier[p][n * stride[p]];
     return theta == 0.0 ? then : (1.0 - theta) * then + theta * later[p][n * stride[p]];
   }
@@ -124,23 +126,57 @@ struct CoarseStencil {
   }
 };
 
-KOKKOS_FORCEINLINE_FUNCTION LinearValue read_variable(const CoarseStencil& stencil, int n,
-                                                      double theta) {
-  LinearValue of{stencil.value(0, n, theta), {}};
+KOKKOS_FORCEINLINE_FUNCTION LinearValue read_variable(const CoarseStencil& stencil, int n) {
+  LinearValue of{stencil.value(0, n), {}};
   for (int axis = 0; axis < 3; ++axis)
-    of.slope[axis] = minmod(of.value - stencil.value(1 + 2 * axis, n, theta),
-                            stencil.value(2 + 2 * axis, n, theta) - of.value);
+    of.slope[axis] = minmod(of.value - stencil.value(1 + 2 * axis, n),
+                            stencil.value(2 + 2 * axis, n) - of.value);
   return of;
 }
 
-// Few enough for a thread's registers on a GPU.
+// Reads few variables, so that they fit into a thread's registers on a GPU.
 template <int variables>
-KOKKOS_FORCEINLINE_FUNCTION CoarseCell<variables> read_cell(const CoarseStencil& stencil,
-                                                            double theta) {
+KOKKOS_FORCEINLINE_FUNCTION CoarseCell<variables> read_cell(const CoarseStencil& stencil) {
   CoarseCell<variables> cell;
   OCTANT_UNROLL(8)
-  for (int n = 0; n < variables; ++n) cell[n] = read_variable(stencil, n, theta);
+  for (int n = 0; n < variables; ++n) cell[n] = read_variable(stencil, n);
   return cell;
+}
+
+// The eight children of a coarse cell in memory.
+struct Children {
+  double* first;
+  std::int64_t stride_j, stride_k, stride_variable;
+
+  KOKKOS_FORCEINLINE_FUNCTION double& operator()(int octant, int n) const {
+    return first[(octant & 1) + (octant >> 1 & 1) * stride_j + (octant >> 2) * stride_k +
+                 n * stride_variable];
+  }
+  // Writes a variable, with slopes scaled by `share`.
+  KOKKOS_FORCEINLINE_FUNCTION void write(int n, const LinearValue& of, double share) const {
+    for (int octant = 0; octant < 8; ++octant) (*this)(octant, n) = of.in_child(octant, share);
+  }
+};
+
+// Calls body(stencil, children) for the coarse cells of the tasks.
+template <class Body>
+void for_coarse_cells(const DeviceArray<const InterpolationTask>& tasks, const CoarseState& coarse,
+                      const FineTarget& fine, const Body& body) {
+  for_tasks(
+      "interpolate", tasks.extent(0), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
+        const InterpolationTask& task = tasks(team.league_rank());
+        const CellBox target = fine.boxes(task.target);
+        double* const to = fine.buffer[target.buffer];
+        const int ni = task.cells[0], nj = task.cells[1], nk = task.cells[2];
+        in_team(team, ni * nj * nk, [&](int index) {
+          const int i = index % ni, j = index / ni % nj, k = index / (ni * nj);
+          const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
+          const std::int64_t corner =
+              target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j, task.fine[2] + 2 * k);
+          body(CoarseStencil(coarse, task, c),
+               Children{to + corner, target.stride_j, target.stride_k, target.stride_variable});
+        });
+      });
 }
 
 }  // namespace detail
@@ -150,34 +186,32 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
                                        const CoarseState& coarse, const FineTarget& fine,
                                        int variables) const {
   const Limit limit = limit_;
-  const auto count = static_cast<int>(tasks.extent(0));
-  if (count == 0) return;
-  Kokkos::parallel_for(
-      "interpolate", TaskTeams(count, team_threads()), KOKKOS_LAMBDA(const TaskTeam& team) {
-        const InterpolationTask& task = tasks(team.league_rank());
-        const CellBox target = fine.boxes(task.target);
-        double* to = fine.buffer[target.buffer];
-        const int ni = task.cells[0], nj = task.cells[1], nk = task.cells[2];
-        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, ni * nj * nk), [&](int cell_index) {
-          const int i = cell_index % ni, j = cell_index / ni % nj, k = cell_index / (ni * nj);
-          const int c[3] = {task.first[0] + i, task.first[1] + j, task.first[2] + k};
-          const detail::CoarseStencil stencil(coarse, task, c);
-          const auto limiting = detail::read_cell<Limit::variables>(stencil, coarse.theta);
-          const double share = 0.25 * limit(limiting);
-          const std::int64_t corner =
-              target.offset(task.fine[0] + 2 * i, task.fine[1] + 2 * j, task.fine[2] + 2 * k);
-          const auto write = [&](int n, const LinearValue& of) OCTANT_INLINE_LAMBDA {
-            double* child = to + corner + static_cast<std::int64_t>(n) * target.stride_variable;
-            for (int o = 0; o < 8; ++o)
-              child[(o & 1) + (o >> 1 & 1) * target.stride_j +
-                    static_cast<std::int64_t>(o >> 2) * target.stride_k] = of.in_child(o, share);
-          };
-          OCTANT_UNROLL(8)
-          for (int n = 0; n < Limit::variables; ++n) write(n, limiting[n]);
-          for (int n = Limit::variables; n < variables; ++n)
-            write(n, detail::read_variable(stencil, n, coarse.theta));
-        });
+  detail::for_coarse_cells(
+      tasks, coarse, fine,
+      KOKKOS_LAMBDA(const detail::CoarseStencil& stencil, const detail::Children& children) {
+        const auto limiting = detail::read_cell<Limit::variables>(stencil);
+        const double share = 0.25 * limit(limiting);
+        OCTANT_UNROLL(8)
+        for (int n = 0; n < Limit::variables; ++n) children.write(n, limiting[n], share);
+        for (int n = Limit::variables; n < variables; ++n)
+          children.write(n, detail::read_variable(stencil, n), share);
       });
+}
+
+// Records the work of interpolations for profiling, before they run; `tasks` is read on the host.
+// `blends`: interpolation between two times. Per variable, one value is read (two if blended) and
+// eight are written. A slope takes 3 operations and its scaling 1, a child 3, and a blend 3, for
+// the cell and each of its six neighbours. The cost of limits is not counted.
+template <class Tasks>
+void announce_interpolation(const Tasks& tasks, int variables, bool blends) {
+  if (!kernel_work_callback) return;
+  std::int64_t cells = 0;
+  for (std::size_t n = 0; n < tasks.size(); ++n) {
+    const auto& [ni, nj, nk] = tasks[n].cells;
+    cells += std::int64_t{ni} * nj * nk;
+  }
+  record_kernel_work("interpolate", cells,
+                     {variables * (blends ? 80.0 : 72.0), variables * (blends ? 57.0 : 36.0)});
 }
 
 }  // namespace octant::mesh

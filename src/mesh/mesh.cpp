@@ -6,7 +6,7 @@
 
 #include "core/error.hpp"
 #include "mesh/device.hpp"
-#include "mesh/interpolation_work.hpp"
+#include "mesh/interpolation.hpp"
 
 namespace octant::mesh {
 
@@ -15,17 +15,17 @@ namespace {
 void check_setup(const Geometry& geometry, const FieldSetup& setup) {
   if (setup.ghosts.reach > geometry.block_size())
     throw InputError(
-        "mesh.block_size = {}: the hydrodynamics has {} ghost cells; use larger blocks or a "
-        "shorter stencil (hydro.reconstruction = \"plm\")",
+        "mesh.block_size = {}: the hydrodynamics scheme requires {} ghost cells; use larger blocks "
+        "or a shorter stencil (hydro.reconstruction = \"plm\")",
         geometry.block_size(), setup.ghosts.reach);
   if (setup.variables.size() > static_cast<std::size_t>(k_max_variables))
-    throw InputError("{} variables per cell; at most {} are possible", setup.variables.size(),
-                     k_max_variables);
+    throw InputError("{} variables per cell are required; at most {} are supported",
+                     setup.variables.size(), k_max_variables);
 }
 
-VectorAxes upload_vector_axes(const std::vector<Variable>& variables) {
+VectorAxes upload_vector_axes(const std::vector<FieldInfo>& variables) {
   std::vector<std::int32_t> axes;
-  for (const Variable& variable : variables) axes.push_back(variable.vector_axis);
+  for (const FieldInfo& variable : variables) axes.push_back(variable.vector_axis);
   return to_device("vector axes", axes);
 }
 
@@ -61,7 +61,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
                       std::countr_zero(static_cast<unsigned>(layout_.block_size)),
                       geometry.cell_size(l),
                       false});
-    if (l > 0) jumps_[l] = std::make_unique<LevelJump>(*tree_, l, layout_);
+    if (l > 0) jumps_[l] = std::make_unique<CoarseFineBoundary>(*tree_, l, layout_);
     ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l, Buffers::of_device);
     refresh_exchangers_.emplace_back("coarse ghosts", communicator, comm_options, l,
                                      Buffers::of_device);
@@ -86,7 +86,7 @@ void Mesh::rebuild() {
   build_tables();
 }
 
-// Of a tree that has been discovered.
+// Builds all tables after Tree::discover().
 void Mesh::build_tables() {
   const int levels = tree_->max_level() + 1;
   const auto counts = tree_->global_counts();
@@ -96,7 +96,7 @@ void Mesh::build_tables() {
   for (int l = 0; l < levels; ++l) update_cells(l);
   for (auto* group :
        {&ghost_exchangers_, &refresh_exchangers_, &octant_exchangers_, &face_exchangers_})
-    for (Exchanger& exchanger : *group) exchanger.drain();
+    for (Exchanger& exchanger : *group) exchanger.wait_sends();
   update_jumps();
   std::vector<FluxRequests> requests;
   for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
@@ -115,6 +115,7 @@ void Mesh::build_tables() {
     inflow.states.clear();
   }
   tree_->clear_changes();
+  for (const auto& follow : followers_) follow();
 }
 
 void Mesh::update_jumps() {
@@ -132,7 +133,7 @@ void Mesh::update_jumps() {
   }
 }
 
-// Those towards the coarser level, the finer one, and the outside.
+// Appends the requests of fluxes to the coarser level, to the finer level, and out of the domain.
 void Mesh::append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const {
   if (level > 0) jumps_[level]->append_fine_requests(slot, requests);
   if (level < tree_->max_level()) jumps_[level + 1]->append_coarse_requests(slot, requests);
@@ -205,7 +206,7 @@ CellRange Mesh::cells(int level, std::span<const int> slots) const {
   return range;
 }
 
-// What lies beyond the last box may be loaded, and must be finite and positive as all else.
+// The margins around the boxes may be loaded, so they must hold finite and positive values.
 void Mesh::take_scratch() {
   if (scratch_.size() > 0) return;
   scratch_ = pool_.allocate("scratch", scratch_doubles_ + 2 * k_margin);
@@ -231,7 +232,7 @@ void Mesh::set_inflow_time(int level, double time) {
   inflow.time = time;
 }
 
-// Centres are counted from the domain's corner: they have the same bits in blocks of any size.
+// Centres are counted from the corner of the domain, so that they do not depend on the block size.
 Inflow::States Mesh::inflow_states(int level, const InflowBox& box) const {
   const std::array<double, 3> lower = geometry().lower();
   const double N = layout_.block_size, dx = geometry().cell_size(level);
@@ -254,12 +255,12 @@ void Mesh::evaluate_inflow(int level) {
   const auto values = Kokkos::create_mirror_view(Kokkos::HostSpace{}, inflow.values);
   for (std::size_t n = 0; n < inflow.states.size(); ++n)
     inflow.states[n](inflow.time, values.data() + halo.inflow_boxes[n].first * layout_.variables);
-  copy_to_device(Cargo::numbers, inflow.values, values);
+  copy_to_device(TransferKind::numbers, inflow.values, values);
   inflow.known = true;
   if (!inflow_.moves) inflow.states.clear();
 }
 
-// Packs cells of a level's state and sends them.
+// Packs cells of a level's state and starts the exchange.
 void Mesh::start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                           Exchanger& exchanger, double* received) {
   double* message = buffers.take_free(exchanger);
@@ -314,7 +315,7 @@ void Mesh::start_ghosts(int level, int state, double theta,
 
 void Mesh::finish_ghosts(int level, int state) {
   ghost_exchangers_[level].finish_receives();
-  // Those that mirror received cells come out right only now.
+  // Mirrors of received cells can be filled only now.
   if (halos_[level].received_cells > 0)
     fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
 }
@@ -330,7 +331,7 @@ void Mesh::refresh_halo(int level, int state) {
   Refresh& refresh = refreshes_[level];
   refresh.state = state;
   const std::int64_t doubles = beneath.plan->items_received() * layout_.variables;
-  // Memory that is new each time costs more than what is copied to it.
+  // The buffer is kept, since new memory would cost more than the copy itself.
   if (static_cast<std::int64_t>(refresh.received.size()) < doubles)
     refresh.received = uninitialised<double>("received coarse ghosts", doubles + doubles / 4);
   start_messages(level, state, beneath, refresh_buffers_[level], refresh_exchangers_[level],
@@ -349,16 +350,16 @@ void Mesh::finish_refresh(int level) {
 }
 
 void Mesh::clear_registers(int fine_level) {
-  face_exchangers_[fine_level].drain();
+  face_exchangers_[fine_level].wait_sends();
   jumps_[fine_level]->clear_registers(registers_[fine_level], registers_[fine_level - 1]);
 }
 
-// Fluxes and means change different coarse cells.
+// Refluxing and restriction change different coarse cells, so that both exchanges can overlap.
 void Mesh::synchronise(int fine_level, const FaceFlow& flow) {
-  LevelJump& jump = *jumps_[fine_level];
+  CoarseFineBoundary& jump = *jumps_[fine_level];
   Exchanger &fluxes = face_exchangers_[fine_level], &octants = octant_exchangers_[fine_level];
-  const LevelJump::Registers registers{registers_[fine_level].data(),
-                                       registers_[fine_level - 1].data()};
+  const CoarseFineBoundary::Registers registers{registers_[fine_level].data(),
+                                                registers_[fine_level - 1].data()};
   const double* children = fields_[fine_level].blocks(LevelFields::k_now);
   double* parents = fields_[fine_level - 1].blocks(LevelFields::k_now);
   jump.send_fluxes(registers, fluxes);

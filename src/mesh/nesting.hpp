@@ -1,24 +1,28 @@
-// How far around refined octants their own level must reach. A tool of the mesh.
+// Nesting of levels: the required width of a level around refined octants, the planning of a
+// refinement with proper nesting, and the check of an octree read from a file.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
+
+#include "mesh/mesh.hpp"
 
 namespace octant::mesh {
 
-// All level l-1 cells within this many cells of a level-l block exist, so that its ghosts (an even
-// number of cells) can be interpolated with slopes.
+// Nesting distance: level l-1 must have all cells within this many cells of a level-l block, so
+// that its ghosts (an even number of cells) can be interpolated with slopes.
 constexpr int nesting_distance(int ghosts) { return (ghosts + 1) / 2 + 1; }
 
-// Which of the 27 positions around a block have cells within some distance of refined octants of
-// the block.
+// Positions around a block (of 27) with cells within some distance of refined octants of the block.
 class Nesting {
  public:
   Nesting(int block_size, int distance);
 
-  // Bit ix + 4 iy + 16 iz of the position (ix, iy, iz), each 0, 1 or 2, the block itself being (1,
-  // 1, 1). `refined` has a bit per octant. Shifted by the block's own octant, ox + 4 oy + 16 oz,
-  // these are the parent's octants and those around it, as in FlagMasks.
+  // Mask of such positions: bit ix + 4 iy + 16 iz of the position (ix, iy, iz), each 0, 1 or 2, the
+  // block itself being (1, 1, 1). `refined` has a bit per octant. Shifted by the block's own
+  // octant, ox + 4 oy + 16 oz, the bits are the parent's octants and those around it, as in
+  // FlagMasks.
   std::uint64_t near(unsigned refined) const { return near_[refined]; }
   static constexpr int bit_of(int neighbour) {
     return neighbour % 3 + 4 * (neighbour / 3 % 3) + 16 * (neighbour / 9);
@@ -27,5 +31,20 @@ class Nesting {
  private:
   std::array<std::uint64_t, 256> near_{};
 };
+
+// Octants of every own block that will be refined after a regrid, from the flags of all ranks:
+// flagged octants, ancestors of refined ones, and every octant within `distance` cells of a refined
+// one of the next finer level. Collective.
+OctantMasks plan_refinement(const Tree& tree, const FlagMasks& flags, int distance);
+
+// Throws InputError unless these are keys of blocks on the grid of a level in strictly ascending
+// order. Local.
+void require_keys(const Geometry& geometry, int level, std::span<const Key> keys);
+
+// Throws InputError on every rank unless the base grid is complete, exactly the refined octants
+// have children, and all blocks within `distance` cells of a refined octant of their level exist.
+// The tree must have been discovered, with keys that require_keys() accepts over all ranks.
+// Collective; O(own blocks) work.
+void require_octree(const Tree& tree, int distance);
 
 }  // namespace octant::mesh

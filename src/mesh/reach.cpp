@@ -12,10 +12,10 @@ namespace octant::mesh {
 
 namespace {
 
-// For rounding, on the way to leaves.
+// Tolerance for rounding in the descent to leaves.
 constexpr double k_slack = 1.0 + 1e-9;
 
-// A block on the way of an item, and what is needed of the item there. Its bytes follow.
+// A block that an item's search visits, and the item's sphere. The bytes of the item follow.
 struct Stop {
   Key key;
   Position centre;
@@ -23,7 +23,7 @@ struct Stop {
   std::int32_t level, source, number;
 };
 
-// Stops in other ranks' blocks, with their items.
+// Visits of other ranks' blocks, with their items, to be sent.
 struct Onward {
   std::vector<int> ranks;
   std::vector<std::byte> bytes;
@@ -36,7 +36,7 @@ struct Onward {
   }
 };
 
-// How far a point is from the octants of a block.
+// Squared distances of a point from the octants of a block.
 class WayToOctants {
  public:
   WayToOctants(const Geometry& geometry, const Stop& stop) {
@@ -58,10 +58,10 @@ class WayToOctants {
   }
 
  private:
-  double square_[3][2];  // along each axis, of the lower and of the upper octants
+  double square_[3][2];  // along each axis, of lower and upper octants
 };
 
-// The keys of all positions of blocks of a level that a sphere may meet.
+// Keys of all block positions of a level that may overlap a sphere.
 std::vector<Key> positions_around(const Geometry& geometry, int level, const Sphere& sphere) {
   const double side = geometry.cell_size(level) * geometry.block_size();
   const BlockCoordinates extent = geometry.extent(level);
@@ -85,14 +85,14 @@ std::vector<Key> positions_around(const Geometry& geometry, int level, const Sph
   return keys;
 }
 
-// A block where an item's search may begin, and its owner.
+// A block where the search for an item begins, and its owner.
 struct Begin {
   int level, owner;
   Key key;
 };
 
-// Where the search for a sphere begins, as far as this rank knows: the blocks of the level that it
-// names, or the coarser ones in their place. False where one of them is unknown here.
+// Finds the initial blocks of the search for a sphere: blocks of its level, or of the next coarser
+// one where these do not exist. Returns false if one of them is not in this rank's tables.
 bool nearby_blocks(const Mesh& mesh, const Sphere& sphere, std::vector<Begin>& begins) {
   begins.clear();
   if (sphere.level < 0) return false;
@@ -116,11 +116,11 @@ bool nearby_blocks(const Mesh& mesh, const Sphere& sphere, std::vector<Begin>& b
   return true;
 }
 
-// An item that came to a leaf octant of this rank's.
+// An item that reached leaf octants of an own block.
 struct Arrival {
   std::int32_t source, number, level, slot;
   std::uint8_t octants;
-  std::size_t bytes;  // where those of the item begin
+  std::size_t bytes;  // offset of the item's bytes
 
   auto order() const { return std::tuple(source, number, level, slot); }
 };
@@ -163,7 +163,7 @@ class Search {
     }
   }
 
-  // Follows items down to leaves, until none is on its way. Collective.
+  // Follows items down to leaves until none is in transit. Collective.
   void finish() {
     const Communicator& communicator = mesh_.communicator();
     while (communicator.any(!onward_.ranks.empty())) {
@@ -210,7 +210,7 @@ class Search {
     return items.subspan(n * item_bytes_, item_bytes_);
   }
 
-  // Follows an item from own blocks, and sends it to the others.
+  // Follows an item from own blocks, and sends it to the owners of the others.
   void set_out(const Sphere& sphere, std::int32_t number, std::span<const Begin> begins,
                std::span<const std::byte> item) {
     const int rank = mesh_.communicator().rank();
@@ -233,13 +233,14 @@ class Search {
           "a radius of {} is more than half of the periodic domain", sphere.radius);
   }
 
-  // From an own block down to its leaf octants; those of finer blocks of other ranks are left in
-  // `onward_`. Returns whether leaf octants of this rank's were met.
+  // Descends from an own block to its leaf octants; visits of other ranks' finer blocks are added
+  // to `onward_`. Returns true if the item reached leaf octants of this rank.
   bool follow(const Stop& stop, std::size_t bytes) {
     const TreeLevel& blocks = mesh_.blocks(stop.level);
     const Node* node = blocks.find(stop.key);
     OCTANT_REQUIRE(node != nullptr && node->slot >= 0,
-                   "an item came to a rank that does not have its block of level {}", stop.level);
+                   "an item was sent to a rank that does not own its block of level {}",
+                   stop.level);
     const WayToOctants way(mesh_.geometry(), stop);
     Arrival arrival{stop.source, stop.number, stop.level, node->slot, 0, bytes};
     bool found = false;

@@ -1,4 +1,4 @@
-// What lies within reach of a point: the leaf cells around it, on whatever level and rank.
+// Search for the leaf cells within a radius of points, on all levels and ranks.
 #pragma once
 
 #include <array>
@@ -14,25 +14,25 @@ namespace octant::mesh {
 
 using Position = std::array<double, 3>;
 
-// The way from one place to another in the domain: across periodic boundaries if that is shorter.
+// Displacement from one point to another; uses the nearest image along periodic axes.
 Position nearest_image(const Geometry& geometry, const Position& from, const Position& to);
 
-// A sphere around a point, in code length. `level` and `slot` name an own block that holds the
-// point, from which the search begins; without them it asks the directory of all blocks.
+// A sphere around a point, in code length. `level` and `slot` identify an own block that contains
+// the point, where the search begins; without them the directory of all blocks is used.
 struct Sphere {
   Position centre{};
   double radius = 0.0;
   std::int32_t level = -1, slot = -1;
 };
 
-// Octants of an own block that an item's sphere meets, all of them leaves.
+// Leaf octants of an own block that overlap an item's sphere.
 struct Met {
   std::int32_t item, level, slot;
-  std::uint8_t octants;  // a mask
+  std::uint8_t octants;  // mask
 };
 
-// Items whose spheres meet leaf octants of this rank's blocks: their bytes, the ranks that sent
-// them (this one, too) and their numbers there, ordered by both. `met` is ordered by item.
+// Items whose spheres overlap leaf octants of this rank's blocks: their bytes, the ranks that sent
+// them (including this one) and their numbers there, ordered by both. `met` is ordered by item.
 struct ReachedBytes {
   std::vector<std::byte> items;
   std::vector<int> sources;
@@ -50,11 +50,11 @@ struct Reached {
   std::vector<Met> met;
 };
 
-// Brings each item to all ranks with leaf cells in octants that its sphere meets, by the nearest
-// image. A radius may span many blocks, but not more than half of a periodic domain. Items travel
-// from the blocks around a point down to finer ones, a round per level, and nothing comes to ranks
-// that are far; the work is that of the octants met, not of the mesh, where spheres name blocks of
-// no less than their radius. Throws RunError if a radius is too large. Collective.
+// Sends each item to all ranks with leaf cells in octants that overlap its sphere, by the nearest
+// image. A radius may span many blocks, but at most half of a periodic domain. Items pass from the
+// blocks around a point to finer ones, one round per level, and only to nearby ranks. The work
+// scales with the octants found, not with the mesh, if spheres name blocks no smaller than their
+// radius. Throws RunError if a radius is too large. Collective.
 template <Copyable T>
 Reached<T> reach(const Mesh& mesh, std::span<const Sphere> spheres, std::span<const T> items) {
   ReachedBytes bytes = reach_bytes(mesh, spheres, std::as_bytes(items), sizeof(T));

@@ -1,20 +1,18 @@
-// Change of the mesh's structure: refinement, derefinement, migration, restart.
+// Changes of the mesh structure: refinement, derefinement, migration, restart.
 #include <algorithm>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
 #include "mesh/device.hpp"
-#include "mesh/interpolation_work.hpp"
+#include "mesh/interpolation.hpp"
 #include "mesh/mesh.hpp"
 #include "mesh/nesting.hpp"
-#include "mesh/refinement_plan.hpp"
-#include "mesh/structure.hpp"
 
 namespace octant::mesh {
 
 namespace {
 
-// A block that another rank must give up because its parent is no longer refined there.
+// A block to be removed by its owner, since its parent is no longer refined there.
 struct Removal {
   std::int32_t level;
   Key key;
@@ -36,8 +34,8 @@ bool Mesh::regrid(const FlagMasks& flags) {
   return true;
 }
 
-// Interpolates the new children of a level's own blocks; their owner is the parent's. Uses the
-// ghost data of the structure before the regrid: where a neighbour is new, too, its cells are
+// Interpolates new children of a level's own blocks; the owner of the parent owns them. Uses the
+// ghost data of the structure before the regrid: cells of a neighbour that is new as well are
 // interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   const TreeLevel& parents = tree_->level(level);
@@ -90,7 +88,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
                               target, layout_.variables);
 }
 
-// Those of a level's interpolations that fill what lies across the faces of these own blocks.
+// Interpolations of a level that fill the positions across the faces of these own blocks.
 DeviceArray<const InterpolationTask> Mesh::interpolations_around(
     int level, const std::vector<int>& slots) const {
   const LevelHalo& halo = halos_[level];
@@ -104,12 +102,12 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   std::vector<InterpolationTask> tasks;
   for (std::size_t n = 0; n < halo.interpolations.size(); ++n)
     if (is_read[halo.interpolations[n].target]) tasks.push_back(halo.interpolations[n]);
-  announce_interpolation(tasks, layout_.variables, false);  // they are read as they are now
+  announce_interpolation(tasks, layout_.variables, false);  // interpolated at the present time
   return to_device("interpolations", tasks);
 }
 
-// Sets the new masks and removes the blocks, here and on other ranks, whose octant is not refined
-// any more. Their cells are in their parents already.
+// Sets the new masks and removes blocks, on all ranks, whose octant is no longer refined. Their
+// cells are already restricted to their parents.
 void Mesh::remove_children(const OctantMasks& wanted) {
   std::vector<Removal> removals;
   std::vector<int> owners;
@@ -132,10 +130,10 @@ void Mesh::remove_children(const OctantMasks& wanted) {
 
 namespace {
 
-constexpr std::int64_t k_bytes_at_once = 4 << 20;  // that leave a rank
+constexpr std::int64_t k_bytes_at_once = 4 << 20;  // sent by a rank per round
 
 struct Mover {
-  int target, slot;  // the rank that shall own the block in this slot
+  int target, slot;  // new owner of the block in this slot
 };
 
 struct MovedBlock {
@@ -148,13 +146,13 @@ Region whole_block(int block_size) {
   return {{0, 0, 0}, {n, n, n}};
 }
 
-// Moves these blocks of a level, and lets in what other ranks send. Their slots are free for
-// those that arrive. Collective.
+// Sends these blocks of a level and receives those of other ranks. Slots of sent blocks are reused
+// for received ones. Collective.
 void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::vector<Mover> movers,
                  const DeviceArray<const CellBox>& boxes, TreeLevel& level, LevelFields& fields) {
   const BlockLayout& layout = fields.layout();
   const Region whole = whole_block(layout.block_size);
-  const std::int64_t values = whole.volume() * layout.variables;  // of a block
+  const std::int64_t values = whole.volume() * layout.variables;  // per block
   std::ranges::stable_sort(movers, {}, &Mover::target);
   std::vector<MovedBlock> headers;
   std::vector<int> targets;
@@ -188,8 +186,8 @@ void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::ve
 
 }  // namespace
 
-// Some blocks at a time, so that copies of what moves are small beside what is there. Ranks send to
-// those behind them first, and not all to the same one.
+// Blocks are sent in batches, so that copies are small compared with the fields. Each rank begins
+// with the ranks that follow it, so that not all send to the same one.
 void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
   const int rank = communicator().rank(), ranks = communicator().size();
   const std::int64_t block_bytes = layout_.stride_slot * static_cast<std::int64_t>(sizeof(double));

@@ -1,15 +1,15 @@
-// What a kernel sees of one level of the mesh: boxes of cells, and the tiles that it sweeps.
+// Data of one level of the mesh for kernels: boxes of cells, and the tiles of a sweep.
 //
 // State is stored without ghost cells. A kernel works on a *tile*, a patch of M^3 cells of one
 // level (M = 8 or 16), and gathers the patch and the ghost cells around it from *boxes*:
 //
 //   block size N >= M   a tile is a part of one block: (N/M)^3 tiles per block
-//   block size N <  M   a tile joins the (M/N)^3 blocks under one ancestor; those that do not exist
-//                       or belong to another rank are gathered as ghosts, and not updated
+//   block size N <  M   a tile joins the (M/N)^3 blocks under one ancestor; missing blocks and
+//                       those of other ranks are gathered as ghosts, and not updated
 //
-// The table of a tile names the box that holds each block position in and around it. A box may hold
-// a block of this rank, a halo copy of another rank's block, cells interpolated from the coarser
-// level, or cells beyond a physical boundary: the kernel does not know which, and need not.
+// The table of a tile lists the box of each block position in and around it. A box may hold an own
+// block, a halo copy of another rank's block, cells interpolated from the coarser level, or cells
+// beyond a physical boundary; kernels treat all of them alike.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,13 @@ using DeviceSpace = DeviceMemory;
 template <class T>
 using DeviceArray = Kokkos::View<T*, DeviceSpace>;
 
-// The buffer that a box lies in. A sweep updates `own` blocks only. `borrowed` boxes lie in the
-// same memory, but are blocks that another tile updates (where a tile reaches across a periodic
+// Buffer that contains a box. A sweep updates `own` blocks only. `borrowed` boxes lie in the same
+// memory, but are blocks that another tile updates (where a tile extends across a periodic
 // boundary).
 enum Buffer : std::int32_t { k_own, k_borrowed, k_halo, k_scratch, k_buffers };
 
-// Addresses the cells of one block position, or of the part of it that somebody needs. Cell (i, j,
-// k), in the block's own indices 0..N-1, of variable n lies in its buffer at
+// Addresses of the cells of one block position, or of a part of it. Cell (i, j, k), in the block's
+// indices 0..N-1, of variable n lies in its buffer at
 //   base + n * stride_variable + k * stride_k + j * stride_j + i.
 struct CellBox {
   std::int64_t base;
@@ -42,27 +42,27 @@ struct CellBox {
   }
 };
 
-// One time level of the state, by Buffer.
+// State at one time, by Buffer.
 struct FieldPointers {
   const double* buffer[k_buffers];
 };
 
-// Asks a sweep to add `weight * flux` to a register: the faces of one quarter of a block's plane,
-// where a block meets a coarser or a finer one. Register values are on the coarser of the two
-// grids. Transverse axes are in ascending order and the first is contiguous: (y, z) for axis x, (x,
-// z) for y, (x, y) for z. Ranges are in cells of the tile's patch, 0..M; for `average` they are
+// Request to add `weight * flux` to a flux register: the faces of one quarter of a block's plane,
+// at a coarse-fine boundary or a boundary of the domain. Register values are on the coarser of the
+// two grids. Transverse axes are in ascending order and the first is contiguous: (y, z) for axis x,
+// (x, z) for y, (x, y) for z. Ranges are in cells of the tile's patch, 0..M; for `average` they are
 // even.
 struct FluxRequest {
   std::int8_t axis;     // normal of the faces: 0, 1, 2
-  std::int8_t average;  // 1: the mean of 2 x 2 faces per value (fine side); 0: one face per value
+  std::int8_t average;  // 1: mean of 2 x 2 faces per value (fine side); 0: one face
   std::int16_t plane;   // face index along the axis: 0..M, the lower face of that cell
   std::int16_t a_begin, a_end, b_begin, b_end;
   std::int32_t stride_b, stride_variable;
   std::int64_t base;  // register of (a_begin, b_begin), variable 0
 };
 
-// A tile: where its table and flux requests begin, and where its patch lies in its block (N > M)
-// and on its level.
+// A tile: its table and flux requests, and the position of its patch in its block (N > M) and on
+// its level.
 struct Tile {
   std::int32_t table;                       // first entry in TileSet::table
   std::int32_t request_begin, request_end;  // range in TileSet::requests
@@ -71,17 +71,17 @@ struct Tile {
   std::int64_t first[3];  // cells from the lower end of the domain to cell 0 of the patch
 };
 
-// A side of the domain that gas does not enter: a reflecting wall, or a diode.
+// A boundary that gas cannot enter through: a reflecting wall, or a diode.
 struct ClosedSide {
   static constexpr std::int64_t k_none = -1;
-  std::int64_t face = k_none;  // of the level, counted in cells from the domain's lower end
-  bool lets_out = false;       // a diode, which gas may leave through
+  std::int64_t face = k_none;  // of the level, in cells from the domain's lower end
+  bool lets_out = false;       // true for a diode, through which gas may leave
 };
 
-// The tiles of one level on one rank. Table entries are indices into `boxes`, in the order
-// [kb][jb][ib] over `reach`^3 block positions beginning one block before the tile's first; -1 where
-// nothing is needed (such patch cells may hold anything finite and positive). The box of a block of
-// this rank has the index of its slot.
+// Tiles of one level on one rank. Table entries are indices into `boxes`, in the order [kb][jb][ib]
+// over `reach`^3 block positions beginning one block before the tile's first; -1 where nothing is
+// read (such patch cells may hold any finite positive values). The box of an own block has the
+// index of its slot.
 struct TileSet {
   int block_size;  // N
   int log2_block_size;
@@ -95,6 +95,41 @@ struct TileSet {
   ClosedSide closed[3][2];  // [axis][side]
 
   int count() const { return static_cast<int>(tiles.extent(0)); }
+};
+
+// Flow through the faces of cells, each face stored for both of its cells, on own blocks:
+// [slot][axis][side][cell], side 0 being a cell's lower face; null if it is not recorded.
+struct FaceFlow {
+  double* data = nullptr;
+  std::int64_t cells_per_block = 0;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit operator bool() const { return data != nullptr; }
+  KOKKOS_FORCEINLINE_FUNCTION double* of_face(std::int64_t slot, int axis, int side) const {
+    return data + (6 * slot + 2 * axis + side) * cells_per_block;
+  }
+};
+
+// Cells around a block that a sweep reads.
+//
+// A ghost cell is described by its distances beyond the block along x, y and z, 0 within the
+// block's extent. `star`: stencils along the axes, whose distances add up to at most `reach`.
+// `cube`: stencils also along diagonals, where each distance is at most `reach`.
+struct GhostShape {
+  enum class Kind { star, cube };
+
+  int reach = 2;
+  Kind kind = Kind::star;
+
+  // Reach along one axis at distances a and b along the other two; negative if no cells are read.
+  constexpr int reach_beside(int a, int b) const {
+    if (kind == Kind::star) return reach - (a + b);
+    return a <= reach && b <= reach ? reach : -1;
+  }
+  constexpr bool contains(int a, int b, int c) const { return c <= reach_beside(a, b); }
+  // Number of layers read from a neighbour across a face (1 axis), an edge (2) or a corner (3).
+  constexpr int layers_across(int axes) const {
+    return kind == Kind::star ? reach - (axes - 1) : reach;
+  }
 };
 
 }  // namespace octant::mesh

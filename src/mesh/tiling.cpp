@@ -1,4 +1,4 @@
-#include "mesh/tiling.hpp"
+#include "mesh/ghost_plan.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -12,8 +12,8 @@ std::array<int, 3> neighbour_of(const std::array<int, 3>& place, int n) {
   return {place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
 }
 
-// How many patches a thread sweeps at most, if they are dealt out evenly; on a device, which sweeps
-// many at once, their number.
+// Number of rounds of a sweep if each thread takes one patch per round; on a device, which sweeps
+// many patches at once, the number of patches.
 double rounds(std::int64_t patches) {
   const std::int64_t threads = k_device_is_host ? Kokkos::DefaultExecutionSpace().concurrency() : 1;
   return static_cast<double>((patches + threads - 1) / threads);
@@ -21,10 +21,11 @@ double rounds(std::int64_t patches) {
 
 }  // namespace
 
-// Large patches have fewer ghosts and longer rows, and sweeps leave out what is missing in them:
-// with n small ones in it one takes 0.35 + 0.87 n times as long as one of these. But threads find
-// less to share out. To change the size writes all tables anew, so that a hundredth must be gained.
-// Results do not depend on the choice, so each rank makes its own.
+// Chooses the faster patch size. Large patches have fewer ghosts and longer rows, and sweeps skip
+// missing blocks in them: one with n small patches in it takes 0.35 + 0.87 n times as long as a
+// small patch. But there are fewer of them to distribute over threads. A change of size rewrites
+// all tables, so it must gain at least 1.3 %. Results do not depend on the choice, so each rank
+// chooses independently.
 int Tiling::faster_patch() const {
   constexpr double k_of_itself = 0.35, k_per_small = 0.87, k_least_gain = 1.013;
   const int block_size = tree_.geometry().block_size();
@@ -33,7 +34,7 @@ int Tiling::faster_patch() const {
   const TreeLevel& blocks = tree_.level(level_);
   if (patch_ > 0 && blocks.touched().empty()) return patch_;
   const Cubes patches(block_size, 8);
-  std::int64_t small = 0, large = 0;  // patches that hold own blocks
+  std::int64_t small = 0, large = 0;  // patches that contain own blocks
   Key last = k_no_key;
   for (const int slot : blocks.own()) {
     const Key patch = patches.key_of(blocks.key(slot));
@@ -42,7 +43,7 @@ int Tiling::faster_patch() const {
     large += last == k_no_key || parent_key(patch) != parent_key(last);
     last = patch;
   }
-  // Times to sweep them all, that of a small patch being 1.
+  // Sweep times, in units of that of one small patch.
   const double filled = static_cast<double>(small) / std::max<std::int64_t>(large, 1);
   const double time_of_small = rounds(small);
   const double time_of_large = rounds(large) * (k_of_itself + k_per_small * filled);
@@ -76,7 +77,7 @@ void Tiling::begin_anew(int patch, int first_need_box) {
   for (const int slot : tree_.level(level_).own()) put(slot, tree_.level(level_).key(slot));
 }
 
-// Puts blocks that came into their groups, and takes those out that went.
+// Adds new blocks to their groups and takes removed ones out.
 void Tiling::update_places() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const int slot : blocks.touched())
@@ -115,7 +116,7 @@ void Tiling::take(int slot) {
   group.slots.erase(place);
   if (group.slots.empty()) {
     group.requests.clear();
-    group.is_new = true;  // should others come
+    group.is_new = true;  // if blocks are added again
   }
   places_[slot] = {};
 }
@@ -126,7 +127,7 @@ Tiling::Group& Tiling::touch(int group) {
   return groups_[group];
 }
 
-// Of a slot, -1 where it has no block.
+// Group of a slot, or -1 if the slot has no block.
 int Tiling::group_of(int slot) const {
   return slot < std::ssize(places_) ? places_[slot].group : -1;
 }
@@ -150,7 +151,7 @@ int Tiling::group_under(Key ancestor) {
   return number;
 }
 
-// And orders the others by their keys.
+// Releases empty groups and sorts the others by key.
 void Tiling::forget_empty_groups() {
   std::erase_if(order_, [this](int n) { return groups_[n].slots.empty(); });
   std::erase_if(touched_, [this](int n) {
@@ -176,18 +177,18 @@ bool Tiling::is_central(const std::array<int, 3>& place) const {
                      [this](int c) { return c >= 0 && c < blocks_per_patch_; });
 }
 
-// Whether an own block among a tile's central ones is there only because a periodic axis wraps.
+// Returns true if an own block is at a tile's central position only by periodic wrapping.
 bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& place) const {
   return is_central(place) && (places_[slot].group != group || place_in_group(slot) != place);
 }
 
-// What changed in tables that last.
-void Tiling::write_rows(const LevelNeeds& needs, DeviceTable<std::int32_t>& tables) {
+// Applies changes to tables that are not rewritten as a whole.
+void Tiling::write_rows(const GhostPlan& needs, DeviceTable<std::int32_t>& tables) {
   std::erase_if(lost_, [this](const Lost& lost) {
     const Group& group = groups_[lost.group];
     return group.ancestor != lost.ancestor || group.is_new;
   });
-  for (const Lost& lost : lost_) table_of(lost.group, tables)[table_index(lost.place)] = k_nowhere;
+  for (const Lost& lost : lost_) table_of(lost.group, tables)[table_index(lost.place)] = k_none;
   for (const auto& [slot, positions] : needs.rewritten())
     if (const int group = group_of(slot); group >= 0 && !groups_[group].is_new)
       write_row(slot, positions, needs, table_of(group, tables));
@@ -195,16 +196,16 @@ void Tiling::write_rows(const LevelNeeds& needs, DeviceTable<std::int32_t>& tabl
   lost_.clear();
 }
 
-// Clears what nothing but a block that is lost read.
-void Tiling::clear_unread(const Lost& lost, const LevelNeeds& needs, std::int32_t* table) const {
+// Clears the entries that only a removed block read.
+void Tiling::clear_unread(const Lost& lost, const GhostPlan& needs, std::int32_t* table) const {
   for (Positions rest = needs.read_positions(); rest != 0; rest &= rest - 1) {
     const std::array<int, 3> place = neighbour_of(lost.place, std::countr_zero(rest));
-    if (!is_read(place, needs, table)) table[table_index(place)] = k_nowhere;
+    if (!is_read(place, needs, table)) table[table_index(place)] = k_none;
   }
 }
 
-// Whether a block of the group is at a place in its table, or its sweep reads it.
-bool Tiling::is_read(const std::array<int, 3>& place, const LevelNeeds& needs,
+// Returns true if a block of the group is at a position of its table or reads it in its sweep.
+bool Tiling::is_read(const std::array<int, 3>& place, const GhostPlan& needs,
                      const std::int32_t* table) const {
   const auto first = [](int c) { return std::max(c - 1, 0); };
   const auto end = [this](int c) { return std::min(c + 2, blocks_per_patch_); };
@@ -220,16 +221,16 @@ bool Tiling::is_read(const std::array<int, 3>& place, const LevelNeeds& needs,
   return false;
 }
 
-void Tiling::write_table(int number, const LevelNeeds& needs,
+void Tiling::write_table(int number, const GhostPlan& needs,
                          DeviceTable<std::int32_t>& tables) const {
   const Group& group = groups_[number];
   std::int32_t* const table = table_of(number, tables);
-  std::fill_n(table, entries(), k_nowhere);
+  std::fill_n(table, entries(), k_none);
   for (const int slot : group.slots) write_row(slot, k_all_positions, needs, table);
 }
 
-// The entries of a block and, as its sweep reads them, of some positions around it.
-void Tiling::write_row(int slot, Positions positions, const LevelNeeds& needs,
+// Writes the entries of a block and of the given positions around it that its sweep reads.
+void Tiling::write_row(int slot, Positions positions, const GhostPlan& needs,
                        std::int32_t* table) const {
   const std::array<int, 3> centre = place_in_group(slot);
   const int group = places_[slot].group;
@@ -238,7 +239,7 @@ void Tiling::write_row(int slot, Positions positions, const LevelNeeds& needs,
   for (; positions != 0; positions &= positions - 1) {
     const int n = std::countr_zero(positions);
     const Reference r = around[n];
-    if (r == k_nowhere) continue;
+    if (r == k_none) continue;
     const bool is_borrowed =
         r >= 0 && needs.may_borrow() && reaches_itself(group, r, neighbour_of(centre, n));
     own[steps_[n]] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
@@ -246,14 +247,14 @@ void Tiling::write_row(int slot, Positions positions, const LevelNeeds& needs,
   *own = slot;
 }
 
-bool Tiling::reaches_afar(const Group& group, const LevelNeeds& needs) {
+bool Tiling::reaches_afar(const Group& group, const GhostPlan& needs) {
   return std::any_of(group.slots.begin(), group.slots.end(), [&](int slot) {
     return std::any_of(needs.around(slot).begin(), needs.around(slot).end(),
-                       [&](Reference r) { return needs.comes_from_afar(r); });
+                       [&](Reference r) { return needs.is_remote(r); });
   });
 }
 
-// Those of a block in the tiles that it is in.
+// Writes the requests of a block to the tiles that contain it.
 void Tiling::write_requests(int slot, const FluxRequests& requests) {
   const int number = group_of(slot);
   if (number < 0) return;
@@ -281,15 +282,15 @@ void Tiling::replace_requests(Group& group, int part, std::span<const FluxReques
   group.counts[part] = static_cast<int>(requests.size());
 }
 
-// Moves a request from block cells to patch cells and keeps the part inside the patch.
+// Converts a request from block cells to patch cells and keeps the part inside the patch.
 void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& place,
                          const std::array<std::int16_t, 3>& origin,
                          std::vector<FluxRequest>& requests) const {
   const int N = block_size_, M = patch_;
   const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
   const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
-  // A plane between two parts of a block belongs to the upper one, the block's last plane to the
-  // last.
+  // A plane between two parts of a block belongs to the upper one, the last plane of the block to
+  // the last part.
   const int plane = request.plane + shift(request.axis);
   const bool last_part = origin[request.axis] + M >= N;
   if (plane < 0 || plane > M || (plane == M && !last_part)) return;
@@ -308,7 +309,7 @@ void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& p
                static_cast<std::int64_t>(b_begin - b_first) / faces * request.stride_b;
 }
 
-// The tiles of all groups, those that need no other rank's data first.
+// Lists the tiles of all groups, those without remote data first.
 void Tiling::write_lists(LevelHalo& halo) const {
   halo.tile_list.clear();
   halo.tile_requests.clear();
@@ -342,7 +343,7 @@ void Tiling::write_lists(LevelHalo& halo) const {
   }
 }
 
-void Tiling::follow(int patch, const LevelNeeds& needs, const FluxRequests& requests,
+void Tiling::follow(int patch, const GhostPlan& needs, const FluxRequests& requests,
                     LevelHalo& halo) {
   if (patch == 0) patch = faster_patch();
   const bool begins_anew = patch != patch_ || needs.first_need_box() != first_need_box_;
@@ -353,7 +354,7 @@ void Tiling::follow(int patch, const LevelNeeds& needs, const FluxRequests& requ
   const std::span<const int> own = tree_.level(level_).own();
   for (const int slot : begins_anew ? own : std::span<const int>(requests.changed))
     write_requests(slot, requests);
-  // Other ranks' blocks may have become interpolated ones.
+  // Blocks of other ranks may have been replaced by interpolation.
   const bool alone = tree_.communicator().size() == 1;
   if (!alone)
     for (const int slot : tree_.level(level_).touched())

@@ -1,34 +1,26 @@
 #include "mesh/transfer.hpp"
 
-#include "core/kernel_work.hpp"
-#include "core/teams.hpp"
-#include "mesh/task_teams.hpp"
+#include "mesh/launch.hpp"
 
 namespace octant::mesh {
 
 namespace {
 
-// Calls body(i, j, k) for all cells of a region, spread over a team.
+// Calls body(i, j, k) for all cells of a region, distributed over a team.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_cells(const TaskTeam& team, const Region& r,
                                            const Body& body) {
   const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1], nk = r.end[2] - r.begin[2];
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, nj * nk), [&](int row) {
+  in_team(team, nj * nk, [&](int row) {
     const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj;
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, ni),
                          [&](int i) { body(r.begin[0] + i, j, k); });
   });
 }
 
-template <class Task, class Body>
-void for_tasks(const char* name, const DeviceArray<const Task>& tasks, const Body& body) {
-  const auto count = static_cast<int>(tasks.extent(0));
-  if (count > 0) Kokkos::parallel_for(name, TaskTeams(count, team_threads()), body);
-}
-
-// Calls body(place in the box's buffer, place in the message, cells) for the rows of a task. On
-// cores rows that lie one after the other in the box, too, are one: those beside a block's lower or
-// upper wall, say. A GPU's threads share out short ones.
+// Calls body(offset in the box's buffer, offset in the message, cells) for the rows of a task. On
+// CPUs, rows that are contiguous in the box as well (such as those along a block's lower or upper
+// face) are joined. On a GPU, short rows are distributed over threads.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const TaskTeam& team, const PackTask& task,
                                           const CellBox& box, int variables, const Body& body) {
@@ -42,7 +34,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_rows(const TaskTeam& team, const PackTask& 
       nk = 1;
     }
   }
-  Kokkos::parallel_for(Kokkos::TeamThreadRange(team, variables * nk * nj), [&](int row) {
+  in_team(team, variables * nk * nj, [&](int row) {
     const int j = r.begin[1] + row % nj, k = r.begin[2] + row / nj % nk, n = row / nj / nk;
     body(box.offset(r.begin[0], j, k) + static_cast<std::int64_t>(n) * box.stride_variable,
          task.destination + static_cast<std::int64_t>(row) * ni, ni);
@@ -72,7 +64,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t octant_offset(int octant, int half, int
 void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
           const double* blocks, double* destination, int variables) {
   for_tasks(
-      "pack", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "pack", tasks.extent(0), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const PackTask& task = tasks(team.league_rank());
         for_rows(team, task, boxes(task.box), variables,
                  [&](std::int64_t in_box, std::int64_t in_message, int cells) {
@@ -84,7 +76,7 @@ void pack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const Cell
 void unpack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const CellBox>& boxes,
             const double* source, double* halo, int variables) {
   for_tasks(
-      "unpack", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "unpack", tasks.extent(0), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const PackTask& task = tasks(team.league_rank());
         for_rows(team, task, boxes(task.box), variables,
                  [&](std::int64_t in_box, std::int64_t in_message, int cells) {
@@ -97,7 +89,7 @@ void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& 
                    const double* source, double* blocks) {
   const int N = layout.block_size, cells = N * N * N;
   for_tasks(
-      "unpack blocks", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "unpack blocks", tasks.extent(0), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const PackTask& task = tasks(team.league_rank());
         double* block = blocks + task.box * layout.stride_slot;
         const double* from = source + task.destination;
@@ -118,7 +110,7 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
   double* const halo = buffer[k_halo];
   double* const scratch = buffer[k_scratch];
   for_tasks(
-      "fill boundaries", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "fill boundaries", tasks.extent(0), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const BoundaryTask& task = tasks(team.league_rank());
         const CellBox to_box = boxes(task.target);
         double* to_buffer = to_box.buffer == k_halo ? halo : scratch;
@@ -149,11 +141,11 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message) {
   const int N = layout.block_size, half = N / 2;
-  // Of a coarse cell and each variable eight values are read and their mean is written.
-  announce_kernel("restrict", tasks.extent(0) * std::int64_t{half} * half * half,
-                  {72.0 * layout.variables, 8.0 * layout.variables});
+  // Eight values are read per coarse cell and variable, and their mean is written.
+  const KernelCost cost{72.0 * layout.variables, 8.0 * layout.variables};
   for_tasks(
-      "restrict", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+      {"restrict", cost}, tasks.extent(0), {.items = std::int64_t{half} * half * half},
+      KOKKOS_LAMBDA(const TaskTeam& team) {
         const RestrictionTask& task = tasks(team.league_rank());
         if (task.child < 0) return;
         const bool local = task.parent >= 0;
@@ -180,7 +172,7 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
                     const double* message, double* parents) {
   const int half = layout.block_size / 2;
   for_tasks(
-      "unpack octants", tasks, KOKKOS_LAMBDA(const TaskTeam& team) {
+      "unpack octants", tasks.extent(0), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const OctantTask& task = tasks(team.league_rank());
         for (int n = 0; n < layout.variables; ++n) {
           double* to = parents + task.parent * layout.stride_slot +
@@ -195,12 +187,10 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
 
 void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow) {
-  if (corrections.count() == 0) return;
   const int N = layout.block_size, half = N / 2;
   const std::int64_t face_values = layout.variables * half * half;
-  Kokkos::parallel_for(
-      "correct fluxes", TaskTeams(corrections.count(), team_threads()),
-      KOKKOS_LAMBDA(const TaskTeam& team) {
+  for_tasks(
+      "correct fluxes", corrections.count(), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const CorrectedBlock block = corrections.blocks(team.league_rank());
         if ((block.is_late != 0) != late) return;
         for (int t = block.begin; t < block.end; ++t) {
@@ -210,17 +200,16 @@ void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout
               (task.is_received ? fluxes.received : fluxes.fine) + task.fine * face_values;
           const double* const coarse = fluxes.coarse + task.coarse * face_values;
           const double weight = task.sign * factor;
-          Kokkos::parallel_for(
-              Kokkos::TeamThreadRange(team, layout.variables * half * half), [&](int index) {
-                const int a = index % half, b = index / half % half, n = index / (half * half);
-                double& u = state[static_cast<std::int64_t>(n) * layout.stride_variable +
-                                  task.cell_in_block(a, b, N)];
-                u += weight * (fine[index] - coarse[index]);
-                if (flow && n == 0)
-                  flow.of_face(task.slot, task.axis,
-                               task.sign > 0 ? 0 : 1)[task.cell_in_block(a, b, N)] +=
-                      fine[index] - coarse[index];
-              });
+          in_team(team, layout.variables * half * half, [&](int index) {
+            const int a = index % half, b = index / half % half, n = index / (half * half);
+            double& u = state[static_cast<std::int64_t>(n) * layout.stride_variable +
+                              task.cell_in_block(a, b, N)];
+            u += weight * (fine[index] - coarse[index]);
+            if (flow && n == 0)
+              flow.of_face(task.slot, task.axis,
+                           task.sign > 0 ? 0 : 1)[task.cell_in_block(a, b, N)] +=
+                  fine[index] - coarse[index];
+          });
           team.team_barrier();
         }
       });

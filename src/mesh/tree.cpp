@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "comm/ask.hpp"
 #include "comm/route.hpp"
 
 namespace octant::mesh {
@@ -88,7 +87,7 @@ void TreeLevel::forget(Key key) {
   if (nodes_.erase(key)) tell_neighbours(key, k_nobody);
 }
 
-// Notes the holder of a position in the rows of the own blocks around it.
+// Sets the holder of a position in the neighbour tables of the own blocks around it.
 void TreeLevel::tell_neighbours(Key key, Holder holder) {
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
@@ -128,7 +127,7 @@ void TreeLevel::sort() {
   const auto old = static_cast<std::ptrdiff_t>(own_.size());
   for (const int slot : unsorted_) {
     if (is_new[slot] && keys_[slot] != k_no_key) own_.push_back(slot);
-    is_new[slot] = false;  // it may be there twice
+    is_new[slot] = false;  // a slot may be listed twice
   }
   std::sort(own_.begin() + old, own_.end(), before);
   std::inplace_merge(own_.begin(), own_.begin() + old, own_.end(), before);
@@ -159,7 +158,7 @@ Tree::Tree(const Geometry& geometry, const Communicator& communicator)
   for (int l = 0; l <= geometry.max_level(); ++l) levels_.emplace_back(geometry, l);
 }
 
-// Tells the directory which blocks came to this rank and which it has no more.
+// Registers new and removed blocks of this rank in the directory.
 void Tree::register_changes() {
   struct Registration {
     std::int32_t level;
@@ -184,7 +183,7 @@ void Tree::register_changes() {
   }
 }
 
-// The positions around own blocks and around their parents that are not this rank's own.
+// Positions around own blocks and around their parents that this rank does not own.
 std::vector<Tree::Question> Tree::open_questions() const {
   std::vector<KeyTable<char>> asked(levels_.size());
   std::vector<Question> questions;
@@ -206,7 +205,7 @@ std::vector<Tree::Question> Tree::open_questions() const {
       if (l == 0 || parent_key(key) == last_parent) continue;
       last_parent = parent_key(key);
       const Node* parent = levels_[l - 1].find(last_parent);
-      if (parent != nullptr && parent->slot >= 0) continue;  // asked about around itself
+      if (parent != nullptr && parent->slot >= 0) continue;  // its own pass covers these positions
       for (const Key near : geometry_.keys_around(l - 1, last_parent)) {
         const Node* node = near == k_no_key ? nullptr : levels_[l - 1].find(near);
         if (node == nullptr || node->slot < 0) ask_about(l - 1, near);
@@ -216,7 +215,7 @@ std::vector<Tree::Question> Tree::open_questions() const {
   return questions;
 }
 
-// Forgets other ranks' blocks that nothing of this rank's is near any more.
+// Removes other ranks' blocks that are no longer near blocks of this rank.
 void Tree::forget_all_but(const std::vector<Question>& questions) {
   std::vector<KeyTable<char>> near(levels_.size());
   for (const Question& question : questions) near[question.level].insert(question.key, 1);
@@ -225,7 +224,7 @@ void Tree::forget_all_but(const std::vector<Question>& questions) {
       if (!near[l].contains(key)) levels_[l].forget(key);
 }
 
-// Asks the directory for owners: -1 where there is no block.
+// Queries the directory for owners; -1 if there is no block.
 std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) const {
   std::vector<int> homes(questions.size());
   for (std::size_t n = 0; n < questions.size(); ++n)

@@ -1,4 +1,4 @@
-// The distributed octree: which blocks exist, who owns them, and which octants are refined.
+// The distributed octree: existing blocks, their owners, and their refined octants.
 #pragma once
 
 #include <array>
@@ -13,31 +13,31 @@
 
 namespace octant::mesh {
 
-// What a rank knows about a block: its owner, and for its own blocks the slot.
+// Entry of a block: its owner, and its slot if this rank owns it.
 struct Node {
   std::int32_t owner = -1;
   std::int32_t slot = -1;
 };
 
-// Who has a block position: a slot of this rank (>= 0), another rank, or nobody (there is no such
-// block, or the position lies beyond a boundary).
+// Holder of a block position: a slot of this rank (>= 0), another rank, or nobody (no such block,
+// or the position lies beyond a boundary).
 using Holder = std::int32_t;
 inline constexpr Holder k_nobody = -1;
 constexpr Holder held_by(int rank) { return -2 - rank; }
 constexpr bool is_own(Holder holder) { return holder >= 0; }
 constexpr int rank_of(Holder other) { return -2 - other; }
 
-// The holders of the 27 positions around a block, [z][y][x], itself in the middle.
+// Holders of the 27 positions around a block, [z][y][x], the block itself in the middle.
 using Neighbours = std::array<Holder, 27>;
-// Those across a face: below and above in x, y, z.
+// Positions across a face: below and above in x, y, z.
 inline constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
 
-// Some of the 27 positions: bit n is set for position n.
+// Mask of the 27 positions: bit n for position n.
 using Positions = std::uint32_t;
 inline constexpr Positions k_all_positions = (1u << 27) - 1;
 inline constexpr int k_middle = 13;  // the block itself
 
-// The blocks of one level that this rank owns, and the other ranks' blocks around them.
+// Own blocks of one level, and the other ranks' blocks around them.
 class TreeLevel {
  public:
   TreeLevel(const Geometry& geometry, int level) : geometry_(geometry), level_(level) {}
@@ -45,17 +45,17 @@ class TreeLevel {
   // Adds an own block and returns its slot (the lowest free one).
   int insert(Key key, std::uint8_t refined, int rank);
   void remove(Key key);
-  void clear();  // forgets all blocks, own and others'
+  void clear();  // removes all blocks, own and others'
 
-  // The block's node, or nullptr where this rank knows of none. After Tree::discover that means,
-  // for positions next to own blocks and to their parents, that no such block exists.
+  // The block's node, or nullptr if it is not in this rank's tables. After Tree::discover, nullptr
+  // at positions next to own blocks and to their parents means that no such block exists.
   const Node* find(Key key) const { return nodes_.find(key); }
 
-  // The neighbour table: what find() says of the positions around an own block. Kept up to date by
-  // every change of a block, at the cost of its 27 neighbours.
+  // Neighbour table: results of find() for the positions around an own block. Every change of a
+  // block updates the entries of its 27 neighbours.
   const Neighbours& neighbours(int slot) const { return neighbours_[slot]; }
 
-  // Own slots in the order of their keys. Call `sort` after insertions and removals.
+  // Own slots in the order of their keys, valid after sort(), which must follow changes.
   std::span<const int> own() const { return own_; }
   void sort();
 
@@ -65,17 +65,17 @@ class TreeLevel {
   std::uint8_t refined(int slot) const { return refined_[slot]; }
   void set_refined(int slot, std::uint8_t mask) { refined_[slot] = mask; }
 
-  // Other ranks' blocks.
+  // Blocks of other ranks.
   void learn(Key key, int owner);
   void forget(Key key);
-  std::vector<Key> others() const;  // in no order
+  std::vector<Key> others() const;  // in any order
 
-  // Positions that got another holder since this was cleared, some of them several times.
+  // Positions whose holder changed since clear_changes(); may have duplicates.
   const std::vector<Key>& changed() const { return changed_; }
-  // Slots whose block came or went, or got another holder beside it, since then, each once. Some
-  // may have no block any more, or lie beyond slots().
+  // Slots whose block was added or removed, or whose neighbour has a new holder, since then,
+  // without duplicates. Some may have no block any more, or lie beyond slots().
   const std::vector<int>& touched() const { return touched_; }
-  // At which positions around the slot's block the holder changed; all if the block came or went.
+  // Mask of positions around the slot's block whose holder changed; all if it was added or removed.
   Positions changed_around(int slot) const {
     return slot < std::ssize(changed_around_) ? changed_around_[slot] : 0;
   }
@@ -95,7 +95,7 @@ class TreeLevel {
   std::vector<Key> changed_;
   std::vector<int> touched_;
   std::vector<Positions> changed_around_;   // by slot that was ever in use
-  std::vector<Key> keys_;                   // by slot; k_no_key where free
+  std::vector<Key> keys_;                   // by slot; k_no_key if free
   std::vector<std::uint8_t> refined_;       // by slot
   std::vector<int> free_, own_, unsorted_;  // unsorted: inserted since the last sort
   std::size_t nodes_in_use_ = 0;
@@ -112,19 +112,19 @@ class Tree {
   TreeLevel& level(int l) { return levels_[l]; }
   const TreeLevel& level(int l) const { return levels_[l]; }
 
-  // Sorts every level and learns the owners of the blocks next to own blocks, of the parents, and
-  // of the blocks next to the parents. Collective. The directory that answers is spread over all
-  // ranks by a hash of (level, key), and told of changed blocks alone.
+  // Sorts every level and finds the owners of the blocks next to own blocks, of the parents, and of
+  // the blocks next to the parents. Collective. The directory is distributed over all ranks by a
+  // hash of (level, key), and only changed blocks are sent to it.
   void discover();
 
-  // All tables that follow the tree know its changes.
+  // Clears the change lists, once all dependent tables are updated.
   void clear_changes();
 
-  // The owner of the block with each key, or -1 where the level has none there: for positions that
-  // this rank knows nothing about. Collective, as discover().
+  // Owners of the blocks with these keys, or -1 where the level has no block, also for positions
+  // far from own blocks. Collective, as discover().
   std::vector<std::int32_t> owners(int level, std::span<const Key> keys) const;
 
-  // Blocks over all ranks, by level. Collective.
+  // Number of blocks on all ranks, by level. Collective.
   std::vector<std::int64_t> global_counts() const;
 
  private:
@@ -140,7 +140,7 @@ class Tree {
   Geometry geometry_;
   Communicator communicator_;
   std::vector<TreeLevel> levels_;
-  std::vector<KeyTable<std::int32_t>> directory_;  // by level: owners of the keys that live here
+  std::vector<KeyTable<std::int32_t>> directory_;  // by level: owners of this rank's keys
 };
 
 }  // namespace octant::mesh

@@ -1,15 +1,16 @@
-// The density of all particles on the base level as clouds of one size, that of its cells.
+// Density of all particles on the base level, with clouds of the size of a base cell.
 //
-// The base blocks around each rank's own blocks, whoever owns them, have arrays of their own on
-// that rank, whose masses then go to their owners.
+// The base blocks around each rank's own blocks, of any owner, have arrays on that rank, whose
+// masses are then sent to their owners.
 #include <algorithm>
 #include <cstring>
 
 #include "comm/route.hpp"
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "mesh/cell_loop.hpp"
-#include "mesh/cell_work.hpp"
+#include "mesh/cell_range.hpp"
+#include "mesh/launch.hpp"
 #include "particles/cloud.hpp"
 #include "particles/masses.hpp"
 #include "particles/particles.hpp"
@@ -18,7 +19,7 @@ namespace octant::particles {
 
 namespace {
 
-// The base block that holds a block, and the arrays of the 27 base blocks around that.
+// Base block that contains a block, and the arrays of the 27 base blocks around it.
 struct BaseHome {
   BlockCoordinate first_cell[3] = {-1, -1, -1};
   std::int32_t array[27] = {};
@@ -30,9 +31,8 @@ void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double q
   const ParticleColumns p = set.columns();
   const int N = base.block_size;
   const double per_quantum = 1.0 / quantum;
-  announce_kernel("deposit on base level", set.count(), {52.0, 28.0});
-  Kokkos::parallel_for(
-      "deposit on base level", set.count(), KOKKOS_LAMBDA(int n) {
+  mesh::for_items(
+      {"deposit on base level", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
         const BaseHome& home = homes(p.home[n]);
         int cell[3][2];
         double weight[3];
@@ -70,7 +70,7 @@ void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double q
 }  // namespace
 
 void Particles::add_base_clouds(const mesh::BlockField& density) const {
-  OCTANT_REQUIRE(mesh_.geometry().periodic(0), "clouds of one size are for periodic domains");
+  OCTANT_REQUIRE(mesh_.geometry().periodic(0), "clouds of one size require a periodic domain");
   const double quantum = measure_masses().quantum;
   const LevelFrame base(mesh_.geometry(), 0);
   const int N = base.block_size;
@@ -104,8 +104,8 @@ void Particles::add_base_clouds(const mesh::BlockField& density) const {
     add_base_clouds_of(levels_[level].set, base, quantum,
                        mesh::to_device("base homes", homes[level]), masses);
 
-  // Own blocks' masses are sent, too: then they are added like the others.
-  const std::vector<std::int64_t> found = to_vector(Cargo::numbers, masses);
+  // Masses of own blocks are sent, too, so that all masses are added in the same way.
+  const std::vector<std::int64_t> found = to_vector(TransferKind::numbers, masses);
   std::vector<std::int64_t> sent;
   std::vector<Key> wanted;
   for (std::size_t n = 0; n < keys.size(); ++n) {
@@ -122,7 +122,7 @@ void Particles::add_base_clouds(const mesh::BlockField& density) const {
   std::vector<std::int64_t> sums(mesh_.blocks(0).slots() * cells, 0);
   for (std::size_t first = 0; first < arrived.size(); first += cells + 1) {
     const mesh::Node* node = mesh_.blocks(0).find(static_cast<Key>(arrived[first]));
-    OCTANT_REQUIRE(node && node->slot >= 0, "masses of a base block came to another rank");
+    OCTANT_REQUIRE(node && node->slot >= 0, "masses of a base block were sent to the wrong rank");
     for (std::int64_t c = 0; c < cells; ++c) sums[node->slot * cells + c] += arrived[first + 1 + c];
   }
   const auto summed = mesh::to_device("base masses", sums);

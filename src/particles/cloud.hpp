@@ -1,8 +1,8 @@
-// Cloud in cell: which eight cells a particle shares its mass among, and reads its force from.
+// Cloud-in-cell scheme: eight cells that receive a particle's mass and provide its force.
 //
 // The cloud is a cube of the size of a cell of the particle's level, centred on it (Hockney &
-// Eastwood, Computer Simulation Using Particles, 1981, section 5-3). The cells and their shares are
-// a function of position and level alone, never of the block that the particle is listed under.
+// Eastwood, Computer Simulation Using Particles, 1981, section 5-3). Cells and weights depend only
+// on position and level, never on the particle's home block.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@
 
 namespace octant::particles {
 
-// Where positions lie among the cells of one level.
+// Coordinates of positions among the cells of one level.
 struct LevelFrame {
-  double lower[3], upper[3];  // of the domain
+  double lower[3], upper[3];  // lower and upper end of the domain
   double cells_per_length;
-  BlockCoordinate cells[3];  // of the domain
+  BlockCoordinate cells[3];  // cells of the domain
   bool periodic[3];
   int block_size;
 
@@ -31,20 +31,20 @@ struct LevelFrame {
     }
   }
 
-  // In cells from the lower end. Between levels this differs by an exact power of two, so that a
-  // particle is in a cell of one level just if it is in the coarser cell around it.
+  // Coordinate in cells from the lower end. Between levels it differs by an exact power of two, so
+  // that a particle lies in a cell of one level exactly if it lies in the coarser cell around it.
   KOKKOS_INLINE_FUNCTION double in_cells(int d, double x) const {
     return (x - lower[d]) * cells_per_length;
   }
-  // The cell that holds a position inside the domain.
+  // Cell that contains a position inside the domain.
   KOKKOS_INLINE_FUNCTION BlockCoordinate cell_of(int d, double x) const {
     const auto cell = static_cast<BlockCoordinate>(in_cells(d, x));
     return cell < cells[d] ? cell : cells[d] - 1;  // rounding just below the upper end
   }
   KOKKOS_INLINE_FUNCTION bool holds(int d, double x) const { return x >= lower[d] && x < upper[d]; }
 
-  // On the host, of a whole position: whether it is in the domain, and if so the key of the block
-  // that holds it, the octant there, and the Morton key of the cell within the block.
+  // Host functions of a position: true if it is in the domain; the key of the block that contains
+  // it; its octant there; and the Morton key of its cell within the block.
   using Position = std::array<double, 3>;
   bool holds(const Position& x) const { return holds(0, x[0]) && holds(1, x[1]) && holds(2, x[2]); }
   Key block_at(const Position& x) const {
@@ -64,12 +64,12 @@ struct LevelFrame {
   }
 };
 
-// Cells are counted from the first cell of the home block.
+// Cloud of a particle. Cells are counted from the first cell of the home block.
 struct Cloud {
-  int cell[3][2];    // along each axis the lower and the upper one
-  double weight[3];  // of the upper one
+  int cell[3][2];    // lower and upper cell along each axis
+  double weight[3];  // weight of the upper cell
 
-  // Whether all eight cells are those of the home block.
+  // Returns true if all eight cells lie in the home block.
   KOKKOS_INLINE_FUNCTION bool inside(int block_size) const {
     bool in = true;
     for (int d = 0; d < 3; ++d)
@@ -78,8 +78,8 @@ struct Cloud {
   }
 };
 
-// Beyond a wall a cloud goes on in the last cell before it. The home block has `side` cells of the
-// frame's level along each axis, from `first_cell` on.
+// Finds the cloud of a position. Beyond a wall a cloud's mass stays in the last cell. The home
+// block has `side` cells of the frame's level along each axis, from `first_cell` on.
 KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame,
                                            const BlockCoordinate (&first_cell)[3], int side,
                                            const double (&position)[3]) {
@@ -105,13 +105,13 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame,
   return cloud;
 }
 
-// In cells of the home block's level.
+// Cloud in cells of the home block's level.
 KOKKOS_FORCEINLINE_FUNCTION Cloud cloud_of(const LevelFrame& frame, const HomeBlock& home,
                                            const double (&position)[3]) {
   return cloud_of(frame, home.first_cell, frame.block_size, position);
 }
 
-// In cells of the next coarser level, whose frame this is.
+// Cloud in cells of the next coarser level, whose frame is `coarse`.
 KOKKOS_FORCEINLINE_FUNCTION Cloud coarse_cloud_of(const LevelFrame& coarse, const HomeBlock& home,
                                                   const double (&position)[3]) {
   const BlockCoordinate first_cell[3] = {home.first_cell[0] / 2, home.first_cell[1] / 2,
@@ -119,8 +119,8 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud coarse_cloud_of(const LevelFrame& coarse, cons
   return cloud_of(coarse, first_cell, coarse.block_size / 2, position);
 }
 
-// The address of a cell of the next coarser level, counted from the first one beneath a block.
-// `beneath` are the 27 places of that block, see Neighbourhood::beneath.
+// Address of a cell of the next coarser level, counted from the first one beneath a block.
+// `beneath` are the block's 27 entries in Neighbourhood::coarse_places.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* beneath, const CellArrays<T>& arrays,
                                                 int block_size, int i, int j, int k,
@@ -140,7 +140,7 @@ KOKKOS_FORCEINLINE_FUNCTION void find_coarse_cells(const Cloud& cloud, std::int3
                                cloud.cell[2][c >> 2], stride_component[c]);
 }
 
-// The addresses of a cloud's eight cells, x first, and the distances to their next components.
+// Finds the addresses of a cloud's eight cells, x first, and the strides to their next components.
 // `places` are those of all blocks, by slot.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void find_cells(const Cloud& cloud, std::int32_t home,

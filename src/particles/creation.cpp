@@ -1,8 +1,8 @@
-// Particles that come into being, and that end.
+// Creation and removal of particles.
 //
-// Ids must not depend on who owns which block. So they follow the places of birth: levels, cells in
-// the order of their Morton keys, and the batch within a cell, whose particles all come from the
-// rank that owns it. Ranks need to agree only on how many are born in the blocks before their own.
+// Ids must not depend on the domain decomposition. They follow the order of levels, Morton keys of
+// cells, and the batch within a cell, whose particles all come from the rank that owns it. Ranks
+// only need the number of new particles in the blocks before their own.
 #include <algorithm>
 #include <numeric>
 #include <tuple>
@@ -18,13 +18,13 @@ namespace {
 
 struct Birthplace {
   int level;
-  Key block, cell;  // the cell's own within its block
+  Key block, cell;  // key of the cell within its block
 
   auto order() const { return std::tie(level, block, cell); }
 };
 
-// How many births on all ranks come before each of this rank's. All births in a block are on one
-// rank. Collective.
+// Returns the number of new particles on all ranks that come before each of this rank's. All new
+// particles in a block are on one rank. Collective.
 std::vector<std::int64_t> births_before(const Communicator& communicator,
                                         std::span<const Birthplace> births) {
   std::vector<std::size_t> order(births.size());
@@ -63,8 +63,8 @@ std::vector<std::int64_t> births_before(const Communicator& communicator,
 
 }  // namespace
 
-// The own block whose leaf cells hold a position; slot -1 if there is none.
-Particles::Home Particles::own_leaf(const std::array<double, 3>& position) const {
+// Returns the own block whose leaf cells contain a position; slot -1 if there is none.
+Particles::BlockLocation Particles::own_leaf(const std::array<double, 3>& position) const {
   for (int level = mesh_.finest_level(); level >= 0; --level) {
     const LevelFrame frame(mesh_.geometry(), level);
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
@@ -80,13 +80,13 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   const Communicator& communicator = mesh_.communicator();
   const std::int64_t born = communicator.sum(static_cast<std::int64_t>(batch.size()));
   if (born == 0) return {};
-  std::vector<Home> homes;
+  std::vector<BlockLocation> homes;
   std::vector<Birthplace> births;
-  communicator.agree([&] {
-    OCTANT_REQUIRE(batch.id.empty(), "new {} particles have ids already", name());
+  communicator.collective_try([&] {
+    OCTANT_REQUIRE(batch.id.empty(), "new {} particles already have ids", name());
     for (const auto& x : batch.position) {
       const LevelFrame base(mesh_.geometry(), 0);
-      homes.push_back(base.holds(x) ? own_leaf(x) : Home{0, -1, -1});
+      homes.push_back(base.holds(x) ? own_leaf(x) : BlockLocation{0, -1, -1});
       const auto [level, owner, slot] = homes.back();
       if (slot < 0)
         throw RunError("a new {} particle at ({}, {}, {}) is not in a leaf cell of this rank",
@@ -97,7 +97,7 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   });
   for (const std::int64_t before : births_before(communicator, births))
     batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(used_ids_ + before));
-  communicator.agree([&] {
+  communicator.collective_try([&] {
     try {
       check(batch);
     } catch (const InputError& error) {
@@ -130,7 +130,8 @@ void Particles::remove(std::span<const std::int64_t> own) {
 }
 
 void Particles::change(std::span<const std::int64_t> own, const ParticleBatch& batch) {
-  OCTANT_REQUIRE(batch.size() == own.size(), "{} particles change to {}", own.size(), batch.size());
+  OCTANT_REQUIRE(batch.size() == own.size(), "{} particles cannot be replaced by {} particles",
+                 own.size(), batch.size());
   check(batch);
   const std::size_t width = row_words();
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,

@@ -1,4 +1,4 @@
-// Particles that leave the domain through its open boundaries: what they take with them.
+// Particles that leave the domain through open boundaries: their mass, momentum and energy.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -7,8 +7,8 @@
 
 namespace octant::particles {
 
-// Notes a particle beyond an open boundary, which is still in the list of its level. Its potential
-// is that of the last cells before the boundary.
+// Records a particle beyond an open boundary, which is still in the list of its level. Its
+// potential is that of the last cells before the boundary.
 void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home,
                                bool on_coarser) {
   const auto real = [&](int column) { return std::bit_cast<double>(row[column]); };

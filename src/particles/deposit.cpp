@@ -1,12 +1,13 @@
-// The density of particles: clouds in cells, level by level.
+// Deposition of particle masses as clouds in cells, level by level.
 #include <cmath>
 
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/observer.hpp"
 #include "mesh/cell_loop.hpp"
-#include "mesh/cell_work.hpp"
+#include "mesh/cell_range.hpp"
 #include "mesh/flagging.hpp"
+#include "mesh/launch.hpp"
 #include "particles/cloud.hpp"
 #include "particles/masses.hpp"
 #include "particles/particles.hpp"
@@ -29,7 +30,7 @@ struct MassRange {
 };
 
 MassRange range_of(const JoinedSets& sets) {
-  announce_kernel("range of masses", sets.count(), {8.0, 0.0});
+  record_kernel_work("range of masses", sets.count(), {8.0, 0.0});
   MassRange range;
   Kokkos::parallel_reduce(
       "range of masses", sets.count(),
@@ -41,8 +42,8 @@ MassRange range_of(const JoinedSets& sets) {
   return range;
 }
 
-// A sum of masses as a whole number, in two parts: of 2^-24 and of 2^-48 of a unit that none
-// exceeds. The lower part is rounded up, so that the sum is not below the true one.
+// Sum of masses as an integer in two parts: in 2^-24 and in 2^-48 of a unit that no mass exceeds.
+// The lower part is rounded up, so that the sum is not below the true one.
 struct WholeMass {
   std::int64_t upper = 0, lower = 0;
 
@@ -54,7 +55,7 @@ struct WholeMass {
 WholeMass whole_mass(const JoinedSets& sets, double unit) {
   const double parts_per_mass = 0x1p24 / unit;
   WholeMass sum;
-  announce_kernel("total mass", sets.count(), {8.0, 5.0});
+  record_kernel_work("total mass", sets.count(), {8.0, 5.0});
   Kokkos::parallel_reduce(
       "total mass", sets.count(),
       KOKKOS_LAMBDA(std::int64_t n, std::int64_t & upper, std::int64_t & lower) {
@@ -67,8 +68,8 @@ WholeMass whole_mass(const JoinedSets& sets, double unit) {
   return sum;
 }
 
-// Adds a particle's mass, in quanta, to the cells of its cloud. Halves by halves: what the upper
-// cells do not get, the lower ones do. Nothing is added to cells without an address.
+// Adds a particle's mass, in quanta, to the cells of its cloud. The mass is split axis by axis:
+// lower cells receive the remainder of the upper cells' part. Cells without an address are skipped.
 KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&weight)[3],
                                            std::int64_t* const (&cell)[8]) {
   const std::int64_t upper = share(whole, weight[2]);
@@ -85,8 +86,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&we
   }
 }
 
-// The clouds, in cells of their level, of the particles that their own level serves, or of those
-// that the coarser one does.
+// Adds clouds, in cells of their level, of the particles served by their own level, or of those
+// served by the coarser level.
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
                 double quantum, bool on_coarser, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
@@ -95,11 +96,10 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
   const std::uint8_t wanted = on_coarser ? 1 : 0;
-  // A home, a position, a mass and one cell are read, that cell is written. The cloud takes 12
-  // operations, the mass 2, each of seven shares 2.
-  announce_kernel("deposit", set.count(), {52.0, 28.0});
-  Kokkos::parallel_for(
-      "deposit", set.count(), KOKKOS_LAMBDA(int n) {
+  // Reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
+  // operations, the mass 2, each of seven weights 2.
+  mesh::for_items(
+      {"deposit", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
         if (p.on_coarser[n] != wanted) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
@@ -111,7 +111,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
       });
 }
 
-// The clouds, in cells of the next coarser level, of the particles that that one serves.
+// Adds clouds, in cells of the next coarser level, of the particles that this level serves.
 void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& coarse,
                        double quantum, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
@@ -119,9 +119,9 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
   const auto places = near.coarse_places;
   const double per_quantum = 1.0 / quantum;
   const int N = coarse.block_size;
-  announce_kernel("deposit on coarser level", set.count(), {1.0, 0.0});  // of most, one flag
-  Kokkos::parallel_for(
-      "deposit on coarser level", set.count(), KOKKOS_LAMBDA(int n) {
+  // Most particles cost one flag.
+  mesh::for_items(
+      {"deposit on coarser level", {1.0, 0.0}}, set.count(), KOKKOS_LAMBDA(int n) {
         if (p.on_coarser[n] == 0) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
@@ -135,17 +135,17 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
 
 constexpr int k_middle_place = 13;  // the block itself among the 27 positions around it
 
-// The sums of 2^3 cells into the coarser cells beneath them.
+// Restriction: adds the sums of 2^3 cells to the coarser cells beneath them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
                     const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
   const auto parents = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
-  // Eight masses are read, and their sum is read and written: of whole numbers.
-  announce_kernel("add masses to parents", own.extent(0) * std::int64_t{octant}, {80.0, 0.0});
-  Kokkos::parallel_for(
-      "add masses to parents", own.extent(0) * octant, KOKKOS_LAMBDA(std::int64_t n) {
+  // Reads eight integer masses; reads and writes their sum.
+  mesh::for_items(
+      {"add masses to parents", {80.0, 0.0}}, own.extent(0) * std::int64_t{octant},
+      KOKKOS_LAMBDA(std::int64_t n) {
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int i = 2 * (cell % half), j = 2 * (cell / half % half), k = 2 * (cell / half / half);
@@ -158,9 +158,9 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
       });
 }
 
-// Adds the masses of 2^3 cells to the coarser cells around them: along each axis a quarter of a
-// cell's mass goes to the coarser cell beside the one beneath it. Centres of mass stay where they
-// are, which plain sums would move by up to half a cell. At a wall masses stay in the last cell.
+// Restriction that preserves centres of mass, which plain sums would move by up to half a cell:
+// along each axis a quarter of a cell's mass goes to the neighbour of the coarser cell beneath it.
+// At a wall masses stay in the last cell.
 void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& children,
                        const LevelFrame& coarse, const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
@@ -168,17 +168,16 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
   const auto places = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
-  // Eight masses are read, and 27 sums are read and written, which the cells of a row share.
-  announce_kernel("spread masses to coarser level", own.extent(0) * std::int64_t{octant},
-                  {208.0, 76.0});
-  Kokkos::parallel_for(
-      "spread masses to coarser level", own.extent(0) * octant, KOKKOS_LAMBDA(std::int64_t n) {
+  // Reads eight masses; reads and writes 27 sums, shared by the cells of a row.
+  mesh::for_items(
+      {"spread masses to coarser level", {208.0, 76.0}}, own.extent(0) * std::int64_t{octant},
+      KOKKOS_LAMBDA(std::int64_t n) {
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int at[3] = {cell % half, cell / half % half, cell / half / half};
         const std::int64_t* first =
             fine.data + slot * fine.stride_slot + (2 * at[2] * N + 2 * at[1]) * N + 2 * at[0];
-        std::int64_t mass[3][3][3] = {};  // [z][y][x], where the cells beneath are in the middle
+        std::int64_t mass[3][3][3] = {};  // [z][y][x]; the cells beneath are in the middle
         std::int64_t any = 0;
         for (int child = 0; child < 8; ++child) {
           const std::int64_t m = first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)];
@@ -186,7 +185,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
           any |= m;
         }
         if (any == 0) return;
-        double below[3], above[3];  // the shares that leave
+        double below[3], above[3];  // fractions that go to the neighbours
         for (int d = 0; d < 3; ++d) {
           const BlockCoordinate c = blocks(slot).first_cell[d] / 2 + at[d];
           below[d] = c == 0 && !coarse.periodic[d] ? 0.0 : 0.25;
@@ -233,11 +232,11 @@ Particles::Measure Particles::measure_masses() const {
   communicator.max_in_place(std::span(most));
   const double smallest = -most[k_smallest], largest = most[k_largest];
   if (most[k_broken] != 0.0)
-    throw RunError("a {} particle has a mass that is not a positive, finite number", name());
+    throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
   const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
   Measure measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
   if (!std::isfinite(smallest)) return measure;  // no particles
-  // Most often the total need not be known.
+  // The total mass is needed only if the kind is very heavy.
   measure.quantum = quantum_of(smallest, smallest);
   if (quantum_of(smallest, largest * most[k_count] * communicator.size()) == measure.quantum)
     return measure;
@@ -259,8 +258,8 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
   return {levels_[level].mass.data(), std::int64_t{N} * N * N, 0, 1};
 }
 
-// Deposits the clouds of a level's particles that their own level serves, or of the others: those
-// add nothing to coarser cells.
+// Deposits the clouds of a level's particles served by their own level, or of the others, which add
+// nothing to coarser cells.
 void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_coarser) {
   Level& level = levels_[l];
   const Neighbourhood& near = *level.neighbourhood;
@@ -273,7 +272,7 @@ void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_
   near.around.give_back(ghosts.data(), cells, level.masses);
 }
 
-// Deposits a level's masses, and clouds of its particles that the coarser level serves, on that
+// Deposits a level's masses, and the clouds of its particles served by the coarser level, on that
 // level.
 void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   Level& level = levels_[l];
@@ -297,14 +296,14 @@ void Particles::deposit(int coarsest) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
   }
-  bool has_mass = false;  // this level, or a finer one
+  bool has_mass = false;  // masses in this level or a finer one
   for (int l = mesh_.finest_level(); l >= coarsest; --l) {
     if (has_particles[l]) deposit_level(l, quantum, false, l > coarsest);
     has_mass = has_mass || has_particles[l];
     levels_[l].has_mass = has_mass;
     if (!has_mass) continue;
     if (l > coarsest) deposit_coarse(l, quantum, on_coarser[l]);
-    // Not before, for they are among the coarser level's already.
+    // After deposit_coarse(), because these masses are already in the coarser level.
     if (on_coarser[l]) deposit_level(l, quantum, true, false);
   }
 }

@@ -1,5 +1,5 @@
-// Several sets of particles, numbered through one after the other: what kernels are launched for
-// once that want something of the particles of all levels.
+// Several particle sets with consecutive numbers, for kernels that process the particles of all
+// levels in one launch.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,16 @@ namespace octant::particles {
 
 class JoinedSets {
  public:
-  // On a GPU a kernel with more than 512 bytes of arguments waits for the one before.
+  // A GPU kernel with more than 512 bytes of arguments waits for the previous one.
   static constexpr int k_most = 8;
 
-  // Particle n of all is this row of one of the sets.
+  // Set, and row in it, of a particle by its number among all.
   struct Place {
     int set, row;
   };
 
   void add(const ParticleSet& set) {
-    OCTANT_REQUIRE(sets_ < k_most, "more than {} sets of particles are joined", k_most);
+    OCTANT_REQUIRE(sets_ < k_most, "at most {} sets of particles can be joined", k_most);
     const ParticleColumns p = set.columns();
     mass_[sets_] = p.mass;
     for (int d = 0; d < 3; ++d) velocity_[sets_][d] = p.velocity[d];

@@ -13,10 +13,10 @@ namespace octant::particles {
 
 namespace {
 
-// The kinds whose order is fixed. Ids begin at n 2^62 for the n-th.
+// Kinds in their fixed order. Ids of the n-th begin at n 2^62.
 constexpr std::array<std::string_view, 4> k_known_kinds{"dark", "stars", "sinks", "tracers"};
 
-// What a row has beside the columns of all kinds and the id.
+// Maximum number of columns beside those of all kinds and the id.
 constexpr int k_most_columns = RowWords::k_most - k_real_columns - 1;
 
 std::size_t rank_of(const std::string& name) {
@@ -24,21 +24,22 @@ std::size_t rank_of(const std::string& name) {
 }
 
 void require_sound(const Kind& kind) {
-  OCTANT_REQUIRE(is_name(kind.name), "'{}' is no name of a kind of particles; expected {}",
+  OCTANT_REQUIRE(is_name(kind.name), "'{}' is not a valid name of a particle type; expected {}",
                  printable(kind.name), k_expected_name);
   OCTANT_REQUIRE(kind.motion != Motion::flows || !kind.has_mass,
-                 "{} particles move with the gas: they can have no mass", kind.name);
+                 "{} particles are advected by the gas and cannot have mass", kind.name);
   OCTANT_REQUIRE(std::ssize(kind.columns) <= k_most_columns,
-                 "{} particles have {} columns of their own; there may be {}", kind.name,
+                 "{} particles have {} columns of their own; at most {} are supported", kind.name,
                  kind.columns.size(), k_most_columns);
   std::set<std::string> taken{"id", "position", "velocity", "mass"};
   for (const Column& column : kind.columns) {
-    OCTANT_REQUIRE(is_name(column.name), "{} particles: '{}' is no name of a column; expected {}",
-                   kind.name, printable(column.name), k_expected_name);
+    OCTANT_REQUIRE(is_name(column.name),
+                   "{} particles: '{}' is not a valid name of a column; expected {}", kind.name,
+                   printable(column.name), k_expected_name);
     OCTANT_REQUIRE(!column.unit.empty() && !column.description.empty(),
-                   "{} particles: the column '{}' needs a unit and a description", kind.name,
+                   "{} particles: the column '{}' requires a unit and a description", kind.name,
                    column.name);
-    OCTANT_REQUIRE(taken.insert(column.name).second, "{} particles: there is a column '{}' already",
+    OCTANT_REQUIRE(taken.insert(column.name).second, "{} particles: the column '{}' already exists",
                    kind.name, column.name);
   }
 }
@@ -77,7 +78,7 @@ std::vector<Kind> in_order(std::vector<Kind> kinds) {
   std::set<std::string> names;
   for (const Kind& kind : kinds) {
     require_sound(kind);
-    OCTANT_REQUIRE(names.insert(kind.name).second, "two kinds of particles are called '{}'",
+    OCTANT_REQUIRE(names.insert(kind.name).second, "two particle types have the name '{}'",
                    kind.name);
   }
   std::stable_sort(kinds.begin(), kinds.end(),

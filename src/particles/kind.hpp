@@ -1,7 +1,7 @@
-// Kinds of particles: dark matter, stars, and what else moves among the cells of a run.
+// Kinds of particles: dark matter, stars, and other particles of a run.
 //
-// A kind is data: what each of its particles has beside id, place and velocity, whether it
-// attracts, and what moves it. Files and history.csv name kinds and columns as they are named here.
+// A kind is data: the columns of its particles besides id, position and velocity, whether it
+// gravitates, and its motion. Files and history.csv use the names of kinds and columns given here.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace octant::particles {
 
-// What a particle of a kind has of its own: a real number or a whole one of 64 bits, as its initial
-// value is.
+// Additional property of a kind's particles: a real number or a 64-bit integer, by the type of its
+// initial value.
 struct Column {
-  std::string name;                                  // a word
-  std::string unit;                                  // "1" if it has none
-  std::string description;                           // both go into files
-  std::variant<double, std::int64_t> initial = 0.0;  // where a particle comes without a value
+  std::string name;                                  // one word
+  std::string unit;                                  // "1" if dimensionless
+  std::string description;                           // unit and description are written to files
+  std::variant<double, std::int64_t> initial = 0.0;  // value of particles that come without one
 
   bool is_real() const { return std::holds_alternative<double>(initial); }
 };
@@ -27,38 +27,37 @@ struct Column {
 using ColumnValues = std::variant<std::vector<double>, std::vector<std::int64_t>>;
 using NamedColumns = std::map<std::string, ColumnValues>;
 
-// What gives particles their velocity: gravity, if there is some; the gas around them; or nothing:
-// they stay where they are.
+// Source of the velocity: gravity, if enabled; velocity of the surrounding gas; or none, at rest.
 enum class Motion { falls, flows, rests };
 
 struct Kind {
-  std::string name;         // a word
+  std::string name;         // one word
   std::string description;  // for reports
   std::vector<Column> columns{};
-  bool has_mass = true;  // and attracts
+  bool has_mass = true;  // with mass, particles gravitate
   Motion motion = Motion::falls;
-  bool wants_finest_cells = false;  // around each of them; of kinds with mass
+  bool wants_finest_cells = false;  // refines around each particle; for kinds with mass
 
-  // Its column of this name. Throws RunError if there is none.
+  // Returns the column of this name. Throws RunError if there is none.
   const Column& column(const std::string& of_name) const;
-  // The place of a column among those of its type: ParticleSet::extra_real(place) or
-  // extra_integer(place).
+  // Index of a column among those of its type, for ParticleSet::extra_real(index) or
+  // extra_integer(index).
   int place(const std::string& of_name) const;
   int real_columns() const;
   int integer_columns() const;
 
-  // The ids of a kind are first_id() and the next k_ids - 1, so that those of the kinds that
-  // in_order() knows differ.
+  // First id of a kind; its ids are the k_ids numbers from there, so that ids of the kinds that
+  // in_order() lists are distinct.
   static constexpr std::uint64_t k_ids = std::uint64_t{1} << 62;
   std::uint64_t first_id() const;
 };
 
-// What a problem that has dark matter brings.
+// Returns the kind for problems with dark matter.
 Kind dark_matter();
 
-// The kinds of a run in the order in which their densities are added, and that files and reports
-// have: dark, stars, sinks, tracers, then others as given. Throws RunError if two have one name, or
-// a kind or column has none or one that is taken.
+// Sorts the kinds of a run into the order of density sums, files and reports: dark, stars, sinks,
+// tracers, then others as given. Throws RunError if a name of a kind or column is empty or not
+// unique.
 std::vector<Kind> in_order(std::vector<Kind> kinds);
 
 }  // namespace octant::particles

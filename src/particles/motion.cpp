@@ -1,10 +1,11 @@
-// Kick, carry and drift; and what masses add up to.
+// Kicks, advection with the gas, drifts, and exact sums over masses.
 #include <algorithm>
 #include <numeric>
 #include <utility>
 
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "mesh/exact_sums.hpp"
+#include "mesh/launch.hpp"
 #include "particles/cloud.hpp"
 #include "particles/particles.hpp"
 
@@ -16,13 +17,13 @@ KOKKOS_FORCEINLINE_FUNCTION double between(double a, double b, double weight) {
   return a + weight * (b - a);
 }
 
-// The eight cells around a particle, and what a field has there.
+// Eight cells around a particle, with their values of a field.
 struct CellsAround {
   const double* cell[8];
   std::int64_t stride[8];
   double weight[3];
 
-  // Component d, along one axis after the other: a constant comes out to the last bit.
+  // Interpolates component d axis by axis; a constant is reproduced to the last bit.
   KOKKOS_FORCEINLINE_FUNCTION double interpolated(int d) const {
     double g[4];
     for (int c = 0; c < 4; ++c)
@@ -32,7 +33,7 @@ struct CellsAround {
   }
 };
 
-// A field around all particles of a level.
+// Field around all particles of a level.
 struct FieldAround {
   LevelFrame frame;
   ParticleColumns p;
@@ -52,7 +53,7 @@ struct FieldAround {
   }
 };
 
-// The next coarser level's field around the particles of a level that that one serves.
+// Field of the next coarser level around the particles that it serves.
 struct CoarseFieldAround {
   LevelFrame coarse;
   ParticleColumns p;
@@ -80,7 +81,7 @@ CoarseFieldAround coarse_field_around(const mesh::Geometry& geometry, int level,
           near.coarse_places, field.cells};
 }
 
-// What a particle feels of a field: that of its own level, or of the coarser one that serves it.
+// Field at a particle: that of its own level, or of the coarser level that serves it.
 struct ServingField {
   FieldAround own;
   CoarseFieldAround coarser;
@@ -106,19 +107,18 @@ ServingField serving_field(const mesh::Geometry& geometry, int level, const Part
           coarse_field_around(geometry, level, set, near, coarser)};
 }
 
-// A home, a position, a mass and one cell are read, a product is written.
+// Reads a home, a position, a mass and one cell; writes a product.
 constexpr KernelCost k_product_cost{56.0, 35.0};
 
-// So few terms are added up by the host sooner than kernels are launched that find exact parts.
+// Number of terms up to which the host adds faster than kernels for exact parts are launched.
 constexpr std::int64_t k_few_terms = 2048;
 
-// Finds the terms of all particles of a level: their masses times the field; then the squares of
-// masses of those that their own level serves, and of the others.
+// Computes the terms of all particles of a level: masses times the field, then squared masses of
+// particles served by their own level, and of the others.
 void find_terms(const ServingField& around, std::int64_t count, const DeviceArray<double>& terms) {
-  announce_kernel("mass times field", count, k_product_cost);
-  Kokkos::parallel_for(
-      "mass times field", count, KOKKOS_LAMBDA(int n) {
-        // One that has lost its way has no home; the error is on its way.
+  mesh::for_items(
+      {"mass times field", k_product_cost}, count, KOKKOS_LAMBDA(int n) {
+        // A particle without a home is skipped; its error is reported later.
         const double mass = around.own.p.mass[n];
         const bool on_coarser = around.own.p.on_coarser[n] != 0;
         terms(n) = around.own.p.home[n] < 0 ? 0.0 : mass * around.at(n);
@@ -127,21 +127,18 @@ void find_terms(const ServingField& around, std::int64_t count, const DeviceArra
       });
 }
 
-// From `first` on, `count` changes of a level's masses, times the field there.
+// Multiplies `count` changes of a level's masses, from `first` on, by the field there.
 void multiply(const DeviceArray<const MassChange>& changes, std::int64_t first, std::int64_t count,
               const ServingField& around, const DeviceArray<double>& products) {
-  announce_kernel("mass times field", count, k_product_cost);
-  Kokkos::parallel_for(
-      "mass times field",
-      Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(first, first + count),
-      KOKKOS_LAMBDA(std::int64_t n) {
-        const MassChange& change = changes(n);
+  mesh::for_items(
+      {"mass times field", k_product_cost}, count, KOKKOS_LAMBDA(std::int64_t n) {
+        const MassChange& change = changes(first + n);
         const double field = change.home < 0 ? 0.0 : around.at(change);
-        products(n) = change.sign * (change.mass * field);
+        products(first + n) = change.sign * (change.mass * field);
       });
 }
 
-// Whether a particle is so near to the end of its level that the coarser one serves it.
+// Test for particles so near to the end of their level that the coarser level serves them.
 struct NearEnd {
   ParticleColumns p;
   decltype(Neighbourhood::blocks) blocks;
@@ -162,10 +159,10 @@ RowList other_serving_level(const NearEnd& near_end, int count) {
       count, KOKKOS_LAMBDA(int n) { return near_end(n) != (near_end.p.on_coarser[n] != 0); });
 }
 
-// Returns whether the coarser level serves some of them.
+// Sets the serving levels; returns true if the coarser level serves some particles.
 bool set_serving_level(const NearEnd& near_end, int count) {
   int any = 0;
-  announce_kernel("choose serving levels", count, {29.0, 12.0});
+  record_kernel_work("choose serving levels", count, {29.0, 12.0});
   Kokkos::parallel_reduce(
       "choose serving levels", count,
       KOKKOS_LAMBDA(int n, int& found) {
@@ -210,11 +207,10 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround field = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
                                          *levels_[level].neighbourhood, force);
-  // A home, a position, a velocity and one cell's field are read, a velocity is written. The cloud
-  // takes 12 operations, a component 21 to interpolate and 2 to add.
-  announce_kernel("kick", levels_[level].set.count(), {100.0, 81.0});
-  Kokkos::parallel_for(
-      "kick", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+  // Reads a home, a position, a velocity and one cell's field; writes a velocity. The cloud takes
+  // 12 operations, a component 21 to interpolate and 2 to add.
+  mesh::for_items(
+      {"kick", {100.0, 81.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         if (p.on_coarser[n] != 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
@@ -227,9 +223,9 @@ void Particles::kick_on_coarser(int level, const FieldNearby& coarser_force, dou
   const ParticleColumns p = l.set.columns();
   const CoarseFieldAround field =
       coarse_field_around(mesh_.geometry(), level, l.set, *l.neighbourhood, coarser_force);
-  announce_kernel("kick by coarser level", l.set.count(), {1.0, 0.0});  // of most, one flag
-  Kokkos::parallel_for(
-      "kick by coarser level", l.set.count(), KOKKOS_LAMBDA(int n) {
+  // Most particles cost one flag.
+  mesh::for_items(
+      {"kick by coarser level", {1.0, 0.0}}, l.set.count(), KOKKOS_LAMBDA(int n) {
         if (p.on_coarser[n] == 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
@@ -238,7 +234,7 @@ void Particles::kick_on_coarser(int level, const FieldNearby& coarser_force, dou
 
 void Particles::choose_serving_levels(int coarsest) { choose_serving_levels(coarsest, nullptr); }
 
-// Notes what that changes, unless `changes` is null.
+// Records the resulting mass changes, unless `changes` is null.
 void Particles::choose_serving_levels(int coarsest, MassChanges* changes) {
   if (!levels_apart_ || (!kind_.has_mass && kind_.motion != Motion::falls)) return;
   for (int level = coarsest + 1; level <= mesh_.finest_level(); ++level) {
@@ -263,7 +259,7 @@ void Particles::carry(int level, const VectorField& here, const VectorField& coa
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround gas = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
                                        *levels_[level].neighbourhood, field);
-  Kokkos::parallel_for(
+  mesh::for_items(
       "carry", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         const CellsAround around = gas.at(n);
         const double density = around.interpolated(0);
@@ -279,7 +275,7 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields,
                 .coarsest = coarsest,
                 .fields = std::move(fields),
                 .coarser_fields = std::move(coarser_fields)};
-  // Those of levels with few particles go to the host together.
+  // Terms of levels with few particles are copied to the host together.
   std::vector<std::int64_t> few(levels_.size(), 0);
   for (int level = coarsest; level <= mesh_.finest_level(); ++level)
     if (const int count = levels_[level].set.count(); count <= k_few_terms) few[level] = count;
@@ -307,7 +303,7 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields,
         });
   }
   if (first == 0) return sums;
-  const std::vector<double> host = to_vector(Cargo::particles, terms_of_few);
+  const std::vector<double> host = to_vector(TransferKind::particles, terms_of_few);
   auto term = host.begin();
   for (std::size_t level = 0; level < few.size(); ++level) {
     for (std::int64_t n = 0; n < few[level]; ++n) sums.weighted += *term++;
@@ -322,7 +318,7 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
   std::vector<MassChange> all;
   for (const auto& of_level : changes) all.insert(all.end(), of_level.begin(), of_level.end());
   if (all.empty()) return;
-  const auto listed = mesh::to_device("changes of masses", all, Cargo::particles);
+  const auto listed = mesh::to_device("changes of masses", all, TransferKind::particles);
   const auto products = mesh::uninitialised<double>("products", std::ssize(all));
   std::int64_t first = 0;
   for (std::size_t level = 0; level < changes.size(); ++level) {
@@ -336,7 +332,7 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
     first += count;
   }
   std::size_t n = 0;
-  const std::vector<double> terms = to_vector(Cargo::particles, products);
+  const std::vector<double> terms = to_vector(TransferKind::particles, products);
   for (std::size_t level = 0; level < changes.size(); ++level)
     for (const MassChange& change : changes[level]) {
       sums.weighted += terms[n++];
@@ -352,16 +348,16 @@ void Particles::drift(int level, double dt) {
   for (int d = 0; d < 3; ++d)
     for (int side = 0; side < 2; ++side)
       reflects[d][side] = mesh_.geometry().boundary(d, side) == mesh::Boundary::reflecting;
-  announce_kernel("drift", levels_[level].set.count(), {72.0, 6.0});  // 9 numbers
-  Kokkos::parallel_for(
-      "drift", levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
+  // Reads or writes nine numbers of a particle.
+  mesh::for_items(
+      {"drift", {72.0, 6.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         for (int d = 0; d < 3; ++d) {
           double x = p.position[d][n] + dt * p.velocity[d][n];
           if (!frame.holds(d, x)) {
             const double lower = frame.lower[d], upper = frame.upper[d], size = upper - lower;
             if (frame.periodic[d]) {
               x -= size * Kokkos::floor((x - lower) / size);
-              if (x >= upper) x = lower;  // rounding, from just below the lower end
+              if (x >= upper) x = lower;  // rounding of x just below the lower end
             } else if (reflects[d][x >= upper]) {
               x = 2.0 * (x >= upper ? upper : lower) - x;
               if (x == upper) x = Kokkos::nextafter(upper, lower);
@@ -378,7 +374,7 @@ std::vector<double> Particles::crossing_times() const {
   std::vector<double> fastest(levels_.size(), 0.0);
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     const ParticleColumns p = levels_[l].set.columns();
-    announce_kernel("fastest particle", levels_[l].set.count(), {24.0, 0.0});
+    record_kernel_work("fastest particle", levels_[l].set.count(), {24.0, 0.0});
     Kokkos::parallel_reduce(
         "fastest particle", levels_[l].set.count(),
         KOKKOS_LAMBDA(int n, double& most) {

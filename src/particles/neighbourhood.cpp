@@ -11,17 +11,17 @@ namespace octant::particles {
 using mesh::Node;
 using mesh::Region;
 
-// Finds what every position resolves to. Boxes of ghosts may grow until all are known: places are
-// written afterwards.
+// Finds the cells of every position. Ghost boxes may grow until all positions are known; the places
+// are written afterwards.
 class Neighbourhood::Builder {
  public:
-  // For so many positions.
+  // Reserves memory for this many positions.
   Builder(const mesh::Tree& tree, int level, int positions)
       : tree_(tree), level_(level), N_(tree.geometry().block_size()) {
     findings_.reserve(positions);
   }
 
-  // The 27 positions around a block.
+  // Finds the 27 positions around a block.
   void look_around(int slot, RemoteCells& remote) {
     const mesh::Neighbours& holders = tree_.level(level_).neighbours(slot);
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
@@ -34,8 +34,8 @@ class Neighbourhood::Builder {
     }
   }
 
-  // The coarser cells beneath a block and beneath the 26 positions beside it, as far as clouds of
-  // the coarser level reach.
+  // Finds the coarser cells beneath a block and the 26 positions beside it, as far as clouds of the
+  // coarser level reach.
   void look_beneath(int slot, RemoteCells& remote) {
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
     for (int n = 0; n < 27; ++n) {
@@ -57,12 +57,12 @@ class Neighbourhood::Builder {
 
  private:
   struct Finding {
-    unsigned source = Place::k_nowhere, shift = 0;
-    std::array<std::int16_t, 3> corner{0, 0, 0};  // of the cells beneath it in the coarser block
+    unsigned source = Place::k_none, shift = 0;
+    std::array<std::int16_t, 3> corner{0, 0, 0};  // in the coarser block
     std::int32_t slot = 0, box = 0;
   };
 
-  // The cells of the block at `offset` that are within `depth`.
+  // Returns the cells of the block at `offset` that are within `depth`.
   Region part_near(const std::array<int, 3>& offset, int depth = k_depth) const {
     Region r;
     const int reach = std::min(depth, N_);
@@ -83,8 +83,8 @@ class Neighbourhood::Builder {
 
   Finding coarser(Key key, const Region& near, RemoteCells& remote) const {
     const Node* node = level_ > 0 ? tree_.level(level_ - 1).find(parent_key(key)) : nullptr;
-    OCTANT_REQUIRE(node, "particles: a block of level {} has no block of level {} beside it",
-                   level_, level_ - 1);
+    OCTANT_REQUIRE(node, "particles: a block of level {} has no adjacent block of level {}", level_,
+                   level_ - 1);
     Finding found;
     found.shift = 1;
     for (int d = 0; d < 3; ++d)
@@ -104,7 +104,7 @@ class Neighbourhood::Builder {
   }
 
   Place place(const Finding& found, const RemoteCells& remote) const {
-    if (found.source == Place::k_nowhere) return {};
+    if (found.source == Place::k_none) return {};
     Region r;
     r.end.fill(static_cast<std::int16_t>(N_));
     std::int64_t first = found.slot;
@@ -132,8 +132,8 @@ class Neighbourhood::Builder {
 
 namespace {
 
-// At which of the 27 positions around a block the level goes on, or the domain ends. Blocks of 2^3
-// cells are smaller than the margin that is looked for, and count as if the level went on.
+// Returns a mask of those of the 27 positions around a block where the level continues or the
+// domain ends. Blocks of 2^3 cells are smaller than k_margin, and count as if the level continued.
 std::uint32_t level_at(const mesh::Tree& tree, int level, int slot) {
   std::uint32_t goes_on = (1u << 27) - 1;
   if (tree.geometry().block_size() < k_margin) return goes_on;

@@ -1,4 +1,4 @@
-// Where the cells around every own block lie, on whatever level and rank.
+// Tables of the cells around every own block, on any level and rank.
 #pragma once
 
 #include <cstdint>
@@ -8,25 +8,25 @@
 
 namespace octant::particles {
 
-// How many cells beyond its home block a cloud may reach. A particle stays with its level until
-// that level is synchronised with the coarser one, and may leave its end by a cell and a half.
+// Number of cells by which a cloud may extend beyond its home block. A particle stays on its level
+// until that level is synchronised with the coarser one, and may leave it by a cell and a half.
 inline constexpr int k_depth = 2;
 inline constexpr double k_largest_excursion = k_depth - 0.5;
 
-// A particle within so many cells of its level's end is served by the next coarser level. Near the
-// end the potential, whose boundary values are interpolated from the coarser level's, does not have
-// the symmetry of the particle's cloud. A lone particle accelerates itself, at this distance by
-// 0.001 G m / dx^2 with dx of the coarser level; that falls as the fourth power of the distance.
+// Distance from a level's end, in cells, within which the next coarser level serves a particle.
+// Near the end the potential, with boundary values interpolated from the coarser level, lacks the
+// symmetry of the particle's cloud. A lone particle accelerates itself, at this distance by 0.001 G
+// m / dx^2 with dx of the coarser level, falling with the fourth power of the distance.
 inline constexpr double k_margin = 3.0;
 
-// A block that particles are listed under.
+// BlockLocation block of particles.
 struct HomeBlock {
-  BlockCoordinate first_cell[3] = {-1, -1, -1};  // in the level; -1: there is no block in this slot
+  BlockCoordinate first_cell[3] = {-1, -1, -1};  // -1: no block in this slot
   std::uint32_t refined = 0;                     // mask of octants
-  // Bit n: at position n of the 27 around it the level goes on, or the domain ends.
+  // Bit n: at position n of the 27 around the block the level continues or the domain ends.
   std::uint32_t level_goes_on = (1u << 27) - 1;
 
-  // Whether a position in the block, or beside it, is nearer to the end of its level than k_margin.
+  // Returns true if a position in or beside the block is within k_margin of the end of its level.
   KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const double (&cells_from_first)[3],
                                                int block_size) const {
     constexpr std::uint32_t all = (1u << 27) - 1;
@@ -44,19 +44,19 @@ struct HomeBlock {
   }
 };
 
-// Where the cells of one block position lie: in an own block of the level or of the coarser one, or
-// among the copies of other ranks' cells. Cell (i, j, k), counted from the first cell of the
-// position's block, is number
+// Location of the cells of one block position: in an own block of the level or of the coarser one,
+// or among the copies of other ranks' cells. Cell (i, j, k), counted from the first cell of the
+// position's block, has the index
 //   origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift)
-// of the block in a slot, or counted from the ghost of that number. Blocks have 32^3 cells at most.
+// in the block of a slot, or relative to the ghost of that number. Blocks have at most 32^3 cells.
 struct Place {
   std::int32_t slot = 0;  // a rank has fewer ghosts than 2^31
   std::int16_t origin = 0;
-  std::uint16_t source : 2 = k_nowhere;
-  std::uint16_t shift : 1 = 0;  // 1 in the coarser level
+  std::uint16_t source : 2 = k_none;
+  std::uint16_t shift : 1 = 0;  // 1 on the coarser level
   std::uint16_t cells : 6 = 0, rows : 6 = 0;
 
-  static constexpr unsigned k_nowhere = k_sources;
+  static constexpr unsigned k_none = k_sources;
 
   KOKKOS_FORCEINLINE_FUNCTION int cell(int i, int j, int k) const {
     return origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift);
@@ -64,8 +64,8 @@ struct Place {
 };
 static_assert(sizeof(Place) == 8, "there are 27 for every block");
 
-// The address, without the component, of a cell that is counted from the first cell of a home block
-// and lies at most k_depth cells beyond it. `places` are the 27 of that block.
+// Address, without the component, of a cell that is counted from the first cell of a home block and
+// lies at most k_depth cells beyond it. `places` are the 27 of that block.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T* find_cell(const Place* places, const CellArrays<T>& arrays,
                                          int block_size, int i, int j, int k,
@@ -80,16 +80,16 @@ KOKKOS_FORCEINLINE_FUNCTION T* find_cell(const Place* places, const CellArrays<T
          place.cell(i & mask, j & mask, k & mask) * array.stride_cell;
 }
 
-// The tables of one level, built anew by each regrid.
+// Tables of one level, rebuilt by each regrid.
 struct Neighbourhood {
   // Collective.
   Neighbourhood(const mesh::Tree& tree, int level);
 
   DeviceArray<const HomeBlock> blocks;  // by slot
   DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
-  // By slot, the coarser cells beneath the same positions, with or without cells of the level.
+  // Coarser cells beneath the same positions, with or without cells of the level; by slot.
   DeviceArray<const Place> coarse_places;
-  RemoteCells around, beneath;  // what the ghosts of `places` and of `coarse_places` stand for
+  RemoteCells around, beneath;  // ghosts of `places` and of `coarse_places`
   std::int64_t bytes() const;
 
  private:

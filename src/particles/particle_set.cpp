@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/observer.hpp"
+#include "mesh/launch.hpp"
 
 namespace octant::particles {
 
@@ -14,29 +15,28 @@ namespace {
 using mesh::to_device;
 using mesh::uninitialised;
 
-// Room for growth, so that few particles that come move a set.
+// Capacity with room for growth, so that few insertions reallocate a set.
 constexpr std::int64_t roomy(std::int64_t rows) { return rows + rows / 4; }
 
-// Sorted again when one row in this many has moved.
+// Fraction 1/k of moved rows at which a set is sorted again.
 constexpr int k_tolerated_order = 8;
 
 template <class T>
 void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>& rows,
             const DeviceArray<T>& to) {
-  announce_kernel("gather rows", rows.extent(0), {4.0 + 2.0 * sizeof(T), 0.0});
-  Kokkos::parallel_for(
-      "gather rows", rows.extent(0), KOKKOS_LAMBDA(int n) { to(n) = column(rows(n)); });
+  mesh::for_items(
+      {"gather rows", {4.0 + 2.0 * sizeof(T), 0.0}}, rows.extent(0),
+      KOKKOS_LAMBDA(int n) { to(n) = column(rows(n)); });
 }
 
 // Calls body(word, n) for all words of `rows` rows.
 template <class Body>
 void for_words(const char* name, const RowWords& set, std::int64_t rows, const Body& body) {
   const int words = set.count();
-  // A row's number is read with each of its words, which is read and written.
-  announce_kernel(name, rows, {20.0 * words, 0.0});
-  Kokkos::parallel_for(
-      name, Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, rows * words),
-      KOKKOS_LAMBDA(std::int64_t n) {
+  // Reads a row's number with each of its words; reads and writes the word.
+  record_kernel_work(name, rows, {20.0 * words, 0.0});
+  mesh::for_items(
+      name, rows * words, KOKKOS_LAMBDA(std::int64_t n) {
         body(static_cast<int>(n % words), static_cast<int>(n / words));
       });
 }
@@ -53,7 +53,7 @@ void fill_holes(const RowWords& set, const DeviceArray<const std::int32_t>& hole
       });
 }
 
-// Rows `at`, or from `first` on if there are none, become what the words say, [row][word].
+// Sets the rows `at`, or rows from `first` on if `at` is empty, to the given words, [row][word].
 void put_rows(const RowWords& set, const DeviceArray<const std::int32_t>& at, int first,
               const DeviceArray<const Word>& values) {
   const bool listed = at.extent(0) > 0;
@@ -66,21 +66,21 @@ void put_rows(const RowWords& set, const DeviceArray<const std::int32_t>& at, in
 
 DeviceArray<const Word> on_device(std::span<const Word> words) {
   const auto copy = uninitialised<Word>("arriving rows", std::ssize(words));
-  if (!words.empty()) copy_to_device(Cargo::particles, copy, host_view(words.data(), words.size()));
+  if (!words.empty())
+    copy_to_device(TransferKind::particles, copy, host_view(words.data(), words.size()));
   return copy;
 }
 
 DeviceArray<std::int32_t> count_homes(const DeviceArray<std::int32_t>& homes, int rows, int slots) {
   const auto counts = mesh::zeros<std::int32_t>("particles by home", slots);
-  announce_kernel("count homes", rows, {4.0, 0.0});
-  Kokkos::parallel_for(
-      "count homes", rows, KOKKOS_LAMBDA(int n) {
+  mesh::for_items(
+      {"count homes", {4.0, 0.0}}, rows, KOKKOS_LAMBDA(int n) {
         if (homes(n) >= 0) Kokkos::atomic_add(&counts(homes(n)), 1);
       });
   return counts;
 }
 
-// The rows in the order of their homes.
+// Returns the rows in the order of their homes.
 DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, int rows,
                                         int slots) {
   const auto place = count_homes(homes, rows, slots);
@@ -91,9 +91,8 @@ DeviceArray<std::int32_t> order_by_home(const DeviceArray<std::int32_t>& homes, 
         sum += here;
       });
   const auto order = uninitialised<std::int32_t>("order", rows);
-  announce_kernel("order particles", rows, {8.0, 0.0});
-  Kokkos::parallel_for(
-      "order particles", rows,
+  mesh::for_items(
+      {"order particles", {8.0, 0.0}}, rows,
       KOKKOS_LAMBDA(int n) { order(Kokkos::atomic_fetch_add(&place(homes(n)), 1)) = n; });
   return order;
 }
@@ -104,11 +103,11 @@ std::vector<T> values_of(const DeviceArray<T>& column, const RowList& rows) {
   if (rows.empty()) return values;
   const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
   gather(column, rows.of_kernels(), gathered);
-  copy_to_host(Cargo::particles, host_view(values), gathered);
+  copy_to_host(TransferKind::particles, host_view(values), gathered);
   return values;
 }
 
-// Brings rows of columns into another order. A column's memory serves the next one.
+// Permutes the rows of columns. A column's memory is reused for the next one.
 template <class T>
 void reorder(std::vector<DeviceArray<T>>& columns, const DeviceArray<const std::int32_t>& source,
              std::int64_t capacity) {
@@ -126,8 +125,8 @@ void reorder(std::vector<DeviceArray<T>>& columns, const DeviceArray<const std::
 ParticleSet::ParticleSet(int extra_reals, int extra_integers)
     : reals_(k_real_columns + extra_reals), integers_(extra_integers) {
   OCTANT_REQUIRE(row_words() <= RowWords::k_most,
-                 "a kind of particles has {} columns, ids and those of all kinds among them; there "
-                 "may be {}",
+                 "a particle type has {} columns, including ids and the columns common to all "
+                 "types; at most {} are supported",
                  row_words(), RowWords::k_most);
 }
 
@@ -202,13 +201,13 @@ ReadRows ParticleSet::read(const RowList& rows) const {
         gathered(homes + n) = static_cast<Word>(set.home[at(n)]);
         gathered(homes + count + n) = set.on_coarser[at(n)];
       });
-  copy_to_host(Cargo::particles, host_view(found.words()), gathered);
+  copy_to_host(TransferKind::particles, host_view(found.words()), gathered);
   return found;
 }
 
 void ParticleSet::reserve(std::int64_t rows) {
   OCTANT_REQUIRE(rows <= std::numeric_limits<std::int32_t>::max(),
-                 "{} particles of one level on one rank; use more ranks", rows);
+                 "{} particles of one level on one rank are too many; use more ranks", rows);
   if (rows <= static_cast<std::int64_t>(homes_.extent(0))) return;
   const std::int64_t capacity = roomy(rows);
   for_columns([&](auto& column) {
@@ -226,16 +225,18 @@ void ParticleSet::append(std::span<const Word> words, const std::vector<std::int
   reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
   put_rows(row_words_here(), {}, count_, on_device(words));
   const std::pair added(count_, count_ + static_cast<int>(homes.size()));
-  copy_to_device(Cargo::particles, Kokkos::subview(homes_, added), host_view(homes));
+  copy_to_device(TransferKind::particles, Kokkos::subview(homes_, added), host_view(homes));
   if (on_coarser.empty()) fill(Kokkos::subview(on_coarser_, added), std::uint8_t{0});
-  else copy_to_device(Cargo::particles, Kokkos::subview(on_coarser_, added), host_view(on_coarser));
+  else
+    copy_to_device(TransferKind::particles, Kokkos::subview(on_coarser_, added),
+                   host_view(on_coarser));
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());
 }
 
 void ParticleSet::overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words) {
   if (rows.empty()) return;
-  put_rows(row_words_here(), to_device("rows", rows, Cargo::lists), 0, on_device(words));
+  put_rows(row_words_here(), to_device("rows", rows, TransferKind::lists), 0, on_device(words));
 }
 
 void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
@@ -249,8 +250,8 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
     else movers.push_back(row);
   }
   if (!holes.empty())
-    fill_holes(row_words_here(), to_device("holes", holes, Cargo::lists),
-               to_device("movers", movers, Cargo::lists));
+    fill_holes(row_words_here(), to_device("holes", holes, TransferKind::lists),
+               to_device("movers", movers, TransferKind::lists));
   disorder_ += static_cast<std::int64_t>(holes.size());
   count_ = left;
 }
@@ -275,16 +276,16 @@ void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
 void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
                             const std::vector<std::int32_t>& homes) {
   if (rows.empty()) return;
-  const auto at = to_device("rows", rows, Cargo::lists);
-  const auto slots = to_device("homes", homes, Cargo::particles);
+  const auto at = to_device("rows", rows, TransferKind::lists);
+  const auto slots = to_device("homes", homes, TransferKind::particles);
   const auto column = homes_;
-  Kokkos::parallel_for(
+  mesh::for_items(
       "set homes", rows.size(), KOKKOS_LAMBDA(int n) { column(at(n)) = slots(n); });
   disorder_ += static_cast<std::int64_t>(rows.size());
 }
 
 std::vector<std::int32_t> ParticleSet::counts(int slots) const {
-  return to_vector(Cargo::numbers, count_homes(homes_, count_, slots));
+  return to_vector(TransferKind::numbers, count_homes(homes_, count_, slots));
 }
 
 void ParticleSet::sort_if_disordered(int slots) {

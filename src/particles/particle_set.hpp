@@ -13,20 +13,20 @@ namespace octant::particles {
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
-// What kernels see of a set. Lengths and velocities are in code units.
+// Columns of a set for kernels. Lengths and velocities are in code units.
 struct ParticleColumns {
   double* position[3];
   double* velocity[3];
   double* mass;
   std::uint64_t* id;
-  std::int32_t* home;  // slot of the block whose neighbourhood serves the particle; -1: none yet
-  std::uint8_t* on_coarser;  // 1: the next coarser level's cells take its cloud and exert its force
+  std::int32_t* home;        // slot of the home block; -1: none yet
+  std::uint8_t* on_coarser;  // 1: the next coarser level serves the particle
 };
 
-// A value of a row that travels between sets or ranks: the bits of a number, or an id.
+// Value of a row exchanged between sets or ranks: the bits of a number, or an id.
 using Word = std::uint64_t;
 
-// Whole rows for kernels, word by word: real columns, the extra ones last, integers, the id.
+// Whole rows for kernels, word by word: real columns, extra ones last, integers, the id.
 struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
@@ -49,15 +49,15 @@ struct RowWords {
   }
 };
 
-// The real columns of every set; those that a kind of particles has of its own follow.
+// Real columns of every set; a kind's own real columns follow.
 enum RealColumn { k_position = 0, k_velocity = 3, k_mass = 6, k_real_columns = 7 };
 
-// A list of rows, where the host reads it and where kernels do.
+// List of rows, for the host and for kernels.
 class RowList {
  public:
   RowList() = default;
   RowList(const std::vector<std::int32_t>& rows)
-      : RowList(rows, mesh::to_device("rows", rows, Cargo::lists)) {}
+      : RowList(rows, mesh::to_device("rows", rows, TransferKind::lists)) {}
   RowList(std::vector<std::int32_t> rows, const DeviceArray<const std::int32_t>& of_kernels)
       : rows_(std::move(rows)), of_kernels_(of_kernels) {}
 
@@ -72,7 +72,7 @@ class RowList {
   DeviceArray<const std::int32_t> of_kernels_;
 };
 
-// What rows of a set say, for the host.
+// Values of rows of a set, on the host.
 class ReadRows {
  public:
   ReadRows(std::size_t rows, std::size_t width)
@@ -85,7 +85,7 @@ class ReadRows {
     return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
   }
   bool on_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
-  // All rows, then their homes, then whether the coarser level serves them.
+  // All rows, then their homes, then flags for service by the coarser level.
   std::vector<Word>& words() { return words_; }
 
  private:
@@ -93,10 +93,10 @@ class ReadRows {
   std::vector<Word> words_;
 };
 
-// Rows are in no order that a result could depend on: sorted by home as far as speed asks for it.
+// Particles of a level. No result depends on the order of rows: sorting by home serves speed only.
 class ParticleSet {
  public:
-  // The numbers of columns beyond those that all particles have. Throws RunError beyond
+  // Arguments are the numbers of columns beyond those of all kinds. Throws RunError beyond
   // RowWords::k_most words.
   ParticleSet(int extra_reals, int extra_integers);
 
@@ -105,11 +105,11 @@ class ParticleSet {
   double* extra_real(int n) const { return reals_[k_real_columns + n].data(); }
   std::int64_t* extra_integer(int n) const { return integers_[n].data(); }
 
-  // Words of a row: the real columns, the extra ones last, the integers, the id.
+  // Number of words of a row: real columns, extra ones last, integers, the id.
   int row_words() const { return static_cast<int>(reals_.size() + integers_.size()) + 1; }
 
-  // The values of some rows: of a real or integer column, ids, homes, or everything, [row][word],
-  // or that and the homes.
+  // Return values of some rows: of a real or integer column, ids, homes, everything as [row][word],
+  // or everything and the homes.
   std::vector<double> reals(int column, const RowList& rows) const;
   std::vector<std::int64_t> integers(int column, const RowList& rows) const;
   std::vector<std::uint64_t> ids(const RowList& rows) const;
@@ -117,24 +117,24 @@ class ParticleSet {
   std::vector<Word> words(const RowList& rows) const;
   ReadRows read(const RowList& rows) const;
 
-  // Adds rows at the end, `on_coarser` as ParticleColumns, all 0 if it is empty. Throws RunError
-  // beyond 2^31 - 1 particles.
+  // Appends rows. `on_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError beyond
+  // 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
               const std::vector<std::uint8_t>& on_coarser = {});
-  // Gives rows other words, each once; their homes stay.
+  // Replaces the words of rows, each listed once; their homes stay.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
-  // Removes rows, given in ascending order; the last ones take their places.
+  // Removes rows, given in ascending order; the last rows fill the gaps.
   void remove(const std::vector<std::int32_t>& rows);
-  // Row n becomes what row source(n) was; there will be as many rows as sources.
+  // Permutes rows: row n receives row source(n). The number of rows becomes that of sources.
   void permute(const DeviceArray<const std::int32_t>& source);
 
   void set_homes(const std::vector<std::int32_t>& rows, const std::vector<std::int32_t>& homes);
 
-  // Brings particles of one block together (a counting sort by home, 0 .. slots - 1, which all rows
-  // must have) if many came or moved since the last time. The order within a block is arbitrary.
+  // Sorts particles by home block (a counting sort by home, 0 .. slots - 1, which all rows must
+  // have) if many came or moved since the last sort. The order within a block is arbitrary.
   void sort_if_disordered(int slots);
 
-  // The number of particles by home. Rows without a home are not counted.
+  // Returns the number of particles by home. Rows without a home are not counted.
   std::vector<std::int32_t> counts(int slots) const;
 
   std::int64_t bytes() const;
@@ -146,7 +146,7 @@ class ParticleSet {
   void reserve(std::int64_t rows);
 
   int count_ = 0;
-  std::int64_t disorder_ = 0;  // rows that came or changed their home since the last sort
+  std::int64_t disorder_ = 0;  // rows that were added or changed their home since the last sort
   std::vector<DeviceArray<double>> reals_;
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
@@ -154,7 +154,7 @@ class ParticleSet {
   DeviceArray<std::uint8_t> on_coarser_;
 };
 
-// The rows 0 .. count - 1 for which `wanted(row)` holds, in ascending order.
+// Returns the rows 0 .. count - 1 for which `wanted(row)` is true, in ascending order.
 template <class Wanted>
 RowList select_rows(int count, const Wanted& wanted) {
   const DeviceArray<std::int32_t> found(
@@ -170,7 +170,7 @@ RowList select_rows(int count, const Wanted& wanted) {
       total);
   if (total == 0) return {};
   const DeviceArray<const std::int32_t> rows = Kokkos::subview(found, std::pair(0, total));
-  return {to_vector(Cargo::lists, rows), rows};
+  return {to_vector(TransferKind::lists, rows), rows};
 }
 
 }  // namespace octant::particles

@@ -31,7 +31,7 @@ Particles::Particles(Kind kind, mesh::Mesh& mesh, const CommOptions& comm_option
   adapt_to_mesh();
 }
 
-// --- into the run ------------------------------------------------------------------------------
+// --- insertion ---------------------------------------------------------------------------------
 
 namespace {
 
@@ -61,7 +61,7 @@ void Particles::check(const ParticleBatch& batch) const {
     const auto& [u, v, w] = batch.velocity[n];
     if (!(x >= x0 && x <= x1 && y >= y0 && y <= y1 && z >= z0 && z <= z1))
       throw InputError(
-          "{} particle {} is at ({}, {}, {}), outside of the domain ({}, {}, {}) to ({}, {}, {}); "
+          "{} particle {} is at ({}, {}, {}), outside the domain ({}, {}, {}) to ({}, {}, {}); "
           "check mesh.lower and mesh.upper and the units of the positions",
           name(), batch.id[n], x, y, z, x0, y0, z0, x1, y1, z1);
     const double mass = kind_.has_mass ? batch.mass[n] : 1.0;
@@ -71,12 +71,12 @@ void Particles::check(const ParticleBatch& batch) const {
           "finite velocity",
           name(), batch.id[n], mass, u, v, w);
     if (batch.id[n] - kind_.first_id() >= Kind::k_ids)
-      throw InputError("{} particle {}: the ids of this kind are {} to {}", name(), batch.id[n],
-                       kind_.first_id(), kind_.first_id() + (Kind::k_ids - 1));
+      throw InputError("{} particle {}: ids of this type must lie between {} and {}", name(),
+                       batch.id[n], kind_.first_id(), kind_.first_id() + (Kind::k_ids - 1));
   }
 }
 
-// The words of a row, as ParticleSet::words. A particle at the upper end is put inside.
+// Returns the words of a row, as ParticleSet::words. A particle at the upper end is moved inside.
 std::vector<Word> Particles::row_of(const ParticleBatch& batch, std::size_t n) const {
   const mesh::Geometry& geometry = mesh_.geometry();
   std::vector<Word> row;
@@ -100,12 +100,12 @@ std::vector<Word> Particles::row_of(const ParticleBatch& batch, std::size_t n) c
 }
 
 void Particles::add(const ParticleBatch& batch) {
-  mesh_.communicator().agree([&] { check(batch); });
+  mesh_.communicator().collective_try([&] { check(batch); });
   for (const std::uint64_t id : batch.id)
     set_used_ids(static_cast<std::int64_t>(id - kind_.first_id()) + 1);
   used_ids_ = mesh_.communicator().max(used_ids_);
   const LevelFrame frame(mesh_.geometry(), 0);
-  Travellers travellers;
+  OutgoingRows outgoing;
   std::vector<Key> keys;
   for (std::size_t n = 0; n < batch.size(); ++n) {
     const std::vector<Word> row = row_of(batch, n);
@@ -113,23 +113,23 @@ void Particles::add(const ParticleBatch& batch) {
     for (int d = 0; d < 3; ++d)
       block[d] = frame.cell_of(d, std::bit_cast<double>(row[k_position + d])) / frame.block_size;
     keys.push_back(morton_encode(block));
-    travellers.words.push_back(0);  // the base level
-    travellers.words.insert(travellers.words.end(), row.begin(), row.end());
+    outgoing.words.push_back(0);  // the base level
+    outgoing.words.insert(outgoing.words.end(), row.begin(), row.end());
   }
-  // The directory is asked once for each base block.
+  // Requests each base block's owner only once.
   std::vector<Key> blocks = keys;
   std::sort(blocks.begin(), blocks.end());
   blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
   const auto owners = mesh_.tree().owners(0, blocks);
   for (const Key key : keys)
-    travellers.ranks.push_back(
+    outgoing.ranks.push_back(
         owners[std::lower_bound(blocks.begin(), blocks.end(), key) - blocks.begin()]);
-  deliver(std::move(travellers), 0, mesh_.finest_level());
+  redistribute(std::move(outgoing), 0, mesh_.finest_level());
   for (int l = 0; l <= mesh_.finest_level(); ++l)
     levels_[l].set.sort_if_disordered(mesh_.blocks(l).slots());
 }
 
-// --- measures ----------------------------------------------------------------------------------
+// --- measurements ------------------------------------------------------------------------------
 
 std::int64_t Particles::count() const {
   std::int64_t count = 0;
@@ -207,7 +207,7 @@ std::vector<ExchangeCount> Particles::exchange_counts() const {
 std::vector<std::int64_t> Particles::file_rows() const {
   std::vector<std::int64_t> all(count());
   for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
-  std::vector<Key> numbers;  // within the kind: a key has no room for all of an id
+  std::vector<Key> numbers;  // within the kind: a key cannot hold a whole id
   for (const std::uint64_t id : read_ids(all)) numbers.push_back(id - kind_.first_id());
   return rows_in_key_order(mesh_.communicator(), numbers);
 }
@@ -221,8 +221,8 @@ std::vector<std::int64_t> Particles::in_order_of_id() const {
   return own;
 }
 
-// Finds some own particles: visit(level, rows, places) with their rows in the level's set, and
-// their places in the list, in the order of the list.
+// Finds some own particles by level: visit(level, rows, places) receives their rows in the level's
+// set and their indices in the list, in the order of the list.
 void Particles::for_levels(std::span<const std::int64_t> own, const VisitRows& visit) const {
   std::int64_t first = 0;
   for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -239,7 +239,7 @@ void Particles::for_levels(std::span<const std::int64_t> own, const VisitRows& v
   }
 }
 
-// Reads `width` values of each of some own particles, in the order asked for, level by level:
+// Reads `width` values of each of some own particles, in the given order, level by level:
 // read_rows(set, rows, column) returns one of the columns.
 template <class Read>
 auto Particles::read(std::span<const std::int64_t> own, int width, const Read& read_rows) const {
@@ -293,7 +293,7 @@ std::vector<Word> Particles::rows(std::span<const std::int64_t> own) const {
   return words;
 }
 
-// The other way round than row_of().
+// Inverse of row_of().
 ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
   ParticleBatch batch;
   for (const Column& column : kind_.columns)

@@ -7,6 +7,7 @@
 #include "comm/route.hpp"
 #include "core/error.hpp"
 #include "mesh/device.hpp"
+#include "mesh/launch.hpp"
 #include "particles/masses.hpp"
 
 namespace octant::particles {
@@ -61,7 +62,7 @@ void RemoteCells::agree(const mesh::Tree& tree, int level) {
     const Request& request = asked.items[n];
     const auto* node = tree.level(level - request.source).find(request.key);
     OCTANT_REQUIRE(node && node->slot >= 0,
-                   "particles: cells of level {} are asked of a rank that does not have them",
+                   "particles: cells of level {} are requested from a rank that does not own them",
                    level - request.source);
     const Region& r = request.region;
     for (int k = r.begin[2]; k < r.end[2]; ++k)
@@ -82,7 +83,7 @@ void RemoteCells::fetch(const CellArrays<const double>& fields, int components, 
   const auto message =
       mesh::uninitialised<double>("leaving cells", plan_->items_sent() * components);
   const auto sent = sent_;
-  Kokkos::parallel_for(
+  mesh::for_items(
       "pack cells", sent.extent(0), KOKKOS_LAMBDA(int n) {
         const SentCell cell = sent(n);
         const CellArray<const double>& field = fields.source[cell.source];
@@ -100,7 +101,7 @@ void RemoteCells::give_back(const std::int64_t* ghosts, const CellArrays<std::in
   const auto message = mesh::uninitialised<std::int64_t>("arriving masses", plan_->items_sent());
   exchanger.run<std::int64_t>(*plan_, ghosts, message.data(), 1, Direction::reverse);
   const auto sent = sent_;
-  Kokkos::parallel_for(
+  mesh::for_items(
       "add masses", sent.extent(0), KOKKOS_LAMBDA(int n) {
         const SentCell cell = sent(n);
         const CellArray<std::int64_t>& array = cells.source[cell.source];

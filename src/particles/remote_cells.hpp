@@ -1,4 +1,4 @@
-// Cells of other ranks' blocks that this rank reads, or adds to: its ghosts.
+// Ghost cells: cells of other ranks' blocks that this rank reads or adds to.
 #pragma once
 
 #include <memory>
@@ -13,11 +13,11 @@ namespace octant::particles {
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
-// Where cells lie.
+// Location of cells.
 enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };  // this level, the coarser
 
 // Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
-// ghosts ([cell][component]), of which each has a slot. Null: what is added there is dropped.
+// ghosts ([cell][component]), each of which has a slot. With null, added values are dropped.
 template <class T>
 struct CellArray {
   T* data = nullptr;
@@ -30,29 +30,29 @@ struct CellArrays {
   CellArray<T> source[k_sources];
 };
 
-// A cell of this rank that is a ghost of another.
+// Cell of this rank that is a ghost of another rank.
 struct SentCell {
   std::int32_t source, slot, cell;
 };
 
-// The ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the
-// plan's receive buffer stands for one cell of another rank.
+// Ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the plan's
+// receive buffer is a copy of one cell of another rank.
 class RemoteCells {
  public:
-  // Asks for a region of a block, in its own cells; several regions of a block grow into one.
-  // Returns the number of the box.
+  // Requests a region of a block, in its own cells; several regions of a block are merged. Returns
+  // the number of the box.
   int want(Source source, Key key, int owner, const mesh::Region& region);
 
-  // Sends the wishes to the owners and makes the plan. Collective.
+  // Sends the requests to the owners and builds the exchange plan. Collective.
   void agree(const mesh::Tree& tree, int level);
 
-  // A box and its first ghost, after agree().
+  // Box and its first ghost, after agree().
   const mesh::Region& region(int box) const { return boxes_[box].region; }
   std::int64_t first_ghost(int box) const { return boxes_[box].first; }
 
   std::int64_t ghosts() const { return plan_->items_received(); }
 
-  // Brings the values of `components` from the owners: fills ghosts [ghost][component]. Collective.
+  // Fetches the values of `components` from the owners into ghosts [ghost][component]. Collective.
   void fetch(const CellArrays<const double>& fields, int components, double* ghosts,
              Exchanger& exchanger) const;
 

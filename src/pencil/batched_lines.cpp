@@ -1,11 +1,59 @@
 #include "pencil/batched_lines.hpp"
 
+#include <map>
+
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
-#include "pencil/batched_transpose.hpp"
-#include "pencil/line_tables.hpp"
+#include "core/observer.hpp"
+#include "pencil/transpose.hpp"
 
 namespace octant::pencil {
+
+namespace {
+
+// Distinct values in the order of their first appearance, and the index of each input among them.
+struct Distinct {
+  explicit Distinct(const std::vector<double>& all) {
+    std::map<double, int> known;
+    for (const double value : all) {
+      const auto [found, is_new] = known.try_emplace(value, static_cast<int>(values.size()));
+      if (is_new) values.push_back(value);
+      places.push_back(found->second);
+    }
+  }
+  std::vector<double> values;
+  std::vector<int> places;
+};
+
+template <class Value>
+std::vector<Value> joined(std::vector<Value> first, const std::vector<Value>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+}  // namespace
+
+LineKindTable::LineKindTable(const LineShifts& shifts) {
+  const Distinct x(shifts.x), y(shifts.y);
+  places_ = on_device("places of lines", joined(x.places, y.places));
+  shifts_ = on_device("shifts of lines", joined(x.values, y.values));
+  kinds_.distinct_x = static_cast<int>(x.values.size());
+  kinds_.count = kinds_.distinct_x * static_cast<int>(y.values.size());
+  kinds_.x_place = places_.data(), kinds_.y_place = kinds_.x_place + x.places.size();
+  kinds_.x_shift = shifts_.data(), kinds_.y_shift = kinds_.x_shift + kinds_.distinct_x;
+}
+
+PlaneRowTable::PlaneRowTable(int planes)
+    : values_(uninitialised<double>("coefficients of planes", 3 * planes)) {
+  rows_.planes = planes;
+  rows_.before = values_.data();
+  rows_.diagonal = rows_.before + planes;
+  rows_.after = rows_.diagonal + planes;
+}
+
+void PlaneRowTable::set(const PlaneCoefficients& planes) {
+  copy_to_device(joined(joined(planes.before, planes.diagonal), planes.after), values_);
+  rows_.shift_factor = planes.shift_factor;
+}
 
 namespace {
 
@@ -38,7 +86,7 @@ struct SolveWhole {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
     const int* place = kinds.x_place + begin;
-    double other[LineTasks::k_most];  // of the plane before, or after
+    double other[LineTasks::k_most];  // previous plane, or next one
     for (int i = 0; i < width; ++i) other[i] = tasks.lines.row(0, j)[begin + i];
     for (int n = 0; n < planes.planes; ++n) {
       double* d = tasks.lines.row(n, j) + begin;
@@ -55,7 +103,7 @@ struct SolveWhole {
   }
 };
 
-// Whole lines that are not periodic.
+// Solver for whole lines that are not periodic.
 class BatchedWholeLines final : public BatchedLines {
  public:
   explicit BatchedWholeLines(const BatchedLinesProblem& problem)
@@ -68,21 +116,22 @@ class BatchedWholeLines final : public BatchedLines {
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     const int size = planes_.rows().planes;
-    OCTANT_REQUIRE(matrix.size() == size, "a matrix of {} planes is given to a solver of {}",
-                   matrix.size(), size);
+    OCTANT_REQUIRE(matrix.size() == size,
+                   "a matrix of {} planes was passed to a solver for {} planes", matrix.size(),
+                   size);
     const PlaneCoefficients planes(matrix, {0, size}, sweep_, identity, laplacian);
     planes_.set(planes);
-    Kokkos::parallel_for("pencil: factors", DeviceTasks(0, table_.kinds().count),
-                         FactoriseWhole{planes_.rows(), table_.kinds(), reciprocal_.data(),
-                                        singular_ && planes.homogeneous});
+    for_tasks("pencil: factors", table_.kinds().count,
+              FactoriseWhole{planes_.rows(), table_.kinds(), reciprocal_.data(),
+                             singular_ && planes.homogeneous});
   }
 
   void solve(const FieldView& lines) override {
     const LineTasks tasks(in_order_of(sweep_, lines, planes_.rows().planes));
-    // A line is read and written twice, with its factors; a point takes 3 operations each time.
-    announce_kernel("pencil: lines", std::int64_t{lines.nx} * lines.ny * lines.nz, {48.0, 6.0});
-    Kokkos::parallel_for("pencil: lines", tasks.all(),
-                         SolveWhole{tasks, planes_.rows(), table_.kinds(), reciprocal_.data()});
+    // Each of two sweeps reads and writes a point and reads its factor: 24 bytes and 3 operations.
+    record_kernel_work("pencil: lines", std::int64_t{lines.nx} * lines.ny * lines.nz, {48.0, 6.0});
+    for_tasks("pencil: lines", tasks.count(),
+              SolveWhole{tasks, planes_.rows(), table_.kinds(), reciprocal_.data()});
   }
 
  private:
@@ -93,8 +142,8 @@ class BatchedWholeLines final : public BatchedLines {
   DeviceArray<double> reciprocal_;
 };
 
-// Makes lines whole by a transpose, solves them there, and sends them back. The ranks of a column
-// share the rows of lines.
+// Full-transpose solver: makes lines whole by a transpose, solves them and transposes them back.
+// The rows of lines are distributed over the ranks of a column.
 class BatchedTransposedLines final : public BatchedLines {
  public:
   explicit BatchedTransposedLines(const BatchedLinesProblem& problem)
@@ -141,7 +190,7 @@ class BatchedTransposedLines final : public BatchedLines {
   }
 
   std::shared_ptr<BatchedMemory> memory_;
-  Box whole_;  // this rank's lines
+  Box whole_;  // lines solved on this rank
   BatchedTranspose transpose_;
   std::unique_ptr<BatchedLines> solver_;
 };

@@ -1,29 +1,33 @@
-// Tridiagonal systems along z for all lines at once, in the memory of Kokkos' default execution
-// space. Internal to pencil/; LineSolver's counterpart there.
+// Batched solvers of tridiagonal systems along z in the memory of Kokkos' default execution space:
+// counterparts of LineSolver. Internal to pencil/.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "comm/comm_options.hpp"
 #include "pencil/device_field.hpp"
+#include "pencil/lines.hpp"
 #include "pencil/tridiagonal.hpp"
 
 namespace octant::pencil {
 
-// What is added to the diagonal of the line in column i of row j: x[i] + y[j].
+// Shifts of the diagonal: the line in column i of row j has x[i] + y[j].
 struct LineShifts {
   std::vector<double> x, y;
 };
 
-// What the ranks of a column solve together: they hold other planes of the same lines.
+// Systems that the ranks of a column solve together: each rank holds other planes of the same
+// lines.
 struct BatchedLinesProblem {
   Communicator column;
-  std::function<Range(int rank)> planes_of;  // of a rank of the column
-  int planes;                                // of all of them
+  std::function<Range(int rank)> planes_of;  // planes of a rank of the column
+  int planes;                                // total number of planes
   bool periodic;
-  bool singular;  // a homogeneous matrix of line 0 of row 0 is, for which the last unknown is 0
+  bool singular;  // the homogeneous matrix of line 0 of row 0; its last unknown is 0
   LineShifts shifts;
   TridiagonalMethod method;
   Sweep sweep;
@@ -31,25 +35,123 @@ struct BatchedLinesProblem {
   std::shared_ptr<BatchedMemory> memory;
 };
 
-// A task takes some adjacent lines of a row through a sweep: what a vector of the host holds, or
-// the one line of a GPU's thread.
+// Returns the problem of the first `planes` planes of a grid with these shifts. Requires options
+// with memory. Throws InputError if P-TDMA finds too few planes on a rank.
+BatchedLinesProblem problem_of_lines(const PencilGrid& grid, int planes, bool periodic,
+                                     bool singular, const LineShifts& shifts,
+                                     const BatchedOptions& options);
+// Returns the options, with new memory if they have none.
+BatchedOptions with_memory(BatchedOptions options);
+
+// Solver of all lines at once. A task takes adjacent lines of a row through a sweep: up to
+// k_columns on the host, for SIMD, or one line per GPU thread.
 class BatchedLines {
  public:
   virtual ~BatchedLines() = default;
 
-  // identity + laplacian * matrix, of the planes and periodicity of the problem.
+  // Sets the operator identity + laplacian * matrix, with the planes and periodicity of the
+  // problem.
   virtual void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) = 0;
 
-  // In place, this rank's planes of a line for every shift. Collective over the column. Waits only
-  // for what must travel.
+  // Solves in place for this rank's planes of all lines. Collective over the column. Waits for
+  // kernels only where data are exchanged.
   virtual void solve(const FieldView& lines) = 0;
 
   virtual TransposeTraffic traffic() const { return {}; }
 };
 
-// The strategies of make_line_solver (line_solver.cpp), with the same bits on a host. Collective.
+// Selects a solver as make_line_solver does (line_solver.cpp); bitwise equal results on a host.
+// Collective.
 std::unique_ptr<BatchedLines> make_batched_lines(const BatchedLinesProblem& problem);
-// That of P-TDMA, and of periodic lines on one rank.
+// Makes the solver for P-TDMA, and for periodic lines on one rank.
 std::unique_ptr<BatchedLines> make_batched_partition(const BatchedLinesProblem& problem);
+
+// Distinct matrices of some lines. Lines with equal shifts share one, such as those of the
+// wavenumbers +-k and of the two parts of a complex number.
+struct LineKinds {
+  int distinct_x = 0, count = 0;                        // distinct_x matrices for each distinct y
+  const int *x_place = nullptr, *y_place = nullptr;     // index of the shift of a column, or row
+  const double *x_shift = nullptr, *y_shift = nullptr;  // distinct shifts
+
+  KOKKOS_FUNCTION double shift(int matrix) const {
+    return x_shift[matrix % distinct_x] + y_shift[matrix / distinct_x];
+  }
+  // Returns the offset of a row's matrices in plane n of factors [plane][matrix].
+  KOKKOS_FUNCTION std::ptrdiff_t row(int n, int j) const {
+    return std::ptrdiff_t{n} * count + y_place[j] * distinct_x;
+  }
+  KOKKOS_FUNCTION std::ptrdiff_t at(int n, int matrix) const {
+    return std::ptrdiff_t{n} * count + matrix;
+  }
+};
+
+// Owner of the arrays that a LineKinds points to.
+class LineKindTable {
+ public:
+  explicit LineKindTable(const LineShifts& shifts);
+  const LineKinds& kinds() const { return kinds_; }
+
+ private:
+  LineKinds kinds_;
+  DeviceArray<int> places_;
+  DeviceArray<double> shifts_;
+};
+
+// PlaneCoefficients of some planes, in the order of a sweep.
+struct PlaneRows {
+  int planes = 0;
+  const double *before = nullptr, *diagonal = nullptr, *after = nullptr;
+  double shift_factor = 1.0;
+
+  KOKKOS_FUNCTION double diagonal_of(int n, double shift) const {
+    return diagonal[n] + shift_factor * shift;
+  }
+  PlaneRows part(Range planes) const {
+    return {planes.count(), before + planes.begin, diagonal + planes.begin, after + planes.begin,
+            shift_factor};
+  }
+};
+
+// Owner of the arrays that a PlaneRows points to.
+class PlaneRowTable {
+ public:
+  explicit PlaneRowTable(int planes);
+  // Copies the coefficients to the device and waits.
+  void set(const PlaneCoefficients& planes);
+  const PlaneRows& rows() const { return rows_; }
+
+ private:
+  PlaneRows rows_;
+  DeviceArray<double> values_;
+};
+
+// Tasks that cover all lines of a view; a task is some adjacent lines of a row.
+struct LineTasks {
+  static constexpr int k_most = k_device_is_host ? k_columns : 1;
+
+  FieldView lines;
+  int per_row;
+
+  explicit LineTasks(const FieldView& view)
+      : lines(view), per_row((view.nx + k_most - 1) / k_most) {}
+
+  std::int64_t count() const { return std::int64_t{per_row} * lines.ny; }
+  KOKKOS_FUNCTION int row(std::int64_t task) const { return static_cast<int>(task / per_row); }
+  KOKKOS_FUNCTION int begin(std::int64_t task) const {
+    return static_cast<int>(task % per_row) * k_most;
+  }
+  KOKKOS_FUNCTION int width(int begin) const {
+    if constexpr (k_most == 1) return 1;  // a constant keeps a thread's values in registers
+    return lines.nx - begin < k_most ? lines.nx - begin : k_most;
+  }
+};
+
+// Returns the view with its planes in the order of elimination.
+inline FieldView in_order_of(Sweep sweep, FieldView lines, int planes) {
+  if (sweep == Sweep::up) return lines;
+  lines.first = lines.row(planes - 1, 0);
+  lines.plane_stride = -lines.plane_stride;
+  return lines;
+}
 
 }  // namespace octant::pencil

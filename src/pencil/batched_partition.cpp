@@ -1,12 +1,12 @@
-// P-TDMA for all lines at once: the algorithm and the arithmetic of line_partition.hpp and
-// reduced_system.hpp, whose comments derive it.
+// P-TDMA for all lines at once: the algorithm and the arithmetic of ptdma.hpp, whose comments
+// derive it.
 #include <algorithm>
 #include <optional>
 
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
-#include "pencil/batched_transpose.hpp"
-#include "pencil/line_tables.hpp"
+#include "core/observer.hpp"
+#include "pencil/batched_lines.hpp"
+#include "pencil/transpose.hpp"
 
 namespace octant::pencil {
 
@@ -14,7 +14,8 @@ namespace {
 
 // --- One rank's planes, in the order of the sweep ---
 
-// 1 / b_n and f_n, [plane][matrix], and a and c of the reduced rows of both ends, [end][matrix].
+// Factors of a partition: 1 / b_n and f_n, [plane][matrix], and a and c of the reduced rows of both
+// ends, [end][matrix].
 struct PartitionFactors {
   double *reciprocal, *fill, *a, *c;
 };
@@ -24,8 +25,8 @@ struct FactorisePartition {
   LineKinds kinds;
   PartitionFactors factors;
 
-  // Rows 1 .. m - 1 without what couples them to plane 0, then upwards until the rows at both ends
-  // know each other alone.
+  // Eliminates rows 1 .. m - 1 with their coupling to plane 0 as fill-in, then upwards until the
+  // end rows couple only to each other within the partition.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int l = static_cast<int>(task), last = m.planes - 1;
     const double shift = kinds.shift(l);
@@ -64,7 +65,7 @@ struct FactorisePartition {
 
 struct Partitioned {
   LineTasks tasks;
-  FieldView ends;  // of both end planes
+  FieldView ends;  // both end planes
   PlaneRows m;
   LineKinds kinds;
   PartitionFactors factors;
@@ -72,7 +73,8 @@ struct Partitioned {
   KOKKOS_FUNCTION double* end(int which, int j) const { return ends.row(which, j); }
 };
 
-// First sweep: the planes between the ends, and the right-hand sides of the reduced rows.
+// First sweep: eliminates the planes between the ends and forms the right-hand sides of the reduced
+// rows.
 struct EliminatePlanes : Partitioned {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
@@ -105,7 +107,7 @@ struct EliminatePlanes : Partitioned {
   }
 };
 
-// Second sweep, from the solutions of the end planes.
+// Second sweep: back substitution from the solutions of the end planes.
 struct SubstitutePlanes : Partitioned {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
@@ -129,11 +131,6 @@ struct SubstitutePlanes : Partitioned {
 
 // --- The reduced system of all ranks, on whole lines ---
 
-// What ReducedSystem keeps, [plane][matrix] in the order of the sweep.
-struct ReducedFactors {
-  double *before, *reciprocal, *back, *border;
-};
-
 struct FactoriseReduced {
   int planes;
   bool bordered, singular;
@@ -142,31 +139,8 @@ struct FactoriseReduced {
   ReducedFactors factors;
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
-    const int l = static_cast<int>(task), last = planes - 1, inner = bordered ? last : planes;
-    const auto at = [&](const double* values, int n) { return values[kinds.at(n, l)]; };
-    const bool is_free = singular && l == 0;
-    for (int n = 0; n < inner; ++n) {
-      const double pivot = 1.0 - (n == 0 ? 0.0 : at(a, n) * at(factors.back, n - 1));
-      const double r = is_free && n == last ? 0.0 : 1.0 / pivot;
-      factors.reciprocal[kinds.at(n, l)] = r;
-      factors.before[kinds.at(n, l)] = n == 0 ? 0.0 : at(a, n) * r;
-      factors.back[kinds.at(n, l)] = n == inner - 1 ? 0.0 : at(c, n) * r;
-    }
-    if (!bordered) return;
-    // The solution of the others for a last unknown of 1.
-    for (int n = 0; n < inner; ++n) {
-      const double d = (n == 0 ? -at(a, 0) : 0.0) + (n == inner - 1 ? -at(c, n) : 0.0);
-      factors.border[kinds.at(n, l)] =
-          d * at(factors.reciprocal, n) -
-          (n == 0 ? 0.0 : at(factors.before, n) * at(factors.border, n - 1));
-    }
-    for (int n = inner - 2; n >= 0; --n)
-      factors.border[kinds.at(n, l)] -= at(factors.back, n) * at(factors.border, n + 1);
-    const double pivot =
-        1.0 + at(c, last) * at(factors.border, 0) + at(a, last) * at(factors.border, inner - 1);
-    factors.before[kinds.at(last, l)] = at(a, last);
-    factors.back[kinds.at(last, l)] = at(c, last);
-    factors.reciprocal[kinds.at(last, l)] = is_free ? 0.0 : 1.0 / pivot;
+    factors.factorise(static_cast<std::size_t>(task), static_cast<std::size_t>(kinds.count), a, c,
+                      planes, bordered, singular && task == 0);
   }
 };
 
@@ -212,8 +186,8 @@ class FactorTable {
   DeviceArray<double> values_;
 };
 
-// Each rank computes the reduced coefficients of all partitions for its share of the whole lines
-// from the matrix alone, so that no coefficient travels.
+// P-TDMA solver. Each rank computes the reduced coefficients of all partitions for its share of the
+// whole lines from the matrix alone, so that coefficients are not exchanged.
 class BatchedPartition final : public BatchedLines {
  public:
   explicit BatchedPartition(const BatchedLinesProblem& problem)
@@ -259,7 +233,8 @@ class BatchedPartition final : public BatchedLines {
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     const int size = planes_.rows().planes;
     OCTANT_REQUIRE(matrix.size() == size && matrix.periodic == bordered_,
-                   "a matrix of {} planes is given to a solver of {}", matrix.size(), size);
+                   "a matrix of {} planes was passed to a solver for {} planes", matrix.size(),
+                   size);
     const PlaneCoefficients coefficients(matrix, {0, size}, sweep_, identity, laplacian);
     planes_.set(coefficients);
     const LineKinds& whole = whole_lines_.kinds();
@@ -269,11 +244,10 @@ class BatchedPartition final : public BatchedLines {
         factorise(partitions_[n], whole,
                   {(*other_)[0], (*other_)[1], ends_[0] + whole.at(2 * n, 0),
                    ends_[1] + whole.at(2 * n, 0)});
-    Kokkos::parallel_for(
-        "pencil: reduced factors", DeviceTasks(0, whole.count),
-        FactoriseReduced{2 * ranks_, bordered_, singular_ && coefficients.homogeneous, whole,
-                         other_ ? ends_[0] : own_ends_[0], other_ ? ends_[1] : own_ends_[1],
-                         reduced_factors()});
+    for_tasks("pencil: reduced factors", whole.count,
+              FactoriseReduced{2 * ranks_, bordered_, singular_ && coefficients.homogeneous, whole,
+                               other_ ? ends_[0] : own_ends_[0], other_ ? ends_[1] : own_ends_[1],
+                               reduced_factors()});
   }
 
   void solve(const FieldView& lines) override {
@@ -283,10 +257,11 @@ class BatchedPartition final : public BatchedLines {
     const Partitioned partition{tasks, in_order_of(sweep_, ends, 2),
                                 planes_.rows().part(own_planes_), own_lines_.kinds(),
                                 own_factors()};
-    // A number is read and written, with a factor, and on the way back with another one.
+    // Memory traffic of a number: read, write and one factor, with a second factor in back
+    // substitution.
     const std::int64_t cells = std::int64_t{lines.nx} * lines.ny * own;
-    announce_kernel("pencil: eliminate planes", cells, {24.0, 7.0});
-    Kokkos::parallel_for("pencil: eliminate planes", tasks.all(), EliminatePlanes{partition});
+    record_kernel_work("pencil: eliminate planes", cells, {24.0, 7.0});
+    for_tasks("pencil: eliminate planes", tasks.count(), EliminatePlanes{partition});
     if (transpose_) {
       const FieldView all =
           dense_view(memory_->data(BatchedMemory::reduced), {columns_, share_.count(), 2 * ranks_});
@@ -296,8 +271,8 @@ class BatchedPartition final : public BatchedLines {
     } else {
       solve_reduced(ends);
     }
-    announce_kernel("pencil: substitute planes", cells, {32.0, 5.0});
-    Kokkos::parallel_for("pencil: substitute planes", tasks.all(), SubstitutePlanes{partition});
+    record_kernel_work("pencil: substitute planes", cells, {32.0, 5.0});
+    for_tasks("pencil: substitute planes", tasks.count(), SubstitutePlanes{partition});
   }
 
   TransposeTraffic traffic() const override {
@@ -311,7 +286,7 @@ class BatchedPartition final : public BatchedLines {
         part(static_cast<int>(y.size()), problem.column.size(), problem.column.rank());
     return {problem.shifts.x, {y.begin() + rows.begin, y.begin() + rows.end}};
   }
-  // The planes of a rank, counted in the order of the sweep.
+  // Returns the planes of a rank, counted in the order of the sweep.
   static Range swept(const BatchedLinesProblem& problem, int rank) {
     const Range planes = problem.planes_of(rank);
     if (problem.sweep == Sweep::up) return planes;
@@ -322,30 +297,29 @@ class BatchedPartition final : public BatchedLines {
     return {reduced_[0], reduced_[1], reduced_[2], reduced_[3]};
   }
   void factorise(Range planes, const LineKinds& kinds, const PartitionFactors& factors) const {
-    Kokkos::parallel_for("pencil: factors", DeviceTasks(0, kinds.count),
-                         FactorisePartition{planes_.rows().part(planes), kinds, factors});
+    for_tasks("pencil: factors", kinds.count,
+              FactorisePartition{planes_.rows().part(planes), kinds, factors});
   }
   void solve_reduced(const FieldView& lines) const {
     const LineTasks tasks(in_order_of(sweep_, lines, 2 * ranks_));
-    Kokkos::parallel_for(
-        "pencil: reduced lines", tasks.all(),
-        SolveReduced{tasks, 2 * ranks_, bordered_, whole_lines_.kinds(), reduced_factors()});
+    for_tasks("pencil: reduced lines", tasks.count(),
+              SolveReduced{tasks, 2 * ranks_, bordered_, whole_lines_.kinds(), reduced_factors()});
   }
 
   Sweep sweep_;
   bool bordered_;
   int ranks_, columns_, rows_;
-  Range share_;  // rows whose reduced lines are solved here
+  Range share_;  // rows whose reduced lines this rank solves
   bool singular_;
   std::shared_ptr<BatchedMemory> memory_;
-  PlaneRowTable planes_;           // of all ranks
-  std::vector<Range> partitions_;  // of these, in the order of the sweep
+  PlaneRowTable planes_;           // planes of all ranks
+  std::vector<Range> partitions_;  // planes of each rank, in the order of the sweep
   Range own_planes_;
   LineKindTable own_lines_;
   FactorTable own_;
   LineKindTable whole_lines_;
   FactorTable reduced_, ends_, own_ends_;
-  std::optional<FactorTable> other_;  // factors of one partition after the other, on several ranks
+  std::optional<FactorTable> other_;  // factors of one partition at a time, on several ranks
   std::optional<BatchedTranspose> transpose_;
 };
 

@@ -32,7 +32,7 @@ std::string to_string(const AxisConditions& conditions) {
 void check_conditions(const AxisConditions& conditions, const std::string& axis) {
   if ((conditions.lower == Condition::periodic) == (conditions.upper == Condition::periodic))
     return;
-  throw InputError("the boundaries along {} are {} and {}: expected both or neither to be periodic",
+  throw InputError("the boundaries along {} are {} and {}: either both or neither must be periodic",
                    axis, to_string(conditions.lower), to_string(conditions.upper));
 }
 
@@ -75,7 +75,7 @@ std::vector<double> eigenvalues(const UniformAxis& axis) {
 
 namespace {
 
-// Positions of the unknowns and of the boundaries of their control volumes, one more at each end.
+// Control volumes of the unknowns along an axis, with the distances to one more point at each end.
 struct StretchedAxis {
   std::vector<double> height;    // of the control volume of each unknown
   std::vector<double> distance;  // from unknown n - 1 to unknown n, for n = 0 .. size
@@ -93,8 +93,8 @@ StretchedAxis centres(std::span<const double> faces) {
   return axis;
 }
 
-// The other way round: the distances between faces are the heights of cells, and a face's control
-// volume reaches from centre to centre.
+// Control volumes of faces, which reach from centre to centre; the distances between faces are the
+// heights of cells.
 StretchedAxis on_faces(std::span<const double> faces, bool from_lower_boundary) {
   const StretchedAxis cells = centres(faces);
   const auto n = static_cast<int>(cells.height.size());
@@ -106,7 +106,7 @@ StretchedAxis on_faces(std::span<const double> faces, bool from_lower_boundary) 
   return axis;
 }
 
-// A periodic axis continues at its other end.
+// Sets the height and the distances across the periodic boundary.
 void close(StretchedAxis& axis, std::span<const double> faces, Location location) {
   const auto n = static_cast<int>(faces.size()) - 1;
   const double first = faces[1] - faces[0], last = faces[n] - faces[n - 1];
@@ -120,19 +120,19 @@ void close(StretchedAxis& axis, std::span<const double> faces, Location location
 TridiagonalMatrix second_derivative(std::span<const double> faces,
                                     const AxisConditions& conditions) {
   check_conditions(conditions, "z");
-  OCTANT_REQUIRE(faces.size() >= 2, "an axis of no cells has no second derivative");
+  OCTANT_REQUIRE(faces.size() >= 2, "an axis without cells has no second derivative");
   for (std::size_t k = 1; k < faces.size(); ++k)
     if (!(faces[k] > faces[k - 1]))
       throw InputError(
-          "face {} of the z axis, at {}, is not above the previous one, at {}; expected ascending "
-          "faces",
+          "cell face {} along z, at {}, is not above the previous one, at {}; expected strictly "
+          "increasing positions",
           k, faces[k], faces[k - 1]);
   const bool on_face = conditions.location != Location::centre;
   const bool inner = conditions.location == Location::inner_face;
   StretchedAxis axis =
       on_face ? on_faces(faces, !inner && conditions.lower == Condition::neumann) : centres(faces);
   if (conditions.periodic()) close(axis, faces, conditions.location);
-  // Entries on faces whose value a wall prescribes, or a neighbour, are no unknowns.
+  // Entries on faces are no unknowns where a wall, or a neighbour, prescribes their value.
   else if (on_face && (inner || conditions.upper == Condition::dirichlet)) axis.height.pop_back();
 
   const auto n = static_cast<int>(axis.height.size());
@@ -142,8 +142,8 @@ TridiagonalMatrix second_derivative(std::span<const double> faces,
     matrix.lower[k] = 1.0 / (axis.height[k] * axis.distance[k]);
     matrix.upper[k] = 1.0 / (axis.height[k] * axis.distance[k + 1]);
   }
-  // What the outermost coefficients multiply is no unknown: the ghost is -inside or inside in
-  // centres; on faces it is 0, or mirrors the next face inside; on inner faces, 0 or inside.
+  // The outermost coefficients multiply ghosts, which are eliminated. In centres a ghost is -inside
+  // or inside; on faces it is 0, or mirrors the next face inside; on inner faces it is 0 or inside.
   double lower_wall = 0.0, upper_wall = 0.0;
   const auto close_end = [&](Condition condition, double& outer, double& next, double& wall) {
     if (!on_face && condition == Condition::dirichlet) wall = 2.0 * outer;

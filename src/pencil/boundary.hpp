@@ -1,5 +1,5 @@
-// Boundary conditions along one axis, the second-order difference operator that they make, and its
-// eigenvalues.
+// Boundary conditions along one axis, the second-order difference operator that they define, and
+// its eigenvalues.
 #pragma once
 
 #include <span>
@@ -13,7 +13,7 @@ namespace octant::pencil {
 enum class Condition { periodic, dirichlet, neumann };
 std::string to_string(Condition condition);
 
-// Where the unknowns lie along the axis: in cell centres, on cell faces, or on faces inside alone.
+// Position of the unknowns along the axis: cell centres, cell faces, or only faces inside.
 enum class Location { centre, face, inner_face };
 
 // Homogeneous conditions at both ends of an axis with n stored entries; values that a boundary
@@ -28,42 +28,42 @@ enum class Location { centre, face, inner_face };
 //           boundary and is an unknown, entry -1 mirrors entry 1. With dirichlet above, the
 //           upper boundary is then not stored.
 //   inner_face  entry i lies on the upper face of cell i. Entry n - 1, on the boundary unless the
-//           axis is periodic, is no unknown whatever the conditions, and keeps its value.
+//           axis is periodic, is never an unknown, and keeps its value.
 //           dirichlet: the value on the boundary is 0; neumann: it is that of the next face inside.
 struct AxisConditions {
   Condition lower = Condition::periodic, upper = Condition::periodic;
   Location location = Location::centre;
 
   bool periodic() const { return lower == Condition::periodic; }
-  // Whether a constant satisfies both conditions.
+  // Returns true if a constant satisfies both conditions.
   bool allows_constant() const;
   bool operator==(const AxisConditions&) const = default;
 };
 std::string to_string(const AxisConditions& conditions);
 
-// Throws InputError unless either both ends are periodic or none is. `axis` names it: "x".
+// Throws InputError unless both ends are periodic or none is. `axis` is the name for messages: "x".
 void check_conditions(const AxisConditions& conditions, const std::string& axis);
 
-// How many of the n stored entries are unknowns: all, or n - 1 (dirichlet on both faces, and inner
-// faces). The first entry is always one.
+// Returns the number of unknowns among n stored entries: n, or n - 1 (dirichlet at both ends on
+// faces, and inner faces). The first entry is always an unknown.
 int unknowns(int entries, const AxisConditions& conditions);
 
-// A uniform axis: n stored entries at distance `spacing`.
+// A uniform axis of n stored entries with distance `spacing`.
 struct UniformAxis {
   int entries;
   double spacing;
   AxisConditions conditions;
 };
 
-// Eigenvalues (<= 0) of (phi_(i-1) - 2 phi_i + phi_(i+1)) / spacing^2 in the order in which the
-// axis' transform puts its coefficients (transform.hpp).
+// Returns the eigenvalues (<= 0) of (phi_(i-1) - 2 phi_i + phi_(i+1)) / spacing^2 in the order of
+// the transform's coefficients; for a periodic axis, of a complex transform.
 std::vector<double> eigenvalues(const UniformAxis& axis);
 
-// The matrix of the second derivative on a stretched axis, for the unknowns only. `faces` are the
-// n + 1 positions of the faces of n cells, ascending. In centres, row k is
+// Returns the matrix of the second derivative on a stretched axis, for the unknowns only. `faces`
+// are the n + 1 positions of the faces of n cells, ascending. In centres, row k is
 //   [(phi_(k+1) - phi_k) / (c_(k+1) - c_k) - (phi_k - phi_(k-1)) / (c_k - c_(k-1))] / height_k
-// with centres c half-way between faces, and ghost cells as high as the cells beside them. On
-// faces, centres and faces change places. Throws InputError unless the faces ascend.
+// with centres c half-way between faces, and ghost cells as high as the adjacent cells. On faces,
+// centres and faces are exchanged. Throws InputError unless the faces ascend.
 TridiagonalMatrix second_derivative(std::span<const double> faces,
                                     const AxisConditions& conditions);
 

@@ -1,4 +1,4 @@
-// Memory and fields where kernels find them (core/device_memory.hpp).
+// Memory and fields of the default execution space (core/device_memory.hpp).
 #pragma once
 
 #include <array>
@@ -10,27 +10,43 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
 #include "pencil/field.hpp"
 
 namespace octant::pencil {
 
-// Tasks 0 .. n - 1 of a kernel.
-using DeviceTasks = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
+// Launches kernel(n) for the tasks 0 .. tasks - 1, such as lines. Does not wait.
+template <class Kernel>
+void for_tasks(const char* name, std::int64_t tasks, const Kernel& kernel) {
+  using Tasks = Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for(name, Tasks(0, tasks), kernel);
+}
+
+// Launches kernel(i, j) or kernel(i, j, k) for all points of a box. Neighbours along i are in the
+// same SIMD vector, or group of GPU threads. Does not wait.
+template <std::size_t axes, class Kernel>
+void for_points(const char* name, const int (&points)[axes], const Kernel& kernel) {
+  using Points =
+      Kokkos::MDRangePolicy<Kokkos::Rank<int{axes}, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
+                            Kokkos::IndexType<int>>;
+  typename Points::point_type begin{}, end{};
+  for (std::size_t n = 0; n < axes; ++n) end[n] = points[n];
+  Kokkos::parallel_for(name, Points(begin, end), kernel);
+}
 
 template <class T>
 using DeviceArray = Kokkos::View<T*, DeviceMemory>;
 
-// Memory for `count` values that nobody has touched yet.
+// Returns uninitialised memory for `count` values.
 template <class T>
 DeviceArray<T> uninitialised(const std::string& label, std::size_t count) {
   return DeviceArray<T>(Kokkos::view_alloc(Kokkos::WithoutInitializing, label), count);
 }
 
-// Waits.
+// Copies the values to the device and waits.
 template <class T>
 void copy_to_device(const std::vector<T>& values, const DeviceArray<T>& copy) {
-  octant::copy_to_device(Cargo::tables, copy, octant::host_view(values));
+  octant::copy_to_device(TransferKind::tables, copy, octant::host_view(values));
 }
 
 template <class T>
@@ -40,8 +56,7 @@ DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values)
   return copy;
 }
 
-// Memory that is in use during a solve alone, by what it holds: solvers that are given the same
-// hold it once.
+// Scratch memory by purpose, in use only during a solve. Solvers with the same object share it.
 class BatchedMemory {
  public:
   enum Area { coefficients, columns, lines, ends, reduced, leaving, arriving, areas };
@@ -56,8 +71,8 @@ class BatchedMemory {
   std::array<DeviceArray<double>, areas> values_;
 };
 
-// Rows along x of nx cells; plane k holds rows j = -1 .. ny, and planes are k = -1 .. nz. Cells -1
-// and nx of a row are ghosts. Passed by value; points into memory that others own.
+// A field in memory that others own, passed by value. Rows are along x with nx cells; plane k holds
+// rows j = -1 .. ny, and planes are k = -1 .. nz. Cells -1 and nx of a row are ghosts.
 struct FieldView {
   double* first;  // cell 0 of row 0 of plane 0; 32-byte aligned, like every row
   std::ptrdiff_t row_stride, plane_stride;  // in doubles
@@ -70,7 +85,7 @@ struct FieldView {
 
 inline bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || view.nz == 0; }
 
-// The cells of a view in some ranges, as a view of their own.
+// Returns the cells of a view in some ranges as a view.
 inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
   return {whole.row(z.begin, y.begin) + x.begin,
           whole.row_stride,
@@ -80,32 +95,32 @@ inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
           z.count()};
 }
 
-// Cells one after the other.
+// Returns a view of contiguous cells.
 inline FieldView dense_view(double* first, const Cells& cells) {
   return {first, cells[0], std::ptrdiff_t{cells[0]} * cells[1], cells[0], cells[1], cells[2]};
 }
 
-// The cells of a view, times a factor, to those of another one of that shape. Does not wait.
+// Copies the cells of a view, times a factor, to a view of the same shape. Does not wait.
 void copy_cells(const FieldView& from, const FieldView& to, double factor = 1.0);
 
-// Several such copies, none of which reads what another one writes, in few launches.
+// Several copies in few launches; none may read what another one writes.
 struct CellCopy {
   FieldView from, to;
 };
 void copy_cells(std::span<const CellCopy> copies);
 
-// Such memory, with a Field's layout, so that a copy is one transfer.
+// A field in device memory with the layout of Field, so that a copy is one transfer.
 class DeviceField {
  public:
   explicit DeviceField(const Box& x_pencil);  // zeros
 
   FieldView view() const { return view_; }
-  // All cells and ghosts of a field of the same box that is at home (slide 0). These wait.
+  // Copies all cells and ghosts of a field of the same box, with slide 0, and waits.
   void copy_from(const Field& field);
   void copy_to(Field& field) const;
 
  private:
-  DeviceArray<double> data_;  // plane -1 first
+  DeviceArray<double> data_;  // starts at plane -1
   FieldView view_;
 };
 

@@ -8,25 +8,25 @@
 #include <ducc0/fft/fft1d_impl.h>
 
 #include "core/error.hpp"
-#include "pencil/buffer.hpp"
+#include "pencil/field.hpp"
 
 namespace octant::pencil {
 
 namespace {
 
-// As wide as the processor's vectors.
+// SIMD vectors of the processor's width.
 using Lanes = ducc0::native_simd<double>;
 using Pairs = ducc0::Cmplx<Lanes>;
 constexpr int k_vector = Lanes::size();
 static_assert(k_vector > 1 && k_lines % k_vector == 0);
 
-// Addresses need no alignment beyond a double's.
+// Loads and stores need no alignment beyond a double's.
 Lanes load(const double* from) { return Lanes(from, ducc0::element_aligned_tag()); }
 void store(Lanes lanes, double* to) { lanes.copy_to(to, ducc0::element_aligned_tag()); }
 
 typedef double Vector __attribute__((vector_size(k_vector * sizeof(double))));
 
-// a0 a1 a2 a3 and b0 b1 b2 b3 become a0 b0 a2 b2 and a1 b1 a3 b3, or the other way round.
+// Turns a0 a1 a2 a3 and b0 b1 b2 b3 into a0 b0 a2 b2 and a1 b1 a3 b3, and back.
 template <int... lane>
 void exchange(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
   const auto from_a = __builtin_bit_cast(Vector, a), from_b = __builtin_bit_cast(Vector, b);
@@ -38,14 +38,14 @@ void exchange(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
 }
 void exchange(Lanes& a, Lanes& b) { exchange(a, b, std::make_integer_sequence<int, k_vector>()); }
 
-// Memory of each thread, which lasts until its next call.
+// Returns scratch memory of the calling thread, valid until its next call.
 Lanes* scratch(std::size_t vectors) {
   thread_local Buffer memory;
   memory.reserve(vectors * k_vector);
   return reinterpret_cast<Lanes*>(memory.data());
 }
 
-// The vectors that lines consist of where nothing lies between these, or else null.
+// Returns the lines as contiguous vectors, or null if they have gaps or are not aligned.
 template <class Value>
 Value* in_place(double* lines, std::ptrdiff_t stride) {
   const bool dense = stride * sizeof(double) == sizeof(Value);
@@ -53,7 +53,7 @@ Value* in_place(double* lines, std::ptrdiff_t stride) {
   return dense && aligned ? reinterpret_cast<Value*>(lines) : nullptr;
 }
 
-// What a plan of DUCC does to reals side by side.
+// Transform of real lines side by side with a plan of DUCC.
 class OfReals : public Transform {
  public:
   void execute(double* lines, std::ptrdiff_t stride) const final {
@@ -95,7 +95,7 @@ class Fourier final : public OfReals {
   ducc0::detail_fft::pocketfft_r<double> plan_;
 };
 
-// The cosine and sine transforms of types 1 to 4.
+// Cosine and sine transforms of types 1 to 4.
 template <class Plan>
 class Trigonometric final : public OfReals {
  public:
@@ -113,10 +113,10 @@ class Trigonometric final : public OfReals {
   Plan plan_;
 };
 
-// Types 6 to 8. With N = 2 n + 1, each function is one of a Fourier transform of N reals that are
-// odd about point 0, with alternating signs:
+// Transforms of types 6 to 8, as Fourier transforms of N = 2 n + 1 reals that are odd about point
+// 0, with alternating signs:
 //   sin(2 pi (j + 1) (k + 1/2) / N) = (-1)^j sin(2 pi (j + 1) (n - k) / N);
-// and a cosine is such a sine, with another alternating sign, of the points in opposite order.
+// and a cosine is such a sine, with another alternating sign, of the points in reverse order.
 class HalfPoints final : public OfReals {
  public:
   HalfPoints(TransformKind kind, int size)
@@ -131,7 +131,7 @@ class HalfPoints final : public OfReals {
 
   static double sign(int j) { return j % 2 == 0 ? 1.0 : -1.0; }
 
-  // Imaginary parts alone.
+  // Sets only imaginary parts.
   void from_coefficients(Lanes* values, Lanes* buffer) const {
     std::fill_n(buffer, whole_, Lanes(0.0));
     for (int k = 0; k < size(); ++k) buffer[2 * (size() - k)] = -values[k];
@@ -153,8 +153,8 @@ class HalfPoints final : public OfReals {
   ducc0::detail_fft::pocketfft_r<double> plan_;
 };
 
-// Real and imaginary parts in vectors of their own: which lane has which of the lines does not
-// matter.
+// Transform of complex lines, with real and imaginary parts in separate vectors; the order of the
+// lines among the lanes is arbitrary.
 class OfPairs final : public Transform {
  public:
   OfPairs(int size, bool forward) : size_(size), forward_(forward), plan_(size) {}
@@ -194,8 +194,8 @@ std::unique_ptr<Transform> make_transform(TransformKind kind, int size) {
   using Type1OfSines = Trigonometric<ducc0::detail_fft::T_dst1<double>>;
   using Type2Or3 = Trigonometric<ducc0::detail_fft::T_dcst23<double>>;
   using Type4 = Trigonometric<ducc0::detail_fft::T_dcst4<double>>;
-  OCTANT_REQUIRE(size > (kind == dct1 ? 1 : 0), "there is no transform of {} point(s) of this kind",
-                 size);
+  OCTANT_REQUIRE(size > (kind == dct1 ? 1 : 0),
+                 "transforms of this type do not support {} point(s)", size);
   switch (kind) {
     case complex_forward: return std::make_unique<OfPairs>(size, true);
     case complex_backward: return std::make_unique<OfPairs>(size, false);
@@ -213,7 +213,7 @@ std::unique_ptr<Transform> make_transform(TransformKind kind, int size) {
     case dst7:
     case dct8: return std::make_unique<HalfPoints>(kind, size);
   }
-  throw RunError("unknown kind of transform");
+  throw RunError("unknown type of transform");
 }
 
 }  // namespace octant::pencil

@@ -1,4 +1,4 @@
-// Transforms by the library of a GPU: cuFFT on NVIDIA's, hipFFT on AMD's.
+// Transforms by a GPU library: cuFFT (NVIDIA) or hipFFT (AMD).
 #if defined(OCTANT_CUFFT) || defined(OCTANT_HIPFFT)
 
 #include <cstdint>
@@ -6,9 +6,8 @@
 
 #include "core/error.hpp"
 #include "core/gpu_runtime.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "pencil/fft.hpp"
-#include "pencil/fft_work.hpp"
 
 #if defined(OCTANT_CUFFT)
 #include <cufft.h>
@@ -52,22 +51,22 @@ template <class Result>
 void check(Result result, const char* what) {
   if (result == k_no_memory) throw std::bad_alloc();
   if (result != k_success)
-    throw RunError("the GPU's FFT library could not {} (error {})", what, static_cast<int>(result));
+    throw RunError("the GPU FFT library could not {} (error {})", what, static_cast<int>(result));
 }
 
-// The library works in the stream of Kokkos' kernels, if those run on a GPU.
+// Runs the plan in the stream of Kokkos' kernels, if those run on a GPU.
 void join_kernels([[maybe_unused]] LibraryPlan plan) {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
   check(set_stream(plan, gpu::kernels_stream()), "join the kernels' stream");
 #endif
 }
 
-// Lets a profile see a transform as one of Kokkos' kernels.
+// Reports a transform to profilers as a Kokkos kernel.
 class AsKernel {
  public:
   // A line of complex numbers counts as two.
   AsKernel(int length, std::int64_t lines) {
-    announce_kernel("pencil: transform", lines * length, {16.0, fft_operations(length)});
+    record_kernel_work("pencil: transform", lines * length, {16.0, fft_operations(length)});
     const Kokkos::DefaultExecutionSpace space;
     Kokkos::Tools::beginParallelFor("pencil: transform",
                                     Kokkos::Tools::Experimental::device_id(space), &kernel_);
@@ -84,7 +83,7 @@ LibraryComplex* complex(double* values) { return reinterpret_cast<LibraryComplex
 
 class Plan {
  public:
-  // Strides from point to point are the same on both sides, those from line to line are not.
+  // Both sides have the same point stride but different line strides.
   Plan(LibraryKind kind, const FftLines& l, int target_line_stride) {
     int length = l.length;
     check(plan_many(&plan_, 1, &length, &length, l.point_stride, l.line_stride, &length,

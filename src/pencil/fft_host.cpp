@@ -1,11 +1,11 @@
-// Transforms of many lines on a host, a few at a time.
+// Transforms of many lines on a host, k_lines at a time.
 #if !defined(OCTANT_CUFFT) && !defined(OCTANT_HIPFFT)
 
 #include <algorithm>
 
 #include "core/error.hpp"
 #include "pencil/device_field.hpp"
-#include "pencil/rows.hpp"
+#include "pencil/fft.hpp"
 
 namespace octant::pencil {
 
@@ -71,8 +71,8 @@ class RealLines final : public ManyFft {
 void require_host_memory() {
   if (!Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, DeviceMemory>::accessible)
     throw InputError(
-        "this program was built without a library for Fourier transforms on its GPU: configure it "
-        "with -DOCTANT_HIPFFT=ON, or take gravity.base = \"multigrid\"");
+        "this program was built without a GPU FFT library; configure it with -DOCTANT_HIPFFT=ON, "
+        "or set gravity.base = \"multigrid\"");
 }
 
 }  // namespace

@@ -1,19 +1,47 @@
 #include "pencil/field.hpp"
 
 #include <algorithm>
-#include <optional>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 
-#include "comm/shared_memory.hpp"
-#include "core/clock.hpp"
-#include "core/observer.hpp"
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#include "core/error.hpp"
+#include "core/memory.hpp"
+#include "core/memory_transfer.hpp"
+#include "pencil/device_field.hpp"
 #include "pencil/fft.hpp"
-#include "pencil/halo_pieces.hpp"
 
 namespace octant::pencil {
 
+Buffer::Buffer(std::size_t count) : size_(count) {
+  if (count == 0) return;
+  constexpr std::size_t k_cache_line = 64, k_huge_page = std::size_t{2} << 20;
+  const std::size_t bytes = count * sizeof(double);
+  const bool is_large = bytes >= k_huge_page;
+  void* memory = nullptr;
+  if (posix_memalign(&memory, is_large ? k_huge_page : k_cache_line, bytes) != 0)
+    throw std::bad_alloc();
+  data_.reset(static_cast<double*>(memory));
+#if defined(__linux__)
+  // The remainder after whole huge pages uses small pages, which saves memory with many buffers.
+  if (is_large) madvise(memory, bytes / k_huge_page * k_huge_page, MADV_HUGEPAGE);
+#endif
+  std::memset(data_.get(), 0, bytes);
+  count_array("fields and lines of pencils", memory, static_cast<std::int64_t>(bytes));
+}
+
+void Buffer::Free::operator()(double* memory) const {
+  forget_array(memory);
+  std::free(memory);
+}
+
 namespace {
 
-// The next multiple of a unit.
+// Rounds up to a multiple of a unit.
 int whole(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -35,183 +63,115 @@ void Field::copy_row(int k, int to, int from, int slide) {
   std::copy_n(row(k, from, slide) - k_pad, row_stride(), row(k, to, slide) - k_pad);
 }
 
-// The exchange along one axis, of pieces (halo_pieces.hpp).
-struct Halo::Side {
-  Side(const std::string& name, const Communicator& ranks, bool periodic,
-       const HaloOptions& options);
+// --- fields in device memory ---------------------------------------------------------------------
 
-  bool is_local() const { return ranks.size() == 1; }
-  // Exchanges pieces of equal length: pack(end, values) reads what a neighbour needs from this
-  // end (0 below, 1 above), unpack(end, values) fills the ghosts beyond it.
-  template <class Pack, class Unpack>
-  void exchange(std::size_t length, const Pack& pack, const Unpack& unpack);
-  template <class Pack, class Unpack>
-  void exchange_messages(std::size_t length, const Pack& pack, const Unpack& unpack);
-  template <class Pack, class Unpack>
-  void exchange_in_shared_memory(std::size_t length, const Pack& pack, const Unpack& unpack);
+namespace {
 
-  // What a rank leaves for the neighbour beyond an end. There are two such boxes: when one is
-  // written again, all have come to the exchange after, and so have read it.
-  double* box(int rank, int end) const { return boxes->of(rank) + (2 * turn + end) * box_size; }
-  void reserve_boxes(std::size_t length);
+// Number of doubles from the beginning of plane -1 to cell 0 of row 0 of plane 0.
+std::ptrdiff_t offset_of_home(std::ptrdiff_t row_stride, std::ptrdiff_t plane_stride) {
+  return plane_stride + row_stride + Field::k_pad;
+}
 
-  std::string name;
-  Communicator ranks;
-  bool periodic;
-  std::optional<HaloPieces> pieces;  // none on one rank
-  std::optional<ExchangePlan> plan;
-  Exchanger exchanger;
-  Buffer send, receive;
-  bool shared_memory;
-  std::unique_ptr<SharedMemory> boxes;
-  std::size_t box_size = 0;
-  int turn = 0;
-  ExchangeCount shared_count;
+template <class Value>
+using HostView = Kokkos::View<Value*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>;
+
+// Returns a field's memory from plane -1 on as a view.
+template <class FieldType>
+auto host_view(FieldType& field, std::size_t size) {
+  auto* home = field.row(0, 0);
+  auto* begin = home - offset_of_home(field.row_stride(), field.plane_stride());
+  return HostView<std::remove_pointer_t<decltype(begin)>>(begin, size);
+}
+
+void require_same_layout(const FieldView& view, const Field& field) {
+  OCTANT_REQUIRE(view.nx == field.nx() && view.ny == field.ny() && view.nz == field.nz(),
+                 "a field of {} x {} x {} cells cannot be copied to one of {} x {} x {}",
+                 field.nx(), field.ny(), field.nz(), view.nx, view.ny, view.nz);
+}
+
+struct CopyScaled {
+  FieldView from, to;
+  double factor;
+
+  KOKKOS_FUNCTION void operator()(int i, int j, int k) const {
+    to.row(k, j)[i] = factor * from.row(k, j)[i];
+  }
 };
 
-Halo::Side::Side(const std::string& name, const Communicator& ranks, bool periodic,
-                 const HaloOptions& options)
-    : name(name),
-      ranks(ranks),
-      periodic(periodic),
-      exchanger(name, ranks, options.messages),
-      shared_memory(options.shared_memory),
-      shared_count{name, Backend::p2p} {
-  if (is_local()) return;
-  pieces.emplace(ranks, periodic);
-  plan.emplace(ranks, pieces->segments, pieces->segments);
-}
+// Copies of different shapes in one launch: each iterates over as many cells as the largest one
+// has.
+class CopyTogether {
+ public:
+  static constexpr int k_most = 16;
 
-template <class Pack, class Unpack>
-void Halo::Side::exchange(std::size_t length, const Pack& pack, const Unpack& unpack) {
-  if (shared_memory) exchange_in_shared_memory(length, pack, unpack);
-  else exchange_messages(length, pack, unpack);
-}
-
-template <class Pack, class Unpack>
-void Halo::Side::exchange_messages(std::size_t length, const Pack& pack, const Unpack& unpack) {
-  send.reserve(length * pieces->send_ends.size());
-  receive.reserve(length * pieces->receive_ends.size());
-  {
-    const Observed packing(Phase::pack, name);
-    double* out = send.data();
-    for (const int end : pieces->send_ends) pack(end, out), out += length;
+  void add(const CellCopy& copy) {
+    copies_[count_++] = copy;
+    cells_ = std::max(cells_, copy.from.nx);
+    rows_ = std::max(rows_, copy.from.ny * copy.from.nz);
   }
-  exchanger.run(*plan, send.data(), receive.data(), static_cast<int>(length));
-  const Observed unpacking(Phase::unpack, name);
-  const double* in = receive.data();
-  for (const int end : pieces->receive_ends) unpack(end, in), in += length;
-}
-
-// Lengths are the same on all ranks.
-void Halo::Side::reserve_boxes(std::size_t length) {
-  if (box_size >= length) return;
-  boxes.reset();
-  boxes = std::make_unique<SharedMemory>(ranks, 4 * length);
-  box_size = length;
-}
-
-template <class Pack, class Unpack>
-void Halo::Side::exchange_in_shared_memory(std::size_t length, const Pack& pack,
-                                           const Unpack& unpack) {
-  const Clock clock;
-  reserve_boxes(length);
-  {
-    const Observed packing(Phase::pack, name);
-    for (const int end : pieces->send_ends) pack(end, box(ranks.rank(), end));
+  bool is_full() const { return count_ == k_most; }
+  void launch() const {
+    if (count_ > 0) for_points("pencil: copy cells", {cells_, rows_, count_}, *this);
   }
-  boxes->synchronise();
-  {
-    const Observed unpacking(Phase::unpack, name);
-    for (const int end : pieces->receive_ends) unpack(end, box(*pieces->neighbour[end], 1 - end));
+
+  KOKKOS_FUNCTION void operator()(int i, int row, int n) const {
+    const FieldView &from = copies_[n].from, &to = copies_[n].to;
+    const int j = row % from.ny, k = row / from.ny;
+    if (i < from.nx && k < from.nz) to.row(k, j)[i] = from.row(k, j)[i];
   }
-  turn = 1 - turn;
-  const auto sent = static_cast<std::int64_t>(pieces->send_ends.size());
-  shared_count.exchanges += 1;
-  shared_count.messages += sent;
-  shared_count.partners = std::max(shared_count.partners, sent);
-  shared_count.bytes += sent * static_cast<std::int64_t>(length * sizeof(double));
-  shared_count.seconds += clock.seconds();
+
+ private:
+  CellCopy copies_[k_most];
+  int count_ = 0, cells_ = 0, rows_ = 0;
+};
+
+void require_same_cells(const FieldView& from, const FieldView& to) {
+  OCTANT_REQUIRE(from.nx == to.nx && from.ny == to.ny && from.nz == to.nz,
+                 "{} x {} x {} cells cannot be copied to {} x {} x {}", from.nx, from.ny, from.nz,
+                 to.nx, to.ny, to.nz);
 }
 
-Halo::Halo(const PencilGrid& grid, bool periodic_y, bool periodic_z, const HaloOptions& options) {
-  y_ = std::make_unique<Side>("halo y", grid.row(), periodic_y, options);
-  z_ = std::make_unique<Side>("halo z", grid.column(), periodic_z, options);
-}
+}  // namespace
 
-Halo::~Halo() = default;
-Halo::Halo(Halo&&) noexcept = default;
-Halo& Halo::operator=(Halo&&) noexcept = default;
-
-void Halo::fill_y(std::span<Field* const> fields, int slide) {
-  if (!fields.empty()) fill_y(fields, 0, fields[0]->nz(), slide);
-}
-
-void Halo::fill_y(std::span<Field* const> fields, int first, int end, int slide) {
-  if (fields.empty() || first >= end) return;
-  const int ny = fields[0]->ny();
-  if (y_->is_local()) {
-    if (!y_->periodic) return;
-    for (Field* field : fields)
-      for (int k = first; k < end; ++k) {
-        field->copy_row(k, -1, ny - 1, slide);
-        field->copy_row(k, ny, 0, slide);
-      }
-    return;
-  }
-  const std::ptrdiff_t stride = fields[0]->row_stride(), pad = Field::k_pad;
-  const auto for_each_row = [&](int j, const auto& move) {
-    for (Field* field : fields)
-      for (int k = first; k < end; ++k) move(field->row(k, j, slide) - pad);
-  };
-  y_->exchange(
-      static_cast<std::size_t>(stride) * (end - first) * fields.size(),
-      [&](int side, double* values) {
-        for_each_row(side == 0 ? 0 : ny - 1,
-                     [&](const double* row) { values = std::copy_n(row, stride, values); });
-      },
-      [&](int side, const double* values) {
-        for_each_row(side == 0 ? -1 : ny, [&](double* row) {
-          std::copy_n(values, stride, row);
-          values += stride;
-        });
-      });
-}
-
-void Halo::fill_z(std::span<Field* const> fields, int slide) {
-  if (fields.empty()) return;
-  const int nz = fields[0]->nz();
-  const std::ptrdiff_t stride = fields[0]->plane_stride();
-  const auto plane = [&](Field* field, int k) { return field->row(k, -1, slide) - Field::k_pad; };
-  if (z_->is_local()) {
-    if (!z_->periodic) return;
-    for (Field* field : fields) {
-      std::copy_n(plane(field, nz - 1), stride, plane(field, -1));
-      std::copy_n(plane(field, 0), stride, plane(field, nz));
+void copy_cells(std::span<const CellCopy> copies) {
+  CopyTogether together;
+  for (const CellCopy& copy : copies) {
+    require_same_cells(copy.from, copy.to);
+    if (is_empty(copy.from)) continue;
+    if (together.is_full()) {
+      together.launch();
+      together = {};
     }
-    return;
+    together.add(copy);
   }
-  z_->exchange(
-      static_cast<std::size_t>(stride) * fields.size(),
-      [&](int side, double* values) {
-        for (Field* field : fields)
-          values = std::copy_n(plane(field, side == 0 ? 0 : nz - 1), stride, values);
-      },
-      [&](int side, const double* values) {
-        for (Field* field : fields) {
-          std::copy_n(values, stride, plane(field, side == 0 ? -1 : nz));
-          values += stride;
-        }
-      });
+  together.launch();
 }
 
-std::vector<ExchangeCount> Halo::report() const {
-  std::vector<ExchangeCount> counts;
-  for (const Side* side : {y_.get(), z_.get()}) {
-    for (const ExchangeCount& count : side->exchanger.report()) counts.push_back(count);
-    if (side->boxes) counts.push_back(side->shared_count);
-  }
-  return counts;
+void copy_cells(const FieldView& from, const FieldView& to, double factor) {
+  require_same_cells(from, to);
+  if (is_empty(from)) return;
+  for_points("pencil: copy cells", {from.nx, from.ny, from.nz}, CopyScaled{from, to, factor});
+}
+
+DeviceField::DeviceField(const Box& x_pencil) {
+  const FieldLayout layout(x_pencil);
+  data_ = DeviceArray<double>("field", layout.plane_stride * (layout.nz + 2));
+  view_ = {data_.data() + offset_of_home(layout.row_stride, layout.plane_stride),
+           layout.row_stride,
+           layout.plane_stride,
+           layout.nx,
+           layout.ny,
+           layout.nz};
+}
+
+void DeviceField::copy_from(const Field& field) {
+  require_same_layout(view_, field);
+  copy_to_device(TransferKind::fields, data_, host_view(field, data_.size()));
+}
+
+void DeviceField::copy_to(Field& field) const {
+  require_same_layout(view_, field);
+  copy_to_host(TransferKind::fields, host_view(field, data_.size()), data_);
 }
 
 }  // namespace octant::pencil

@@ -1,17 +1,101 @@
 #include "pencil/line_solver.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <utility>
 
-#include "pencil/line_partition.hpp"
-#include "pencil/reduced_system.hpp"
-#include "pencil/thomas.hpp"
+#include "pencil/field.hpp"
+#include "pencil/lines.hpp"
+#include "pencil/ptdma.hpp"
 
 namespace octant::pencil {
 
+// Thomas' algorithm plane by plane. Planes are counted in the order of the sweep: 0 is eliminated
+// first.
+template <class Matrices>
+class Thomas {
+ public:
+  // `singular`: line 0 of row 0 has a singular homogeneous matrix; its last unknown is 0.
+  Thomas(Matrices matrices, const Lines& lines, int planes, bool singular)
+      : matrices_(std::move(matrices)),
+        lines_(lines),
+        singular_(singular),
+        reciprocal_(planes * matrices_.size()) {}
+
+  // Sets the coefficients. Reciprocals of many matrices are computed by prepare().
+  void set(const PlaneCoefficients& coefficients) {
+    coefficients_ = coefficients;
+    made_.reset();
+    if (matrices_.size() != 1) return;
+    for (int n = 0; n < coefficients_.planes(); ++n) make_reciprocals(n, {0, 1});
+    made_.reset(coefficients_.planes());
+  }
+
+  // Computes reciprocals. All threads call it before plane n is eliminated, in ascending order of
+  // n.
+  void prepare(const Team& team, int n) {
+    if (!made_.takes_up(team, n)) return;
+    make_reciprocals(n, team.share(static_cast<int>(matrices_.size())));
+    team.barrier();
+  }
+
+  // Forward elimination of some rows, in ascending order of n.
+  void eliminate(Range rows, int n, double* result, const double* d, const double* before) const {
+    const double a = n == 0 ? 0.0 : coefficients_.before[n];
+    const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
+    if (n == 0) before = d;
+    for_each_line(
+        lines_, rows, matrices_,
+        [=](std::ptrdiff_t i, double r) { result[i] = eliminated(d[i], a, before[i], r); },
+        reciprocals);
+  }
+
+  // Back substitution into `solution` and `carry`, in descending order of n.
+  void substitute(Range rows, int n, double* solution, double* carry, const double* d,
+                  const double* after) const {
+    if (n == coefficients_.planes() - 1) {
+      copy_rows(lines_, rows, d, carry);
+      copy_rows(lines_, rows, d, solution);
+      return;
+    }
+    const double c = coefficients_.after[n];
+    for_each_line(
+        lines_, rows, matrices_,
+        [=](std::ptrdiff_t i, double r) {
+          carry[i] = solution[i] = substituted(d[i], c, r, after[i]);
+        },
+        &reciprocal_.data()[n * matrices_.size()]);
+  }
+
+ private:
+  void make_reciprocals(int n, Range lines) {
+    double* r = &reciprocal_.data()[n * matrices_.size()];
+    const double diagonal = coefficients_.diagonal[n], factor = coefficients_.shift_factor;
+    if (n == 0) {
+      for (int l = lines.begin; l < lines.end; ++l)
+        r[l] = 1.0 / (diagonal + factor * matrices_.shift(l));
+    } else {
+      const double product = coefficients_.before[n] * coefficients_.after[n - 1];
+      const double* r_before = r - matrices_.size();
+      for (int l = lines.begin; l < lines.end; ++l)
+        r[l] = pivot_reciprocal(diagonal + factor * matrices_.shift(l), product, r_before[l]);
+    }
+    if (!singular_ || !coefficients_.homogeneous || n < coefficients_.planes() - 1) return;
+    const auto first = static_cast<int>(matrices_.place(0, 0));
+    if (lines.contains(first)) r[first] = 0.0;
+  }
+
+  Matrices matrices_;
+  Lines lines_;
+  bool singular_;
+  PlaneCoefficients coefficients_;
+  Buffer reciprocal_;  // [plane][coefficient]
+  PlanesMade made_;    // planes with reciprocals
+};
+
 namespace {
 
-// Forward, exchange and backward for all planes.
+// Calls forward, exchange and backward for all planes.
 template <class Matrices>
 void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
                           const SweptPlanes& plane) {
@@ -25,13 +109,13 @@ void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
   });
 }
 
-// The solver of the same kind whose factors a problem wants to use, if any.
+// Returns the solver of the same kind whose factors the problem reuses, or null.
 template <class Solver, class Matrices>
 const Solver* twin_of(const LineProblem<Matrices>& problem) {
   return dynamic_cast<const Solver*>(problem.twin);
 }
 
-// All planes are on one rank, and the matrix is not periodic.
+// Solver for lines whose planes are all on one rank, with a matrix that is not periodic.
 template <class Matrices>
 class WholeLines final : public LineSolver<Matrices> {
  public:
@@ -60,7 +144,7 @@ class WholeLines final : public LineSolver<Matrices> {
     const double* d = swept(planes)(n);
     thomas_->substitute(lines_.share(team), n, solution, carry, d, n == planes_ - 1 ? d : after);
   }
-  // Some rows at a time, in memory that stays in cache between the two sweeps.
+  // Solves some rows at a time, in memory that stays in cache between the two sweeps.
   void solve(const Planes& planes) override {
     const std::ptrdiff_t doubles_of_row = std::max<std::ptrdiff_t>(planes_ * lines_.row_stride, 1);
     const int rows = static_cast<int>(std::max<std::ptrdiff_t>(k_doubles / doubles_of_row, 1));
@@ -97,8 +181,8 @@ class WholeLines final : public LineSolver<Matrices> {
   Buffer scratch_;
 };
 
-// Reduces this rank's planes to two, and solves the reduced system of the column: P-TDMA; and
-// periodic lines on one rank, whose two end planes are the reduced system.
+// P-TDMA: reduces this rank's planes to two and solves the reduced system of the column. Also
+// solves periodic lines on one rank, whose two end planes are the reduced system.
 template <class Matrices>
 class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines {
  public:
@@ -149,7 +233,7 @@ class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines 
   }
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
-  // Without what the exchange of coefficients sent.
+  // Excludes the exchange of coefficients.
   TransposeTraffic traffic() const override { return ends_.traffic() - set_up_; }
 
  private:
@@ -175,8 +259,8 @@ class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines 
   TransposeTraffic set_up_;
 };
 
-// Makes lines whole by a transpose, solves them there, and sends them back. Whole lines stay in the
-// messages; the planes that were this rank's already lie apart.
+// Full transpose: makes lines whole by a transpose, solves them and transposes them back. Whole
+// lines stay in the message buffers; the planes that this rank already holds are stored apart.
 template <class Matrices>
 class TransposedLines final : public LineSolver<Matrices> {
  public:
@@ -200,7 +284,7 @@ class TransposedLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return false; }
   bool first_may_be_last() const override { return true; }
-  // Rows are packed across the lines that other threads have made.
+  // Rows are packed across lines that other threads have written.
   void forward(const Team& team, const Planes&, int n, const double* rhs) override {
     const int k = plane_of(n);
     team.barrier();
@@ -242,9 +326,9 @@ class TransposedLines final : public LineSolver<Matrices> {
   }
   int plane_of(int n) const { return sweep_ == Sweep::up ? n : own_.count() - 1 - n; }
 
-  Box box_;  // of the whole lines
+  Box box_;  // whole lines on this rank
   Sweep sweep_;
-  Range rows_, own_;  // of this rank's planes before the transpose
+  Range rows_, own_;  // this rank's planes before the transpose
   Transpose transpose_;
   std::unique_ptr<LineSolver<Matrices>> solver_;
 };

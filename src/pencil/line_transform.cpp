@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "core/error.hpp"
+#include "pencil/plane_transform.hpp"
 
 namespace octant::pencil {
 
@@ -13,13 +14,13 @@ namespace {
 using Complex = Kokkos::complex<double>;
 using enum TransformKind;
 
-// A cosine or sine transform is a sum of w_j x_j times cos or sin of 2 pi (j + a) (k + b) / length:
-// a complex transform of that length between two multiplications by phases.
+// A cosine or sine transform as the sum of w_j x_j times cos or sin of 2 pi (j + a) (k + b) /
+// length: a complex transform of that length between two multiplications by phases.
 struct Trigonometric {
   bool sine;
   double a, b;
   int length;
-  double first, last;  // weights of the ends; 2 between them
+  double first, last;  // weights of the end points; 2 for others
 };
 
 Trigonometric trigonometric(TransformKind kind, int n) {
@@ -35,14 +36,14 @@ Trigonometric trigonometric(TransformKind kind, int n) {
     case dst6: return {true, 0.5, 1.0, 2 * n + 1, 2.0, 2.0};
     case dst7: return {true, 1.0, 0.5, 2 * n + 1, 2.0, 2.0};
     case dct8: return {false, 0.5, 0.5, 2 * n + 1, 2.0, 2.0};
-    default: throw RunError("this transform is neither a cosine nor a sine transform");
+    default: throw RunError("unsupported transform; expected a cosine or sine transform");
   }
 }
 
 Complex phase(double turns) { return std::polar(1.0, -2.0 * std::numbers::pi * turns); }
 
-// What the points of a line are multiplied by before and after the complex transform; the real part
-// of the product is the result. Empty for the kinds of Fourier transforms.
+// Factors of the points of a line before and after the complex transform; the real part of the
+// product is the result. Empty for Fourier transforms.
 struct Phases {
   std::vector<Complex> before, after;
 };
@@ -68,7 +69,7 @@ bool is_backward(TransformKind kind) {
   return kind == complex_backward || kind == halfcomplex_to_real;
 }
 
-// A point of a line, of those from `first` to `end - 1`, becomes one of the work.
+// Loads a point of the lines from `first` to `end - 1` into the work array.
 struct LoadPoint {
   LineWork work;
   LineSet from;
@@ -98,7 +99,7 @@ struct LoadPoint {
     }
   }
 
-  // Mode k <= size / 2 of a real line. Those that are real have no imaginary part.
+  // Returns mode k <= size / 2 of a real line. Real modes have no stored imaginary part.
   KOKKOS_FUNCTION Complex mode_of(const double* x, int k) const {
     const std::ptrdiff_t stride = from.point_stride;
     if (k == 0) return {x[0], 0.0};
@@ -106,7 +107,7 @@ struct LoadPoint {
   }
 };
 
-// And back.
+// Stores a point of the work array into its line.
 struct StorePoint {
   LineWork work;
   LineSet to;
@@ -130,7 +131,7 @@ struct StorePoint {
         y[point * stride] = scale * value.real();
         y[point * stride + 1] = scale * value.imag();
         return;
-      case real_to_halfcomplex:  // of a mode and its mirror image, one part each
+      case real_to_halfcomplex:  // real part from a mode, imaginary part from its mirror image
         if (2 * point > size) y[2 * (size - point) * stride] = -scale * value.imag();
         else y[(point == 0 ? 0 : 2 * point - 1) * stride] = scale * value.real();
         return;
@@ -140,13 +141,11 @@ struct StorePoint {
   }
 };
 
-// Of `points` points of all lines of the work; neighbours in memory are neighbours in a vector, or
-// in a group of a GPU's threads.
-auto every_point(const LineWork& work, int points) {
-  using Points =
-      Kokkos::MDRangePolicy<Kokkos::Rank<2, Kokkos::Iterate::Left, Kokkos::Iterate::Left>,
-                            Kokkos::IndexType<int>>;
-  return work.by_line ? Points({0, 0}, {points, work.lines}) : Points({0, 0}, {work.lines, points});
+// Launches a kernel for `points` points of all lines of the work array.
+template <class Kernel>
+void for_every_point(const char* name, const LineWork& work, int points, const Kernel& kernel) {
+  if (work.by_line) for_points(name, {points, work.lines}, kernel);
+  else for_points(name, {work.lines, points}, kernel);
 }
 
 }  // namespace
@@ -155,7 +154,7 @@ LineTransform::LineTransform(TransformKind kind, int size, int lines, bool conti
                              int work_points)
     : kind_(kind), size_(size), lines_(lines) {
   const int length = length_of(kind, size);
-  OCTANT_REQUIRE(length > 0, "there is no transform of {} point(s) of this kind", size);
+  OCTANT_REQUIRE(length > 0, "transforms of this type do not support {} point(s)", size);
   const int at_once = std::clamp(work_points / length, 1, std::max(lines, 1));
   work_ = uninitialised<Complex>("lines of transforms", std::size_t(length) * at_once);
   layout_ = {work_.data(), length, at_once, contiguous};
@@ -170,13 +169,117 @@ void LineTransform::execute(const LineSet& from, const LineSet& to, double scale
   auto* work = reinterpret_cast<double*>(work_.data());
   for (int first = 0; first < lines_; first += layout_.lines) {
     const int end = std::min(first + layout_.lines, lines_);
-    Kokkos::parallel_for("pencil: load lines", every_point(layout_, layout_.length),
-                         LoadPoint{layout_, from, first, end, kind_, size_, before_.data()});
+    for_every_point("pencil: load lines", layout_, layout_.length,
+                    LoadPoint{layout_, from, first, end, kind_, size_, before_.data()});
     if (is_backward(kind_)) fft_->backward(work);
     else fft_->forward(work);
-    Kokkos::parallel_for("pencil: store lines", every_point(layout_, size_),
-                         StorePoint{layout_, to, first, end, kind_, size_, after_.data(), scale});
+    for_every_point("pencil: store lines", layout_, size_,
+                    StorePoint{layout_, to, first, end, kind_, size_, after_.data(), scale});
   }
+}
+
+// --- transforms along both axes of a problem -----------------------------------------------------
+
+namespace {
+
+// Repeats the eigenvalue of each complex coefficient for both of its parts.
+std::vector<double> of_both_parts(const std::vector<double>& eigenvalues) {
+  std::vector<double> twice;
+  for (std::size_t m = 0; 2 * m <= eigenvalues.size(); ++m)
+    twice.insert(twice.end(), {eigenvalues[m], eigenvalues[m]});
+  return twice;
+}
+
+std::vector<double> eigenvalues_of_rows(const UniformAxis& x) {
+  check_axis(x, "x");
+  return x.conditions.periodic() ? of_both_parts(eigenvalues(x)) : eigenvalues(x);
+}
+
+class LinesOfDevice final : public BatchedTransform {
+ public:
+  explicit LinesOfDevice(const Setting& setting);
+
+ private:
+  void forward_x(const FieldView& field, const FieldView& rows) override;
+  void backward_x(const FieldView& rows, const FieldView& field) override;
+  void forward_y(const FieldView& columns) override;
+  void backward_y(const FieldView& columns) override;
+
+  FieldView unknowns_of(const FieldView& field, const FieldView& rows) const {
+    return part_of(field, {0, x_size_}, {0, rows.ny}, {0, rows.nz});
+  }
+  static LineSet rows_of(const FieldView& view) {
+    return {view.first, 1, view.row_stride, view.ny, view.plane_stride};
+  }
+  static LineSet columns_of(const FieldView& view) {
+    return {view.first, view.row_stride, 1, view.nx, view.plane_stride};
+  }
+
+  int x_size_;
+  double scale_;
+  // Transforms of each axis: Fourier transforms where x, or both axes, are periodic, else line
+  // transforms.
+  std::unique_ptr<ManyFft> x_fourier_, y_fourier_;
+  std::unique_ptr<LineTransform> x_forward_, x_backward_, y_forward_, y_backward_;
+};
+
+LinesOfDevice::LinesOfDevice(const Setting& setting)
+    : BatchedTransform(setting, eigenvalues_of_rows(setting.x)),
+      x_size_(unknowns(setting.x.entries, setting.x.conditions)) {
+  const int y_size = static_cast<int>(y_eigenvalues().size());
+  const TransformPair along_x = transform_of(setting.x.conditions, x_size_);
+  const TransformPair along_y = transform_of(setting.y.conditions, y_size);
+  scale_ = 1.0 / (along_x.scale * along_y.scale);
+  const bool x_periodic = setting.x.conditions.periodic();
+  const bool y_periodic = setting.y.conditions.periodic();
+
+  // Ranks without lines get plans for one line, since libraries reject empty plans.
+  const FieldView by_row = rows(), by_column = coefficients();
+  const int lines = std::max(by_row.ny * by_row.nz, 1);
+  if (x_periodic) {
+    x_fourier_ = make_real_fft(x_size_, lines, static_cast<int>(by_row.plane_stride));
+  } else {
+    x_forward_ = std::make_unique<LineTransform>(along_x.forward, x_size_, lines, true);
+    x_backward_ = std::make_unique<LineTransform>(along_x.backward, x_size_, lines, true);
+  }
+  if (x_periodic && y_periodic) {
+    const int together = std::max(static_cast<int>(by_column.row_stride / 2), 1);
+    y_fourier_ = make_complex_fft({y_size, together, together, 1});
+  } else {
+    const int columns = std::max(by_column.nx * by_column.nz, 1);
+    y_forward_ = std::make_unique<LineTransform>(along_y.forward, y_size, columns, false);
+    y_backward_ = std::make_unique<LineTransform>(along_y.backward, y_size, columns, false);
+  }
+}
+
+void LinesOfDevice::forward_x(const FieldView& field, const FieldView& rows) {
+  const FieldView values = unknowns_of(field, rows);
+  if (!x_fourier_) return x_forward_->execute(rows_of(values), rows_of(rows), scale_);
+  copy_cells(values, unknowns_of(rows, rows), scale_);
+  x_fourier_->forward(rows.first);
+}
+
+void LinesOfDevice::backward_x(const FieldView& rows, const FieldView& field) {
+  const FieldView values = unknowns_of(field, rows);
+  if (!x_fourier_) return x_backward_->execute(rows_of(rows), rows_of(values));
+  x_fourier_->backward(rows.first);
+  copy_cells(unknowns_of(rows, rows), values);
+}
+
+void LinesOfDevice::forward_y(const FieldView& columns) {
+  if (y_fourier_) y_fourier_->forward(columns.first);
+  else y_forward_->execute(columns_of(columns), columns_of(columns));
+}
+
+void LinesOfDevice::backward_y(const FieldView& columns) {
+  if (y_fourier_) y_fourier_->backward(columns.first);
+  else y_backward_->execute(columns_of(columns), columns_of(columns));
+}
+
+}  // namespace
+
+std::unique_ptr<BatchedTransform> make_kernel_transform(const BatchedTransform::Setting& setting) {
+  return std::make_unique<LinesOfDevice>(setting);
 }
 
 }  // namespace octant::pencil

@@ -1,5 +1,5 @@
-// The transforms of fft.hpp for many lines at once, by kernels around complex transforms: GPUs'
-// libraries know those and real ones alone. Internal to pencil/.
+// Transforms of fft.hpp for many lines at once, by kernels around complex transforms: GPU libraries
+// have only real and complex Fourier transforms. Internal to pencil/.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace octant::pencil {
 
-// Lines of numbers in device memory, counted within groups first. Complex kinds have the two parts
+// Lines of numbers in device memory, counted within groups first. Complex kinds store the two parts
 // of a number side by side.
 struct LineSet {
   double* first;
   std::ptrdiff_t point_stride, line_stride;
-  int together;  // lines of a group
+  int together;  // lines per group
   std::ptrdiff_t group_stride;
 
   KOKKOS_FUNCTION double* line(int n) const {
@@ -23,7 +23,7 @@ struct LineSet {
   }
 };
 
-// Complex numbers on which a group of lines is worked on.
+// Work array of complex numbers for a group of lines.
 struct LineWork {
   Kokkos::complex<double>* values;
   int length, lines;
@@ -37,20 +37,20 @@ struct LineWork {
 
 class LineTransform {
  public:
-  // Of `lines` lines of `size` points. `contiguous`: the points of a line are neighbours in memory,
-  // or else the lines are. At most `work_points` complex numbers are worked on at once, if a line
-  // has no more.
+  // Transforms `lines` lines of `size` points. `contiguous`: the points of a line are adjacent in
+  // memory, else the lines are. The work array has `work_points` complex numbers at most, or one
+  // line.
   LineTransform(TransformKind kind, int size, int lines, bool contiguous,
                 int work_points = 1 << 22);
 
-  // `to` may be `from`. The result is multiplied by `scale`.
+  // Writes the result, times `scale`, to `to`, which may alias `from`.
   void execute(const LineSet& from, const LineSet& to, double scale = 1.0) const;
 
  private:
   TransformKind kind_;
   int size_, lines_;
   LineWork layout_;
-  DeviceArray<Kokkos::complex<double>> work_, before_, after_;  // and the factors of points
+  DeviceArray<Kokkos::complex<double>> work_, before_, after_;  // phases
   std::unique_ptr<ManyFft> fft_;
 };
 

@@ -9,9 +9,9 @@ namespace octant::pencil {
 
 namespace {
 
-// Ranks get strips of `unit` columns or a multiple, `wide` or wider where that can be: one each, or
-// some ranks the rows of one. Of the ways with as few strips as leave no rank without lines, the
-// one with the least largest share.
+// Distributes lines in strips of `unit` columns or a multiple: one strip per rank, or several ranks
+// share the rows of a strip. Strips have `wide` columns or more, unless some rank had no lines
+// then; among these numbers of strips, the one with the smallest maximum share is taken.
 Box share_of(const Box& lines, int unit, int wide, int ranks, int rank) {
   const int columns = lines[0].count(), rows = lines[1].count();
   const int units = (columns + unit - 1) / unit, few = (ranks + rows - 1) / std::max(rows, 1);
@@ -54,7 +54,7 @@ ShiftedMatrices::ShiftedMatrices(const std::vector<Row>& rows) {
     }
 }
 
-// Lines beyond the last one of a row have coefficients like it.
+// Adds the shifts of a chunk; lines beyond the end of a row repeat its last shift.
 ShiftedMatrices::Place ShiftedMatrices::add_chunk(std::span<const double> x, double y) {
   const auto shift = [&](std::size_t i) { return x[std::min(i, x.size() - 1)] + y; };
   Place place{shifts_.size(), true};

@@ -1,7 +1,7 @@
-// The lines that a rank's planes hold, and the matrices that belong to them. Internal to pencil/.
+// Lines of a rank's planes, and their matrices. Internal to pencil/.
 //
-// A solver's inner loops run over the lines of a plane, row by row; what differs between one matrix
-// for all lines and one per line is how a row's coefficients are found.
+// The inner loops of a solver run over the lines of a plane, row by row. One matrix for all lines
+// and one matrix per line differ in how a row's coefficients are found.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,9 @@
 
 namespace octant::pencil {
 
-// The arithmetic of tridiagonal solvers for one entry of one line, which fixes their bits: of those
-// that work plane by plane, and of those of all planes at once. A_n, B_n and C_n multiply the
-// unknowns before, at and after plane n in the order of the sweep.
+// Arithmetic of tridiagonal solvers for one entry of one line. Solvers that work plane by plane and
+// batched solvers share it and so give the same bits. A_n, B_n and C_n multiply the unknowns
+// before, at and after plane n in the order of the sweep.
 
 // Thomas' algorithm: r_n = 1 / (B_n - A_n C_(n-1) r_(n-1)); `product` is A_n C_(n-1).
 KOKKOS_INLINE_FUNCTION double pivot_reciprocal(double diagonal, double product, double r_before) {
@@ -35,7 +35,7 @@ KOKKOS_INLINE_FUNCTION double substituted(double d, double c, double r, double a
   return d - c * r * after;
 }
 
-// Partitions, whose rows are left unscaled (line_partition.hpp): d'_n = d_n - A_n r_(n-1) d'_(n-1)
+// Partitions, whose rows are left unscaled (ptdma.hpp): d'_n = d_n - A_n r_(n-1) d'_(n-1)
 KOKKOS_INLINE_FUNCTION double eliminated_unscaled(double d, double a, double r_before,
                                                   double before) {
   return d - a * r_before * before;
@@ -46,8 +46,43 @@ KOKKOS_INLINE_FUNCTION double substituted_between(double d, double c, double aft
   return (d - c * after) * r - fill * first;
 }
 
-// Rows of `width` adjacent lines, `row_stride` doubles apart, in planes `plane_stride` apart. A row
-// is worked on in chunks of k_columns lines, of which the last may be shorter. A thread takes
+// Factors of the reduced system of P-TDMA (ptdma.hpp), [plane in the order of the sweep] [matrix]:
+// factor of the unknown before, 1 / pivot, factor of the unknown after, and the solution of the
+// others for a last unknown of 1, if the system is bordered.
+struct ReducedFactors {
+  double *before, *reciprocal, *back, *border;
+
+  // Factorises one of `matrices` matrices with reduced coefficients a and c. `singular`: its last
+  // unknown is 0.
+  KOKKOS_INLINE_FUNCTION void factorise(std::size_t matrix, std::size_t matrices,
+                                        const double* all_a, const double* all_c, int planes,
+                                        bool bordered, bool singular) const {
+    const int last = planes - 1, inner = bordered ? last : planes;
+    const auto at = [=](double* values, int n) -> double& { return values[n * matrices + matrix]; };
+    const auto a = [=](int n) { return all_a[n * matrices + matrix]; };
+    const auto c = [=](int n) { return all_c[n * matrices + matrix]; };
+    for (int n = 0; n < inner; ++n) {
+      const double pivot = 1.0 - (n == 0 ? 0.0 : a(n) * at(back, n - 1));
+      const double r = singular && n == last ? 0.0 : 1.0 / pivot;
+      at(reciprocal, n) = r;
+      at(before, n) = n == 0 ? 0.0 : a(n) * r;
+      at(back, n) = n == inner - 1 ? 0.0 : c(n) * r;
+    }
+    if (!bordered) return;
+    for (int n = 0; n < inner; ++n) {
+      const double d = (n == 0 ? -a(0) : 0.0) + (n == inner - 1 ? -c(n) : 0.0);
+      at(border, n) = d * at(reciprocal, n) - (n == 0 ? 0.0 : at(before, n) * at(border, n - 1));
+    }
+    for (int n = inner - 2; n >= 0; --n) at(border, n) -= at(back, n) * at(border, n + 1);
+    const double pivot = 1.0 + c(last) * at(border, 0) + a(last) * at(border, inner - 1);
+    at(before, last) = a(last);
+    at(back, last) = c(last);
+    at(reciprocal, last) = singular ? 0.0 : 1.0 / pivot;
+  }
+};
+
+// Rows of `width` adjacent lines, `row_stride` doubles apart, in planes `plane_stride` apart. Rows
+// are processed in chunks of k_columns lines, of which the last may be shorter. A thread takes
 // `together` rows at once: the lines of a block.
 struct Lines {
   int rows, width;
@@ -61,7 +96,7 @@ struct Lines {
   }
 };
 
-// Planes of memory by their number: one after the other, or in slabs.
+// Addresses of planes by number: at constant stride, or in slabs.
 struct Planes {
   double* base;
   std::ptrdiff_t stride;
@@ -74,7 +109,7 @@ struct Planes {
   }
 };
 
-// The same in the order of a sweep.
+// Addresses of planes in the order of a sweep.
 struct SweptPlanes {
   Planes planes;
   int last;  // planes - 1
@@ -83,8 +118,8 @@ struct SweptPlanes {
   double* operator()(int n) const { return planes(sweep == Sweep::up ? n : last - n); }
 };
 
-// Calls body(chunk, its offset in the plane, width) for every chunk of some rows. Chunks of
-// k_columns, which have most of the work, get their width as a constant.
+// Calls body(chunk, its offset in the plane, width) for every chunk of some rows. The width is a
+// compile-time constant for full chunks.
 template <class Body>
 void for_each_chunk(const Lines& lines, Range rows, const Body& body) {
   int chunk = rows.begin * ((lines.width + k_columns - 1) / k_columns);
@@ -107,24 +142,24 @@ struct SharedMatrix {
   std::size_t size() const { return 1; }
   double shift(std::size_t) const { return 0.0; }
   Chunk chunk(const double* plane, int) const { return {*plane}; }
-  // Where the coefficient of a line of a chunk is found in its plane's.
+  // Returns the index of a line's coefficient in its plane.
   std::size_t place(int, int) const { return 0; }
 
-  // The lines of a box that one of several ranks gets when they are shared out: whole rows, or
-  // pieces of rows where there are fewer rows than ranks.
+  // Returns the lines of a box that one of several ranks gets: whole rows, or pieces of rows where
+  // there are fewer rows than ranks.
   static Box share(const Box& lines, int ranks, int rank);
 };
 
-// The same matrix with a shift of the diagonal for every line. Chunks with the same shifts, as of
-// the wave numbers +-k_y, share their coefficients; and so do the lines of a pair, the real and the
-// imaginary part of a mode along x, where all lines of a chunk are such pairs.
+// One matrix with a shift of the diagonal for every line. Chunks with the same shifts, such as
+// those of the wavenumbers +-k_y, share their coefficients. So do the lines of a pair, the real and
+// imaginary parts of a mode along x, where all lines of a chunk are such pairs.
 class ShiftedMatrices {
  public:
   struct Chunk {
     alignas(64) double values[k_columns];
     double operator[](int i) const { return values[i]; }
   };
-  // Lines whose shifts are x[i] + y; `twin` names all rows with that y.
+  // Lines whose shifts are x[i] + y; `twin` identifies all rows with that y.
   struct Row {
     std::span<const double> x;
     double y;
@@ -150,22 +185,22 @@ class ShiftedMatrices {
     return places_[n].first + (places_[n].pairs ? i / 2 : i);
   }
 
-  // Pairs of columns, so that twins stay together: strips of k_columns or more. Where there are not
-  // enough of them for all ranks, some ranks share the rows of a strip.
+  // Returns the lines of a box that one rank gets: strips of k_columns or more, in whole pairs of
+  // columns. Where there are fewer strips than ranks, some ranks share the rows of a strip.
   static Box share(const Box& lines, int ranks, int rank);
 
  private:
   struct Place {
-    std::size_t first;  // coefficient
+    std::size_t first;  // index of the first coefficient
     bool pairs;
   };
   Place add_chunk(std::span<const double> x, double y);
 
-  std::vector<Place> places_;   // of the chunks
-  std::vector<double> shifts_;  // of the coefficients
+  std::vector<Place> places_;   // by chunk
+  std::vector<double> shifts_;  // by coefficient
 };
 
-// Copies rows of lines of a plane, unless that is where they are.
+// Copies rows of lines of a plane, unless source and target are the same.
 inline void copy_rows(const Lines& lines, Range rows, const double* from, double* to) {
   if (from == to) return;
   for_each_chunk(lines, rows, [&](int, std::ptrdiff_t at, auto width) {
@@ -173,8 +208,8 @@ inline void copy_rows(const Lines& lines, Range rows, const double* from, double
   });
 }
 
-// Calls body(entry of the plane, coefficients of the line that lies there ...) for the lines of
-// some rows, given the planes of those coefficients. Lines do not depend on each other.
+// Calls body(entry of the plane, coefficients of its line ...) for the lines of some rows, given
+// the planes of those coefficients. Lines are independent of each other.
 template <class Matrices, class Body, class... Plane>
 void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, const Body& body,
                    const Plane*... coefficients) {
@@ -187,11 +222,11 @@ void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, con
   });
 }
 
-// identity + laplacian * matrix for a range of planes, in the order of a sweep: `before` multiplies
-// the plane that is eliminated before, `after` the one that follows.
+// Coefficients of identity + laplacian * matrix for a range of planes, in the order of a sweep:
+// `before` multiplies the plane that is eliminated before, `after` the next one.
 struct PlaneCoefficients {
   std::vector<double> before, diagonal, after;
-  double shift_factor = 1.0;  // what multiplies the shift of a line
+  double shift_factor = 1.0;  // factor of a line's shift
   bool homogeneous = false;   // identity is 0: a matrix may be singular
 
   int planes() const { return static_cast<int>(diagonal.size()); }

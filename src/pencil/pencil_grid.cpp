@@ -31,16 +31,21 @@ std::string to_string(ProcessGrid processes) {
 
 void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells) {
   const auto refuse = [&](const std::string& reason) {
-    throw InputError("grid.process_grid = \"{}\" does not fit {} x {} x {} cells on {} rank(s): {}",
-                     to_string(processes), cells[0], cells[1], cells[2], ranks, reason);
+    throw InputError(
+        "grid.process_grid = \"{}\" is not valid for {} x {} x {} cells on {} rank(s): {}",
+        to_string(processes), cells[0], cells[1], cells[2], ranks, reason);
   };
-  if (processes.y < 1 || processes.z < 1) refuse("both numbers must be at least 1");
+  if (processes.y < 1 || processes.z < 1)
+    refuse("both dimensions of the process grid must be at least 1");
   if (std::int64_t{processes.y} * processes.z != ranks)
-    refuse(fmt::format("the product must be the number of ranks, {}", ranks));
+    refuse(fmt::format(
+        "the product of the process-grid dimensions must equal the number of ranks, {}", ranks));
   if (processes.y > cells[1])
-    refuse(fmt::format("{} parts along y need as many cells; there are {}", processes.y, cells[1]));
+    refuse(fmt::format("{} ranks along y require at least as many cells along y, but there are {}",
+                       processes.y, cells[1]));
   if (processes.z > cells[2])
-    refuse(fmt::format("{} parts along z need as many cells; there are {}", processes.z, cells[2]));
+    refuse(fmt::format("{} ranks along z require at least as many cells along z, but there are {}",
+                       processes.z, cells[2]));
 }
 
 PencilGrid::PencilGrid(const Communicator& communicator, const Cells& cells, ProcessGrid processes)

@@ -1,7 +1,7 @@
-// Which cells of a three-dimensional array a rank holds: pencils on a two-dimensional rank grid.
+// Distribution of a three-dimensional array over ranks: pencils on a two-dimensional rank grid.
 //
-// The array is cut along two axes; along the third every rank holds whole lines. Fields live in
-// x-pencils; transforms along y and whole-line solves along z turn the array into y- and z-pencils:
+// The array is cut along two axes; along the third every rank holds whole lines. Fields are in
+// x-pencils; transforms along y and whole-line solves along z use y- and z-pencils:
 //
 //   orientation   x           y           z
 //   x-pencil      whole       cut by p_y  cut by p_z
@@ -28,7 +28,7 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 Range intersection(Range a, Range b);
-// Part `index` of `parts` of the cells 0 .. cells - 1.
+// Returns part `index` of `parts` of the cells 0 .. cells - 1.
 Range part(int cells, int parts, int index);
 
 // Cells along x, y and z.
@@ -48,7 +48,7 @@ Box intersection(const Box& a, const Box& b);
 // The axis along which a pencil is whole.
 enum class Orientation { x, y, z };
 
-// Ranks along y and z of the x-pencils.
+// Numbers of ranks along y and z of the x-pencils.
 struct ProcessGrid {
   int y = 1, z = 1;
 
@@ -57,15 +57,16 @@ struct ProcessGrid {
 };
 std::string to_string(ProcessGrid processes);
 
-// Throws InputError, naming grid.process_grid, unless y * z is the number of ranks, y divides no
-// axis into more parts than it has cells (n_y along y) and z likewise (n_z along z).
+// Throws InputError, naming grid.process_grid, unless y * z is the number of ranks and neither y
+// nor z exceeds the number of cells along its axis.
 void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells);
 
-// A value: copies stand for the same ranks. Rank = z_index * p_y + y_index, so that the partners of
-// the x-y transposes, which move most, are neighbours. Memory: independent of the ranks.
+// Pencil decomposition. Copies refer to the same ranks. Rank = z_index * p_y + y_index, so that the
+// partners of the x-y transposes, which move most, are neighbours. Memory: independent of the
+// ranks.
 class PencilGrid {
  public:
-  // Throws InputError as check_process_grid. Collective.
+  // Throws InputError as check_process_grid does. Collective.
   PencilGrid(const Communicator& communicator, const Cells& cells, ProcessGrid processes);
 
   const Cells& cells() const { return cells_; }
@@ -75,12 +76,12 @@ class PencilGrid {
   int z_index() const { return all_.rank() / processes_.y; }
   int rank_of(int y_index, int z_index) const { return z_index * processes_.y + y_index; }
 
-  // Ranks of the same z_index by ascending y_index, which the x-y transposes join; and those of the
-  // same y_index by ascending z_index, which the y-z transposes and P-TDMA join.
+  // Ranks of the same z_index by ascending y_index, for x-y transposes; and of the same y_index by
+  // ascending z_index, for y-z transposes and P-TDMA.
   const Communicator& row() const { return row_; }
   const Communicator& column() const { return column_; }
 
-  // The cells of this rank, or of another one.
+  // Returns the cells of this rank, or of another one.
   Box box(Orientation orientation) const { return box(orientation, all_.rank()); }
   Box box(Orientation orientation, int rank) const;
 

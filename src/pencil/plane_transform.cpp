@@ -1,9 +1,12 @@
 #include "pencil/plane_transform.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/error.hpp"
-#include "pencil/rows.hpp"
+#include "core/observer.hpp"
+#include "pencil/line_transform.hpp"
+#include "pencil/y_pass.hpp"
 
 namespace octant::pencil {
 
@@ -13,7 +16,7 @@ std::vector<double> packed_eigenvalues(const UniformAxis& x) {
   const std::vector<double> values = eigenvalues(x);
   if (!x.conditions.periodic()) return values;
   const auto n = static_cast<int>(values.size());
-  // The second number of an odd row is always 0: any eigenvalue but 0 will do.
+  // The second number of an odd row is always 0; its eigenvalue may be any but 0.
   const double unused = -1.0 / (x.spacing * x.spacing);
   std::vector<double> packed{values[0], n % 2 == 0 ? values[n / 2] : unused};
   for (int m = 1; 2 * m < n; ++m) packed.insert(packed.end(), {values[m], values[m]});
@@ -66,8 +69,8 @@ void check_axis(const UniformAxis& axis, const std::string& name) {
                     axis.conditions.lower == Condition::neumann &&
                     axis.conditions.upper == Condition::neumann;
   if (n < (dct1 ? 2 : 1))
-    throw InputError("{} cell(s) along {} are too few for boundaries that are {}", axis.entries,
-                     name, to_string(axis.conditions));
+    throw InputError("{} cell(s) along {} are too few for {} boundaries", axis.entries, name,
+                     to_string(axis.conditions));
 }
 
 PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y)
@@ -92,7 +95,7 @@ PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y)
   lines_ = Buffer(static_cast<std::size_t>(lines_stride_) * team_size());
 }
 
-// A transform leaves r_0 r_1 i_1 .. behind the first place.
+// The transform's r_0 r_1 i_1 .. starts at the second place of a line.
 void PlaneTransform::forward_x(const Team& team, const double* first, std::ptrdiff_t row_stride,
                                Range rows, std::span<const RowPiece> coefficients) {
   double *packed = lines_of(team), *points = x_periodic_ ? packed + k_lines : packed;
@@ -144,8 +147,8 @@ void PlaneTransform::backward_y(double* columns, bool first) const {
   execute_columns(*y_backward_, y_complex_, columns);
 }
 
-// The transform of a + i b with real columns a and b is Z = A + i B. Rows m and n - m take the real
-// parts of A_m and B_m, and their imaginary parts: so each number keeps its column's eigenvalue.
+// The transform of a + i b with real columns a and b is Z = A + i B. Row m stores the real parts of
+// A_m and B_m, row n - m their imaginary parts: each number keeps its column's eigenvalue.
 void PlaneTransform::take_pair_apart(double* columns) const {
   for (int m = 1; 2 * m < y_size_; ++m) {
     double *z = columns + m * k_columns, *mirror = columns + (y_size_ - m) * k_columns;
@@ -163,6 +166,156 @@ void PlaneTransform::join_pair(double* columns) const {
     z[0] = a_real - b_imaginary, z[1] = a_imaginary + b_real;
     mirror[0] = a_real + b_imaginary, mirror[1] = b_real - a_imaginary;
   }
+}
+
+// --- all planes at once --------------------------------------------------------------------------
+
+namespace {
+
+// Returns the unknown rows of a rank of a row of ranks, in global indices.
+Range rows_of(const PencilGrid& grid, int y_index, int unknown) {
+  const Box box = grid.box(Orientation::x, grid.rank_of(y_index, grid.z_index()));
+  return intersection(box[1], {0, unknown});
+}
+
+}  // namespace
+
+BatchedTransform::BatchedTransform(const Setting& s, std::vector<double> x_eigenvalues)
+    : planes_(s.planes),
+      x_eigenvalues_(std::move(x_eigenvalues)),
+      y_eigenvalues_(y_eigenvalues_of(s.x, s.y)),
+      memory_(s.memory) {
+  const int width = static_cast<int>(x_eigenvalues_.size());
+  const int y_size = static_cast<int>(y_eigenvalues_.size()), parts = s.grid.processes().y;
+  const auto columns = [=](int rank) { return columns_of(width, parts, rank); };
+  const auto own_rows = [=, grid = s.grid](int rank) { return rows_of(grid, rank, y_size); };
+  rows_ = own_rows(s.grid.y_index());
+  columns_ = columns(s.grid.y_index());
+  const auto reserve = [&](BatchedMemory::Area area, const FieldView& view) {
+    memory_->reserve(area, static_cast<std::size_t>(view.row_stride) * view.ny);
+  };
+  reserve(BatchedMemory::coefficients, rows());
+  if (parts == 1) return;
+  reserve(BatchedMemory::columns, coefficients());
+  const Range planes{0, planes_};
+  transpose_.emplace(
+      "x-y transpose", s.grid.row(),
+      [=](int rank) {
+        return Box{Range{0, width}, own_rows(rank), planes};
+      },
+      [=](int rank) {
+        return Box{columns(rank), Range{0, y_size}, planes};
+      },
+      s.comm, memory_);
+}
+
+std::vector<double> BatchedTransform::x_eigenvalues() const {
+  return {x_eigenvalues_.begin() + columns_.begin, x_eigenvalues_.begin() + columns_.end};
+}
+
+FieldView BatchedTransform::view(BatchedMemory::Area area, int columns, int rows) const {
+  const std::ptrdiff_t plane_stride = (columns + k_columns - 1) / k_columns * k_columns;
+  return {memory_->data(area), plane_stride * planes_, plane_stride, columns, rows, planes_};
+}
+
+FieldView BatchedTransform::rows() const {
+  return view(BatchedMemory::coefficients, static_cast<int>(x_eigenvalues_.size()), rows_.count());
+}
+
+FieldView BatchedTransform::coefficients() const {
+  return view(transpose_ ? BatchedMemory::columns : BatchedMemory::coefficients, columns_.count(),
+              static_cast<int>(y_eigenvalues_.size()));
+}
+
+void BatchedTransform::forward(const FieldView& field) {
+  if (!is_empty(rows())) forward_x(field, rows());
+  if (transpose_) transpose_->forward(rows(), coefficients());
+  if (!is_empty(coefficients())) forward_y(coefficients());
+}
+
+void BatchedTransform::backward(const FieldView& field) {
+  if (!is_empty(coefficients())) backward_y(coefficients());
+  if (transpose_) transpose_->backward(coefficients(), rows());
+  if (!is_empty(rows())) backward_x(rows(), field);
+}
+
+namespace {
+
+// Transform on a host; a thread takes some planes. Blocks of columns are copied to contiguous
+// memory for the transform along y.
+class PlanesOfHost final : public BatchedTransform {
+ public:
+  explicit PlanesOfHost(const Setting& s)
+      : PlanesOfHost(s, std::make_unique<PlaneTransform>(s.x, s.y)) {}
+
+ private:
+  PlanesOfHost(const Setting& s, std::unique_ptr<PlaneTransform> transform)
+      : BatchedTransform(s, transform->x_eigenvalues()),
+        transform_(std::move(transform)),
+        y_size_(static_cast<int>(transform_->y_eigenvalues().size())),
+        blocks_(static_cast<std::size_t>(k_columns) * y_size_ * team_size()) {}
+
+  void forward_x(const FieldView& field, const FieldView& rows) override {
+    for_planes("pencil: transform", rows, rows.nx, [&](const Team& team, int k) {
+      const RowPiece row{{0, rows.nx}, rows.row(k, 0), rows.row_stride};
+      transform_->forward_x(team, field.row(k, 0), field.row_stride, {0, rows.ny}, {&row, 1});
+    });
+  }
+  void backward_x(const FieldView& rows, const FieldView& field) override {
+    for_planes("pencil: transform back", rows, rows.nx, [&](const Team& team, int k) {
+      const RowPiece row{{0, rows.nx}, rows.row(k, 0), rows.row_stride};
+      transform_->backward_x(team, {&row, 1}, {0, rows.ny}, field.row(k, 0), field.row_stride);
+    });
+  }
+  void forward_y(const FieldView& columns) override {
+    along_y("pencil: transform", columns,
+            [&](double* block, bool first) { transform_->forward_y(block, first); });
+  }
+  void backward_y(const FieldView& columns) override {
+    along_y("pencil: transform back", columns,
+            [&](double* block, bool first) { transform_->backward_y(block, first); });
+  }
+
+  // `length`: number of points of the transformed lines.
+  template <class OfPlane>
+  static void for_planes(const char* name, const FieldView& view, int length,
+                         const OfPlane& of_plane) {
+    record_kernel_work(name, std::int64_t{view.nx} * view.ny * view.nz,
+                       {16.0, fft_operations(length)});
+    in_team(name, [&](const Team& team) {
+      const Range own = team.share(view.nz);
+      for (int k = own.begin; k < own.end; ++k) of_plane(team, k);
+    });
+  }
+
+  // Pads an incomplete last block with zeros.
+  template <class OfBlock>
+  void along_y(const char* name, const FieldView& columns, const OfBlock& transform) {
+    for_planes(name, columns, y_size_, [&](const Team& team, int k) {
+      double* block = blocks_.data() + team.rank() * std::ptrdiff_t{k_columns} * y_size_;
+      for (int begin = 0; begin < columns.nx; begin += k_columns) {
+        const int used = std::min(columns.nx - begin, k_columns);
+        for (int j = 0; j < y_size_; ++j) {
+          double* row = block + j * k_columns;
+          std::fill(std::copy_n(columns.row(k, j) + begin, used, row), row + k_columns, 0.0);
+        }
+        transform(block, begin == 0 && has_first_column());
+        for (int j = 0; j < y_size_; ++j)
+          std::copy_n(block + j * k_columns, used, columns.row(k, j) + begin);
+      }
+    });
+  }
+
+  std::unique_ptr<PlaneTransform> transform_;
+  int y_size_;
+  Buffer blocks_;  // [thread][row][k_columns]
+};
+
+}  // namespace
+
+std::unique_ptr<BatchedTransform> make_batched_transform(const BatchedTransform::Setting& setting) {
+  if constexpr (k_device_is_host) return std::make_unique<PlanesOfHost>(setting);
+  else return make_kernel_transform(setting);
 }
 
 }  // namespace octant::pencil

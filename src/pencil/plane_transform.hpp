@@ -2,37 +2,40 @@
 //
 // A row along x becomes `width` real coefficients. A periodic row of even length n is packed as
 //   r_0 r_(n/2) r_1 i_1 r_2 i_2 ..      (the paper's appendix A, its last number moved to front)
-// and one of odd length as r_0 0 r_1 i_1 ... The pairs that follow the first one are complex
-// numbers with one eigenvalue each, so that a periodic y is transformed as complex columns; the
-// first pair, two real columns, is taken apart after that. Other columns are real ones.
+// and one of odd length as r_0 0 r_1 i_1 ... The pairs after the first one are complex numbers with
+// one eigenvalue each, so that a periodic y is transformed as complex columns; the first pair, two
+// real columns, is separated after that. Other columns are real.
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "pencil/boundary.hpp"
-#include "pencil/buffer.hpp"
+#include "pencil/device_field.hpp"
 #include "pencil/fft.hpp"
+#include "pencil/field.hpp"
+#include "pencil/pencil_grid.hpp"
 #include "pencil/team.hpp"
 #include "pencil/transpose.hpp"
 
 namespace octant::pencil {
 
-// The real transform that diagonalises the second difference with these conditions, its inverse,
-// and the factor that both together multiply by.
+// Real transform that diagonalises the second difference with these conditions, its inverse, and
+// the factor by which both together multiply.
 struct TransformPair {
   TransformKind forward, backward;
   double scale;
 };
 TransformPair transform_of(const AxisConditions& conditions, int unknowns);
 
-// The eigenvalue of each row of coefficients: those of a complex transform along y where both axes
-// are periodic, of a real one elsewhere. Throws InputError for a y that has no transform.
+// Returns the eigenvalue of each row of coefficients: those of a complex transform along y where
+// both axes are periodic, else of a real one. Throws InputError if y has no transform.
 std::vector<double> y_eigenvalues_of(const UniformAxis& x, const UniformAxis& y);
 
-// Throws InputError unless an axis, which errors call `name`, has a transform.
+// Throws InputError unless an axis has a transform. `name` is its name in messages.
 void check_axis(const UniformAxis& axis, const std::string& name);
 
 class PlaneTransform {
@@ -40,31 +43,31 @@ class PlaneTransform {
   // Throws InputError for axes that have no transform.
   PlaneTransform(const UniformAxis& x, const UniformAxis& y);
 
-  // Coefficients of a row, and the eigenvalue of each; the same along y.
+  // Number of coefficients of a row, and their eigenvalues along x and y.
   int width() const { return static_cast<int>(x_eigenvalues_.size()); }
   const std::vector<double>& x_eigenvalues() const { return x_eigenvalues_; }
   const std::vector<double>& y_eigenvalues() const { return y_eigenvalues_; }
-  // Which rows of coefficients share their eigenvalue with row j: the first of them.
+  // Returns the first row of coefficients with the same eigenvalue as row j.
   int y_twin(int j) const {
     if (!y_periodic_) return j;
     return y_complex_ ? std::min(j, y_size_ - j) : j - (j > 0 && j % 2 == 0);
   }
 
-  // The coefficients of some rows, of which `first` is the first, go to or come from some pieces.
-  // Both directions together leave a row as it is: the factors of x and y are applied here. k_lines
-  // rows are transformed together; fewer take as long. Threads of the team may call these for
-  // different rows.
+  // Transforms some rows, starting at `first`, to or from pieces of coefficients. Both directions
+  // together are the identity: the factors of x and y are applied here. k_lines rows are
+  // transformed together; fewer take as long. Threads of the team may call these for different
+  // rows.
   void forward_x(const Team& team, const double* first, std::ptrdiff_t row_stride, Range rows,
                  std::span<const RowPiece> coefficients);
   void backward_x(const Team& team, std::span<const RowPiece> coefficients, Range rows,
                   double* first, std::ptrdiff_t row_stride);
 
-  // k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
+  // Transforms k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
   void forward_y(double* columns, bool first) const;
   void backward_y(double* columns, bool first) const;
 
  private:
-  // r_0 r_1 i_1 .. behind the first place <-> the order above.
+  // Converts r_0 r_1 i_1 .. from the second place on to the order above, and back.
   void pack(double* packed) const;
   void unpack(double* packed) const;
   void take_pair_apart(double* columns) const;
@@ -79,5 +82,72 @@ class PlaneTransform {
   std::ptrdiff_t lines_stride_;
   Buffer lines_;  // [thread][coefficient][k_lines]
 };
+
+// --- batched over all planes ---------------------------------------------------------------------
+//
+// Transforms the unknowns of a field to real coefficients, one for each pair of eigenvalues, and
+// back. Both directions together are the identity. Where y is cut, a transpose between the two
+// transforms gives each rank all rows of its share of the columns.
+//
+// Coefficients are stored as [row][plane][column], so that all lines along y are one batch.
+class BatchedTransform {
+ public:
+  // Problem to transform, and memory for coefficients and messages.
+  struct Setting {
+    PencilGrid grid;
+    UniformAxis x, y;
+    int planes;  // planes of this rank
+    CommOptions comm;
+    std::shared_ptr<BatchedMemory> memory;
+  };
+
+  virtual ~BatchedTransform() = default;
+
+  // Eigenvalues of this rank's columns, and of all rows.
+  std::vector<double> x_eigenvalues() const;
+  const std::vector<double>& y_eigenvalues() const { return y_eigenvalues_; }
+  FieldView coefficients() const;
+  bool has_first_column() const { return columns_.begin == 0 && columns_.count() > 0; }
+
+  // Both run in order with other kernels of the default execution space, so that no fence is needed
+  // between them or around changes of the coefficients. Collective where y is cut.
+  void forward(const FieldView& field);
+  void backward(const FieldView& field);
+
+  TransposeTraffic traffic() const {
+    return transpose_ ? transpose_->traffic() : TransposeTraffic();
+  }
+
+ protected:
+  // Takes the eigenvalues of all coefficients. Collective. Throws InputError for axes that have no
+  // transform.
+  BatchedTransform(const Setting& setting, std::vector<double> x_eigenvalues);
+
+  // Transforms this rank's rows of a field to all coefficients of each, and this rank's columns in
+  // place.
+  virtual void forward_x(const FieldView& field, const FieldView& rows) = 0;
+  virtual void backward_x(const FieldView& rows, const FieldView& field) = 0;
+  virtual void forward_y(const FieldView& columns) = 0;
+  virtual void backward_y(const FieldView& columns) = 0;
+
+  FieldView rows() const;
+
+ private:
+  FieldView view(BatchedMemory::Area area, int columns, int rows) const;
+
+  int planes_;
+  std::vector<double> x_eigenvalues_, y_eigenvalues_;
+  Range rows_, columns_;  // of this rank
+  std::shared_ptr<BatchedMemory> memory_;
+  std::optional<BatchedTranspose> transpose_;  // empty where y is not cut
+};
+
+// Makes the transform for the default execution space. On the host threads take planes one by one
+// through a PlaneTransform, with the same bits; a GPU takes all lines at once.
+// Collective. Throws InputError for axes that have no transform.
+std::unique_ptr<BatchedTransform> make_batched_transform(const BatchedTransform::Setting& setting);
+
+// Makes the GPU's version. On the host, where DUCC replaces the GPU's library, it is slower.
+std::unique_ptr<BatchedTransform> make_kernel_transform(const BatchedTransform::Setting& setting);
 
 }  // namespace octant::pencil

@@ -1,15 +1,17 @@
 #include "pencil/poisson_solver.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "core/clock.hpp"
+#include "pencil/batched_lines.hpp"
 #include "pencil/y_pass.hpp"
 
 namespace octant::pencil {
 
 namespace {
 
-// Calls for the cache lines of some rows of pieces. Inline, since compilers drop the call of a
+// Prefetches the cache lines of some rows of pieces. Inline, since compilers drop the call of a
 // function that does nothing else.
 [[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, Range rows) {
   constexpr int k_line = 64 / sizeof(double);
@@ -27,7 +29,7 @@ struct PoissonSolver::State {
         between(make_y_pass(spectrum, twin ? twin->between.get() : nullptr)) {}
 
   Spectrum spectrum;
-  std::unique_ptr<YPass> between;  // the transforms along x
+  std::unique_ptr<YPass> between;  // steps between the transforms along x
   double x_seconds = 0.0;
 };
 
@@ -90,7 +92,7 @@ void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdif
   team.lap(clock, s.x_seconds);
 }
 
-// Another solver may have had shared memory before, and another one may have it after.
+// Other solvers may use the shared memory before and after this call.
 void PoissonSolver::solve(Field& field, int slide, int to_slide) {
   state_->between->take_turns();
   const auto plane_of = [&](int n) { return state_->spectrum.sweep_number(n); };
@@ -163,6 +165,82 @@ PoissonReport PoissonSolvers::report() const {
   sum.z += joined_->traffic();
   sum.tridiagonal_seconds += seconds_ - joined_->traffic().seconds;
   return sum;
+}
+
+// --- all planes at once --------------------------------------------------------------------------
+
+namespace {
+
+bool is_singular(const PoissonProblem& problem) {
+  return problem.x.allows_constant() && problem.y.allows_constant() && problem.z_allows_constant;
+}
+
+// Waits for all kernels and returns the seconds since the clock's last lap.
+double lap(Clock& clock) {
+  Kokkos::fence("pencil: seconds of a solver");
+  return clock.restart();
+}
+
+BatchedTransform::Setting setting_of(const PencilGrid& grid, const PoissonProblem& problem,
+                                     const BatchedOptions& options) {
+  check_planes(problem.z, grid.cells()[2]);
+  const Range planes = intersection(grid.box(Orientation::x)[2], {0, problem.z.size()});
+  return {grid,
+          {grid.cells()[0], problem.spacing_x, problem.x},
+          {grid.cells()[1], problem.spacing_y, problem.y},
+          planes.count(),
+          options.comm,
+          options.memory};
+}
+
+}  // namespace
+
+struct BatchedPoisson::State {
+  State(const PencilGrid& grid, const PoissonProblem& given, const BatchedOptions& options)
+      : problem(given),
+        transform(make_batched_transform(setting_of(grid, given, options))),
+        lines(make_batched_lines(
+            problem_of_lines(grid, given.z.size(), given.z.periodic,
+                             is_singular(given) && transform->has_first_column(),
+                             {transform->x_eigenvalues(), transform->y_eigenvalues()}, options))) {}
+
+  PoissonProblem problem;
+  std::unique_ptr<BatchedTransform> transform;
+  std::unique_ptr<BatchedLines> lines;
+  double transform_seconds = 0.0, tridiagonal_seconds = 0.0;  // including exchanges
+};
+
+BatchedPoisson::BatchedPoisson(const PencilGrid& grid, const PoissonProblem& problem,
+                               const BatchedOptions& options)
+    : state_(std::make_unique<State>(grid, problem, with_memory(options))) {
+  set_operator(0.0, 1.0);
+}
+
+BatchedPoisson::~BatchedPoisson() = default;
+BatchedPoisson::BatchedPoisson(BatchedPoisson&&) noexcept = default;
+BatchedPoisson& BatchedPoisson::operator=(BatchedPoisson&&) noexcept = default;
+
+void BatchedPoisson::set_operator(double identity, double laplacian) {
+  state_->lines->set_operator(state_->problem.z, identity, laplacian);
+}
+
+void BatchedPoisson::solve(const FieldView& field) {
+  Clock clock;
+  state_->transform->forward(field);
+  state_->transform_seconds += lap(clock);
+  state_->lines->solve(state_->transform->coefficients());
+  state_->tridiagonal_seconds += lap(clock);
+  state_->transform->backward(field);
+  state_->transform_seconds += lap(clock);
+}
+
+PoissonReport BatchedPoisson::report() const {
+  PoissonReport report;
+  report.xy = state_->transform->traffic();
+  report.z = state_->lines->traffic();
+  report.transform_seconds = state_->transform_seconds - report.xy.seconds;
+  report.tridiagonal_seconds = state_->tridiagonal_seconds - report.z.seconds;
+  return report;
 }
 
 }  // namespace octant::pencil

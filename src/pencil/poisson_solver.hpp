@@ -1,6 +1,6 @@
 // Fast direct solver of  identity * phi + laplacian * (d2/dx2 + d2/dy2 + d2/dz2) phi = f  with
 // second-order differences, uniform in x and y, by transforms along x and y and a tridiagonal
-// system along z for each pair of wave numbers (paper, section 2.2, eq. 12).
+// system along z for each pair of wavenumbers (paper, section 2.2, eq. 12).
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@
 
 namespace octant::pencil {
 
-// What the solver has to solve. `z` is the matrix of d2/dz2 for the unknown planes (see
-// second_derivative). Entries of the field that are no unknowns keep their values.
+// Problem to solve. `z` is the matrix of d2/dz2 for the unknown planes (see second_derivative).
+// Entries of the field that are no unknowns keep their values.
 struct PoissonProblem {
   double spacing_x = 1.0, spacing_y = 1.0;
   AxisConditions x, y;
   TridiagonalMatrix z;
-  // Whether a constant along z has second derivative 0: neumann or periodic at both ends.
+  // True if a constant along z has second derivative 0: neumann or periodic at both ends.
   bool z_allows_constant = false;
 };
 
@@ -35,11 +35,11 @@ struct PlaneMemory {
 struct PoissonOptions {
   TridiagonalOptions tridiagonal;                      // along z
   TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
-  // Where the planes lie between forward and backward. Solvers that share it, or
-  // `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
-  // another. None: the solver's own.
+  // Memory of the planes between forward and backward; null: the solver's own. Solvers that share
+  // it, or `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
+  // another.
   std::shared_ptr<Buffer> planes = nullptr;
-  // Memory to keep them in instead, `stride` doubles from plane to plane, if the solver keeps any
+  // Memory that is used instead, `stride` doubles from plane to plane, if the solver keeps planes
   // (keeps_planes): that of the right-hand side itself, which is not needed after forward.
   PlaneMemory kept = {};
 };
@@ -53,8 +53,8 @@ struct PoissonReport {
   PoissonReport& operator+=(const PoissonReport& other);
 };
 
-// Constructed once; all memory is allocated there. A field is solved in place by solve(), or plane
-// by plane, so that a caller's own sweeps over the planes are fused with the solver's:
+// Poisson solver; all memory is allocated at construction. A field is solved in place by solve(),
+// or plane by plane, so that a caller's own sweeps over the planes are fused with the solver's:
 //
 //   for (int k : up or down as options.sweep) {
 //     solver.transform_rows(team, k, rows, right-hand side of plane k);
@@ -63,52 +63,52 @@ struct PoissonReport {
 //   solver.exchange();
 //   for (int k : the opposite order) solver.backward(team, k, solution of plane k);
 //
-// All threads of a team take part in the calls of a sweep; a thread alone is a team, too. Each
-// gives its share of a plane's rows, rows(team), and finds the same rows of the solution; a barrier
-// must lie between the calls for one plane and those for the next.
+// All threads of a team take part in the calls of a sweep; a single thread is a team, too. Each
+// thread provides its share of a plane's rows, rows(team), and obtains the same rows of the
+// solution. A barrier must separate the calls for one plane from those for the next.
 //
-// transform_rows is the transform along x. With p_y = 1, forward transforms the plane along y while
-// it is in cache, and eliminates it, or packs it for the transpose that makes lines along z whole;
-// backward does the opposite. Otherwise rows are packed as they are made, and exchange() does what
-// needs whole lines along y.
+// transform_rows transforms along x. With p_y = 1, forward transforms the plane along y while it is
+// in cache, and eliminates it or packs it for the transpose to whole lines along z; backward does
+// the opposite. Otherwise rows are packed as they are computed, and exchange() does all work on
+// whole lines along y.
 //
 // If identity is 0 and every axis is periodic or neumann at both ends, the solution is defined up
-// to a constant: it is fixed by a zero mean over the last plane that is eliminated (n_z - 1 with
-// Sweep::up, 0 with Sweep::down). The right-hand side's integral must vanish; what is left of it
-// ends up as an error of that plane's mean.
+// to a constant, which is fixed by a zero mean over the last plane that is eliminated (n_z - 1 with
+// Sweep::up, 0 with Sweep::down). The right-hand side's integral must vanish; a remainder becomes
+// an error of that plane's mean.
 class PoissonSolver {
  public:
   // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. Collective. Throws
-  // InputError for conditions that do not fit, and if P-TDMA finds too few planes on a rank.
-  // `twin`, a solver of the same problem with the same options, lends its factors: set_operator of
-  // the twin holds for both.
+  // InputError for incompatible conditions, and if P-TDMA finds too few planes on a rank. `twin` is
+  // a solver of the same problem with the same options, whose factors are reused: its set_operator
+  // applies to both.
   PoissonSolver(const PencilGrid& grid, const PoissonProblem& problem,
                 const PoissonOptions& options = {}, const PoissonSolver* twin = nullptr);
   ~PoissonSolver();
   PoissonSolver(PoissonSolver&&) noexcept;
   PoissonSolver& operator=(PoissonSolver&&) noexcept;
 
-  // Whether planes of coefficients are kept between forward and backward: where lines along y and z
-  // need no transpose.
+  // Returns true if planes of coefficients are kept between forward and backward: where lines along
+  // y and z need no transpose.
   static bool keeps_planes(const PencilGrid& grid, const TridiagonalOptions& options);
 
-  // Changes the operator: Helmholtz problems of a new time step. With ftm it costs nothing but one
-  // division per pair of unknowns in the next solve; with P-TDMA the factors are made anew and the
-  // reduced ones exchanged. Collective.
+  // Changes the operator, as for the Helmholtz problems of a new time step. With ftm the cost is
+  // one division per pair of unknowns in the next solve; with P-TDMA the factors are recomputed and
+  // the reduced ones exchanged. Collective.
   void set_operator(double identity, double laplacian);
 
-  // The right-hand side lies where `slide` says, the solution goes where `to_slide` does.
+  // Solves for the right-hand side at plane offset `slide`; the solution has offset `to_slide`.
   // Collective.
   void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
   void solve(Field& field, int slide, int to_slide);
 
-  // One plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the `rows` that
-  // are given, in backward of row 0 (alignment of 16 bytes saves a copy), and rows lie `row_stride`
-  // doubles apart. transform_rows only reads; backward writes the unknowns of its thread's rows and
-  // nothing else. exchange is collective, and called by one thread.
-  int planes() const;  // unknown planes of this rank
-  int rows() const;    // and rows
-  // Of these, a thread's: its share of the grid's rows, as far as they are unknowns.
+  // Calls for one plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the
+  // given `rows`, in backward of row 0 (alignment of 16 bytes saves a copy), and rows are
+  // `row_stride` doubles apart. transform_rows only reads; backward writes only the unknowns of its
+  // thread's rows. exchange is collective, and called by one thread.
+  int planes() const;  // number of unknown planes of this rank
+  int rows() const;    // number of unknown rows of this rank
+  // Returns a thread's rows: its share of the grid's rows, as far as they are unknowns.
   Range rows(const Team& team) const;
   void transform_rows(const Team& team, int k, Range rows, const double* first,
                       std::ptrdiff_t row_stride);
@@ -116,9 +116,9 @@ class PoissonSolver {
   void exchange();
   void backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride);
 
-  // Whether the plane that comes first in the order of the sweep may also be handed in last, for a
-  // caller who has to wait for other ranks to make it. Where y is cut, rows of any plane may come
-  // in any order before exchange().
+  // Returns true if the first plane in the order of the sweep may also come last, for a caller that
+  // waits for other ranks to compute it. Where y is cut, rows of any plane may come in any order
+  // before exchange().
   bool first_may_be_last() const;
 
   PoissonReport report() const;
@@ -129,22 +129,50 @@ class PoissonSolver {
   std::unique_ptr<State> state_;
 };
 
-// Several solvers of one grid with the same options, whose exchanges are one: with P-TDMA the end
-// planes of all travel together. They must stay where they are.
+// Several solvers of one grid with the same options and one exchange: with P-TDMA the end planes of
+// all are sent together. The solvers must not move in memory.
 class PoissonSolvers {
  public:
   // Collective.
   explicit PoissonSolvers(std::span<PoissonSolver> solvers);
   ~PoissonSolvers();
 
-  // PoissonSolver::exchange of all. Collective.
+  // Calls PoissonSolver::exchange of all solvers. Collective.
   void exchange();
-  PoissonReport report() const;  // of all of them
+  PoissonReport report() const;  // sum over all solvers
 
  private:
   std::span<PoissonSolver> solvers_;
   std::unique_ptr<class JoinedLines> joined_;
   double seconds_ = 0.0;  // in joined exchanges
+};
+
+// Batched PoissonSolver: all planes of a rank at once in the memory of Kokkos' default execution
+// space (tridiagonal.hpp).
+class BatchedPoisson {
+ public:
+  // The operator is the Laplacian (identity 0, laplacian 1) until set_operator. All memory is
+  // allocated here. Collective. Throws InputError for incompatible conditions, and if P-TDMA finds
+  // too few planes on a rank.
+  BatchedPoisson(const PencilGrid& grid, const PoissonProblem& problem,
+                 const BatchedOptions& options = {});
+  ~BatchedPoisson();
+  BatchedPoisson(BatchedPoisson&&) noexcept;
+  BatchedPoisson& operator=(BatchedPoisson&&) noexcept;
+
+  // Sets the operator identity * phi + laplacian * (d2/dx2 + d2/dy2 + d2/dz2) phi of later solves.
+  // Local.
+  void set_operator(double identity, double laplacian);
+
+  // Replaces the right-hand side in the unknowns of this rank's cells by the solution; other
+  // entries keep their values. Collective.
+  void solve(const FieldView& field);
+
+  PoissonReport report() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace octant::pencil

@@ -2,7 +2,7 @@
 
 #include <Kokkos_Core.hpp>
 
-#include "core/host_kernels.hpp"
+#include "core/guarded_memory.hpp"
 
 namespace octant::pencil {
 
@@ -31,7 +31,7 @@ int team_size() {
   return size;
 }
 
-// One team of all threads: a sweep's planes depend on each other, its rows do not.
+// Runs one team of all threads: a sweep's planes depend on each other, its rows do not.
 void in_team(const char* name, const std::function<void(const Team&)>& sweep) {
   const HostKernels here;
   Kokkos::parallel_for(name, HostTeams(1, team_size()),

@@ -1,23 +1,28 @@
-// Moves an array from one distribution over the ranks to another one.
+// Transposes: move an array from one distribution over the ranks to another one.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "comm/comm_options.hpp"
 #include "comm/shared_memory.hpp"
 #include "core/named.hpp"
-#include "pencil/buffer.hpp"
+#include "pencil/field.hpp"
 #include "pencil/team.hpp"
 #include "pencil/transpose_layout.hpp"
 
 namespace octant::pencil {
 
-// How transposes move their messages: all at once through comm's backends; pairwise: partner by
-// partner, each packed while the earlier ones travel and unpacked while the later ones do; or
+struct FieldView;
+class BatchedMemory;
+
+// Communication of transposes: all messages at once by one of comm's backends; pairwise: partner by
+// partner, each message packed during the earlier transfers and unpacked during the later ones; or
 // shared: within a node, entries are written where the partner reads them, and nothing is sent.
 enum class TransposeBackend { pairwise, p2p, alltoall, ksection, shared };
 constexpr auto names_of(TransposeBackend) {
@@ -27,54 +32,70 @@ inline constexpr auto k_transpose_backends = values_of<TransposeBackend>();
 
 enum class TransposeEnd { source, target };
 
-// Messages in shared memory: every rank has a slot for each partner, which only these two ever
-// touch, in turns: the partner until it has packed, the rank after a forward exchange, the partner
-// again after a reverse one.
+// Messages in shared memory. Every rank has a slot for each partner, which only these two access,
+// in turns: the partner until it has packed, the rank after a forward exchange, the partner again
+// after a reverse one.
 struct SharedSlots {
   std::unique_ptr<SharedMemory> memory;
-  std::int64_t size = 0;  // doubles of a slot
+  std::int64_t size = 0;  // doubles per slot
   bool partners_turn = true;
 
-  // Makes slots that hold the largest message of any rank. Collective.
+  // Allocates slots for the largest message of any rank. Collective.
   void reserve(const Communicator& ranks, std::int64_t largest);
   void take_turns(Direction direction);
   double* of(int holder, int partner) const { return memory->of(holder) + size * partner; }
 };
 
-// Messages on their way, of the source's side and of the target's. Several transposes may share
-// them, if only one is between its first pack and its last unpack at a time.
+// Message buffers of the source's and of the target's side. Several transposes may share them, if
+// only one is between its first pack and its last unpack at a time.
 struct TransposeBuffers {
   Buffer source, target;
   SharedSlots slots;
 };
 
-// What this rank sent to others, over all calls: in shared memory, what it wrote for them.
+// Data that this rank sent to others, over all calls; in shared memory, data that it wrote for
+// them.
 struct TransposeTraffic {
   std::int64_t calls = 0, messages = 0, bytes = 0;
   double seconds = 0.0;
-  std::int64_t kept_bytes = 0;  // that the rank would have sent to itself
+  std::int64_t kept_bytes = 0;  // data that stayed on this rank
 
   TransposeTraffic& operator+=(const TransposeTraffic& other);
   TransposeTraffic operator-(const TransposeTraffic& other) const;
+  // Counts a call in which rank `own` sends some messages, and its seconds.
+  template <class Messages>
+  void add_call(const Messages& sent, int own, double call_seconds) {
+    calls += 1;
+    seconds += call_seconds;
+    for (const auto& message : sent) {
+      const std::int64_t size = message.count * static_cast<std::int64_t>(sizeof(double));
+      if (message.rank == own) {
+        kept_bytes += size;
+      } else {
+        messages += 1;
+        bytes += size;
+      }
+    }
+  }
 };
 
-// A layout (transpose_layout.hpp) says what is moved, a transport (transpose_transport.hpp) moves
-// it.
+// Transpose of an array. A layout (transpose_layout.hpp) defines what is moved, a transport
+// (TransposeTransport) moves it.
 class Transpose {
  public:
-  // From the boxes `source_of(rank)` to the boxes `target_of(rank)`, ranks counted in
-  // `communicator`. Each side's boxes are disjoint; a cell that only one side has is not moved.
-  // The layouts are this rank's, whose boxes are those of the functions. Collective over the
-  // communicator. Memory: the partners of this rank, and buffers as large as its two boxes, less
-  // what stays on this rank; of one box, where a layout is that of the messages (slabs of planes).
+  // Moves from the boxes `source_of(rank)` to the boxes `target_of(rank)`, ranks counted in
+  // `communicator`. Each side's boxes are disjoint; a cell that only one side has is not moved. The
+  // layouts are this rank's, with the boxes of the functions. Collective over the communicator.
+  // Memory: the partners of this rank, and buffers as large as its two boxes, less what stays on
+  // this rank; as large as one box where a layout is that of the messages (slabs of planes).
   // `in_steps`: pack, exchange and unpack will be used.
   Transpose(const std::string& name, const Communicator& communicator, const BoxOf& source_of,
             const BoxOf& target_of, const Layout& source, const Layout& target,
             TransposeBackend backend, std::shared_ptr<TransposeBuffers> buffers = nullptr,
             bool in_steps = false);
-  // Between two pencils of a grid with the given orders of axes: x <-> y among the ranks of a row,
-  // y <-> z among those of a column, and x <-> z directly among all ranks whose boxes meet (paper's
-  // appendix B).
+  // Makes a transpose between two pencils of a grid with the given orders of axes: x <-> y among
+  // the ranks of a row, y <-> z among those of a column, and x <-> z directly among all ranks whose
+  // boxes overlap (paper's appendix B).
   static Transpose between(const PencilGrid& grid, Orientation from, Orientation to,
                            TransposeBackend backend, std::array<int, 3> from_axes = {0, 1, 2},
                            std::array<int, 3> to_axes = {0, 1, 2});
@@ -82,30 +103,28 @@ class Transpose {
   Transpose(Transpose&&) noexcept;
   Transpose& operator=(Transpose&&) noexcept;
 
-  // Copies every cell to where it belongs. Source and target must not overlap. Collective.
+  // Copies every cell to its target. Source and target must not overlap. Collective.
   void forward(const double* source, double* target);
   void backward(const double* target, double* source);
 
-  // The same in steps, so that a caller's sweeps pack what they have just made, and unpack what
-  // they are about to use: forward, all of the source is packed, exchange is called, and the target
-  // is unpacked; backward, from target to source. `values` holds rows y of planes z, which are
-  // counted from the corner of this rank's box; its first entry is that of the first row and plane.
+  // Steps of a transpose, for callers that pack in the sweep that computes the values, and unpack
+  // in the sweep that uses them. Forward: all of the source is packed, exchange is called, and the
+  // target is unpacked; backward: from target to source. `values` holds rows y of planes z, counted
+  // from the corner of this rank's box; its first entry is that of the first row and plane.
   // exchange is collective. All threads of a team call pack and unpack with the same rows, and move
-  // their shares of them.
+  // their shares.
   void pack(const Team& team, TransposeEnd end, Range y, Range z, const double* values);
   void exchange(Direction direction);
   void unpack(const Team& team, TransposeEnd end, Range y, Range z, double* values);
-  // Where rows of plane k of the source lie in the messages, to be written or read there instead:
-  // one piece for each of the ranks that share a row. Throws RunError where ranks share anything
-  // but rows.
+  // Memory of the rows of plane k of the source in the messages, for direct access: one piece for
+  // each of the ranks that share a row. Throws RunError where ranks share anything but rows.
   int pieces() const;
   RowPiece piece(int n, int k) const;
-  // For sources whose ranks share planes otherwise: the rank of message n, and its part of plane k,
-  // dense.
+  // Rank of message n, and its dense part of plane k, for other divisions of the source.
   int rank_of_message(int n) const;
   double* plane_of_message(int n, int k) const;
-  // For a target that is slabs of planes, which need be neither packed nor unpacked: those that
-  // come from each rank, by ascending planes. Throws RunError for other targets.
+  // Returns the slabs from each rank, by ascending planes, of a target that consists of slabs of
+  // planes: they need no packing. Throws RunError for other targets.
   std::vector<Slab> slabs() const;
 
   const TransposeTraffic& traffic() const;
@@ -114,5 +133,99 @@ class Transpose {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// Transposes of several arrays on the same ranks at once, with one message from one rank to
+// another.
+class JoinedTransposes {
+ public:
+  struct Member {
+    TransposeSide source, target;
+  };
+
+  // Uses one of comm's backends; "pairwise" means "p2p". Collective.
+  JoinedTransposes(const std::string& name, const Communicator& ranks, std::vector<Member> members,
+                   TransposeBackend backend);
+  ~JoinedTransposes();
+  JoinedTransposes(JoinedTransposes&&) noexcept;
+
+  // Moves the arrays, in the order of the members. Collective.
+  void forward(std::span<double* const> sources, std::span<double* const> targets);
+  void backward(std::span<double* const> targets, std::span<double* const> sources);
+
+  const TransposeTraffic& traffic() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Transpose in the memory of Kokkos' default execution space: kernels pack and unpack its messages.
+// Internal to pencil/.
+class BatchedTranspose {
+ public:
+  // Moves from the boxes `source_of(rank)` to the boxes `target_of(rank)`, ranks counted in
+  // `ranks`. Each side's boxes are disjoint. `memory` holds the messages. Collective.
+  BatchedTranspose(const std::string& name, const Communicator& ranks, const BoxOf& source_of,
+                   const BoxOf& target_of, const CommOptions& comm,
+                   std::shared_ptr<BatchedMemory> memory);
+  ~BatchedTranspose();
+  BatchedTranspose(BatchedTranspose&&) noexcept;
+  BatchedTranspose& operator=(BatchedTranspose&&) noexcept;
+
+  // Copies every cell to its target. Cell 0 of row 0 of plane 0 of a view is the first one of this
+  // rank's box. The views must not overlap. Collective. Waits for earlier kernels, but not for
+  // those that unpack.
+  void forward(const FieldView& source, const FieldView& target);
+  void backward(const FieldView& target, const FieldView& source);
+
+  const TransposeTraffic& traffic() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Transport of a transpose, internal to pencil/: memory and exchange of the messages of both sides.
+// Parts are those of its sides.
+class TransposeTransport {
+ public:
+  TransposeTransport(const Communicator& ranks, TransposeSide source, TransposeSide target,
+                     std::shared_ptr<TransposeBuffers> buffers);
+  virtual ~TransposeTransport() = default;
+
+  const TransposeSide& side(TransposeEnd end) const {
+    return end == TransposeEnd::source ? source_ : target_;
+  }
+  const Communicator& ranks() const { return ranks_; }
+
+  // Returns the memory of a message: written before an exchange, read after one.
+  virtual double* message(TransposeEnd end, const Part& part) const = 0;
+  // Moves the packed messages of one end to the other. Collective.
+  virtual void exchange(Direction direction) = 0;
+  // Packs an array, moves it and unpacks the other one. Collective.
+  virtual void run(const double* read, double* write, Direction direction) = 0;
+
+ protected:
+  static TransposeEnd from(Direction direction) {
+    return direction == Direction::forward ? TransposeEnd::source : TransposeEnd::target;
+  }
+  static TransposeEnd to(Direction direction) {
+    return direction == Direction::forward ? TransposeEnd::target : TransposeEnd::source;
+  }
+  void pack(TransposeEnd end, const Part& part, const double* array) const;
+  void unpack(TransposeEnd end, const Part& part, double* array) const;
+  void pack_all(TransposeEnd end, const double* array) const;
+  void unpack_all(TransposeEnd end, double* array) const;
+
+  Communicator ranks_;
+  TransposeSide source_, target_;
+  std::shared_ptr<TransposeBuffers> buffers_;
+};
+
+// `in_steps`: pack, exchange and unpack will be used. Collective.
+std::unique_ptr<TransposeTransport> make_transport(
+    const std::string& name, const Communicator& ranks, const TransposeSide& source,
+    const TransposeSide& target, TransposeBackend backend,
+    std::shared_ptr<TransposeBuffers> buffers, bool in_steps);
 
 }  // namespace octant::pencil

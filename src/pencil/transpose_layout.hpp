@@ -1,6 +1,5 @@
-// Where the entries of a distributed array lie, and which of them other ranks want: what a
-// transpose moves, without a word of how. Pure functions of boxes; nothing here talks to other
-// ranks.
+// Layouts of distributed arrays, and the parts of them that ranks exchange: what a transpose moves,
+// independent of the transport. Pure functions of boxes without communication.
 #pragma once
 
 #include <array>
@@ -14,8 +13,8 @@
 
 namespace octant::pencil {
 
-// Where the entries of a box lie in memory: any order of the axes, and x may be cut into blocks.
-// Entry (x, y, z), counted from the box's corner, is at
+// Memory layout of the entries of a box: any order of the axes, and x may be cut into blocks. Entry
+// (x, y, z), counted from the box's corner, is at
 //   x / block * block_stride + x % block * stride[0] + y * stride[1] + z * stride[2].
 struct Layout {
   Box box;
@@ -23,29 +22,29 @@ struct Layout {
   int block;
   std::int64_t block_stride;
 
-  // Axes from the one with contiguous entries to the one with the largest stride, without gaps:
-  // {0, 1, 2} is C's array[z][y][x].
+  // Returns a layout without gaps, with the axes from the smallest stride to the largest: {0, 1, 2}
+  // is C's array[z][y][x].
   static Layout ordered(const Box& box, std::array<int, 3> axes = {0, 1, 2});
   std::int64_t at(int x, int y, int z) const {
     return x / block * block_stride + x % block * stride[0] + y * stride[1] + z * stride[2];
   }
 };
 
-// Entries x of the rows of a plane: where that of row 0 lies, and the distance between rows.
+// Entries x of the rows of a plane: address in row 0, and distance between rows.
 struct RowPiece {
   Range x;
   double* first;
   std::ptrdiff_t row_stride;
 };
 
-// Planes of an array, one after the other, dense.
+// Contiguous, dense planes of an array.
 struct Slab {
   Range planes;
   double* first;
 };
 
-// The entries that go to, or come from, one rank, and their place among the messages. In a message
-// they lie in the order x, y, z, x fastest.
+// Entries that are sent to, or received from, one rank, and their position among the messages. In a
+// message x is fastest, then y, then z.
 struct Part {
   int rank;
   Box box;
@@ -55,26 +54,26 @@ struct Part {
 // The box of a rank on one side of a transpose.
 using BoxOf = std::function<Box(int rank)>;
 
-// One side of a transpose: this rank's array, and what of it each rank of the other side wants or
-// brings, by ascending rank; one message each.
+// One side of a transpose: this rank's array, and its part for each rank of the other side, by
+// ascending rank; one message each.
 class TransposeSide {
  public:
   TransposeSide(const Layout& layout, int rank, int ranks, const BoxOf& other_side);
 
   const Layout& layout() const { return layout_; }
   const std::vector<Part>& parts() const { return parts_; }
-  const Part* with(int rank) const;                // null if there is nothing
-  const Part* own() const { return with(rank_); }  // what stays on this rank
+  const Part* with(int rank) const;                // null if empty
+  const Part* own() const { return with(rank_); }  // the part that stays on this rank
 
-  // Whether the messages, one after the other, are the array itself.
+  // Returns true if the messages, one after the other, are the array itself.
   bool messages_are_array() const { return messages_are_array_; }
-  // Takes what stays on this rank out of the messages: it follows behind them.
+  // Moves the part that stays on this rank out of the messages to a place behind them.
   void set_own_apart();
-  std::int64_t count() const { return count_; }  // entries of the messages
+  std::int64_t count() const { return count_; }  // entries of all messages
   std::vector<Segment> segments() const;         // the messages
 
-  // Copies the rows y of the planes z of a part to, or from, its message. `values` holds them as
-  // the layout has them, from the first of these rows and planes on.
+  // Copies the rows y of the planes z of a part to, or from, its message. `values` has the layout
+  // of the array and begins at the first of these rows and planes.
   void pack(const Part& part, Range y, Range z, const double* values, double* message) const;
   void unpack(const Part& part, Range y, Range z, const double* message, double* values) const;
   void pack(const Part& part, const double* array, double* message) const;

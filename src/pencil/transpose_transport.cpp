@@ -1,4 +1,4 @@
-#include "pencil/transpose_transport.hpp"
+#include "pencil/transpose.hpp"
 
 #include <algorithm>
 #include <span>
@@ -57,7 +57,8 @@ Exchanger make_exchanger(const std::string& name, const Communicator& ranks, Bac
   return Exchanger(name, ranks, options);
 }
 
-// Messages in buffers. What stays on this rank has one place, behind those of the target.
+// Transport with messages in buffers. The part that stays on this rank is stored once, behind the
+// target's messages.
 class BufferedMessages : public TransposeTransport {
  public:
   using TransposeTransport::TransposeTransport;
@@ -85,10 +86,10 @@ class BufferedMessages : public TransposeTransport {
   bool own_apart_ = false;
 };
 
-// All at once, by one of comm's backends.
+// Transport that sends all messages at once, by one of comm's backends.
 class AtOnce final : public BufferedMessages {
  public:
-  // An array that is its own messages need not be packed.
+  // Arrays that equal their messages are not packed.
   AtOnce(const std::string& name, const Communicator& ranks, const TransposeSide& source,
          const TransposeSide& target, std::shared_ptr<TransposeBuffers> buffers, Backend backend,
          bool in_steps)
@@ -123,8 +124,8 @@ class AtOnce final : public BufferedMessages {
   Exchanger exchanger_;
 };
 
-// Partner by partner: each message is packed while the earlier ones travel, and unpacked while the
-// later ones do.
+// Transport partner by partner: each message is packed during the earlier transfers, and unpacked
+// during the later ones.
 class Pairwise final : public BufferedMessages {
  public:
   Pairwise(const std::string& name, const Communicator& ranks, const TransposeSide& source,
@@ -157,16 +158,16 @@ class Pairwise final : public BufferedMessages {
   }
 
  private:
-  // The exchange with the rank `distance` further on and the one as far back.
+  // Exchange with the ranks at `distance` above and below this one.
   struct Step {
-    const Part *to, *from;  // of the source and of the target side; none if there is nothing
+    const Part *to, *from;  // of the source's and of the target's side; null if empty
     ExchangePlan plan;
     Exchanger exchanger;
 
     const Part* part(TransposeEnd end) const { return end == TransposeEnd::source ? to : from; }
   };
 
-  // Every rank needs the same steps, because their messages have a tag each.
+  // Every rank needs the same steps, since each step's messages have their own tag.
   void make_steps(const std::string& name) {
     const int size = ranks_.size(), rank = ranks_.rank();
     constexpr int k_bits = 64;
@@ -200,8 +201,8 @@ class Pairwise final : public BufferedMessages {
   std::vector<Step> steps_;
 };
 
-// Within a node: a message is written where its partner reads it, and nothing is sent. Whichever
-// side it comes from, it has its slot in the memory of the target's rank.
+// Transport within a node: a message is written where its partner reads it, and nothing is sent. In
+// both directions it has its slot in the memory of the target's rank.
 class InSharedMemory final : public TransposeTransport {
  public:
   InSharedMemory(const Communicator& ranks, const TransposeSide& source,

@@ -1,16 +1,18 @@
 #include "pencil/tridiagonal.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "pencil/batched_lines.hpp"
 #include "pencil/line_solver.hpp"
 
 namespace octant::pencil {
 
 ThomasFactors::ThomasFactors(const TridiagonalMatrix& matrix, Sweep sweep) {
-  OCTANT_REQUIRE(!matrix.periodic, "Thomas' algorithm alone does not solve periodic systems");
+  OCTANT_REQUIRE(!matrix.periodic, "the Thomas algorithm alone cannot solve periodic systems");
   const int n = matrix.size();
   const PlaneCoefficients coefficients(matrix, {0, n}, sweep, 0.0, 1.0);
   lower.resize(n), reciprocal.resize(n), back.resize(n);
@@ -26,7 +28,7 @@ ThomasFactors::ThomasFactors(const TridiagonalMatrix& matrix, Sweep sweep) {
 
 namespace {
 
-// The first `unknown_planes` planes of the grid, as far as a rank of the column holds them.
+// Returns those of the grid's first `unknown_planes` planes that a rank of the column holds.
 Range unknown_planes_of(const PencilGrid& grid, int unknown_planes, int z_index) {
   const Box box = grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index));
   return intersection(box[2], {0, unknown_planes});
@@ -37,7 +39,7 @@ Range unknown_planes_of(const PencilGrid& grid, int unknown_planes, int z_index)
 void check_planes(const TridiagonalMatrix& matrix, int cells) {
   const int planes = matrix.size();
   OCTANT_REQUIRE(planes >= (matrix.periodic ? 2 : 1) && planes <= cells,
-                 "a matrix of {} planes does not fit {} cells along z", planes, cells);
+                 "a matrix of {} planes does not match {} cells along z", planes, cells);
 }
 
 void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
@@ -47,15 +49,15 @@ void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
     const int count = unknown_planes_of(grid, unknown_planes, n).count();
     if (count >= 2) continue;
     throw InputError(
-        "dns.poisson = \"ptdma\" needs at least 2 planes on every rank along z; with "
-        "grid.process_grid = \"{}\" and {} planes, the ranks of part {} hold {}: use fewer ranks "
-        "along z, or \"ftm\"",
+        "dns.poisson = \"ptdma\" requires at least 2 planes on every rank along z; with "
+        "grid.process_grid = \"{}\" and {} planes, the ranks at position {} along z have {}: use "
+        "fewer ranks along z, or \"ftm\"",
         to_string(grid.processes()), unknown_planes, n, count);
   }
 }
 
 struct FieldTridiagonal::State {
-  int planes;  // unknown ones of this rank
+  int planes;  // number of this rank's unknown planes
   Sweep sweep;
   Communicator column;
   TridiagonalOptions options;
@@ -173,5 +175,53 @@ TransposeTraffic FieldTridiagonals::traffic() const {
   if (joined_) sum += joined_->traffic();
   return sum;
 }
+
+// --- all planes at once --------------------------------------------------------------------------
+
+CommOptions options_of_batches(TransposeBackend backend, const CommOptions& comm) {
+  CommOptions options = comm;
+  switch (backend) {
+    case TransposeBackend::alltoall: options.exchange = Backend::alltoall; break;
+    case TransposeBackend::ksection: options.exchange = Backend::ksection; break;
+    default: options.exchange = Backend::p2p;
+  }
+  return options;
+}
+
+BatchedOptions with_memory(BatchedOptions options) {
+  if (!options.memory) options.memory = std::make_shared<BatchedMemory>();
+  return options;
+}
+
+BatchedLinesProblem problem_of_lines(const PencilGrid& grid, int planes, bool periodic,
+                                     bool singular, const LineShifts& shifts,
+                                     const BatchedOptions& options) {
+  if (options.method == TridiagonalMethod::ptdma) check_ptdma_planes(grid, planes);
+  const auto planes_of = [grid, planes](int z_index) {
+    return unknown_planes_of(grid, planes, z_index);
+  };
+  return {grid.column(), planes_of,      planes,        periodic,     singular,
+          shifts,        options.method, options.sweep, options.comm, options.memory};
+}
+
+BatchedTridiagonal::BatchedTridiagonal(const PencilGrid& grid, int planes, bool periodic,
+                                       const BatchedOptions& options) {
+  const Cells own = grid.box(Orientation::x).shape();
+  const LineShifts none{std::vector<double>(own[0]), std::vector<double>(own[1])};
+  lines_ = make_batched_lines(
+      problem_of_lines(grid, planes, periodic, false, none, with_memory(options)));
+}
+
+BatchedTridiagonal::~BatchedTridiagonal() = default;
+BatchedTridiagonal::BatchedTridiagonal(BatchedTridiagonal&&) noexcept = default;
+BatchedTridiagonal& BatchedTridiagonal::operator=(BatchedTridiagonal&&) noexcept = default;
+
+void BatchedTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
+  lines_->set_operator(matrix, 0.0, 1.0);
+}
+
+void BatchedTridiagonal::solve(const FieldView& field) { lines_->solve(field); }
+
+TransposeTraffic BatchedTridiagonal::traffic() const { return lines_->traffic(); }
 
 }  // namespace octant::pencil

@@ -7,7 +7,7 @@
 //          sent back. Same bits on every process grid.
 //   ptdma  each rank reduces its planes to the two at its ends, the reduced system of two planes
 //          per rank is solved on whole lines, and the planes between follow (section 2.2.4), in two
-//          sweeps instead of the paper's three. Only the end planes travel. Needs at least two
+//          sweeps instead of the paper's three. Only end planes are sent. Needs at least two
 //          planes per rank; agrees with ftm to round-off.
 #pragma once
 
@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "comm/comm_options.hpp"
 #include "pencil/field.hpp"
 #include "pencil/pencil_grid.hpp"
 #include "pencil/team.hpp"
@@ -23,7 +24,7 @@
 
 namespace octant::pencil {
 
-// The matrix of all planes, known to every rank. Periodic: row 0 couples to the last unknown by
+// Matrix of all planes, the same on every rank. Periodic: row 0 couples to the last unknown by
 // lower[0], and the last row to unknown 0 by upper.back(); otherwise these two are not used.
 struct TridiagonalMatrix {
   std::vector<double> lower, diagonal, upper;
@@ -32,16 +33,16 @@ struct TridiagonalMatrix {
   int size() const { return static_cast<int>(diagonal.size()); }
 };
 
-// Throws RunError unless the matrix fits an axis of so many cells along z.
+// Throws RunError unless the matrix fits an axis of `cells` cells along z.
 void check_planes(const TridiagonalMatrix& matrix, int cells);
 
 enum class TridiagonalMethod { ftm, ptdma };
 constexpr auto names_of(TridiagonalMethod) { return std::array{"ftm", "ptdma"}; }
-// The order in which planes are eliminated; they are back-substituted in the opposite one.
+// Order in which planes are eliminated; back substitution has the opposite order.
 enum class Sweep { up, down };
 
-// Memory that is in use from the first plane of a solve to its last one: solvers that are given the
-// same hold it once, if they take turns.
+// Scratch memory in use from the first plane of a solve to its last one. Solvers that take turns
+// can share it.
 struct SolverMemory {
   TransposeBuffers xy, z;
   std::unique_ptr<SharedMemory> planes;  // of ranks that share lines along y on a node
@@ -51,13 +52,13 @@ struct TridiagonalOptions {
   TridiagonalMethod method = TridiagonalMethod::ftm;
   Sweep sweep = Sweep::up;
   TransposeBackend backend = TransposeBackend::p2p;
-  std::shared_ptr<SolverMemory> memory = nullptr;  // none: the solver's own
+  std::shared_ptr<SolverMemory> memory = nullptr;  // null: the solver's own
 };
 
 // Thomas' algorithm for one matrix whose lines are whole, to be fused with other loops:
 //   up:    d_k <- (d_k - lower_k d_(k-1)) reciprocal_k, then phi_k = d_k - back_k phi_(k+1)
-// with lower_0 = 0 and back_(n-1) = 0; down: the same with k - 1 and k + 1 exchanged, where `lower`
-// then holds the coefficients of phi_(k+1). Not for periodic matrices.
+// with lower_0 = 0 and back_(n-1) = 0; down: k - 1 and k + 1 are exchanged, and `lower` holds the
+// coefficients of phi_(k+1). Not for periodic matrices.
 struct ThomasFactors {
   std::vector<double> lower, reciprocal, back;
 
@@ -69,9 +70,9 @@ struct ThomasFactors {
 // along z.
 void check_ptdma_planes(const PencilGrid& grid, int unknown_planes);
 
-// One matrix for all lines of a field along z: implicit diffusion (paper, eq. 11). The right-hand
-// side is in the field's cells, the solution replaces it. Solves the first matrix.size() planes of
-// the grid; further ones (a wall's face) keep their values. With p_z = 1 nothing is sent.
+// Solver with one matrix for all lines of a field along z: implicit diffusion (paper, eq. 11). The
+// solution replaces the right-hand side in the field's cells. Solves the first matrix.size() planes
+// of the grid; other planes (a wall's face) keep their values. With p_z = 1 nothing is sent.
 class FieldTridiagonal {
  public:
   // Collective. Throws InputError if P-TDMA finds too few planes on a rank.
@@ -81,15 +82,15 @@ class FieldTridiagonal {
   FieldTridiagonal(FieldTridiagonal&&) noexcept;
   FieldTridiagonal& operator=(FieldTridiagonal&&) noexcept;
 
-  // Takes a new matrix, of the size and periodicity of the constructor. Local: every rank computes
-  // the reduced coefficients of all from the matrix alone. O(n_z) operations.
+  // Sets a new matrix, of the size and periodicity of the constructor. Local: every rank computes
+  // all reduced coefficients from the matrix alone. O(n_z) operations.
   void set_matrix(const TridiagonalMatrix& matrix);
-  // Collective over the ranks of a column. Ghosts are left alone. The right-hand side lies where
-  // `slide` says; the solution, and planes that are no unknowns, go where `to_slide` does.
+  // Solves for the right-hand side at plane offset `slide`; the solution, and planes that are no
+  // unknowns, have offset `to_slide`. Ghosts are unchanged. Collective over the ranks of a column.
   void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
   void solve(Field& field, int slide, int to_slide);
 
-  // The same plane by plane, to be fused with a caller's sweeps: forward in the order of the sweep,
+  // Solve plane by plane, fused with a caller's sweeps: forward in the order of the sweep,
   // exchange, which is collective and called by one thread, and backward in the opposite order. All
   // threads of a team call the others, and each works on its share of the rows.
   void forward(const Team& team, Field& field, int k, int slide);
@@ -104,21 +105,61 @@ class FieldTridiagonal {
   std::unique_ptr<State> state_;
 };
 
-// Several solvers of one grid with the same options, whose exchanges are one: with P-TDMA the end
-// planes of all travel together. They must stay where they are.
+// Several solvers of one grid with the same options and one exchange: with P-TDMA the end planes of
+// all are sent together. The solvers must not move in memory.
 class FieldTridiagonals {
  public:
   // Collective.
   explicit FieldTridiagonals(std::span<FieldTridiagonal> solvers);
   ~FieldTridiagonals();
 
-  // FieldTridiagonal::exchange of each solver for its field. Collective over the ranks of a column.
+  // Calls FieldTridiagonal::exchange of each solver for its field. Collective over the ranks of a
+  // column.
   void exchange(std::span<Field* const> fields, int slide);
-  TransposeTraffic traffic() const;  // of all of them
+  TransposeTraffic traffic() const;  // sum over all solvers
 
  private:
   std::span<FieldTridiagonal> solvers_;
   std::unique_ptr<class JoinedLines> joined_;
+};
+
+// --- all planes of a rank at once, in the memory of Kokkos' default execution space --------------
+//
+// Versions of these solvers for GPUs; those above keep a plane in cache. The results on the host
+// have the same bits.
+
+// Returns options for batched exchanges in place of this backend: "pairwise" and "shared", which
+// are for arrays of the host, become "p2p".
+CommOptions options_of_batches(TransposeBackend backend, const CommOptions& comm);
+
+struct BatchedOptions {
+  TridiagonalMethod method = TridiagonalMethod::ftm;
+  Sweep sweep = Sweep::up;
+  CommOptions comm = {};                            // for exchanges between ranks
+  std::shared_ptr<BatchedMemory> memory = nullptr;  // null: the solver's own
+};
+
+// Batched FieldTridiagonal: one matrix for all lines of a field along z.
+class BatchedTridiagonal {
+ public:
+  // Solves for the first `planes` planes of the grid; others keep their values. Collective. Throws
+  // InputError if P-TDMA finds too few planes on a rank.
+  BatchedTridiagonal(const PencilGrid& grid, int planes, bool periodic,
+                     const BatchedOptions& options = {});
+  ~BatchedTridiagonal();
+  BatchedTridiagonal(BatchedTridiagonal&&) noexcept;
+  BatchedTridiagonal& operator=(BatchedTridiagonal&&) noexcept;
+
+  // Sets a new matrix, of the size and periodicity of the constructor. Local.
+  void set_matrix(const TridiagonalMatrix& matrix);
+  // Replaces the right-hand side in the field's cells by the solution. Ghosts are unchanged.
+  // Collective over the ranks of a column.
+  void solve(const FieldView& field);
+
+  TransposeTraffic traffic() const;
+
+ private:
+  std::unique_ptr<class BatchedLines> lines_;
 };
 
 }  // namespace octant::pencil

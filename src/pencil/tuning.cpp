@@ -9,7 +9,8 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "pencil/batched_solvers.hpp"
+#include "pencil/device_field.hpp"
+#include "pencil/poisson_solver.hpp"
 
 namespace octant::pencil {
 
@@ -39,11 +40,12 @@ std::optional<ProcessGrid> PencilOptions::forced_grid() const {
 
 void declare(ParameterSchema& schema, PencilOptions& options) {
   schema.add("grid.process_grid", options.process_grid,
-             {.meaning = "Number of ranks along y and z, such as \"2x4\"; auto measures all and "
-                         "takes the fastest"});
+             {.meaning = "Number of ranks along y and z, such as \"2x4\"; auto: times all possible "
+                         "grids and uses the fastest"});
   schema.add(
       "grid.transpose", options.transpose,
-      {.meaning = "Communication backend of transposes; auto measures all and takes the fastest"});
+      {.meaning =
+           "Communication backend for transposes; auto: times all backends and uses the fastest"});
 }
 
 namespace {
@@ -62,12 +64,13 @@ std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
   for (int y = 1; y <= ranks; ++y)
     if (ranks % y == 0 && fits(problem, {y, ranks / y})) grids.push_back({y, ranks / y});
   if (grids.empty())
-    throw InputError("no process grid of {} ranks fits {} x {} x {} cells: use fewer ranks", ranks,
-                     problem.cells[0], problem.cells[1], problem.cells[2]);
+    throw InputError(
+        "no process grid of {} ranks is compatible with {} x {} x {} cells; use fewer ranks", ranks,
+        problem.cells[0], problem.cells[1], problem.cells[2]);
   return grids;
 }
 
-// Seconds of the solves of a time step: the least of the trials, each by its slowest rank.
+// Seconds of a time step's solves on the slowest rank: the minimum over the trials.
 template <class Solve>
 double least_seconds(const Communicator& communicator, int trials, const Solve& solve) {
   double least = std::numeric_limits<double>::max();
@@ -117,7 +120,7 @@ double measure_batches(const Communicator& communicator, const TuningProblem& pr
   });
 }
 
-// Whether the ranks share a node that has memory to share for all solvers of a run.
+// Returns true if the ranks share a node with enough shared memory for all solvers of a run.
 bool can_share(const Communicator& communicator, const Cells& cells) {
   if (communicator.size() == 1) return true;
   if (!SharedMemory::is_possible(communicator)) return false;
@@ -142,8 +145,8 @@ std::vector<TransposeBackend> backends_of(const Communicator& communicator,
   const bool may_share = can_share(communicator, problem.cells);
   if (forced && !may_share)
     throw InputError(
-        "grid.transpose = \"shared\" needs all ranks on one node with memory to share (/dev/shm): "
-        "expected \"auto\", or a way to send messages, such as \"p2p\"");
+        "grid.transpose = \"shared\" requires all ranks on one node with shared memory (/dev/shm): "
+        "expected \"auto\", or a message-passing backend such as \"p2p\"");
   if (forced) return {*forced};
   std::vector<TransposeBackend> backends;
   for (const TransposeBackend backend : k_transpose_backends)

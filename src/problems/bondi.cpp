@@ -1,11 +1,11 @@
-// Gas that falls upon a black hole at rest, smoothly through the speed of sound (Bondi 1952, MNRAS
-// 112, 195): the steady solution, from which the run begins, and which the hole must keep up.
+// Bondi accretion: spherical transonic accretion onto a black hole at rest (Bondi 1952, MNRAS 112,
+// 195). The steady solution is the initial state, which the black hole must maintain.
 #include <algorithm>
 #include <cmath>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 #include "subgrid/black_holes/holes.hpp"
 
 namespace octant::problems {
@@ -19,10 +19,11 @@ class Bondi final : public Problem {
                {.unit = "density", .meaning = "Gas density at infinity", .above = 0.0});
     schema.add("problem.sound_speed", sound_speed_,
                {.unit = "velocity", .meaning = "Sound speed at infinity", .above = 0.0});
-    schema.add("problem.radius", radius_,
-               {.unit = "length",
-                .meaning = "Bondi radius G M / c^2, which sets the black-hole mass M",
-                .above = 0.0});
+    schema.add(
+        "problem.radius", radius_,
+        {.unit = "length",
+         .meaning = "Bondi radius G M / problem.sound_speed^2, which sets the black-hole mass M",
+         .above = 0.0});
     schema.add("problem.inner_radius", inner_radius_,
                {.unit = "length",
                 .meaning = "Radius within which the initial gas is uniform",
@@ -31,22 +32,16 @@ class Bondi final : public Problem {
                {.unit = "length", .meaning = "Position of the black hole"});
   }
 
-  void prepare(const Setting& setting) override {
-    if (setting.G == 0.0)
-      throw InputError("problem.name = \"bondi\" requires gravity.enabled = true");
-    gamma_ = setting.hydro.gamma;
+  void prepare(const ProblemSetup& setup) override {
+    const double G = setup.require_gravity("bondi");
+    gamma_ = setup.hydro.gamma;
     if (!(gamma_ > 1.0 && gamma_ < 5.0 / 3.0))
       throw InputError("problem.name = \"bondi\": hydro.gamma = {}; expected 1 to 5/3", gamma_);
-    mass_ = radius_ * sound_speed_ * sound_speed_ / setting.G;
-    // Through the sonic point, with x = r / radius: x_s = (5 - 3 gamma) / 4.
+    mass_ = radius_ * sound_speed_ * sound_speed_ / G;
+    // Passes through the sonic point x_s = (5 - 3 gamma) / 4, with x = r / radius.
     const double power = (5.0 - 3.0 * gamma_) / (2.0 * (gamma_ - 1.0));
     sonic_ = 0.25 * (5.0 - 3.0 * gamma_);
     rate_ = 0.25 * std::pow(2.0 / (5.0 - 3.0 * gamma_), power);
-  }
-
-  double begin(const Communicator& communicator) override {
-    is_root_ = communicator.is_root();
-    return 0.0;
   }
 
   GasState initial_state(const Position& place, double) const override {
@@ -69,8 +64,9 @@ class Bondi final : public Problem {
 
   std::vector<particles::Kind> particle_kinds() const override { return {subgrid::sinks()}; }
 
-  particles::ParticleBatch initial_particles(const std::string&) override {
-    if (!is_root_) return {};
+  particles::ParticleBatch initial_particles(const std::string&,
+                                             const Communicator& communicator) override {
+    if (!communicator.is_root()) return {};
     return {.position = {centre_},
             .velocity = {{0.0, 0.0, 0.0}},
             .mass = {mass_},
@@ -78,10 +74,10 @@ class Bondi final : public Problem {
   }
 
  private:
-  // Bernoulli's equation, v^2 / 2 + (rho^(gamma - 1) - 1) / (gamma - 1) = 1 / x with
-  // v = rate / (x^2 rho), has a slow, dense root and a fast, thin one: that of the flow beyond the
-  // sonic point, and within. By bisection in log rho: the two are apart at where sound has the
-  // speed v.
+  // Bernoulli's equation, v^2 / 2 + (rho^(gamma - 1) - 1) / (gamma - 1) = 1 / x with v = rate /
+  // (x^2 rho), has a subsonic, dense root and a supersonic, rarefied one. The flow follows the
+  // first outside of the sonic point and the second inside. Bisection in log rho; the density at
+  // which v is the sound speed separates the roots.
   double density_at(double x) const {
     const double flux = rate_ / (x * x);
     const double between = std::pow(flux, 2.0 / (gamma_ + 1.0));
@@ -103,7 +99,6 @@ class Bondi final : public Problem {
   Position centre_{0.0, 0.0, 0.0};
 
   double gamma_ = 1.4, mass_ = 1.0, sonic_ = 0.2, rate_ = 0.625;
-  bool is_root_ = true;
 };
 
 }  // namespace

@@ -1,12 +1,12 @@
-// Cells of gas that cool, each for itself: densities, temperatures and metallicities are lists, and
-// cell n, counted along x, then y, then z, takes the n-th of each, from the beginning again where a
-// list ends. In a box that is large enough (mesh.upper), no sound crosses a cell.
+// Independently cooling cells. Densities, temperatures and metallicities are lists; cell n, counted
+// along x, then y, then z, takes the n-th entry of each, and lists repeat. In a box that is large
+// enough (mesh.upper), sound does not cross a cell.
 #include <cmath>
 #include <optional>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 #include "subgrid/gas_units.hpp"
 
 namespace octant::problems {
@@ -23,26 +23,27 @@ class CoolingCell final : public Problem {
          .above = 0.0});
     schema.add(
         "problem.temperature_over_mu", temperature_over_mu_,
-        {.unit = "K", .meaning = "Temperature over the mean molecular weight", .above = 0.0});
+        {.unit = "K", .meaning = "Temperature divided by the mean molecular weight", .above = 0.0});
     schema.add("problem.metals", metals_,
-               {.meaning = "Metal mass fractions; empty: cooling.initial_metallicity",
+               {.meaning = "Metal mass fractions of the cells, one value per cell; a shorter "
+                           "list is repeated cyclically; empty: cooling.initial_metallicity",
                 .min = 0,
                 .max = 1.0});
     schema.add("problem.velocity", velocity_,
                {.unit = "velocity", .meaning = "Uniform gas velocity"});
   }
 
-  void prepare(const Setting& setting) override {
+  void prepare(const ProblemSetup& setup) override {
     if (hydrogen_density_.empty() || temperature_over_mu_.empty())
       throw InputError(
-          "problem.hydrogen_density, problem.temperature_over_mu: expected at least one number "
+          "problem.hydrogen_density, problem.temperature_over_mu: expected at least one value for "
           "each");
-    const subgrid::GasUnits units(setting.units);
+    const subgrid::GasUnits units(setup.units);
     hydrogen_ = units.hydrogen;
     temperature_ = units.temperature;
-    place_of_metals_ = setting.hydro.place("metals");
-    lower_ = setting.geometry.lower();
-    upper_ = setting.geometry.upper();
+    place_of_metals_ = setup.hydro.place("metals");
+    lower_ = setup.geometry.lower();
+    upper_ = setup.geometry.upper();
   }
 
   GasState initial_state(const Position& centre, double cell_size) const override {

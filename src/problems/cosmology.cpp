@@ -1,4 +1,4 @@
-// A piece of the universe: gas and dark matter, from files of initial conditions or generated ones.
+// Cosmological box: gas and dark matter from initial-condition files or from the generator.
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -7,7 +7,7 @@
 #include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "mesh/flagging.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 
 namespace octant::problems {
 
@@ -21,28 +21,28 @@ class Cosmology final : public Problem {
   void declare(ParameterSchema& schema) override {
     schema.add("problem.temperature", temperature_,
                {.unit = "K",
-                .meaning = "Initial gas temperature; 0: adiabatic cooling since thermal decoupling "
-                           "from the microwave background at z = 137",
+                .meaning = "Initial gas temperature; 0: temperature after adiabatic cooling since "
+                           "thermal decoupling from the cosmic microwave background at z = 137",
                 .min = 0});
   }
 
-  void prepare(const Setting& setting) override {
-    if (setting.universe == nullptr)
+  void prepare(const ProblemSetup& setup) override {
+    if (setup.universe == nullptr)
       throw InputError("problem.name = \"cosmology\" requires cosmology.enabled = true");
-    universe_ = setting.universe;
-    initial_options_ = setting.initial;
+    universe_ = setup.universe;
+    initial_options_ = setup.initial;
     const auto& options = universe_->options();
-    if (setting.hydro.enabled && options.omega_b <= 0.0)
+    if (setup.hydro.enabled && options.omega_b <= 0.0)
       throw InputError(
           "cosmology.omega_b = 0 is incompatible with hydro.enabled = true; set a positive value, "
           "or hydro.enabled = false");
-    gas_share_ = setting.hydro.enabled ? options.omega_b / options.omega_m : 0.0;
+    gas_share_ = setup.hydro.enabled ? options.omega_b / options.omega_m : 0.0;
     scalars_ = static_cast<int>(
-        std::count_if(setting.hydro.scalars.begin(), setting.hydro.scalars.end(),
+        std::count_if(setup.hydro.scalars.begin(), setup.hydro.scalars.end(),
                       [](const auto& scalar) { return scalar.role == hydro::GasRole::passive; }));
-    gamma_ = setting.hydro.gamma;
-    const auto blocks = setting.geometry.extent(0);
-    side_ = static_cast<int>(blocks[0]) * setting.geometry.block_size();
+    gamma_ = setup.hydro.gamma;
+    const auto blocks = setup.geometry.extent(0);
+    side_ = static_cast<int>(blocks[0]) * setup.geometry.block_size();
     if (blocks[1] != blocks[0] || blocks[2] != blocks[0])
       throw InputError("mesh.base_cells: expected the same number of cells along all axes");
   }
@@ -53,8 +53,8 @@ class Cosmology final : public Problem {
     const double a = o.start.empty() ? 0.0 : cosmology::scale_factor_of(o.start, "cosmology.start");
     if (a == 0.0 && initial_options_.kind != cosmology::InitialKind::grafic)
       throw InputError(
-          "cosmology.start is missing: generated initial conditions require it, such as \"z = "
-          "30\"");
+          "cosmology.start is missing: generated initial conditions require the redshift at "
+          "which the run starts, such as \"z = 30\"");
     communicator_.emplace(communicator);
     initial_ = cosmology::make_initial_conditions(
         communicator, initial_options_,
@@ -86,7 +86,7 @@ class Cosmology final : public Problem {
     return {particles::dark_matter()};
   }
 
-  particles::ParticleBatch initial_particles(const std::string&) override {
+  particles::ParticleBatch initial_particles(const std::string&, const Communicator&) override {
     particles::ParticleBatch batch;
     std::uint64_t first_id = 0;
     for (int level = 0; level < std::ssize(levels_); ++level) {
@@ -97,7 +97,7 @@ class Cosmology final : public Problem {
     return batch;
   }
 
-  // The whole extent of finer initial conditions is kept at their resolution.
+  // Flags the whole extent of finer initial conditions, which keep their resolution.
   void flag_cells(const mesh::Mesh& mesh, int level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const override {
     const int finer = levels_coarser_ + level + 1;
@@ -122,22 +122,22 @@ class Cosmology final : public Problem {
     std::vector<std::vector<double>> scalars;
   };
 
-  // By how many levels the mesh's base is finer than the coarsest initial conditions.
+  // Number of levels by which the base grid is finer than the coarsest initial conditions.
   int coarser_levels() const {
     int side = levels_.front().side, levels = 0;
     for (; side < side_; side *= 2) ++levels;
     if (side != side_)
       throw InputError(
-          "mesh.base_cells = {}: the coarsest initial conditions have {} cells a side; use as many "
-          "base cells, or more by a power of two",
+          "mesh.base_cells = {}: the coarsest initial conditions have {} cells per side; use the "
+          "same number of base cells, or a multiple by a power of two",
           side_, levels_.front().side);
     return levels;
   }
 
-  // Peculiar km/s to code units.
+  // Factor from peculiar km/s to code units.
   double velocity_unit() const { return 1e5 / universe_->units(start_).velocity(); }
 
-  // The gas of a level's own blocks, one block after the other.
+  // Gas of a level's own blocks, one block after the other.
   GasFields gas_of(const mesh::Mesh& mesh, int level) {
     const int N = mesh.layout().block_size;
     std::vector<pencil::Box> boxes;
@@ -162,7 +162,7 @@ class Cosmology final : public Problem {
   GasState gas_state(const GasFields& gas, std::size_t n) const {
     const double temperature =
         temperature_ > 0.0 ? temperature_ : cosmology::unheated_temperature(start_);
-    // Adiabatic about the mean.
+    // Adiabatic perturbation about the mean.
     const double contrast = 1.0 + gas.overdensity[n];
     const double mean_pressure = gas_share_ * temperature / cosmology::k_molecular_weight /
                                  universe_->units(start_).temperature();
@@ -174,7 +174,7 @@ class Cosmology final : public Problem {
     return state;
   }
 
-  // One particle per cell that no finer level holds, at the cell's centre and displaced.
+  // Adds one particle per cell that no finer level covers, displaced from the cell's centre.
   void add_dark_matter(int level, std::uint64_t first_id, particles::ParticleBatch& batch) {
     const cosmology::InitialLevel& cells = levels_[level];
     std::vector<double> shift[3], velocity[3];
@@ -206,12 +206,12 @@ class Cosmology final : public Problem {
 
   void check_displacements(const std::vector<double>& shift) const {
     const double largest = 0.5 * initial_->header().box;
-    communicator_->agree([&] {
+    communicator_->collective_try([&] {
       for (const double value : shift)
         if (!(std::abs(value) <= largest))
           throw InputError(
-              "the initial conditions move dark matter by {} Mpc/h in a box of {} Mpc/h; are the "
-              "displacements in comoving Mpc/h?",
+              "the initial conditions displace dark matter by {} Mpc/h in a box of {} Mpc/h; check "
+              "that displacements are in comoving Mpc/h",
               value, 2.0 * largest);
     });
   }
@@ -221,7 +221,7 @@ class Cosmology final : public Problem {
   const cosmology::Universe* universe_ = nullptr;
   cosmology::InitialOptions initial_options_;
   std::optional<Communicator> communicator_;
-  std::unique_ptr<InitialConditions> initial_;  // while the run begins
+  std::unique_ptr<InitialConditions> initial_;  // only during initialisation
   std::vector<cosmology::InitialLevel> levels_;
   int side_ = 0, levels_coarser_ = 0, scalars_ = 0;
   double gas_share_ = 0.0, gamma_ = 5.0 / 3.0, start_ = 1.0;

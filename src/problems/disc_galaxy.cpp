@@ -1,6 +1,6 @@
-// A disc of gas in the gravity of a galaxy's dark matter, bulge and stars, which stay where they
-// are: particles at rest, on quasi-random places, with the masses of what lies around them. Close
-// to the isolated galaxy of the AGORA project (Kim et al. 2016, ApJ 833, 202).
+// Gas disc in the static gravity of a galaxy's dark matter, bulge and stars, which are particles at
+// rest at quasi-random positions with the masses of their surroundings. Similar to the isolated
+// galaxy of the AGORA project (Kim et al. 2016, ApJ 833, 202).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,7 +11,7 @@
 #include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "io/row_range.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 #include "subgrid/gas_units.hpp"
 
 namespace octant::problems {
@@ -20,7 +20,8 @@ namespace {
 
 constexpr double k_pi = std::numbers::pi;
 
-// Navarro, Frenk & White (1997): the mass within r, of a halo of `mass` within `radius`.
+// Halo of Navarro, Frenk & White (1997) with `mass` within `radius`; within(r) is the enclosed
+// mass.
 struct Halo {
   double mass, radius, concentration;
   double within(double r) const {
@@ -29,13 +30,13 @@ struct Halo {
   }
 };
 
-// Hernquist (1990).
+// Bulge of Hernquist (1990).
 struct Bulge {
   double mass, scale;
   double within(double r) const { return mass * r * r / ((r + scale) * (r + scale)); }
 };
 
-// Miyamoto & Nagai (1975).
+// Stellar disc of Miyamoto & Nagai (1975).
 struct StellarDisc {
   double mass, length, height;
   double density(double R, double z) const {
@@ -45,22 +46,32 @@ struct StellarDisc {
            (length * R * R + (sum + 2.0 * root) * sum * sum) /
            (std::pow(square, 2.5) * root * root * root);
   }
-  // The square of the circular speed at a height, over G.
+  // Squared circular speed over G at the height z.
   double speed_squared(double R, double z) const {
     const double sum = length + std::sqrt(z * z + height * height);
     return mass * R * R / std::pow(R * R + sum * sum, 1.5);
   }
 };
 
-// Gas that falls off exponentially along R and |z|.
+// Gas disc with exponential profiles along R and |z|. With an edge, the surface density tapers to
+// zero over the outer quarter of the radius.
 struct GasDisc {
   double mass, length, height;
-  double density(double R, double z) const {
-    return mass / (4.0 * k_pi * length * length * height) *
-           std::exp(-R / length - std::abs(z) / height);
+  double edge = 0.0;  // 0: disc without edge
+  // Mean density over the heights z - size / 2 to z + size / 2, which preserves the disc's mass in
+  // coarse cells.
+  double mean_density(double R, double z, double size) const {
+    const double column = mass / (2.0 * k_pi * length * length) * std::exp(-R / length) * taper(R);
+    return column * (below(z + 0.5 * size) - below(z - 0.5 * size)) / size;
   }
-  // Of a thin disc (Freeman 1970), as above, less what its thickness takes from waves of the wave
-  // number 1 / length.
+  // Logarithmic slope -d ln(density) / d ln(R) where the taper is not zero.
+  double radial_slope(double R) const {
+    const double angle = taper_angle(R);
+    const double steepness = angle > 0.0 ? 4.0 * k_pi * R / edge * std::tan(angle) : 0.0;
+    return R / length + steepness;
+  }
+  // Squared circular speed over G of a thin disc (Freeman 1970), with the reduction by finite
+  // thickness for waves of wave number 1 / length.
   double speed_squared(double R, double z) const {
     const double y = 0.5 * R / length;
     const double bessel = std::cyl_bessel_i(0.0, y) * std::cyl_bessel_k(0.0, y) -
@@ -68,9 +79,23 @@ struct GasDisc {
     const double kept = std::exp(-std::abs(z) / length) / (1.0 + height / length);
     return 2.0 * mass / length * y * y * bessel * kept;
   }
+
+ private:
+  double taper_angle(double R) const {
+    return edge == 0.0 ? 0.0 : 0.5 * k_pi * std::clamp(4.0 * R / edge - 3.0, 0.0, 1.0);
+  }
+  double taper(double R) const {
+    const double cosine = std::cos(taper_angle(R));
+    return cosine * cosine;
+  }
+  // Mass fraction of the column below z, minus one half.
+  double below(double z) const {
+    return std::copysign(-0.5 * std::expm1(-std::abs(z) / height), z);
+  }
 };
 
-// Digits of a whole number in a base, mirrored at the point: van der Corput's places in (0, 1).
+// Van der Corput sequence in (0, 1): the digits of a whole number in a base, mirrored at the radix
+// point.
 double radical_inverse(std::int64_t number, int base) {
   double inverse = 0.0, digit = 1.0 / base;
   for (std::int64_t rest = number + 1; rest > 0; rest /= base, digit /= base)
@@ -90,21 +115,26 @@ class DiscGalaxy final : public Problem {
     mass("problem.gas_mass", gas_.mass, "Mass of the gas disc");
     length("problem.gas_length", gas_.length, "Radial scale length of the gas disc");
     length("problem.gas_height", gas_.height, "Vertical scale height of the gas disc");
+    schema.add("problem.gas_edge", gas_.edge,
+               {.unit = "kpc",
+                .meaning = "Truncation radius of the gas disc; the surface density tapers to zero "
+                           "over the outer quarter of this radius; 0: no truncation",
+                .min = 0});
     schema.add("problem.temperature", temperature_,
                {.unit = "K",
                 .meaning = "Temperature of the gas disc, for a mean molecular weight of 0.6",
                 .above = 0.0});
     schema.add("problem.metals", metals_,
                {.meaning = "Metal mass fraction of the gas disc", .min = 0, .max = 1.0});
-    schema.add("problem.corona_density", corona_density_,
-               {.unit = "cm^-3",
-                .meaning = "Density of the hot corona, in hydrogen nuclei",
-                .above = 0.0});
+    schema.add(
+        "problem.corona_density", corona_density_,
+        {.unit = "cm^-3", .meaning = "Hydrogen number density of the hot corona", .above = 0.0});
     schema.add("problem.corona_temperature", corona_temperature_,
                {.unit = "K", .meaning = "Temperature of the hot corona", .above = 0.0});
     mass("problem.halo_mass", halo_.mass, "Dark-matter mass within problem.halo_radius");
     length("problem.halo_radius", halo_.radius,
-           "Virial radius of the halo, within which the mean density is 200 times critical");
+           "Virial radius of the halo, within which the mean density is 200 times the critical "
+           "density");
     schema.add("problem.halo_concentration", halo_.concentration,
                {.meaning = "Halo concentration: virial radius over scale radius", .above = 0.0});
     mass("problem.bulge_mass", bulge_.mass, "Mass of the stellar bulge");
@@ -112,52 +142,46 @@ class DiscGalaxy final : public Problem {
     mass("problem.disc_mass", stars_.mass, "Mass of the disc of old stars");
     length("problem.disc_length", stars_.length, "Radial scale length of the disc of old stars");
     length("problem.disc_height", stars_.height, "Vertical scale height of the disc of old stars");
-    schema.add("problem.particles", particles_,
-               {.meaning = "Number of particles at rest that represent halo, bulge and old stars",
-                .min = 1});
+    schema.add(
+        "problem.particles", particles_,
+        {.meaning = "Number of static particles that represent the halo, bulge and old stars",
+         .min = 1});
   }
 
-  void prepare(const Setting& setting) override {
-    if (setting.units.length == 1.0 && setting.units.mass == 1.0)
+  void prepare(const ProblemSetup& setup) override {
+    if (setup.units.length == 1.0 && setup.units.mass == 1.0)
       throw InputError(
           "problem.name = \"disc_galaxy\" requires units.length, units.density and units.time");
-    if (setting.G == 0.0)
-      throw InputError("problem.name = \"disc_galaxy\" requires gravity.enabled = true");
-    const double known = constants::k_gravitational * setting.units.density() * setting.units.time *
-                         setting.units.time;
-    if (std::abs(setting.G / known - 1.0) > 1e-3)
+    setup.require_gravity("disc_galaxy");
+    const double known =
+        constants::k_gravitational * setup.units.density() * setup.units.time * setup.units.time;
+    if (std::abs(setup.G / known - 1.0) > 1e-3)
       throw InputError("gravity.constant = {}: in the units of [units] Newton's constant is {:.6g}",
-                       setting.G, known);
+                       setup.G, known);
     for (int d = 0; d < 3; ++d)
-      if (setting.geometry.periodic(d))
+      if (setup.geometry.periodic(d))
         log::warn(
             "problem.name = \"disc_galaxy\" with mesh.boundary_{} = [\"periodic\", \"periodic\"]: "
-            "images of the galaxy and a mean density weaken its gravity by some per cent; give "
-            "[\"outflow\", \"outflow\"]",
+            "periodic images of the galaxy and the subtracted mean density weaken its gravity by a "
+            "few per cent; use [\"outflow\", \"outflow\"]",
             "xyz"[d]);
-    kiloparsec_ = 1e3 * constants::k_parsec / setting.units.length;
-    solar_mass_ = constants::k_solar_mass / setting.units.mass;
-    const subgrid::GasUnits units(setting.units);
+    kiloparsec_ = 1e3 * constants::k_parsec / setup.units.length;
+    solar_mass_ = constants::k_solar_mass / setup.units.mass;
+    const subgrid::GasUnits units(setup.units);
     hydrogen_ = units.hydrogen;
     kelvin_ = 1.0 / units.temperature;
-    gravity_ = setting.G * solar_mass_ / kiloparsec_;  // times Msun / kpc: speeds squared
-    place_of_metals_ = setting.hydro.place("metals");
+    gravity_ = setup.G * solar_mass_ / kiloparsec_;  // multiplied by Msun / kpc: squared speeds
+    place_of_metals_ = setup.hydro.place("metals");
     radius_ = std::numeric_limits<double>::infinity();
     for (int d = 0; d < 3; ++d) {
-      const double lower = setting.geometry.lower()[d], upper = setting.geometry.upper()[d];
+      const double lower = setup.geometry.lower()[d], upper = setup.geometry.upper()[d];
       centre_[d] = 0.5 * (lower + upper);
       radius_ = std::min(radius_, 0.45 * (upper - lower) / kiloparsec_);
     }
   }
 
-  double begin(const Communicator& communicator) override {
-    ranks_ = communicator.size();
-    rank_ = communicator.rank();
-    return 0.0;
-  }
-
-  // Where the disc's pressure is less than that of the corona, there is the corona.
-  GasState initial_state(const Position& centre, double) const override {
+  // The corona fills the region where the disc's pressure is below that of the corona.
+  GasState initial_state(const Position& centre, double cell_size) const override {
     const double x = (centre[0] - centre_[0]) / kiloparsec_;
     const double y = (centre[1] - centre_[1]) / kiloparsec_;
     const double z = (centre[2] - centre_[2]) / kiloparsec_, R = std::hypot(x, y);
@@ -166,14 +190,14 @@ class DiscGalaxy final : public Problem {
     const double corona = corona_density_ / hydrogen_;
     const double outside = corona * corona_temperature_ / k_weight * kelvin_;
     GasState gas;
-    gas.density = per_volume * gas_.density(R, z);
+    gas.density = per_volume * gas_.mean_density(R, z, cell_size / kiloparsec_);
     gas.pressure = gas.density * sound;
     if (gas.pressure < outside) {
       gas.density = corona;
       gas.pressure = outside;
       return gas;
     }
-    const double square = circular_speed_squared(R, z) - sound * R / gas_.length;
+    const double square = circular_speed_squared(R, z) - sound * gas_.radial_slope(R);
     if (R > 0.0 && square > 0.0) {
       const double speed = std::sqrt(square);
       gas.velocity = {-speed * y / R, speed * x / R, 0.0};
@@ -184,21 +208,23 @@ class DiscGalaxy final : public Problem {
 
   std::vector<particles::Kind> particle_kinds() const override {
     return {{.name = "resting",
-             .description = "dark matter and old stars that stay where they are",
+             .description = "static dark matter and old stars",
              .motion = particles::Motion::rests}};
   }
 
-  // A tenth of the particles is the bulge, half of the others the disc of old stars.
-  particles::ParticleBatch initial_particles(const std::string&) override {
+  // A tenth of the particles represent the bulge, half of the others the disc of old stars, the
+  // rest the halo.
+  particles::ParticleBatch initial_particles(const std::string&,
+                                             const Communicator& communicator) override {
     const std::int64_t of_bulge = particles_ / 10, of_disc = (particles_ - of_bulge) / 2;
     const std::int64_t of_halo = particles_ - of_bulge - of_disc;
     particles::ParticleBatch batch;
-    const RowRange own = even_share(particles_, rank_, ranks_);
+    const RowRange own = even_share(particles_, communicator.rank(), communicator.size());
     for (std::int64_t n = own.begin; n < own.begin + own.count; ++n) {
       if (n < of_halo) add_on_sphere(halo_, n, of_halo, batch);
       else if (n < of_halo + of_bulge) add_on_sphere(bulge_, n - of_halo, of_bulge, batch);
       else add_to_disc(n - of_halo - of_bulge, of_disc, batch);
-      if (batch.mass.back() == 0.0) {  // of a part that there is not
+      if (batch.mass.back() == 0.0) {  // component without mass
         batch.position.pop_back();
         batch.mass.pop_back();
         continue;
@@ -212,7 +238,7 @@ class DiscGalaxy final : public Problem {
  private:
   static constexpr double k_weight = 0.6;  // mean molecular weight
 
-  // In code units, at a place in kpc: R times the force towards the axis.
+  // R times the force towards the axis in code units, at a position in kpc.
   double circular_speed_squared(double R, double z) const {
     const double r = std::hypot(R, z);
     const double spheres =
@@ -220,7 +246,7 @@ class DiscGalaxy final : public Problem {
     return gravity_ * (spheres + stars_.speed_squared(R, z) + gas_.speed_squared(R, z));
   }
 
-  // One of `count` shells, with its mass in one place. Their widths grow with the radius.
+  // Adds the n-th of `count` spherical shells as one particle. Shell widths grow with the radius.
   template <class Sphere>
   void add_on_sphere(const Sphere& sphere, std::int64_t n, std::int64_t count,
                      particles::ParticleBatch& batch) const {
@@ -233,7 +259,8 @@ class DiscGalaxy final : public Problem {
         sphere.within(edge(outer)) - sphere.within(edge(inner)), batch);
   }
 
-  // Places in (R, z) that are dense where the disc is, each with the mass around it.
+  // Adds the n-th of `count` disc particles with the mass around it; sampling in (R, z) is dense
+  // where the disc is.
   void add_to_disc(std::int64_t n, std::int64_t count, particles::ParticleBatch& batch) const {
     const double share = (static_cast<double>(n) + 0.5) / static_cast<double>(count);
     const double steep = std::asinh(0.5 * radius_ / stars_.height);
@@ -261,10 +288,9 @@ class DiscGalaxy final : public Problem {
   std::int64_t particles_ = 200000;
 
   double kiloparsec_ = 1.0, solar_mass_ = 1.0, hydrogen_ = 1.0, kelvin_ = 1.0, gravity_ = 1.0;
-  double radius_ = 1.0;  // of what rests, in kpc
+  double radius_ = 1.0;  // radius of the static components in kpc
   std::optional<int> place_of_metals_;
   Position centre_{};
-  int rank_ = 0, ranks_ = 1;
 };
 
 }  // namespace

@@ -1,12 +1,11 @@
-// An incompressible flow that the parameter file describes by expressions of position.
+// Incompressible flow given by expressions of position in the parameter file.
 #include <cmath>
 
-#include "core/definitions.hpp"
 #include "core/error.hpp"
 #include "core/expression.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
-#include "problems/flow_factories.hpp"
+#include "problems/flow_problem.hpp"
 
 namespace octant::problems {
 
@@ -15,33 +14,35 @@ namespace {
 class FlowOfExpressions final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
+    schema.add("problem.velocity", velocity_,
+               {.unit = "velocity",
+                .meaning = "Initial velocity: three expressions for the x, y and z components as "
+                           "functions of x, y, z, r and noise"});
     schema.add(
-        "problem.velocity", velocity_,
-        {.unit = "velocity",
-         .meaning = "Initial velocity: three expressions, along x, y, z, of x, y, z, r and noise"});
-    schema.add("problem.pressure", pressure_,
-               {.unit = "velocity^2",
-                .meaning = "Initial pressure over density, an expression of x, y, z, r and noise"});
+        "problem.pressure", pressure_,
+        {.unit = "velocity^2",
+         .meaning = "Initial kinematic pressure p / rho, an expression in x, y, z, r and noise"});
     schema.add("problem.scalar", scalar_,
-               {.meaning = "Initial scalar, an expression of x, y, z, r and noise"});
+               {.meaning = "Initial scalar, an expression in x, y, z, r and noise"});
     schema.add(
         "problem.centre", centre_,
-        {.unit = "length", .meaning = "Origin of the radius r in the expressions of [problem]"});
+        {.unit = "length", .meaning = "Origin of the radius r in the expressions in [problem]"});
     schema.add(
         "problem.seed", seed_,
-        {.meaning = "Seed of noise, a random number between -1 and 1 for each cell and component",
+        {.meaning = "Random seed for the variable noise, a random number between -1 and 1 for each "
+                    "cell and component",
          .min = 0});
     definitions_.declare(schema, "problem");
   }
 
-  void prepare(const FlowSetting& setting) override {
+  void prepare(const FlowSetting& setup) override {
     if (velocity_.size() != 3)
       throw InputError("problem.velocity: expected 3 expressions, found {}", velocity_.size());
     ExpressionNames names = point_.names();
     names.add_variable("problem", "noise", &noise_);
-    names.add_constant("problem", "viscosity", setting.parameters.viscosity);
+    names.add_constant("problem", "viscosity", setup.parameters.viscosity);
     for (int axis = 0; axis < 3; ++axis)
-      names.add_constant("problem", std::string("size_") + "xyz"[axis], setting.grid.size[axis]);
+      names.add_constant("problem", std::string("size_") + "xyz"[axis], setup.grid.size[axis]);
     definitions_.compile(names);
     for (std::size_t n = 0; n < velocity_.size(); ++n)
       quantities_.emplace_back(fmt::format("problem.velocity[{}]", n), velocity_[n], names);
@@ -56,7 +57,7 @@ class FlowOfExpressions final : public FlowProblem {
   double scalar(const Place& place) const override { return value(k_scalar, place); }
 
  private:
-  enum { k_pressure = 3, k_scalar };  // of the quantities, after the velocity
+  enum { k_pressure = 3, k_scalar };  // indices of quantities after the velocity
 
   double value(int quantity, const Place& place) const {
     if (quantities_[quantity].is_constant()) return quantities_[quantity].value();
@@ -77,7 +78,7 @@ class FlowOfExpressions final : public FlowProblem {
   Definitions definitions_;
 
   std::vector<Expression> quantities_;
-  // What the names in expressions stand for.
+  // Values of the names in expressions.
   mutable ExpressionPoint point_;
   mutable double noise_ = 0.0;
 };

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int k_centres = dns::k_components;
 
-// Calls visit(i, j, k, place) for every face of this rank on which a component lives, or for the
-// centres of the cells.
+// Calls visit(i, j, k, place) for every face of a velocity component on this rank, or for the cell
+// centres.
 template <class Visit>
 void for_each_place(const dns::Domain& domain, int component, const Visit& visit) {
   const dns::Grid& grid = domain.grid;

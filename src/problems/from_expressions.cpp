@@ -1,4 +1,4 @@
-// Gas that the parameter file describes by expressions of position.
+// Gas given by expressions of position in the parameter file.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,12 +6,12 @@
 
 #include <fmt/ranges.h>
 
-#include "core/definitions.hpp"
-#include "core/different_texts.hpp"
 #include "core/error.hpp"
+#include "core/expression.hpp"
 #include "core/lattice_expressions.hpp"
+#include "core/names.hpp"
 #include "core/parameters.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 #include "problems/random_field.hpp"
 
 namespace octant::problems {
@@ -22,57 +22,60 @@ class ExpressionProblem final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
     schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density, an expression of x, y, z, r and t"});
+               {.unit = "density", .meaning = "Density, an expression in x, y, z, r and t"});
     schema.add("problem.velocity", velocity_,
-               {.unit = "velocity", .meaning = "Velocity: three expressions, along x, y, z"});
-    schema.add(
-        "problem.pressure", pressure_,
-        {.unit = "pressure",
-         .meaning = "Pressure, an expression; empty: 1, unless problem.temperature is given"});
-    schema.add(
-        "problem.temperature", temperature_,
-        {.unit = "K",
-         .meaning =
-             "Temperature over the mean molecular weight, an expression given instead of "
-             "problem.pressure; without unit parameters: pressure over density, in code units"});
+               {.unit = "velocity",
+                .meaning = "Velocity: three expressions for the components along x, y, z"});
+    schema.add("problem.pressure", pressure_,
+               {.unit = "pressure",
+                .meaning = "Pressure, an expression; empty: 1, unless problem.temperature is set"});
+    schema.add("problem.temperature", temperature_,
+               {.unit = "K",
+                .meaning = "Temperature divided by the mean molecular weight, an expression that "
+                           "replaces problem.pressure; if [units] is not set: pressure divided by "
+                           "density, in code units"});
     schema.add("problem.scalars", scalars_,
                {.meaning = "Concentrations of the passive scalars, one expression per scalar"});
     schema.add("problem.species", species_,
-               {.meaning = "Mass fractions of variables that processes bring, a table of names and "
-                           "expressions such as {metals = \"0.02\"}; variables without an entry "
-                           "keep the initial value of their process"});
+               {.meaning = "Mass fractions of variables that physical processes add to the gas: a "
+                           "table that maps names to expressions, such as {metals = \"0.02\"}; "
+                           "variables without an entry keep the default of their process",
+                .is_table = true});
     definitions_.declare(schema, "problem");
-    schema.add("problem.random", random_,
-               {.meaning = "Named Gaussian random fields for the expressions of [problem], "
-                           "periodic in the domain, such as {ripple = \"seed 1, from 1, to 8, "
-                           "slope -2, rms 0.1\"}: wave numbers from 1 to 8 in units of 2 pi over "
-                           "the longest side, power per mode proportional to k^-2"});
+    schema.add(
+        "problem.random", random_,
+        {.meaning =
+             "Named Gaussian random fields for the expressions in [problem], periodic in the "
+             "domain: a table that maps names to settings, such as {ripple = \"seed 1, from 1, to "
+             "8, slope -2, rms 0.1\"}: wavenumbers from 1 to 8, in units of 2 pi over the longest "
+             "side of the domain, with power per mode proportional to k^-2",
+         .is_table = true});
     schema.add(
         "problem.centre", centre_,
-        {.unit = "length", .meaning = "Origin of the radius r in the expressions of [problem]"});
+        {.unit = "length", .meaning = "Origin of the radius r in the expressions in [problem]"});
     schema.add("problem.samples", samples_,
-               {.meaning = "Number of sampling points along each axis of a cell, over which mass, "
-                           "momentum and energy are averaged",
+               {.meaning = "Number of sampling points along each axis of a cell for averaging "
+                           "mass, momentum and energy",
                 .min = 1,
                 .max = 64});
   }
 
-  void prepare(const Setting& setting) override {
-    per_pressure_ = 1.0 / (setting.hydro.gamma - 1.0);
-    lower_ = setting.geometry.lower();
-    if (!temperature_.empty()) prepare_temperature(setting);
+  void prepare(const ProblemSetup& setup) override {
+    per_pressure_ = 1.0 / (setup.hydro.gamma - 1.0);
+    lower_ = setup.geometry.lower();
+    if (!temperature_.empty()) prepare_temperature(setup);
     else if (pressure_.empty()) pressure_ = "1";
     if (velocity_.size() != 3)
       throw InputError("problem.velocity: expected 3 expressions, found {}", velocity_.size());
-    if (static_cast<int>(scalars_.size()) > passive_scalars(setting.hydro))
+    if (static_cast<int>(scalars_.size()) > passive_scalars(setup.hydro))
       throw InputError(
           "problem.scalars has {} expressions, but there are {} scalars (hydro.scalars)",
-          scalars_.size(), passive_scalars(setting.hydro));
+          scalars_.size(), passive_scalars(setup.hydro));
 
-    find_species(setting.hydro);
+    find_species(setup.hydro);
     formulas_.set_centre(centre_);
-    formulas_.names().add_constant("problem", "gamma", setting.hydro.gamma);
-    add_random_fields(setting.geometry);
+    formulas_.names().add_constant("problem", "gamma", setup.hydro.gamma);
+    add_random_fields(setup.geometry);
     definitions_.compile(formulas_.names());
     formulas_.add_terms(definitions_);
     add_quantities();
@@ -86,11 +89,11 @@ class ExpressionProblem final : public Problem {
     return found;
   }
 
-  // What an expression gives may be no gas, on one rank alone.
+  // Errors from invalid values may occur on a single rank and are therefore made collective.
   void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive) override {
     const int N = mesh.layout().block_size;
     const double dx = mesh.geometry().cell_size(level);
-    mesh.communicator().agree([&] {
+    mesh.communicator().collective_try([&] {
       for (const int slot : mesh.blocks(level).own()) {
         const auto corner =
             mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
@@ -116,7 +119,7 @@ class ExpressionProblem final : public Problem {
   }
 
  private:
-  enum { k_density, k_pressure, k_velocity, k_scalars = k_velocity + 3 };  // of the quantities
+  enum { k_density, k_pressure, k_velocity, k_scalars = k_velocity + 3 };  // indices of quantities
 
   static int passive_scalars(const hydro::HydroOptions& hydro) {
     int count = 0;
@@ -133,9 +136,8 @@ class ExpressionProblem final : public Problem {
     for (const std::string& definition : species_) {
       const std::string name = split_definition("problem.species", definition).first;
       if (std::ranges::find(known, name) == known.end())
-        throw InputError("problem.species: no process of this run brings a variable \"{}\"; {}",
-                         name,
-                         known.empty() ? "metals come with [cooling], [stars] and [supernovae]"
+        throw InputError("problem.species: no process of this run adds a variable \"{}\"; {}", name,
+                         known.empty() ? "metals are added by [cooling], [stars] and [supernovae]"
                                        : fmt::format("expected {}", fmt::join(known, ", ")));
       given.push_back(name);
       species_places_.push_back(hydro.place(name).value());
@@ -143,15 +145,15 @@ class ExpressionProblem final : public Problem {
     require_different("problem.species", given);
   }
 
-  void prepare_temperature(const Setting& setting) {
+  void prepare_temperature(const ProblemSetup& setup) {
     if (!pressure_.empty())
-      throw InputError("problem.temperature and problem.pressure: expected one of them");
-    if (setting.universe)
+      throw InputError("problem.temperature and problem.pressure: expected exactly one of the two");
+    if (setup.universe)
       throw InputError(
-          "problem.temperature is not supported with cosmology.enabled = true; give "
+          "problem.temperature is not supported with cosmology.enabled = true; set "
           "problem.pressure");
     is_hot_ = true;
-    const CodeUnits& units = setting.units;
+    const CodeUnits& units = setup.units;
     if (units.length != 1.0 || units.mass != 1.0 || units.time != 1.0)
       kelvin_ = units.temperature();
   }
@@ -183,8 +185,8 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // Of cells with these centres. Such a centre is rounded as the corner of its block is; where the
-  // expressions are asked has the same bits in blocks of any size.
+  // States of cells with these centres. Centres are rounded relative to the corner of their block;
+  // recomputing them gives evaluation points with the same bits for any block size.
   void initial_states(Lattice centres, double cell_size, const PointReceiver& receive) const {
     for (int axis = 0; axis < 3; ++axis)
       for (double& place : centres.along[axis]) {
@@ -229,7 +231,7 @@ class ExpressionProblem final : public Problem {
       gas.others[n].second = value(k_scalars + gas.scalars.size() + n);
   }
 
-  // A state of all variables that expressions give, each 0.
+  // State with all variables that expressions set, each 0.
   GasState empty_state() const {
     GasState gas{.density = 0.0, .pressure = 0.0};
     gas.scalars.resize(scalars_.size());
@@ -237,7 +239,7 @@ class ExpressionProblem final : public Problem {
     return gas;
   }
 
-  // Densities, pressures and temperatures must be above zero, and all finite.
+  // Throws unless densities, pressures and temperatures are positive and all values finite.
   void require_gas(const LatticeValues& values, std::size_t quantity, double time) const {
     const bool is_positive = quantity == k_density || quantity == k_pressure;
     constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -251,12 +253,12 @@ class ExpressionProblem final : public Problem {
       const auto [x, y, z] = values.lattice().place(point);
       throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
                        formulas_[quantities_[quantity]].description(), value, x, y, z, time,
-                       is_positive ? "above zero" : "a finite number");
+                       is_positive ? "a positive number" : "a finite number");
     }
   }
 
-  // Means over the samples of cells, which are asked for together in planes through a layer of
-  // cells: most of what is in an expression changes along one or two axes.
+  // Means over the samples of cells, evaluated in planes through a layer of cells: most parts of an
+  // expression depend on one or two coordinates.
   void give_means(const Lattice& centres, double cell_size, const PointReceiver& receive) const {
     const auto samples_in = [&](const std::vector<double>& cells) {
       std::vector<double> places;
@@ -267,7 +269,7 @@ class ExpressionProblem final : public Problem {
     };
     const auto& [x, y, z] = centres.along;
     const auto xs = samples_in(x), ys = samples_in(y);
-    std::vector<std::size_t> cell_of;  // the sample, in its layer
+    std::vector<std::size_t> cell_of;  // cell of each sample in its layer
     for (std::size_t j = 0; j < ys.size(); ++j)
       for (std::size_t i = 0; i < xs.size(); ++i)
         cell_of.push_back(j / samples_ * x.size() + i / samples_);
@@ -288,8 +290,8 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // Sums of mass, momentum, energy and the mass of scalars, in the places of what they are made
-  // into.
+  // Adds mass, momentum, energy and scalar mass, stored in the members for density, velocity,
+  // pressure and scalars.
   void add_sample(const GasState& gas, GasState& sum) const {
     sum.density += gas.density;
     for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
@@ -322,10 +324,10 @@ class ExpressionProblem final : public Problem {
 
   Position lower_{};
   double per_pressure_ = 1.0, kelvin_ = 1.0;
-  bool is_hot_ = false;              // the temperature is given
-  std::vector<int> species_places_;  // among the variables of a cell
+  bool is_hot_ = false;              // true if the temperature is given
+  std::vector<int> species_places_;  // indices among the variables of a cell
   LatticeExpressions formulas_;
-  std::vector<int> quantities_;  // of the formulas
+  std::vector<int> quantities_;  // indices of the formulas
 };
 
 }  // namespace

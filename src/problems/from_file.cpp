@@ -1,4 +1,4 @@
-// Gas and particles that octools.write_initial, or another program, has written to a file:
+// Gas and particles from a file written by octools.write_initial or another program:
 //
 //   /header            kind = "initial", lower, upper (the domain), scale_factor in an expanding
 //                      box; unit_length, unit_mass and unit_time in cgs, or none: code units
@@ -10,13 +10,13 @@
 
 #include <fmt/ranges.h>
 
-#include "core/different_texts.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/names.hpp"
 #include "core/parameters.hpp"
 #include "io/expectations.hpp"
 #include "mesh/flagging.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 #include "problems/stored_gas.hpp"
 #include "subgrid/star_formation/stars.hpp"
 
@@ -31,26 +31,29 @@ class FromFile final : public Problem {
                {.meaning = "File of initial conditions, as written by octools.write_initial"});
     schema.add(
         "problem.particles", kinds_,
-        {.meaning = "Particle kinds to read from problem.path", .choices = {"dark", "stars"}});
+        {.meaning = "Particle types to read from problem.path", .choices = {"dark", "stars"}});
     schema.add("problem.hold_levels", hold_levels_,
-               {.meaning = "Permanent refinement where problem.path has finer grids; false: "
-                           "[refine] decides from the start"});
+               {.meaning = "Permanent refinement where the file problem.path contains finer grids; "
+                           "false: refinement by [refine] only"});
   }
 
-  void prepare(const Setting& setting) override {
+  void prepare(const ProblemSetup& setup) override {
     require_different("problem.particles", kinds_);
-    geometry_ = setting.geometry;
-    hydro_ = setting.hydro;
-    units_ = setting.units;
-    universe_ = setting.universe;
+    geometry_ = setup.geometry;
+    hydro_ = setup.hydro;
+    units_ = setup.units;
+    universe_ = setup.universe;
   }
 
   double begin(const Communicator& communicator) override {
     if (path_.empty())
-      throw InputError("problem.path is missing: name the file that holds the initial state");
+      throw InputError("problem.path is missing: specify the file with the initial state");
     file_.emplace(communicator, path_);
     if (file_->lost_checksums())
-      log::warn("{} was modified after it was written and has no checksums", path_);
+      log::warn(
+          "{} has no checksums, and it was modified after Octant wrote it; its integrity cannot be "
+          "verified",
+          path_);
     check_kind();
     check_parts();
     file_units_ = units_of_file();
@@ -81,9 +84,10 @@ class FromFile final : public Problem {
     return kinds;
   }
 
-  particles::ParticleBatch initial_particles(const std::string& name) override;
+  particles::ParticleBatch initial_particles(const std::string& name,
+                                             const Communicator& communicator) override;
 
-  // Where the file has a finer grid than its first, cells are as fine as that.
+  // Flags cells for refinement to the resolution of the finer grids in the file.
   void flag_cells(const mesh::Mesh& mesh, int level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const override {
     const auto lower = mesh.geometry().lower(), upper = mesh.geometry().upper();
@@ -95,7 +99,7 @@ class FromFile final : public Problem {
         const GridAxis& axis = grids_[n].axes[d];
         const double cell = (upper[d] - lower[d]) / static_cast<double>(axis.cells);
         is_finer = is_finer || cell < 0.999 * size;
-        // Of centres of cells that overlap with the grid.
+        // Range of centres of cells that overlap with the grid.
         low[d] = lower[d] + static_cast<double>(axis.begin) * cell - 0.499 * size;
         high[d] = lower[d] + static_cast<double>(axis.end) * cell + 0.499 * size;
       }
@@ -117,21 +121,21 @@ class FromFile final : public Problem {
     };
     if (!is_ours())
       throw InputError(
-          "'{}': /header does not say kind = \"initial\": write the file with "
+          "'{}': /header does not have kind = \"initial\": write the file with "
           "octools.write_initial",
           path_);
   }
 
-  // Warns of parts of the file that are not read, because they may have been meant to be.
+  // Warns of ignored parts of the file.
   void check_parts() const {
     for (const std::string& part : file_->children("/"))
       if (part != "header" && part != "gas" && part != "particles")
-        log::warn("'{}': /{} is not read; expected /header, /gas and /particles", path_, part);
+        log::warn("'{}': ignored /{}; expected /header, /gas and /particles", path_, part);
     if (!hydro_.enabled && file_->exists("/gas"))
-      log::warn("'{}': /gas is not read: hydro.enabled is false", path_);
+      log::warn("'{}': ignored /gas because hydro.enabled = false", path_);
   }
 
-  // In the run's units; ones where the file's numbers are in code units.
+  // Units of the file in those of the run; ones if the file is in code units.
   CodeUnits units_of_file() const {
     const auto is_given = [](const CodeUnits& of) {
       return of.length != 1.0 || of.mass != 1.0 || of.time != 1.0;
@@ -143,9 +147,9 @@ class FromFile final : public Problem {
     if (!is_given(own)) return {};
     if (universe_ != nullptr || !is_given(units_))
       throw InputError("'{}': the file has its own units, but {}", path_,
-                       universe_ ? "an expanding box has those that follow from it: write them in "
-                                   "code units"
-                                 : "the run has none: give [units]");
+                       universe_ ? "the units of an expanding box follow from the cosmology: write "
+                                   "the file in code units"
+                                 : "this run has no unit system: set [units]");
     return {own.length / units_.length, own.mass / units_.mass, own.time / units_.time};
   }
 
@@ -159,26 +163,27 @@ class FromFile final : public Problem {
       if (!(std::abs(length * lower[d] - low) <= tolerance &&
             std::abs(length * upper[d] - high) <= tolerance))
         throw InputError(
-            "'{}': its box reaches from {} to {} along {}, the run's from {} to {}; give "
-            "mesh.lower and mesh.upper as the file has them",
+            "'{}': the box in the file extends from {} to {} along {}, but the box of the run from "
+            "{} "
+            "to {}; set mesh.lower and mesh.upper to match the file",
             path_, length * lower[d], length * upper[d], "xyz"[d], low, high);
     }
   }
 
   void check_kinds() const {
     if (!file_->exists("/particles")) {
-      if (!kinds_.empty()) throw InputError("problem.particles: '{}' holds no particles", path_);
+      if (!kinds_.empty()) throw InputError("problem.particles: '{}' contains no particles", path_);
       return;
     }
     const std::vector<std::string> found = file_->children("/particles");
     for (const std::string& kind : kinds_)
       if (std::find(found.begin(), found.end(), kind) == found.end())
-        throw InputError("problem.particles: '{}' holds no \"{}\"", path_, kind);
+        throw InputError("problem.particles: '{}' contains no \"{}\"", path_, kind);
     for (const std::string& kind : found)
       if (std::find(kinds_.begin(), kinds_.end(), kind) == kinds_.end())
         throw InputError(
-            "'{}' holds particles of the kind \"{}\", which is not in problem.particles; add it "
-            "there",
+            "'{}' contains particles of type \"{}\", which is not in problem.particles; add it to "
+            "the list",
             path_, kind);
   }
 
@@ -190,7 +195,7 @@ class FromFile final : public Problem {
   hydro::HydroOptions hydro_;
   CodeUnits units_, file_units_;
   const cosmology::Universe* universe_ = nullptr;
-  std::optional<Hdf5Reader> file_;  // while the run begins
+  std::optional<Hdf5Reader> file_;  // only during initialisation
   std::optional<StoredGas> gas_;
   std::vector<StoredGrid> grids_;
 };
@@ -202,7 +207,8 @@ std::vector<std::string> columns_of(const particles::Kind& kind) {
   return names;
 }
 
-particles::ParticleBatch FromFile::initial_particles(const std::string& name) {
+particles::ParticleBatch FromFile::initial_particles(const std::string& name,
+                                                     const Communicator& communicator) {
   const particles::Kind kind = name == "dark" ? particles::dark_matter() : subgrid::stars();
   const std::string group = "/particles/" + name + "/";
   for (const char* column : {"position", "velocity", "mass"})
@@ -218,7 +224,6 @@ particles::ParticleBatch FromFile::initial_particles(const std::string& name) {
   for (const char* column : {"position", "velocity"})
     require_shape(*file_, group + column, {total, 3});
 
-  const Communicator& communicator = file_->communicator();
   const RowRange own = even_share(total, communicator.rank(), communicator.size());
   const auto vectors = [&](const char* column, double unit) {
     const auto values = read_finite(*file_, group + column, own);

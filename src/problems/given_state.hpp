@@ -1,11 +1,9 @@
-// A problem whose gas a function gives, in place of what its own state would be: for drivers that
-// bring one, such as Python.
+// Initial gas from a function instead of the problem, for drivers such as Python.
 #pragma once
 
 #include <array>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,22 +11,22 @@
 
 namespace octant::problems {
 
-using Vectors = std::array<std::vector<double>, 3>;  // along x, y, z
+using Vectors = std::array<std::vector<double>, 3>;  // x, y, z components
 
-// The gas of some cells, in code units; concentrations of scalars by their names.
+// Gas of some cells in code units; concentrations of scalars by name.
 struct GasColumns {
   std::vector<double> density, pressure;
   Vectors velocity;
   std::map<std::string, std::vector<double>> scalars;
 };
 
-// Gives the gas of cells of one size from their centres: whole blocks, cell (k N + j) N + i of
-// each. Must depend on its arguments alone, and on those of a cell for that cell.
+// Returns the gas of cells of one size from their centres: whole blocks, cell (i, j, k) of a block
+// has index (k N + j) N + i. Must be a pure function of its arguments, and local to each cell.
 using StateFunction = std::function<GasColumns(const Vectors& centres, double cell_size)>;
 
-// The problem, beginning with the gas that the function gives. All else is the problem's own. What
-// the function throws ends the run on all ranks; so does a state that is none: InputError.
-std::unique_ptr<Problem> with_state(std::unique_ptr<Problem> problem,
-                                    const hydro::HydroOptions& hydro, StateFunction state);
+// Sets the gas of a level as Problem::initial_level() does. Exceptions of the function, and
+// InputError for an invalid state, end the run on all ranks. Collective.
+void give_level(const mesh::Mesh& mesh, int level, const hydro::HydroOptions& hydro,
+                const StateFunction& state, const Problem::StateReceiver& receive);
 
 }  // namespace octant::problems

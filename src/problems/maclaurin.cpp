@@ -1,6 +1,6 @@
-// A spheroid of uniform density, whose potential is known (Maclaurin; Chandrasekhar 1969,
-// Ellipsoidal Figures of Equilibrium, section 19): what a potential solver finds is compared with
-// it. It rotates as it must to be in equilibrium.
+// Maclaurin spheroid: a uniform spheroid with analytic potential (Chandrasekhar 1969, Ellipsoidal
+// Figures of Equilibrium, section 19) for comparison with the numerical potential. It rotates at
+// the rate of equilibrium.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,20 +8,20 @@
 #include <span>
 
 #include "comm/reproducible_sum.hpp"
-#include "core/columns.hpp"
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 #include "core/parameters.hpp"
 #include "gravity/stored_potential.hpp"
 #include "mesh/add_totals.hpp"
-#include "problems/factories.hpp"
+#include "problems/problem.hpp"
 
 namespace octant::problems {
 
 namespace {
 
-constexpr int k_pieces = 8;  // of a cell that the surface cuts, along each axis
+constexpr int k_pieces = 8;  // samples per axis of cells at the surface
 
-// The spheroid of equatorial radius a and polar radius c < a, about the origin.
+// Spheroid of equatorial radius a and polar radius c < a, centred on the origin.
 struct Spheroid {
   double a = 1.0, c = 0.75, density = 1.0, G = 1.0;
 
@@ -49,14 +49,15 @@ struct Spheroid {
     return {-unit * (2.0 * w / f - R * R * A - z * z * C), 2.0 * unit * R * A, 2.0 * unit * z * C};
   }
 
-  // Omega^2 of equilibrium.
+  // Squared angular velocity of equilibrium.
   double squared_rotation() const {
     const Value equator = at(a, 0.0), pole = at(0.0, c);
     return equator.along_R / a - pole.along_z * c / (a * a);
   }
 };
 
-// Of the cells of a block: squares of errors and of what is exact; then the largest errors.
+// Sums over the cells of a block of squared errors and squared exact values; then the maximum
+// errors.
 struct ErrorTerms {
   enum { potential2, error2, force2, force_error2, mass_force2, mass_force_error2, sums };
   enum { largest = sums, count };
@@ -107,26 +108,24 @@ class Maclaurin final : public Problem {
                {.unit = "problem.density", .meaning = "Ambient density", .above = 0.0});
   }
 
-  void prepare(const Setting& setting) override {
-    if (setting.G == 0.0)
-      throw InputError("problem.name = \"maclaurin\" requires gravity.enabled = true");
+  void prepare(const ProblemSetup& setup) override {
+    spheroid_.G = setup.require_gravity("maclaurin");
     for (int axis = 0; axis < 3; ++axis) {
-      if (setting.geometry.periodic(axis))
+      if (setup.geometry.periodic(axis))
         throw InputError(
-            "problem.name = \"maclaurin\": the potential is that of an isolated spheroid; expected "
-            "mesh.boundary_{} = [\"outflow\", \"outflow\"]",
+            "problem.name = \"maclaurin\": the analytic potential is that of an isolated spheroid; "
+            "expected mesh.boundary_{} = [\"outflow\", \"outflow\"]",
             static_cast<char>('x' + axis));
-      if (centre_[axis] - spheroid_.a < setting.geometry.lower()[axis] ||
-          centre_[axis] + spheroid_.a > setting.geometry.upper()[axis])
+      if (centre_[axis] - spheroid_.a < setup.geometry.lower()[axis] ||
+          centre_[axis] + spheroid_.a > setup.geometry.upper()[axis])
         throw InputError(
             "problem.radius = {}: the spheroid does not fit into the domain along {}; enlarge the "
             "domain (mesh.lower, mesh.upper)",
             spheroid_.a, static_cast<char>('x' + axis));
     }
     spheroid_.c = axis_ratio_ * spheroid_.a;
-    spheroid_.G = setting.G;
     rotation_ = std::sqrt(spheroid_.squared_rotation());
-    // p = p_c (1 - R^2 / a^2 - z^2 / c^2).
+    // Central pressure p_c of p = p_c (1 - R^2 / a^2 - z^2 / c^2).
     central_pressure_ =
         0.5 * spheroid_.density * spheroid_.at(0.0, spheroid_.c).along_z * spheroid_.c;
   }
@@ -143,17 +142,17 @@ class Maclaurin final : public Problem {
     return gas;
   }
 
-  void measure(const Present& present) override {
-    if (!present.potential) return;
-    const mesh::Mesh& mesh = present.mesh;
+  void measure(const ProblemContext& context) override {
+    if (!context.potential) return;
+    const mesh::Mesh& mesh = context.mesh;
     std::array<ReproducibleSum, ErrorTerms::sums> sums;
     double largest = 0.0;
     for (int level = 0; level <= mesh.finest_level(); ++level) {
       const mesh::CellRange cells = mesh.leaf_cells(level);
       const ErrorTerms terms{
           .cells = cells,
-          .potential = present.potential->field(level, gravity::Field::potential),
-          .acceleration = present.potential->acceleration(level),
+          .potential = context.potential->field(level, gravity::Field::potential),
+          .acceleration = context.potential->acceleration(level),
           .layout = mesh.layout(),
           .gas = mesh.fields(level).blocks(mesh::LevelFields::k_now),
           .spheroid = spheroid_,
@@ -171,8 +170,8 @@ class Maclaurin final : public Problem {
                ratio(ErrorTerms::mass_force_error2, ErrorTerms::mass_force2)};
   }
 
-  // Errors relative to what is exact: root mean squares over the domain, the largest one, and that
-  // of the force on the mass; and what the potential of the centre should be.
+  // Adds errors relative to exact values: root mean squares over the domain, the maximum, and the
+  // error of the force on the mass; and the exact potential at the centre.
   void add_columns(Columns& columns) const override {
     columns.add("exact_central_potential", spheroid_.at(0.0, 0.0).potential);
     columns.add("potential_error", errors_.potential);

@@ -1,5 +1,6 @@
 #include "problems/problem.hpp"
 
+#include "core/error.hpp"
 #include "hydro/gas_cell.hpp"
 
 namespace octant::problems {
@@ -25,6 +26,11 @@ LatticeStates Problem::inflow_states(int axis, int side, const Lattice& centres)
   };
 }
 
+double ProblemSetup::require_gravity(const std::string& problem) const {
+  if (G == 0.0) throw InputError("problem.name = \"{}\" requires gravity.enabled = true", problem);
+  return G;
+}
+
 void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
                  std::int64_t stride) {
   const hydro::Gas gas = options.gas();
@@ -43,7 +49,7 @@ void store_state(const GasState& state, const hydro::HydroOptions& options, doub
 
 void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,
               GasState& gas) {
-  std::array<std::array<double, 3>, 3> across;  // [along][component], over two cells
+  std::array<std::array<double, 3>, 3> across;  // [along][component], differences over two cells
   for (int axis = 0; axis < 3; ++axis) {
     Position above = centre, below = centre;
     above[axis] += cell_size;

@@ -1,7 +1,8 @@
-// A problem: initial conditions, boundary states and refinement of its own, registered by a name.
+// Base class for problems: initial conditions, boundary states and additional refinement criteria,
+// registered by a name.
 //
-// Adding a problem takes one file: derive from Problem, write a function that makes it, and name
-// that function in problems/factories.hpp and problems/registry.cpp.
+// A new problem needs one file: derive from Problem, write a function that creates it, and add that
+// function to problems/registry.cpp.
 #pragma once
 
 #include <array>
@@ -12,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "core/code_units.hpp"
 #include "core/lattice.hpp"
+#include "core/units.hpp"
 #include "cosmology/initial_conditions.hpp"
 #include "cosmology/universe.hpp"
 #include "hydro/hydro_options.hpp"
@@ -33,46 +34,49 @@ namespace octant::problems {
 
 using Position = std::array<double, 3>;
 
-// The gas at a point, in code units.
+// Gas at a point, in code units.
 struct GasState {
   double density = 1.0;
   std::array<double, 3> velocity{0.0, 0.0, 0.0};
   double pressure = 1.0;
-  // Concentrations of the passive scalars: missing are 0, surplus dropped.
+  // Concentrations of the passive scalars; missing ones are 0, surplus ones ignored.
   std::vector<double> scalars{};
-  // Those of other scalars, by their places, HydroOptions::place("name"): missing begin as whoever
-  // brings them says.
+  // Concentrations of other scalars by index, HydroOptions::place("name"); missing ones have the
+  // initial value of the process that declares them.
   std::vector<std::pair<int, double>> others{};
 };
 
-// Writes what the gas of one cell stores; variable n lies n * stride after the first one.
+// Stores the gas of one cell; variable n is at offset n * stride.
 void store_state(const GasState& state, const hydro::HydroOptions& options, double* cell,
                  std::int64_t stride);
 
-// Where and when gas enters: in a cell beyond an inflow boundary (axis 0-2, side 0 below or 1
-// above) with this centre.
+// Position and time of inflow: the centre of a cell beyond an inflow boundary (axis 0-2, side 0
+// below or 1 above).
 struct InflowPlace {
   int axis, side;
   Position centre;
   double time;
 };
 
-// The gas of the points of a lattice, at a time: gives it to `receive`, point by point.
+// Receives the gas of the points of a lattice at a time, point by point.
 using PointReceiver = std::function<void(std::int64_t point, const GasState&)>;
 using LatticeStates = std::function<void(double time, const PointReceiver& receive)>;
 
-// What a problem may look at when it prepares itself.
-struct Setting {
+// Properties of the run that a problem may use in prepare().
+struct ProblemSetup {
   const mesh::Geometry& geometry;
   const hydro::HydroOptions& hydro;
-  double G = 0.0;                                 // of self-gravity; 0: there is none
-  const cosmology::Universe* universe = nullptr;  // null: nothing expands
+  double G = 0.0;                                 // 0 without self-gravity
+  const cosmology::Universe* universe = nullptr;  // null without expansion
   cosmology::InitialOptions initial{};            // section [initial]
-  CodeUnits units{};                              // where nothing expands; ones: none are known
+  CodeUnits units{};                              // without expansion; ones: no physical units
+
+  // Returns G. Throws InputError without self-gravity, which the problem requires.
+  double require_gravity(const std::string& problem) const;
 };
 
-// What a problem may look at whenever the state of a run is measured.
-struct Present {
+// State of the run that a problem may use in measure().
+struct ProblemContext {
   const mesh::Mesh& mesh;
   double time;
   const gravity::StoredPotential* potential;  // null without self-gravity
@@ -85,34 +89,37 @@ class Problem {
   // Declares the parameters `problem.*`.
   virtual void declare(ParameterSchema& schema) = 0;
 
-  // Called once, after all parameters are read. Throws InputError where the problem and the rest of
-  // the parameters do not fit.
-  virtual void prepare(const Setting&) {}
+  // Called once after all parameters are read. Throws InputError if the problem is incompatible
+  // with other parameters.
+  virtual void prepare(const ProblemSetup&) {}
 
-  // Called once on all ranks before anything below, in a restarted run too. Returns the time at
-  // which initial states hold. Collective.
+  // Called once on all ranks before the functions below, also after a restart. Returns the time of
+  // the initial state. Collective.
   virtual double begin(const Communicator&) { return 0.0; }
-  // From now on no initial state or particle is asked for.
+  // Called when no further initial states or particles are needed.
   virtual void end_of_beginning() {}
 
-  // The gas at the centre of a cell of the given size when the run begins, or its mean over that
-  // cell. Must depend on its arguments alone.
+  // Initial gas at the centre of a cell of the given size, or its mean over that cell. Must depend
+  // on its arguments alone.
   virtual GasState initial_state(const Position& centre, double cell_size) const = 0;
 
-  // Gives the gas of all cells of a level's own blocks, cell (k N + j) N + i of a block; from
-  // initial_state, unless the problem knows a level as a whole. Collective.
+  // Sets the gas of all cells of a level's own blocks; cell (i, j, k) of a block has index (k N +
+  // j) N + i. By default from initial_state(). Collective.
   using StateReceiver = std::function<void(int slot, int cell, const GasState&)>;
   virtual void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive);
 
-  // The kinds of particles that move among the gas, after prepare(); and this rank's share of those
-  // of a kind when the run begins, any share as long as each particle is with one rank. Collective.
+  // Particle kinds, valid after prepare(), and this rank's initial particles of a kind; any
+  // distribution with each particle on one rank is allowed. Collective.
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
-  virtual particles::ParticleBatch initial_particles(const std::string& /*kind*/) { return {}; }
+  virtual particles::ParticleBatch initial_particles(const std::string& /*kind*/,
+                                                     const Communicator&) {
+    return {};
+  }
 
-  // The gas that enters through inflow boundaries, and whether it changes with time. Must depend on
-  // the argument alone.
+  // Gas that enters through inflow boundaries, and inflow_moves(): true if it changes with time.
+  // Must depend on the argument alone.
   virtual GasState inflow_state(const InflowPlace&) const { return {}; }
-  // The same of all cells of a box: those with these centres.
+  // Inflow states of all cells of a box with these centres.
   virtual LatticeStates inflow_states(int axis, int side, const Lattice& centres) const;
   virtual bool inflow_moves() const { return false; }
 
@@ -121,22 +128,49 @@ class Problem {
   virtual void flag_cells(const mesh::Mesh&, int /*level*/,
                           const mesh::DeviceArray<std::uint64_t>& /*masks*/) const {}
 
-  // What it measures of the state, beside what every run does; must depend on the state and on
-  // parameters alone. Collective.
-  virtual void measure(const Present& /*present*/) {}
-  // Its columns of history.csv, as of the last measure(): the same ones throughout a run, and known
-  // before.
+  // Computes additional measurements of the problem; must depend on the state and on parameters
+  // alone. Collective.
+  virtual void measure(const ProblemContext& /*context*/) {}
+  // Adds the problem's columns of history.csv as of the last measure(). The columns are fixed and
+  // known before the first measurement.
   virtual void add_columns(Columns& /*columns*/) const {}
 };
 
-// Adds to the gas of a cell, from `spin` on, the angular momentum about its centre, per mass, if it
-// turns as the initial states around it do: h^2 / 12 times the curl, as that of a rigid cube.
+// Adds to the gas of a cell, from variable `spin` on, the angular momentum per mass about its
+// centre that follows from the initial states around it: h^2 / 12 times the curl, as of a rigid
+// cube.
 void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,
               GasState& gas);
 
-// The problem of this name. Throws InputError that lists the names, the nearest one first.
+// Creates the problem of this name. For unknown names, throws InputError that lists all names, the
+// most similar first.
 std::unique_ptr<Problem> make_problem(const std::string& name);
 
 std::vector<std::string> problem_names();
+
+// Cells with a mixture of two gases.
+
+// Mean over a cell with a volume fraction `fraction` of `first`, the rest `second`: mass, momentum
+// and total energy are conserved. Scalars are left out.
+inline GasState mixture(const GasState& first, const GasState& second, double fraction,
+                        double gamma) {
+  if (fraction >= 1.0) return first;
+  if (fraction <= 0.0) return second;
+  const double mass1 = fraction * first.density, mass2 = (1.0 - fraction) * second.density;
+  GasState mean;
+  mean.density = mass1 + mass2;
+  double relative_squared = 0.0;
+  for (int axis = 0; axis < 3; ++axis) {
+    mean.velocity[axis] =
+        (mass1 * first.velocity[axis] + mass2 * second.velocity[axis]) / mean.density;
+    const double relative = first.velocity[axis] - second.velocity[axis];
+    relative_squared += relative * relative;
+  }
+  // The kinetic energy of relative motion becomes heat.
+  const double heat = 0.5 * mass1 * mass2 / mean.density * relative_squared;
+  mean.pressure =
+      fraction * first.pressure + (1.0 - fraction) * second.pressure + (gamma - 1.0) * heat;
+  return mean;
+}
 
 }  // namespace octant::problems

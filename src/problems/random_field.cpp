@@ -18,8 +18,8 @@ RandomField::RandomField(const std::string& parameter, const std::string& text,
     wave_number_[d] = 2.0 * M_PI / (geometry.upper()[d] - geometry.lower()[d]);
   add_waves(parse(parameter, text));
   if (waves_.empty())
-    throw InputError("{} = \"{}\": the domain has no modes in this range of wave numbers",
-                     parameter, text);
+    throw InputError("{} = \"{}\": the domain has no modes in this range of wavenumbers", parameter,
+                     text);
   along_x_.resize(2 * most_[0] + 1);
   row_.fill(std::numeric_limits<double>::quiet_NaN());
 }
@@ -46,12 +46,12 @@ RandomField::Spectrum RandomField::parse(const std::string& parameter, const std
     *found->second = value;
   }
   if (!(spectrum.to >= spectrum.from && spectrum.from >= 0.0 && spectrum.to <= 64.0))
-    throw InputError("{} = \"{}\": expected wave numbers 0 <= from <= to <= 64", parameter, text);
+    throw InputError("{} = \"{}\": expected wavenumbers 0 <= from <= to <= 64", parameter, text);
   return spectrum;
 }
 
-// One wave of each pair k, -k. Amplitudes belong to the wave's numbers: a wider spectrum of the
-// same seed has the narrower one's waves.
+// Adds one wave of each pair k, -k. Amplitudes depend on the wave numbers alone: a wider spectrum
+// of the same seed contains the waves of a narrower one.
 void RandomField::add_waves(const Spectrum& spectrum) {
   const double longest = *std::ranges::min_element(wave_number_);
   std::array<int, 3> most;
@@ -95,7 +95,7 @@ double RandomField::value(const std::array<double, 3>& place) const {
       along_x_[number[0] + most_[0]] +=
           amplitude * (y_turns[number[1] + most_[1]] * z_turns[number[2]]);
   }
-  // The real part of a sum over all wave numbers along x.
+  // Real part of a sum over all wave numbers along x.
   const std::complex<double> first = turn(0, 1, place[0]);
   std::complex<double> sum = along_x_[most_[0]], power = 1.0;
   for (int n = 1; n <= most_[0]; ++n) {

@@ -1,4 +1,4 @@
-// Random fields of a seed and a spectrum.
+// Random fields from a seed and a spectrum.
 #pragma once
 
 #include <array>
@@ -10,18 +10,19 @@
 
 namespace octant::problems {
 
-// A periodic Gaussian random field of mean 0: a sum of all waves that fit into the domain and
-// whose wave numbers, in units of 2 pi over its longest side, lie between two bounds, with a power
-// per wave that goes as a power of the wave number and random phases. Values are functions of seed
-// and place alone; the volume's root mean square is exactly `rms`.
+// Periodic Gaussian random field of mean 0: the sum of all waves that fit into the domain with wave
+// numbers, in units of 2 pi over its longest side, between two bounds. The power per wave is a
+// power law of the wave number, phases are random. Values are functions of seed and position alone;
+// the root mean square over the volume is exactly `rms`.
 class RandomField {
  public:
-  // "seed 1, from 1, to 8, slope -2, rms 0.1"; all but `to` have these defaults, and rms is 1.
-  // Throws InputError, naming `parameter`, for another text, and if there are no such waves.
+  // Parses "seed 1, from 1, to 8, slope -2, rms 0.1"; all but `to` have these defaults, and rms is
+  // 1 by default. Throws InputError with `parameter` for other text, and if there are no such
+  // waves.
   RandomField(const std::string& parameter, const std::string& text,
               const mesh::Geometry& geometry);
 
-  // Not for several threads at once. Cheap if only x has changed since the last time.
+  // Not thread-safe. Cheap if only x has changed since the last call.
   double value(const std::array<double, 3>& place) const;
 
  private:
@@ -37,10 +38,10 @@ class RandomField {
   std::complex<double> turn(int axis, int number, double place) const;
 
   std::array<double, 3> lower_, wave_number_;          // 2 pi / side
-  std::vector<Wave> waves_;                            // x ascends last
-  std::array<int, 3> most_{};                          // waves along each axis
+  std::vector<Wave> waves_;                            // sorted, x varies fastest
+  std::array<int, 3> most_{};                          // maximum wave number along each axis
   mutable std::array<double, 2> row_;                  // y and z of the row below
-  mutable std::vector<std::complex<double>> along_x_;  // its amplitudes, by the wave number along x
+  mutable std::vector<std::complex<double>> along_x_;  // its amplitudes, by wave number along x
 };
 
 }  // namespace octant::problems

@@ -3,16 +3,16 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "core/memory_transfer.hpp"
 #include "core/parameters.hpp"
-#include "core/residency.hpp"
 #include "mesh/flagging.hpp"
 
 namespace octant::problems {
 
 void RefinedRegion::declare(ParameterSchema& schema) {
   schema.add("refine.region_level", level,
-             {.meaning = "Level to which the box refine.region_lower to refine.region_upper is "
-                         "always refined; 0: no such box",
+             {.meaning = "Level to which the box from refine.region_lower to refine.region_upper "
+                         "is always refined; 0: no such box",
               .min = 0});
   schema.add(
       "refine.region_lower", lower,
@@ -38,7 +38,7 @@ void RefinedRegion::check(const mesh::Geometry& geometry) const {
 void RefinedRegion::flag_cells(const mesh::Mesh& mesh, int mesh_level,
                                const mesh::DeviceArray<std::uint64_t>& masks) const {
   if (mesh_level >= level) return;
-  // A cell overlaps the box where its centre lies in the box widened by half a cell.
+  // A cell overlaps the box if its centre lies in the box widened by half a cell.
   const double half = 0.5 * mesh.geometry().cell_size(mesh_level);
   mesh::DevicePosition below, above;
   for (int axis = 0; axis < 3; ++axis) {
@@ -53,9 +53,11 @@ void RefinedRegion::flag_cells(const mesh::Mesh& mesh, int mesh_level,
 }
 
 void RefinedPlaces::declare(ParameterSchema& schema) {
-  schema.add("refine.where", where_,
-             {.meaning = "Refinement expression of x, y, z, r, t and level; cells with a non-zero "
-                         "value at their centre are refined, as in \"r < 0.4 * 0.5^level\""});
+  schema.add(
+      "refine.where", where_,
+      {.meaning =
+           "Refinement criterion: an expression in x, y, z, r, t and level, such as \"r < 0.4 * "
+           "0.5^level\"; a cell is refined if the expression is non-zero at its centre"});
 }
 
 void RefinedPlaces::compile() {
@@ -65,14 +67,14 @@ void RefinedPlaces::compile() {
   names.add_variable("refine.where", "level", &variables_->level);
   condition_ = std::make_unique<Expression>("refine.where", where_, names);
   if (condition_->is_constant() && std::isnan(condition_->value()))
-    throw InputError("{} is not a number; expected an expression whose value is 0 or not 0",
+    throw InputError("{} is not a number; expected an expression that is zero or non-zero",
                      condition_->description());
 }
 
 void RefinedPlaces::refuse(const ExpressionPoint& point, int level) const {
   throw RunError(
-      "{} is not a number at x = {}, y = {}, z = {}, t = {} on level {}; expected 0 or another "
-      "number",
+      "{} is not a number at x = {}, y = {}, z = {}, t = {} on level {}; expected a number, zero "
+      "or non-zero",
       condition_->description(), point.x, point.y, point.z, point.t, level);
 }
 
@@ -82,7 +84,7 @@ void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
   const mesh::Geometry& geometry = mesh.geometry();
   const int N = geometry.block_size(), half = geometry.octant_size();
   const double dx = geometry.cell_size(level);
-  const auto flags = on_host(Cargo::numbers, masks);
+  const auto flags = on_host(TransferKind::numbers, masks);
   variables_->level = level;
   for (const int slot : mesh.blocks(level).own()) {
     const auto corner = geometry.origin(level, morton_decode(mesh.blocks(level).key(slot)));
@@ -97,7 +99,7 @@ void RefinedPlaces::flag_cells(const mesh::Mesh& mesh, int level, double time,
         flags(slot) |= mesh::octant_mask(2u << (i / half), 2u << (j / half), 2u << (k / half));
     }
   }
-  copy_to_device(Cargo::numbers, masks, flags);
+  copy_to_device(TransferKind::numbers, masks, flags);
 }
 
 }  // namespace octant::problems

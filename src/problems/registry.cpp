@@ -1,4 +1,4 @@
-// The problems of both models by their names.
+// Registry of the problems of both models by name.
 #include <algorithm>
 #include <memory>
 #include <span>
@@ -8,11 +8,49 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
-#include "core/nearest.hpp"
-#include "problems/factories.hpp"
-#include "problems/flow_factories.hpp"
+#include "core/names.hpp"
+#include "problems/flow_problem.hpp"
+#include "problems/problem.hpp"
 
 namespace octant::problems {
+
+// Functions that create the problems, each defined in the file of its problem.
+std::unique_ptr<Problem> make_binary();
+std::unique_ptr<Problem> make_black_holes();
+std::unique_ptr<Problem> make_blob();
+std::unique_ptr<Problem> make_bondi();
+std::unique_ptr<Problem> make_cooling_cell();
+std::unique_ptr<Problem> make_cosmology();
+std::unique_ptr<Problem> make_disc_galaxy();
+std::unique_ptr<Problem> make_evrard();
+std::unique_ptr<Problem> make_expression();
+std::unique_ptr<Problem> make_file();
+std::unique_ptr<Problem> make_gresho();
+std::unique_ptr<Problem> make_implosion();
+std::unique_ptr<Problem> make_isothermal_ball();
+std::unique_ptr<Problem> make_jeans();
+std::unique_ptr<Problem> make_kelvin_helmholtz();
+std::unique_ptr<Problem> make_maclaurin();
+std::unique_ptr<Problem> make_noh();
+std::unique_ptr<Problem> make_pancake();
+std::unique_ptr<Problem> make_plummer();
+std::unique_ptr<Problem> make_radiative_shock();
+std::unique_ptr<Problem> make_riemann();
+std::unique_ptr<Problem> make_rotating_star();
+std::unique_ptr<Problem> make_sedov();
+std::unique_ptr<Problem> make_sound_wave();
+std::unique_ptr<Problem> make_supernovae();
+std::unique_ptr<Problem> make_top_hat();
+std::unique_ptr<Problem> make_two_body();
+
+std::unique_ptr<FlowProblem> make_cavity();
+std::unique_ptr<FlowProblem> make_channel();
+std::unique_ptr<FlowProblem> make_couette();
+std::unique_ptr<FlowProblem> make_flow_of_expressions();
+std::unique_ptr<FlowProblem> make_isotropic();
+std::unique_ptr<FlowProblem> make_rayleigh_benard();
+std::unique_ptr<FlowProblem> make_stored_flow();
+std::unique_ptr<FlowProblem> make_taylor_green();
 
 namespace {
 
@@ -29,7 +67,7 @@ std::vector<std::string> names_of(std::span<const Entry<Kind>> entries) {
   return names;
 }
 
-// Throws InputError that lists the names, the nearest one first.
+// Throws InputError for unknown names, which lists all names, the most similar first.
 template <class Kind>
 std::unique_ptr<Kind> make_named(std::span<const Entry<Kind>> entries, const std::string& name) {
   for (const Entry<Kind>& entry : entries)
@@ -39,7 +77,7 @@ std::unique_ptr<Kind> make_named(std::span<const Entry<Kind>> entries, const std
   const auto close = std::find(names.begin(), names.end(), close_name(name, names));
   if (close != names.end()) std::rotate(names.begin(), close, close + 1);
   const std::string missing = missing_feature(name);
-  throw InputError("problem.name = \"{}\": there is no such problem; expected one of {}{}", name,
+  throw InputError("problem.name = \"{}\": unknown problem; expected one of {}{}", name,
                    fmt::join(names, ", "), missing.empty() ? "" : "; " + missing);
 }
 
@@ -67,7 +105,7 @@ constexpr Entry<Problem> k_amr_problems[] = {
     {"riemann", make_riemann},
     {"rotating_star", make_rotating_star},
     {"sedov", make_sedov},
-    {"sod", make_riemann},  // Sod's states are the defaults of the Riemann problem
+    {"sod", make_riemann},  // defaults of the Riemann problem
     {"sound_wave", make_sound_wave},
     {"supernovae", make_supernovae},
     {"top_hat", make_top_hat},

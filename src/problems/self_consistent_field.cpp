@@ -11,15 +11,15 @@ namespace octant::problems {
 namespace {
 
 constexpr int k_most_iterations = 1000;
-constexpr double k_tolerance = 1e-10;                     // of the change of an iteration, relative
-constexpr int k_degree_alone = 32, k_degree_of_two = 14;  // of harmonics
+constexpr double k_tolerance = 1e-10;                     // relative change in an iteration
+constexpr int k_degree_alone = 32, k_degree_of_two = 14;  // maximum degree of harmonics
 constexpr int k_radii_alone = 512, k_radii_of_two = 160;
-constexpr double k_margin = 1.05;  // of coordinates about a star of two; it is longest inwards
-constexpr int k_colatitudes_alone = 128, k_angles_of_two = 64;  // of what is kept
+constexpr double k_margin = 1.05;  // of the coordinates about a star of two
+constexpr int k_colatitudes_alone = 128, k_angles_of_two = 64;  // of the stored tables
 
-// Real spherical harmonics that are even in y and z, orthonormal on the sphere, up to a degree; and
-// nodes of a quadrature that is exact for products of two of them: Gauss and Legendre's in the
-// cosine of the colatitude, even ones in azimuth.
+// Real spherical harmonics up to a degree, even in y and z and orthonormal on the sphere, with the
+// nodes of a quadrature that is exact for products of two of them: Gauss-Legendre in the cosine of
+// the colatitude, equidistant in azimuth.
 class Harmonics {
  public:
   Harmonics(int degree, bool axisymmetric) {
@@ -28,14 +28,14 @@ class Harmonics {
         if ((l + m) % 2 == 0) orders_.push_back({l, m});
     const int cosines = degree + 1, azimuths = axisymmetric ? 1 : degree + 1;
     for (int j = 0; j < cosines; ++j) {
-      // Newton's iteration for the zeros of the Legendre polynomial, from below 1 to above -1.
+      // Newton's method for the zeros of the Legendre polynomial, in descending order.
       double x = std::cos(M_PI * (j + 0.75) / (cosines + 0.5)), slope = 1.0;
       for (int n = 0; n < 20; ++n) {
         const double p = std::legendre(cosines, x);
         slope = cosines * (x * p - std::legendre(cosines - 1, x)) / (x * x - 1.0);
         x -= p / slope;
       }
-      const double weight = 1.0 / ((1.0 - x * x) * slope * slope);  // of [0, 1]
+      const double weight = 1.0 / ((1.0 - x * x) * slope * slope);  // on [0, 1]
       for (int k = 0; k < azimuths; ++k)
         nodes_.push_back(
             {0.5 * (1.0 + x), M_PI * (k + 0.5) / azimuths, 4.0 * M_PI * weight / azimuths});
@@ -58,7 +58,7 @@ class Harmonics {
     return -1;
   }
 
-  // All of them in a direction.
+  // Returns all harmonics in a direction.
   std::vector<double> at(double colatitude, double azimuth) const {
     std::vector<double> values;
     for (const auto& [l, m] : orders_)
@@ -67,7 +67,7 @@ class Harmonics {
     return values;
   }
 
-  // The integrals over the sphere of values at the nodes times the harmonics.
+  // Computes the integrals over the sphere of values at the nodes times the harmonics.
   void analyse(const double* values, double* coefficients) const {
     std::fill_n(coefficients, count(), 0.0);
     for (std::size_t node = 0; node < nodes_.size(); ++node)
@@ -92,7 +92,7 @@ class Harmonics {
   std::vector<double> basis_;  // [node][harmonic]
 };
 
-// A star while it is sought.
+// Star during the iteration.
 class Iterate {
  public:
   Iterate(const Harmonics& harmonics, int radii, double reach, double centre, double index,
@@ -106,13 +106,14 @@ class Iterate {
         G_(G),
         enthalpy_((radii + 1) * harmonics.nodes().size()),
         density_((radii + 1) * harmonics.count()),
-        potential_(density_.size()) {}
+        potential_(density_.size()),
+        at_end_(harmonics.count()) {}
 
   double radius(int i) const { return reach_ * i / radii_; }
   double centre() const { return centre_; }
   void move(double along_x) { centre_ += along_x; }
 
-  // A guess: an ellipsoid that is round about the axis.
+  // Sets the initial guess: an oblate or spherical ellipsoid.
   void begin(double equator, double pole) {
     for_nodes([&](int i, const Harmonics::Node& node, double& h) {
       const double z = radius(i) * node.cosine, R2 = radius(i) * radius(i) - z * z;
@@ -120,7 +121,7 @@ class Iterate {
     });
   }
 
-  // The density of the present enthalpy, with the star's mass, and its own potential.
+  // Computes density and self-potential from the present enthalpy, for the given mass of the star.
   void attract() {
     std::vector<double> values(harmonics_.nodes().size());
     for (int i = 0; i <= radii_; ++i) {
@@ -136,8 +137,8 @@ class Iterate {
     for (int n = 0; n < harmonics_.count(); ++n) attract(n);
   }
 
-  // Adds the potential of a companion, all of which is outside this star's coordinates: there it
-  // follows from what it is at their end.
+  // Adds the potential of a companion. The companion lies outside this star's coordinates, so its
+  // potential follows from the values at their outer boundary.
   void add_potential_of(const Iterate& other) {
     std::vector<double> values;
     for (const Harmonics::Node& node : harmonics_.nodes()) {
@@ -154,11 +155,11 @@ class Iterate {
             coefficients[n] * std::pow(radius(i) / reach_, harmonics_.degree(n));
   }
 
-  // The potential at a radius, in a direction.
+  // Returns the potential at a radius in a direction.
   double potential(double r, double colatitude, double azimuth) const {
     const auto values = harmonics_.at(colatitude, azimuth);
     const int first = std::clamp(static_cast<int>(r / reach_ * radii_) - 1, 0, radii_ - 3);
-    const double u = r / reach_ * radii_ - first;  // Lagrange's polynomial through four radii
+    const double u = r / reach_ * radii_ - first;  // Lagrange polynomial through four radii
     double sum = 0.0;
     for (int a = 0; a < 4; ++a) {
       double factor = 1.0;
@@ -168,14 +169,14 @@ class Iterate {
     }
     return sum;
   }
-  // Its derivative along x at the centre.
+  // Returns the derivative of the potential along x at the centre.
   double slope_at_centre() const {
     const int n = harmonics_.place(1, 1), count = harmonics_.count();
     const double along_x = harmonics_.at(M_PI / 2.0, 0.0)[n];
     return along_x * (8.0 * potential_[count + n] - potential_[2 * count + n]) / (6.0 * radius(1));
   }
 
-  // The enthalpy in the present potential. Returns its largest value.
+  // Computes the enthalpy from the present potential. Returns its maximum.
   double balance(double constant, double squared_rotation) {
     double largest = 0.0;
     const std::size_t nodes = harmonics_.nodes().size();
@@ -240,7 +241,7 @@ class Iterate {
       for (const Harmonics::Node& node : harmonics_.nodes()) visit(i, node, *h++);
   }
 
-  double weight(int i) const {  // of r^2 dr
+  double weight(int i) const {  // weight of r^2 dr
     return (i == radii_ ? 0.5 : 1.0) * reach_ / radii_ * radius(i) * radius(i);
   }
 
@@ -251,7 +252,7 @@ class Iterate {
     return x * x + y * y;
   }
 
-  // The potential of harmonic n, of shells within each radius and around it:
+  // Computes the potential of harmonic n from the shells within and outside each radius:
   //   -4 pi G / (2 l + 1) (r^-(l+1) int_0^r rho r'^(l+2) dr' + r^l int_r rho r'^(1-l) dr').
   void attract(int n) {
     const int l = harmonics_.degree(n), count = harmonics_.count();
@@ -273,11 +274,10 @@ class Iterate {
     }
     for (int i = 0; i <= radii_; ++i)
       potential_[i * count + n] = -4.0 * M_PI * G_ / (2 * l + 1) * sum[i];
-    if (static_cast<int>(at_end_.size()) < count) at_end_.resize(count);
     at_end_[n] = potential_[radii_ * count + n];
   }
 
-  // Of this star alone, beyond its coordinates; the place is relative to its centre.
+  // Potential of this star alone, outside its coordinates; the position is relative to its centre.
   double outer_potential(double x, double y, double z) const {
     const double r = std::sqrt(x * x + y * y + z * z);
     const auto values = harmonics_.at(std::acos(std::abs(z) / r), std::atan2(std::abs(y), x));
@@ -307,10 +307,10 @@ class Iterate {
   double scale_ = 1.0;
   std::vector<double> enthalpy_;             // [radius][node]
   std::vector<double> density_, potential_;  // [radius][harmonic]
-  std::vector<double> at_end_;               // [harmonic], the star's own potential at `reach`
+  std::vector<double> at_end_;               // [harmonic], self-potential at `reach`
 };
 
-// Whether an iteration has come to its end, by quantities that are of order one.
+// Convergence test of an iteration, by quantities of order one.
 class Convergence {
  public:
   bool reached(const std::vector<double>& values) {
@@ -331,18 +331,7 @@ bool all_finite(const std::vector<double>& values) {
 
 }  // namespace
 
-PolytropeProfile PolytropeStar::on_host() const {
-  PolytropeProfile whole = profile;
-  whole.enthalpy = enthalpy.data();
-  return whole;
-}
-
-double StarModel::virial_error() const {
-  return std::abs(2.0 * kinetic_energy + potential_energy + 3.0 * pressure_integral) /
-         std::abs(potential_energy);
-}
-
-// The surface goes through a point of the equator and the pole:
+// Conditions at points of the equator and the pole of the surface:
 //   C = phi(pole),  Omega^2 = 2 (phi(equator) - phi(pole)) / radius^2.
 StarModel solve_star(const RotatingStar& star, double G) {
   const Harmonics harmonics(k_degree_alone, true);
@@ -385,7 +374,7 @@ StarModel solve_star(const RotatingStar& star, double G) {
 }
 
 double inner_lagrangian_point(double mass_ratio) {
-  // In units of the separation, and of the sum of the masses: the force on what turns with them.
+  // Root of the force on corotating matter, in units of the separation and the total mass.
   const double first = 1.0 / (1.0 + mass_ratio), second = 1.0 - first;
   double lower = 0.0, upper = 1.0;
   for (int n = 0; n < 100; ++n) {
@@ -401,7 +390,7 @@ namespace {
 InputError no_binary(const SynchronousBinary& binary, const char* why) {
   return InputError(
       "problem.filling = [{}, {}], problem.mass_ratio = {}: no equilibrium of two stars of "
-      "polytropic index {} and {} was found{}; expected smaller ones",
+      "polytropic index {} and {} was found{}; decrease the filling factors",
       binary.filling[0], binary.filling[1], binary.mass_ratio, binary.index[0], binary.index[1],
       why);
 }
@@ -410,14 +399,13 @@ void check_filling(const SynchronousBinary& binary) {
   for (int s = 0; s < 2; ++s)
     if (binary.filling[s] > 1.0)
       throw InputError(
-          "problem.filling = [{}, {}]: the stars overlap, star {} is larger than its Roche lobe; "
-          "expected 1 at most",
+          "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; expected at most 1",
           binary.filling[0], binary.filling[1], s + 1);
 }
 
-// Two stars that turn about each other. The places of largest density stay where they are:
-// effective gravity is zero there, which gives Omega and the axis. Each surface goes through a
-// point on the line between the centres.
+// Iteration for two stars that orbit each other. The density maxima are fixed: zero effective
+// gravity there gives Omega and the axis. Each surface passes through a point on the line between
+// the centres.
 class BinaryIterate {
  public:
   BinaryIterate(const SynchronousBinary& binary, const Harmonics& harmonics, double G)
@@ -435,8 +423,8 @@ class BinaryIterate {
     }
   }
 
-  // Moves gas to where the potential of the last densities wants it. Returns what has to converge,
-  // in units of the binary.
+  // Updates the gas from the potential of the last densities. Returns the quantities that must
+  // converge, in units of the binary.
   std::vector<double> next() {
     for (Iterate& star : stars_) star.attract();
     for (int s = 0; s < 2; ++s) stars_[s].add_potential_of(stars_[1 - s]);
@@ -464,7 +452,7 @@ class BinaryIterate {
     for (int s = 0; s < 2; ++s) {
       const double inner = surface_[s] * (1.0 - 2.0 / k_radii_of_two);
       if (constant_[s] <= effective_potential(s, inner))
-        throw no_binary(binary_, ": one loses gas to the other, they overlap");
+        throw no_binary(binary_, ": the stars overlap");
       stars_[s].add_energies(rotation2_, model);
       model.stars.push_back(
           stars_[s].finished(constant_[s], rotation2_, k_angles_of_two, k_angles_of_two));
@@ -473,16 +461,16 @@ class BinaryIterate {
   }
 
  private:
-  // Of star s at distance r from its centre towards the companion.
+  // Effective potential at distance r from the centre of star s towards the companion.
   double effective_potential(int s, double r) const {
     const double x = stars_[s].centre() + (s == 0 ? r : -r);
     return stars_[s].potential(r, 0.5 * M_PI, s == 0 ? 0.0 : M_PI) - 0.5 * rotation2_ * x * x;
   }
 
   const SynchronousBinary& binary_;
-  double unit_;  // of potentials
+  double unit_;  // unit of potentials
   std::vector<Iterate> stars_;
-  double surface_[2];  // where it lies towards the companion
+  double surface_[2];  // distance of the surface towards the companion
   double constant_[2] = {}, rotation2_ = 0.0;
 };
 

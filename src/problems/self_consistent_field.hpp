@@ -1,31 +1,32 @@
-// Stars in equilibrium by the self-consistent field method (Hachisu 1986, ApJS 61, 479; two stars:
-// ApJS 62, 461): polytropes, p = K rho^(1 + 1/n), that rotate uniformly, alone or about each other.
+// Equilibrium stars from the self-consistent field method (Hachisu 1986, ApJS 61, 479; binaries:
+// ApJS 62, 461): polytropes, p = K rho^(1 + 1/n), in uniform rotation, alone or in a binary.
 //
-// Where gas at rest in the rotating frame is in equilibrium, its enthalpy H = (n + 1) p / rho is
+// Gas at rest in the rotating frame is in equilibrium if its enthalpy H = (n + 1) p / rho is
 //   H = C - phi + Omega^2 R^2 / 2,   rho ~ H^n where H is positive,
-// with R the distance from the axis. Points at which surfaces are asked for give C and Omega from
-// the potential phi; a density follows, from it a new potential, and so on until nothing changes.
-// Potentials are found on polar coordinates about each star's centre, in real spherical harmonics
-// that are even in y and z.
+// with R the distance from the axis. Prescribed points of the surfaces give C and Omega from the
+// potential phi; a density follows, from it a new potential, and so on until convergence.
+// Potentials are computed in polar coordinates about each star's centre, in real spherical
+// harmonics that are even in y and z.
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <vector>
 
 #include <Kokkos_Core.hpp>
 
 namespace octant::problems {
 
-// A star as kernels see it. Its coordinates begin on the axis, where z is 0; the companion, if
-// there is one, lies on the x axis.
+// Star profile for use in kernels. The origin of its coordinates is on the axis at z = 0; the
+// companion, if any, is on the x axis.
 struct PolytropeProfile {
   const double* enthalpy = nullptr;              // [radius][colatitude][azimuth], ends of intervals
-  int radii = 0, colatitudes = 0, azimuths = 0;  // intervals to `reach`, pi / 2 and pi; none: alike
-  double reach = 0.0;                            // nothing of the star lies beyond
+  int radii = 0, colatitudes = 0, azimuths = 0;  // intervals to `reach`, pi / 2, pi; 0: symmetric
+  double reach = 0.0;                            // maximum radius of the star
   double index = 1.5, scale = 1.0;               // rho = scale H^n
-  double centre = 0.0;                           // its x
+  double centre = 0.0;                           // x of its centre
 
-  // Linear between what is known; 0 outside.
+  // Linear interpolation of the table; 0 outside.
   KOKKOS_INLINE_FUNCTION double enthalpy_at(double x, double y, double z) const {
     const double dx = x - centre, r = Kokkos::sqrt(dx * dx + y * y + z * z);
     if (r >= reach) return 0.0;
@@ -61,47 +62,54 @@ struct PolytropeStar {
   PolytropeProfile profile;  // without its table
   std::vector<double> enthalpy;
   double mass = 0.0, volume = 0.0;
-  double central_density = 0.0, polytropic_constant = 0.0;  // rho at its centre; K
+  double central_density = 0.0, polytropic_constant = 0.0;  // central rho; K
 
-  // With the table on the host, as long as this lives.
-  PolytropeProfile on_host() const;
+  // Profile with the table on the host; valid during the lifetime of this.
+  PolytropeProfile on_host() const {
+    PolytropeProfile whole = profile;
+    whole.enthalpy = enthalpy.data();
+    return whole;
+  }
 };
 
-// One star, or two of which the first has the smaller x; at rest in a frame that rotates about z.
+// One star, or two with the first at smaller x; at rest in a frame that rotates about z.
 struct StarModel {
   std::vector<PolytropeStar> stars;
   double angular_velocity = 0.0;
   double kinetic_energy = 0.0, potential_energy = 0.0, pressure_integral = 0.0;
   int iterations = 0;
 
-  // |2 T + W + 3 Pi| / |W|, which is 0 in equilibrium.
-  double virial_error() const;
+  // Virial error |2 T + W + 3 Pi| / |W|, which is 0 in equilibrium.
+  double virial_error() const {
+    return std::abs(2.0 * kinetic_energy + potential_energy + 3.0 * pressure_integral) /
+           std::abs(potential_energy);
+  }
 };
 
 struct RotatingStar {
   double index, mass;
-  double radius;      // of the equator
-  double axis_ratio;  // of the polar to the equatorial radius
+  double radius;      // equatorial
+  double axis_ratio;  // polar over equatorial radius
 };
 
-// Throws InputError where no such star is bound, or none is found.
+// Throws InputError if no such star is bound or the iteration fails.
 StarModel solve_star(const RotatingStar& star, double G);
 
-// Two stars on a circle about their centre of mass, which turn with it.
+// Two synchronously rotating stars on a circular orbit.
 struct SynchronousBinary {
   std::array<double, 2> index;
-  double mass;        // of both
-  double mass_ratio;  // of the second to the first star
-  double separation;  // of the places of largest density
-  // Where the surface lies towards the companion, from the star's centre to the inner Lagrangian
-  // point of two point masses.
+  double mass;        // total
+  double mass_ratio;  // second over first star
+  double separation;  // between the density maxima
+  // Position of the surface towards the companion, in units of the distance from the star's centre
+  // to the inner Lagrangian point of two point masses.
   std::array<double, 2> filling;
 };
 
-// Throws InputError where the stars would overlap, or none are found.
+// Throws InputError if the stars would overlap or the iteration fails.
 StarModel solve_binary(const SynchronousBinary& binary, double G);
 
-// The distance of the inner Lagrangian point from the first of two point masses on a circle, in
+// Distance of the inner Lagrangian point from the first of two point masses on a circular orbit, in
 // units of their separation.
 double inner_lagrangian_point(double mass_ratio);
 

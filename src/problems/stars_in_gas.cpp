@@ -5,9 +5,9 @@
 #include <span>
 
 #include "comm/reproducible_sum.hpp"
-#include "core/columns.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/number_file.hpp"
 #include "core/parameters.hpp"
 #include "io/hdf5_file.hpp"
 #include "mesh/add_totals.hpp"
@@ -17,16 +17,22 @@ namespace octant::problems {
 
 namespace {
 
-// Of the gas in a block, per volume of a cell; about the origin of coordinates.
+// Sums over the gas of a block, per cell volume, about the origin of coordinates.
 struct StarTerms {
-  enum { mass, moment, angular_momentum = moment + 3, density_error = angular_momentum + 3, sums };
+  enum {
+    mass,
+    step_time,
+    angular_momentum = step_time + 3,
+    density_error = angular_momentum + 3,
+    sums
+  };
   static constexpr int count = sums, parts = 1;
 
   mesh::BlockLayout layout;
   const double* blocks;
   mesh::CellRange cells;
   StarsInFrame stars;
-  int spin;  // variable, or -1
+  int spin;  // variable index; -1: none
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
     const double* const gas = blocks + layout.offset(cell);
@@ -36,7 +42,7 @@ struct StarTerms {
     terms[mass] = gas[0];
     for (int d = 0; d < 3; ++d) {
       const int e = (d + 1) % 3, f = (d + 2) % 3;
-      terms[moment + d] = gas[0] * x[d];
+      terms[step_time + d] = gas[0] * x[d];
       terms[angular_momentum + d] = x[e] * p[f] - x[f] * p[e];
       if (spin >= 0) terms[angular_momentum + d] += gas[(spin + d) * layout.stride_variable];
     }
@@ -53,23 +59,21 @@ void StarsInGas::declare(ParameterSchema& schema) {
   schema.add("problem.velocity", velocity_,
              {.unit = "velocity", .meaning = "Bulk velocity of stars and ambient gas"});
   schema.add("problem.ambient_density", ambient_density_,
-             {.unit = "density of the (first) star's centre",
-              .meaning = "Density of the ambient gas at the star's surface; the ambient gas is "
-                         "hydrostatic and has the central temperature of the star",
+             {.unit = "central density of the (first) star",
+              .meaning = "Density of the ambient gas at the star's surface; the ambient gas is in "
+                         "hydrostatic equilibrium and has the central temperature of the star",
               .above = 0.0});
   schema.add("problem.model_file", model_file_,
              {.meaning = "HDF5 file of the equilibrium model, read if it exists and written "
                          "otherwise; empty: no file"});
 }
 
-void StarsInGas::prepare(const Setting& setting) {
-  if (setting.G == 0.0)
-    throw InputError("problem.name = \"{}\" requires gravity.enabled = true", problem_);
-  G_ = setting.G;
-  spin_ = setting.hydro.spin();
-  turning_ = setting.hydro.frame.angular_velocity;
+void StarsInGas::prepare(const ProblemSetup& setup) {
+  G_ = setup.require_gravity(problem_);
+  spin_ = setup.hydro.spin();
+  turning_ = setup.hydro.frame.angular_velocity;
   model_ = solve(G_);
-  const auto lower = setting.geometry.lower(), upper = setting.geometry.upper();
+  const auto lower = setup.geometry.lower(), upper = setup.geometry.upper();
   for (const PolytropeStar& star : model_.stars)
     for (int axis = 0; axis < 3; ++axis) {
       const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
@@ -104,13 +108,14 @@ void StarsInGas::log_model() const {
 
 // --- the gas -----------------------------------------------------------------------------------
 
-// p / rho of the centre, H / (n + 1).
+// Central p / rho = H / (n + 1).
 double StarsInGas::specific_pressure() const {
   const PolytropeStar& star = model_.stars.front();
   return star.enthalpy.front() / (star.profile.index + 1.0);
 }
 
-// With the tables on the device, or on the host if there are none given.
+// Returns the model at a time, with `tables` on the device, or those on the host if `tables` is
+// null.
 StarsInFrame StarsInGas::at_time(double time, const mesh::DeviceArray<const double>* tables) const {
   StarsInFrame frame{.count = static_cast<int>(model_.stars.size()),
                      .cosine = std::cos((model_.angular_velocity - turning_) * time),
@@ -144,17 +149,17 @@ GasState StarsInGas::inflow_state(const InflowPlace& place) const {
   return initial_state(place.centre, 0.0);
 }
 
-// --- what is measured --------------------------------------------------------------------------
+// --- measurements -----------------------------------------------------------------------------
 
-void StarsInGas::measure(const Present& present) {
-  const mesh::Mesh& mesh = present.mesh;
+void StarsInGas::measure(const ProblemContext& context) {
+  const mesh::Mesh& mesh = context.mesh;
   std::array<ReproducibleSum, StarTerms::sums> sums;
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     const mesh::CellRange cells = mesh.leaf_cells(level);
     const StarTerms terms{.layout = mesh.layout(),
                           .blocks = mesh.fields(level).blocks(mesh::LevelFields::k_now),
                           .cells = cells,
-                          .stars = at_time(present.time, tables_.data()),
+                          .stars = at_time(context.time, tables_.data()),
                           .spin = spin_};
     const double volume = mesh.geometry().cell_volume(level);
     mesh::add_totals("measure stars", cells, terms, volume, sums);
@@ -165,7 +170,7 @@ void StarsInGas::measure(const Present& present) {
   for (const PolytropeStar& star : model_.stars) volume += star.volume;
   for (int d = 0; d < 3; ++d) {
     measured_.angular_momentum[d] = total(StarTerms::angular_momentum + d);
-    measured_.centre[d] = total(StarTerms::moment + d) / total(StarTerms::mass);
+    measured_.centre[d] = total(StarTerms::step_time + d) / total(StarTerms::mass);
   }
   measured_.density_error =
       total(StarTerms::density_error) / (volume * model_.stars.front().central_density);
@@ -212,8 +217,8 @@ void write_model(const Communicator& communicator, const std::string& path, cons
                          {star.profile.colatitudes + 1, star.profile.azimuths + 1},
                          std::span(star.enthalpy).first(own * star.enthalpy.size() / rows),
                          {"length^2 / time^2",
-                          "H = (n + 1) p / rho by radius (0 to reach), colatitude (0 to pi / 2) "
-                          "and azimuth (0 to pi); rho = scale H^n"});
+                          "H = (n + 1) p / rho as a function of radius (0 to reach), colatitude (0 "
+                          "to pi / 2) and azimuth (0 to pi); rho = scale H^n"});
   }
   file.commit();
 }
@@ -244,8 +249,8 @@ StarModel read_model(const Communicator& communicator, const std::string& path, 
   const auto found = file.attribute<std::string>("/model", "description");
   if (found != description)
     throw InputError(
-        "problem.model_file = \"{}\" holds another model: {}; expected {}; name another file, or "
-        "remove this one",
+        "problem.model_file = \"{}\" contains a different model: {}; expected {}; use another "
+        "file, or remove this one",
         path, found, description);
   const auto value = [&](const char* name) { return file.attribute<double>("/model", name); };
   StarModel model;

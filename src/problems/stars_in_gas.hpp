@@ -1,5 +1,5 @@
-// Stars in equilibrium, alone or two about each other, in thin gas: what initial states, history
-// and files have in common.
+// Equilibrium stars, alone or as a binary, in rarefied gas: common parts of initial states, history
+// and model files.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@
 
 namespace octant::problems {
 
-// A model's gas in the domain at one time, as kernels see it, and the gas around: at rest, of one
-// temperature, and in equilibrium with the attraction of points in the stars' centres. (One of
-// constant density would fall upon the stars.)
+// Gas of the model in the domain at one time, for use in kernels, and the ambient gas: at rest,
+// isothermal, and in equilibrium with the attraction of point masses at the stars' centres.
+// (Ambient gas of constant density would fall onto the stars.)
 struct StarsInFrame {
   static constexpr int k_most = 2;
   PolytropeProfile stars[k_most] = {};
-  double attraction[k_most] = {0.0, 0.0};  // G m of each star over p / rho of the gas around
-  double ambient_density = 0.0;            // at the first star's surface, and within it
+  double attraction[k_most] = {0.0, 0.0};  // G m of each star over ambient p / rho
+  double ambient_density = 0.0;            // at the surface of the first star and inside
   int count = 1;
-  double axis[3] = {0.0, 0.0, 0.0};  // where its origin is
-  double cosine = 1.0, sine = 0.0;   // of the angle by which it has turned
+  double axis[3] = {0.0, 0.0, 0.0};  // position of its origin
+  double cosine = 1.0, sine = 0.0;   // of the rotation angle
 
   struct Mean {
     double density[k_most] = {0.0, 0.0};  // by star
@@ -27,7 +27,7 @@ struct StarsInFrame {
     KOKKOS_INLINE_FUNCTION double total() const { return density[0] + density[1]; }
   };
 
-  // Over a cell: Gauss's quadrature of three points along each axis.
+  // Cell mean by three-point Gauss quadrature along each axis.
   KOKKOS_INLINE_FUNCTION Mean mean(double x, double y, double z, double size) const {
     Mean mean;
     const double place = 0.5 * 0.7745966692414834 * size;  // sqrt(3 / 5)
@@ -39,12 +39,12 @@ struct StarsInFrame {
     return mean;
   }
 
-  // The density of the gas around, at the centre of a cell.
+  // Ambient density at the centre of a cell.
   KOKKOS_INLINE_FUNCTION double ambient(double x, double y, double z) const {
     const double along_x = x - axis[0], along_y = y - axis[1], dz = z - axis[2];
     const double turned_x = cosine * along_x + sine * along_y,
                  turned_y = cosine * along_y - sine * along_x;
-    double height = 0.0;  // in the potential, above the surfaces
+    double height = 0.0;  // potential difference to the surfaces
     for (int s = 0; s < count; ++s) {
       const double dx = turned_x - stars[s].centre, reach = stars[s].reach;
       const double r = Kokkos::sqrt(dx * dx + turned_y * turned_y + dz * dz);
@@ -65,21 +65,22 @@ struct StarsInFrame {
   }
 };
 
-// For problems to derive from.
+// Base class of problems with such stars.
 class StarsInGas : public Problem {
  public:
   explicit StarsInGas(std::string problem) : problem_(std::move(problem)) {}
 
   void declare(ParameterSchema& schema) override;
-  void prepare(const Setting& setting) override;
+  void prepare(const ProblemSetup& setup) override;
   double begin(const Communicator& communicator) override;
   GasState initial_state(const Position& centre, double cell_size) const override;
   GasState inflow_state(const InflowPlace& place) const override;
-  void measure(const Present& present) override;
+  void measure(const ProblemContext& context) override;
   void add_columns(Columns& columns) const override;
 
  protected:
-  // What a model file holds beside the model: a file of another description is refused.
+  // Description stored in a model file in addition to the model; files with another one are
+  // rejected.
   virtual std::string description() const = 0;
   virtual StarModel solve(double G) const = 0;
 
@@ -99,10 +100,10 @@ class StarsInGas : public Problem {
   std::string model_file_;
 
   double G_ = 1.0;
-  int spin_ = -1;         // the first of hydro::spin_variables(), if there are
-  double turning_ = 0.0;  // of the frame: model and mesh turn against each other by the rest
+  int spin_ = -1;         // first of hydro::spin_variables(), if any
+  double turning_ = 0.0;  // rotation rate of the frame
   StarModel model_;
-  std::vector<mesh::DeviceArray<const double>> tables_;  // of the stars' enthalpies
+  std::vector<mesh::DeviceArray<const double>> tables_;  // enthalpy tables of the stars
   struct {
     double angular_momentum[3], centre[3], density_error;
   } measured_{};

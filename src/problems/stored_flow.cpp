@@ -1,12 +1,11 @@
-// A flow that goes on from stored fields: a snapshot, or a file with the datasets /fields/u, v, w
-// and p, each [k][j][i] (and /lower_faces: see dns/field_file.hpp). Those of another grid of the
-// same domain, which /grid describes, are interpolated: dns/other_grid.hpp.
+// Flow from stored fields: a snapshot, or a file with the datasets /fields/u, v, w and p, each
+// [k][j][i] (and /lower_faces: see dns/field_file.hpp). Fields on another grid of the same domain,
+// described by /grid, are interpolated: dns/field_file.hpp.
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "dns/field_file.hpp"
-#include "dns/other_grid.hpp"
-#include "problems/flow_factories.hpp"
+#include "problems/flow_problem.hpp"
 
 namespace octant::problems {
 
@@ -20,7 +19,7 @@ class StoredFlow final : public FlowProblem {
   }
   void prepare(const FlowSetting&) override {
     if (path_.empty())
-      throw InputError("problem.path is missing: name the file that holds the initial fields");
+      throw InputError("problem.path is missing: specify the file with the initial fields");
   }
 
   bool has_own_grid() const override { return true; }
@@ -29,7 +28,10 @@ class StoredFlow final : public FlowProblem {
   void set(const dns::Domain& domain, dns::State& state) const override {
     const Hdf5Reader file(domain.pencils.communicator(), path_);
     if (file.lost_checksums())
-      log::warn("{} was modified after it was written and has no checksums", path_);
+      log::warn(
+          "{} has no checksums, and it was modified after Octant wrote it; its integrity cannot be "
+          "verified",
+          path_);
     const dns::StoredPoints points(file, domain);
     for (int component = 0; component < dns::k_components; ++component)
       read(points, file, domain, k_velocity[component], component, state.velocity(component));
@@ -38,7 +40,8 @@ class StoredFlow final : public FlowProblem {
       dns::read_lower_faces(file, domain, state);
       return;
     }
-    log::info("{} has another grid: its fields are interpolated to this run's", path_);
+    log::info("{} has a different grid: the stored fields are interpolated to the grid of this run",
+              path_);
     for (int axis = 0; axis < 3; ++axis)
       if (domain.boundaries.side(axis, 0) == dns::Side::outflow)
         dns::open_lower_faces(domain, axis, state);

@@ -13,18 +13,18 @@ namespace octant::problems {
 
 namespace {
 
-// How the cells of a grid and those of a level overlap along an axis. All in whole numbers: the
-// domain has as many units as the product of both numbers of cells.
+// Overlap of cells of a grid and of a level along an axis in whole numbers: the domain has as many
+// units as the product of both numbers of cells.
 struct Overlap {
   std::int64_t grid_cells, mesh_cells;
 
-  // The share of a mesh cell that a cell of the grid covers.
+  // Fraction of a mesh cell that a cell of the grid covers.
   double share(std::int64_t mesh_cell, std::int64_t grid_cell) const {
     const std::int64_t begin = std::max(mesh_cell * grid_cells, grid_cell * mesh_cells);
     const std::int64_t end = std::min((mesh_cell + 1) * grid_cells, (grid_cell + 1) * mesh_cells);
     return static_cast<double>(end - begin) / static_cast<double>(grid_cells);
   }
-  // The cells of the grid that overlap with mesh cells, of those that it has.
+  // Range of existing grid cells that overlap with mesh cells.
   RowRange of_grid(std::int64_t begin, std::int64_t end, const GridAxis& axis) const {
     const std::int64_t first = std::max(axis.begin, begin * grid_cells / mesh_cells);
     const std::int64_t last = std::min(axis.end, (end * grid_cells - 1) / mesh_cells + 1);
@@ -32,21 +32,21 @@ struct Overlap {
   }
 };
 
-// Whether a finer grid covers cell n of a grid along an axis: all of it, or nothing.
+// Returns true if a finer grid covers cell n of a grid along an axis; partial cover does not occur.
 bool is_within(const GridAxis& coarse, std::int64_t n, const GridAxis& fine) {
   return n * fine.cells >= fine.begin * coarse.cells &&
          (n + 1) * fine.cells <= fine.end * coarse.cells;
 }
 
-// A position as a number of cells from the domain's lower side, if it is a whole one.
+// Returns a position as a number of cells from the domain's lower side, if it is a whole number.
 std::optional<std::int64_t> whole_cells(double length, double cell) {
   const double cells = length / cell, whole = std::round(cells);
   if (!(std::abs(cells - whole) < 1e-6)) return std::nullopt;
   return static_cast<std::int64_t>(whole);
 }
 
-// The blocks of a level, and the state of their cells as it is gathered: sums of what is conserved,
-// or the state of the one cell of the file that is the mesh's.
+// Blocks of a level, and the state of their cells during the accumulation: sums of conserved
+// quantities, or the state of the one file cell that coincides with a mesh cell.
 class Means {
  public:
   Means(const mesh::Mesh& mesh, int level, std::size_t quantities)
@@ -78,7 +78,7 @@ class Means {
   bool is_whole(std::size_t cell) const { return is_whole_[cell] != 0; }
   int quantities() const { return static_cast<int>(quantities_); }
 
-  // Adds some planes of a grid, read into an array per quantity, where no finer one covers them.
+  // Adds some planes of a grid, read into an array per quantity, where no finer grid covers them.
   void add(std::size_t block, const StoredGrid& grid, const StoredGrid* finer, RowRange planes,
            const std::vector<std::vector<double>>& read);
 
@@ -90,7 +90,7 @@ class Means {
   std::size_t quantities_;
   std::array<std::int64_t, 3> mesh_cells_;  // of the level across the domain
   std::vector<int> slots_;
-  std::vector<std::array<std::int64_t, 3>> first_;  // cells of the blocks
+  std::vector<std::array<std::int64_t, 3>> first_;  // first cell of each block
   std::vector<double> values_;  // [block][cell][quantity, and the kinetic energy]
   std::vector<std::uint8_t> is_whole_;
 };
@@ -129,7 +129,7 @@ void Means::add(std::size_t block, const StoredGrid& grid, const StoredGrid* fin
   const auto within = [&](int axis, std::int64_t n) {
     return finer != nullptr && is_within(grid.axes[axis], n, finer->axes[axis]);
   };
-  // The cells of the block that overlap with a cell of the grid, counted in the block.
+  // Cells of the block that overlap with a cell of the grid, as indices in the block.
   const auto cells_at = [&](int axis, std::int64_t n) {
     const Overlap along = overlap(grid, axis);
     const std::int64_t first = first_[block][axis];
@@ -159,7 +159,7 @@ void Means::add(std::size_t block, const StoredGrid& grid, const StoredGrid* fin
     }
 }
 
-// The planes that any of the blocks need, in pieces that take about 8 MiB for each quantity.
+// Planes that any block needs, in pieces of about 8 MiB for each quantity.
 std::vector<RowRange> pieces(const Means& means, const StoredGrid& grid) {
   const std::vector<std::int64_t> shape = grid.shape();
   const std::int64_t most =
@@ -196,7 +196,7 @@ StoredGas::StoredGas(const Hdf5Reader& file, const mesh::Geometry& geometry,
     : file_(file), units_(units), per_pressure_(1.0 / (hydro.gamma - 1.0)) {
   if (!file_.exists(level_of(0)))
     throw InputError(
-        "'{}': /gas/level_0 is missing: the file has no gas; write it with "
+        "'{}': /gas/level_0 is missing: the file has no gas; write the file with "
         "octools.write_initial(..., gas = ...), or set hydro.enabled = false",
         file_.path());
   for (int level = 0; file_.exists(level_of(level)); ++level) {
@@ -214,7 +214,7 @@ StoredGrid StoredGas::read_grid(const mesh::Geometry& geometry, const std::strin
   if (!file_.exists(density)) throw InputError("'{}': {} is missing", file_.path(), density);
   const auto shape = file_.shape(density);
   if (shape.size() != 3 || *std::min_element(shape.begin(), shape.end()) < 1)
-    throw InputError("'{}': {} has the shape {}; expected [k][j][i]", file_.path(), density, shape);
+    throw InputError("'{}': {} has shape {}; expected [k][j][i]", file_.path(), density, shape);
   const auto lower = finite_attributes(file_, group, "lower", 3);
   const auto upper = finite_attributes(file_, group, "upper", 3);
   StoredGrid grid{group, {}};
@@ -226,16 +226,15 @@ StoredGrid StoredGas::read_grid(const mesh::Geometry& geometry, const std::strin
     const auto cells = whole_cells(size, cell), before = whole_cells(begin, cell);
     if (!(cell > 0.0) || !cells || !before || *before < 0 || *before + shape[2 - d] > *cells)
       throw InputError(
-          "'{}': {}: along {}, the {} cells from {} to {} do not align with equal cells that fill "
-          "the domain, from {} to {}",
+          "'{}': {}: along {}, the {} cells from {} to {} do not match a uniform grid covering the "
+          "domain, from {} to {}",
           file_.path(), group, "xyz"[d], shape[2 - d], lower[d], upper[d], first / units_.length,
           (first + size) / units_.length);
     grid.axes[d] = {*cells, *before, *before + shape[2 - d]};
     if (grids_.empty() && shape[2 - d] != *cells)
       throw InputError(
-          "'{}': {} reaches from {} to {} along {}; the first grid must fill the domain, from {} "
-          "to "
-          "{}",
+          "'{}': {} extends from {} to {} along {}; the first grid must cover the domain, from {} "
+          "to {}",
           file_.path(), group, lower[d], upper[d], "xyz"[d], first / units_.length,
           (first + size) / units_.length);
   }
@@ -247,8 +246,8 @@ void StoredGas::check_levels() const {
     const auto has_name = [&](const StoredGrid& grid) { return grid.group == "/gas/" + name; };
     if (std::none_of(grids_.begin(), grids_.end(), has_name))
       throw InputError(
-          "'{}': /gas/{} is none of its levels, which must be named level_0, level_1 and so on "
-          "without a gap; found level_0 to level_{}",
+          "'{}': /gas/{} is not a level; levels must be named level_0, level_1 and so on without "
+          "gaps; found level_0 to level_{}",
           file_.path(), name, grids_.size() - 1);
   }
 }
@@ -261,8 +260,9 @@ void StoredGas::check_nesting(const StoredGrid& grid) const {
         fine.begin * coarse.cells < coarse.begin * fine.cells ||
         fine.end * coarse.cells > coarse.end * fine.cells)
       throw InputError(
-          "'{}': {} must fill whole cells of {}, with cells that are not larger; along {} it does "
-          "not",
+          "'{}': {} must lie within {}, be aligned with its cells, and have cells of the same size "
+          "or "
+          "smaller; this is not the case along {}",
           file_.path(), grid.group, grids_.back().group, "xyz"[d]);
   }
 }
@@ -306,7 +306,7 @@ void StoredGas::set_factors(const CodeUnits& run_units) {
   factors_[k_pressure] = has_units ? 1.0 / run_units.temperature() : 1.0;
 }
 
-// An array [k][j][i] for each quantity, in the run's units.
+// Reads an array [k][j][i] for each quantity, in the run's units.
 std::vector<std::vector<double>> StoredGas::read(const StoredGrid& grid, RowRange planes) const {
   std::vector<std::vector<double>> values;
   for (std::size_t n = 0; n < names_.size(); ++n) {

@@ -1,5 +1,4 @@
-// Gas that a file describes on uniform grids, one per level, for meshes of any cells (private to
-// problems/).
+// Gas stored on uniform grids, one per level, for meshes of any cell sizes (private to problems/).
 //
 //   /gas/level_L       lower, upper: the box that the grid fills, level 0 the whole domain, each
 //                      further one a box within the one before, in whole cells of that
@@ -17,7 +16,7 @@
 
 namespace octant::problems {
 
-// One axis of a grid. Cells of the whole domain, of which the grid has begin .. end - 1.
+// Axis of a grid with cells begin .. end - 1 of the `cells` of the whole domain.
 struct GridAxis {
   std::int64_t cells, begin, end;
 };
@@ -31,22 +30,22 @@ struct StoredGrid {
 
 class StoredGas {
  public:
-  // Of a cell of the file, in this order.
+  // Quantities of a file cell, in this order.
   enum Quantity { k_density, k_pressure, k_velocity, k_scalars = k_velocity + 3 };
 
-  // Reads what grids there are. `units` are those of the file in the run's, `run_units` the latter
-  // in cgs. Throws InputError on every rank: boxes that are not nested in whole cells, datasets
-  // that are missing or of another shape, scalars that the run does not know. Collective.
+  // Reads the list of grids. `units` are those of the file in units of the run, `run_units` those
+  // of the run in cgs. Throws InputError on every rank for boxes that are not nested in whole
+  // cells, datasets that are missing or of another shape, and unknown scalars. Collective.
   StoredGas(const Hdf5Reader& file, const mesh::Geometry& geometry,
             const hydro::HydroOptions& hydro, const CodeUnits& units, const CodeUnits& run_units);
 
   const std::vector<StoredGrid>& grids() const { return grids_; }
 
-  // Gives the cells of a level's own blocks what the file holds of them: the state of the file's
-  // cell that is that cell, or else the mean of mass, momentum, energy and scalars over those that
-  // overlap with it, of the finest grid at each place. A function of the cell alone, to the bit.
-  // A rank reads the planes that its blocks lie in, some at a time. Throws InputError on every rank
-  // for numbers that are no gas. Collective.
+  // Sets the cells of a level's own blocks from the file: the state of the file cell that coincides
+  // with the mesh cell, or else the mean of mass, momentum, energy and scalars over overlapping
+  // cells of the finest grid at each position. The result is a function of the cell alone, to the
+  // bit. A rank reads the planes of its blocks in pieces. Throws InputError on every rank for
+  // invalid gas states. Collective.
   void give(const mesh::Mesh& mesh, int level, const Problem::StateReceiver& receive) const;
 
  private:
@@ -62,9 +61,9 @@ class StoredGas {
   std::vector<StoredGrid> grids_;
   std::vector<std::string> names_;  // of the quantities
   std::vector<double> factors_;     // from the file's units to the run's
-  std::vector<int> places_;         // of the scalars, among the variables of a cell
-  bool is_hot_ = false;             // the temperature is given
-  double per_pressure_;             // internal energy
+  std::vector<int> places_;         // indices of the scalars among the variables of a cell
+  bool is_hot_ = false;             // true if the temperature is given
+  double per_pressure_;             // internal energy density over pressure
 };
 
 }  // namespace octant::problems

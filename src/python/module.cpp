@@ -1,5 +1,5 @@
-// The Python module octant._octant: a run with its model, and their fields as arrays. All that is
-// collective there is collective here.
+// Python module octant._octant: a run with its model, and their fields as arrays. Python functions
+// are collective like the functions here.
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -14,13 +14,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "amr/amr_simulation.hpp"
+#include "amr/snapshot.hpp"
 #include "comm/runtime.hpp"
+#include "commands/models.hpp"
 #include "core/error.hpp"
-#include "driver/amr_simulation.hpp"
-#include "driver/dns_simulation.hpp"
-#include "driver/run_amr.hpp"
-#include "driver/run_dns.hpp"
-#include "driver/snapshot.hpp"
+#include "dns_model/dns_simulation.hpp"
 
 namespace nb = nanobind;
 
@@ -28,7 +27,7 @@ namespace octant::python {
 
 namespace {
 
-// MPI and Kokkos, from the first simulation until Python ends.
+// MPI and Kokkos, initialised from the first simulation until Python ends.
 std::unique_ptr<Runtime> g_runtime;
 
 void start(std::optional<int> communicator) {
@@ -37,8 +36,8 @@ void start(std::optional<int> communicator) {
 
 void stop() { g_runtime.reset(); }
 
-// An error that all ranks have becomes Python's. A rank that is alone with one ends them all, which
-// would wait for it forever.
+// Runs an action. Errors on all ranks become Python exceptions; a rank with an error of its own
+// ends the others, which would wait forever.
 template <class Action>
 auto together(const Communicator& communicator, const Action& action) {
   try {
@@ -54,7 +53,7 @@ auto together(const Communicator& communicator, const Action& action) {
 
 using Shown = nb::ndarray<nb::numpy, double>;
 
-// An array of its own.
+// Returns an array that owns its values.
 template <class T>
 nb::ndarray<nb::numpy, T> array_of(std::vector<T> values, const std::vector<std::size_t>& shape) {
   auto* kept = new std::vector<T>(std::move(values));
@@ -79,7 +78,7 @@ nb::object array_of(const std::vector<double>& values) {
   return nb::cast(array_of(std::vector<double>(values), {values.size()}));
 }
 
-// A function of Python that takes and gives columns of cells: copied where Python is not held.
+// Python function of columns of cells; shared, because it may be copied without holding the GIL.
 using SharedFunction = std::shared_ptr<const nb::object>;
 
 problems::StateFunction state_function(const nb::object& given) {
@@ -121,8 +120,8 @@ subgrid::SourceFunction source_function(const nb::object& given) {
   };
 }
 
-// What an array holds on to. What Python never let go of stays when the runtime has ended, without
-// which it could not be given back.
+// Owner of an array's memory. After the end of the runtime the memory is not freed, because that
+// would require the runtime.
 template <class Held, class... Arguments>
 nb::capsule kept_by_python(Arguments&&... arguments) {
   return {new Held(std::forward<Arguments>(arguments)...), [](void* held) noexcept {
@@ -130,7 +129,7 @@ nb::capsule kept_by_python(Arguments&&... arguments) {
           }};
 }
 
-// Memory of the host, or of a GPU, as an array.
+// Wraps host or GPU memory as an array.
 nb::object array_on(bool host, double* data, const std::vector<std::size_t>& shape,
                     const std::vector<std::int64_t>& strides, const nb::capsule& owner) {
   if (host) return nb::cast(Shown(data, shape.size(), shape.data(), owner, strides.data()));
@@ -138,8 +137,8 @@ nb::object array_on(bool host, double* data, const std::vector<std::size_t>& sha
                                       nb::dtype<double>(), nb::device::cuda::value, 0));
 }
 
-// A run that Python steps. Arrays of a flow hold it, and count themselves; arrays of a mesh hold
-// their memory alone.
+// Run stepped from Python. Arrays of a flow keep it alive and are counted; arrays of a mesh keep
+// only their memory.
 class Simulation {
  public:
   Simulation(const std::string& file, const std::vector<std::string>& overrides,
@@ -151,25 +150,24 @@ class Simulation {
                  .restart = restart,
                  .overwrite = overwrite},
         communicator_(Communicator::world()) {
-    const driver::GivenFunctions given{state_function(state), source_function(source)};
+    const GivenFunctions given{state_function(state), source_function(source)};
     together(communicator_, [&] {
       const nb::gil_scoped_release others;
-      if (driver::model_of(request_, communicator_) == driver::ModelKind::dns)
-        opened_ = driver::make_dns_model(request_, communicator_);
-      else opened_ = driver::make_amr_model(request_, communicator_, given);
-      run_ =
-          std::make_unique<driver::Run>(*opened_.model, request_, driver::Signals::of_the_program);
+      if (model_of(request_, communicator_) == ModelKind::dns)
+        opened_ = make_dns_model(request_, communicator_);
+      else opened_ = make_amr_model(request_, communicator_, given);
+      run_ = std::make_unique<Run>(*opened_.model, request_, Signals::of_the_program);
       return true;
     });
   }
 
-  // Memory of a flow goes with the last array of it.
+  // Ends the run. The memory of a flow is freed with its last array.
   void close() {
     run_.reset();
     is_closed_ = true;
     if (flow_arrays_ == 0) opened_ = {};
   }
-  // When Python ends, and nobody looks at arrays any more.
+  // Frees all memory when Python ends and no arrays are in use.
   void end() {
     close();
     opened_ = {};
@@ -211,15 +209,15 @@ class Simulation {
   std::string parameters() { return model().settings().resolved; }
   bool is_dns() { return opened_.dns != nullptr; }
 
-  driver::AmrSimulation& amr() {
+  AmrSimulation& amr() {
     model();
     if (opened_.amr != nullptr) return *opened_.amr;
     throw InputError("model = \"dns\" has no levels; use fields");
   }
-  driver::DnsSimulation& dns() {
+  DnsSimulation& dns() {
     model();
     if (opened_.dns != nullptr) return *opened_.dns;
-    throw InputError("model = \"amr\" has no single grid; use level(l)");
+    throw InputError("an AMR run has no single uniform grid; use level(l)");
   }
 
   // Memory of the flow as an array that keeps the simulation alive.
@@ -240,24 +238,24 @@ class Simulation {
   }
 
  private:
-  driver::Model& model() {
-    if (is_closed_) throw RunError("this simulation is closed");
+  Model& model() {
+    if (is_closed_) throw RunError("this simulation has already been closed");
     return *opened_.model;
   }
-  driver::Run& run() {
+  Run& run() {
     if (!run_) throw RunError("the run has ended");
     return *run_;
   }
-  // Arrays that are held keep what they show.
+  // Detaches fields that arrays still refer to, so that their values do not change.
   static void leave_shared(mesh::Mesh& mesh) {
     for (int level = 0; level <= mesh.geometry().max_level(); ++level)
       mesh.fields(level).leave_shared(mesh.blocks(level).slots());
   }
 
-  driver::RunRequest request_;
+  RunRequest request_;
   Communicator communicator_;
-  driver::OpenModel opened_;
-  std::unique_ptr<driver::Run> run_;
+  OpenModel opened_;
+  std::unique_ptr<Run> run_;
   int flow_arrays_ = 0;
   bool is_closed_ = false;
 };
@@ -272,7 +270,7 @@ const mesh::TreeLevel& blocks_of(Simulation& simulation, int level) {
   return mesh.blocks(level);
 }
 
-// Of own blocks, in the order of their keys: slots, refined octants, lower corners.
+// Describes own blocks in the order of their keys: slots, refined octants, lower corners.
 nb::dict describe_level(Simulation& simulation, int level) {
   const mesh::TreeLevel& blocks = blocks_of(simulation, level);
   const mesh::Geometry& geometry = simulation.amr().mesh().geometry();
@@ -286,13 +284,13 @@ nb::dict describe_level(Simulation& simulation, int level) {
     origins.insert(origins.end(), origin.begin(), origin.end());
   }
   const std::size_t count = slots.size();
-  nb::dict facts;
-  facts["slots"] = nb::cast(array_of(std::move(slots), {count}));
-  facts["refined"] = nb::cast(array_of(std::move(refined), {count}));
-  facts["origin"] = nb::cast(array_of(std::move(origins), {count, 3}));
-  facts["cell_size"] = geometry.cell_size(level);
-  facts["block_size"] = geometry.block_size();
-  return facts;
+  nb::dict attributes;
+  attributes["slots"] = nb::cast(array_of(std::move(slots), {count}));
+  attributes["refined"] = nb::cast(array_of(std::move(refined), {count}));
+  attributes["origin"] = nb::cast(array_of(std::move(origins), {count, 3}));
+  attributes["cell_size"] = geometry.cell_size(level);
+  attributes["block_size"] = geometry.block_size();
+  return attributes;
 }
 
 std::vector<std::string> stored_names(Simulation& simulation) {
@@ -319,30 +317,32 @@ nb::object stored(Simulation& simulation, int level, int n) {
 
 std::vector<std::string> shown_names(Simulation& simulation) {
   std::vector<std::string> names;
-  for (const driver::CellField& field : driver::snapshot_contents(simulation.amr()).fields)
-    names.push_back(field.name);
+  for (const MeshField& field : snapshot_contents(simulation.amr()).fields)
+    names.push_back(field.info.name);
   return names;
 }
 
-// A field as snapshots have it, in own blocks in the order of their keys: [block][k][j][i].
+// Field as in snapshots, in own blocks in the order of their keys: [block][k][j][i]; cell means of
+// face-centred fields.
 nb::object shown(Simulation& simulation, int level, const std::string& name) {
   const mesh::TreeLevel& blocks = blocks_of(simulation, level);
   const auto N = static_cast<std::size_t>(simulation.amr().mesh().layout().block_size);
-  const auto contents = driver::snapshot_contents(simulation.amr());
-  for (const driver::CellField& field : contents.fields)
-    if (field.name == name)
+  const auto contents = cell_centred(snapshot_contents(simulation.amr()));
+  for (const MeshField& field : contents.fields)
+    if (field.info.name == name)
       return nb::cast(array_of(field.values(level, blocks.own()), {blocks.own().size(), N, N, N}));
-  throw InputError("no field is called \"{}\"", name);
+  throw InputError("there is no field \"{}\"", name);
 }
 
 // --- incompressible flow ---
 
 nb::object flow_field(Simulation& simulation, const std::string& name) {
   dns::Flow& flow = simulation.dns().flow();
-  if (name == "t" && !flow.has_scalar()) throw InputError("the flow carries no scalar");
+  if (name == "t" && !flow.has_scalar())
+    throw InputError("this run has no scalar (scalar.enabled)");
   const std::string names = "uvwpt";
   if (name.size() != 1 || names.find(name) == std::string::npos)
-    throw InputError("no field is called \"{}\": expected u, v, w, p or t", name);
+    throw InputError("there is no field \"{}\": expected u, v, w, p or t", name);
   dns::State& state = flow.state();
   dns::Field& field = name == "t"   ? flow.scalar()
                       : name == "p" ? state.p
@@ -353,7 +353,7 @@ nb::object flow_field(Simulation& simulation, const std::string& name) {
                                {field.plane_stride(), field.row_stride(), 1});
 }
 
-// This rank's cells along x, y, z, counted in the whole grid.
+// Ranges of this rank's cells along x, y, z in the whole grid.
 std::vector<std::pair<int, int>> flow_box(Simulation& simulation) {
   std::vector<std::pair<int, int>> ranges;
   for (const auto& range : simulation.dns().domain().box.range)
@@ -361,9 +361,9 @@ std::vector<std::pair<int, int>> flow_box(Simulation& simulation) {
   return ranges;
 }
 
-// Takes up what was written to the fields.
+// Updates the simulation after changes of its fields.
 void take_up(Simulation& simulation) {
-  driver::DnsSimulation& flow = simulation.dns();
+  DnsSimulation& flow = simulation.dns();
   flow.resume(flow.time(), flow.step_count(), flow.step_limit());
 }
 
@@ -374,7 +374,7 @@ void take_up(Simulation& simulation) {
 NB_MODULE(_octant, module) {
   using namespace octant;
   using namespace octant::python;
-  nb::set_leak_warnings(false);  // of arrays that live until Python ends
+  nb::set_leak_warnings(false);  // arrays may live until Python ends
   nb::exception<InputError>(module, "InputError", PyExc_ValueError);
   nb::exception<RunError>(module, "RunError", PyExc_RuntimeError);
   module.def("start", &start, nb::arg("communicator").none());

@@ -1,22 +1,24 @@
-// What expressions of the gas in a cell may use.
+// Names that expressions of the gas in a cell may use.
 #pragma once
 
 #include <array>
 #include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "comm/reproducible_sum.hpp"
 #include "core/expression.hpp"
 #include "subgrid/leaf_cells.hpp"
 
 namespace octant::subgrid {
 
-// x, y, z, r, t and pi; density, velocity_x, velocity_y, velocity_z, pressure and scalars by their
-// names in snapshots; gamma. Must stay where it is as long as its names are used.
+// Values of x, y, z, r, t, pi, density, velocity_x, velocity_y, velocity_z, pressure, gamma, and of
+// scalars by their names in snapshots. Must not move while its names are in use.
 class CellNames {
  public:
-  // `scalars` in the order of storage; r is the distance from `centre`, and cells are counted from
-  // the domain's `lower` corner, so that their centres have the same bits in blocks of any size.
+  // `scalars` are in the order of storage. r is the distance from `centre`. Cells are counted from
+  // the domain's `lower` corner, so that centres have the same bits for any block size.
   CellNames(const hydro::Gas& gas, std::vector<std::string> scalars,
             const std::array<double, 3>& lower, const std::array<double, 3>& centre);
   CellNames(const CellNames&) = delete;
@@ -24,8 +26,8 @@ class CellNames {
   ExpressionNames names();
   void set(const hydro::GasCell& cell, const std::array<double, 3>& place, double time);
 
-  // Calls visit(cell) for the leaf cells of a level's own blocks, one after the other on the host,
-  // when the names stand for the cell. What visit changes of it is stored.
+  // Calls visit(cell) for the leaf cells of a level's own blocks, sequentially on the host, with
+  // the names set to the cell. Stores changes that visit makes to the cell.
   template <class Visit>
   void for_leaf_cells(const GasLevel& level, const Visit& visit);
 
@@ -42,12 +44,12 @@ template <class Visit>
 void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
   const mesh::CellRange& range = level.cells;
   const double dx = range.cell_size;
-  const auto blocks = on_host(Cargo::tables, range.blocks);
+  const auto blocks = on_host(TransferKind::tables, range.blocks);
   for (int place = 0; place < range.count(); ++place) {
     const mesh::OwnBlock& block = blocks(place);
     const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> stored(
         level.blocks + block.slot * level.layout.stride_slot, level.layout.stride_slot);
-    const auto here = on_host(Cargo::fields, stored);
+    const auto here = on_host(TransferKind::fields, stored);
     for (int index = 0; index < range.cells_per_block(); ++index) {
       if (block.refined >> range.octant_of(index) & 1) continue;
       std::array<double, 3> centre;
@@ -56,11 +58,47 @@ void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
         centre[d] = lower_[d] + (first + range.coordinate(index, d) + 0.5) * dx;
       }
       const hydro::GasCell cell(here.data() + index, level.layout.stride_variable, level.gas);
-      set(cell, centre, level.moment.time);
+      set(cell, centre, level.step_time.time);
       visit(cell);
     }
-    copy_to_device(Cargo::fields, stored, here);
+    copy_to_device(TransferKind::fields, stored, here);
   }
 }
+
+}  // namespace octant::subgrid
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::subgrid {
+
+// Integrals of expressions over the gas as user-defined columns of history.csv.
+class CellNames;
+
+// Expressions by name, from the table `output.integrals`.
+class Integrals {
+ public:
+  Integrals();
+  Integrals(Integrals&&) noexcept;
+  Integrals& operator=(Integrals&&) noexcept;
+  ~Integrals();
+
+  void declare(ParameterSchema& schema);
+
+  // Must be called once before add(). Throws InputError for invalid expressions.
+  void compile(const mesh::Geometry& geometry, const hydro::Gas& gas,
+               const std::vector<std::string>& scalars);
+
+  const std::vector<std::string>& names() const { return names_; }
+
+  // Adds the volume integrals over the leaf cells of a level's own blocks to `sums`, one per name.
+  void add(const GasLevel& level, std::vector<ReproducibleSum>& sums) const;
+
+ private:
+  std::vector<std::string> definitions_, names_;
+  struct Compiled;
+  std::unique_ptr<Compiled> compiled_;
+};
 
 }  // namespace octant::subgrid

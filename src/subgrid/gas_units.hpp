@@ -1,30 +1,30 @@
-// The moment at which a process acts, and what the gas of the code is then in proper cgs.
+// Time at which a process acts, and conversion of the gas from code units to proper cgs.
 #pragma once
 
 #include <cstdint>
 
-#include "core/code_units.hpp"
+#include "core/units.hpp"
 
 namespace octant::subgrid {
 
-// Mass share of hydrogen in gas without metals.
+// Hydrogen mass fraction of gas without metals.
 inline constexpr double k_hydrogen_share = 0.76;
 
-// The middle of a step of a level. All levels of a coarse step share `background_redshift`, that of
-// its middle, at which radiation backgrounds are taken.
-struct Moment {
+// Midpoint of a step of a level. `background_redshift` is that of the midpoint of the coarse step,
+// the same for all its levels, at which radiation backgrounds are evaluated.
+struct StepTime {
   CodeUnits units;            // proper, not comoving
-  double time = 0.0;          // of the code
-  double scale_factor = 1.0;  // 1 where nothing expands
+  double time = 0.0;          // in code units
+  double scale_factor = 1.0;  // 1 without expansion
   double background_redshift = 0.0;
-  double newton_constant = 0.0;  // in code units; 0: no self-gravity
-  double finest_cell = 0.0;      // edge of the cells of the finest level that is allowed now
-  // The number of the coarse step, and of the level's own step within it.
+  double newton_constant = 0.0;  // in code units; 0 without self-gravity
+  double finest_cell = 0.0;      // cell size of the finest level allowed now
+  // Number of the coarse step, and of the level's own step within it.
   std::int64_t coarse_step = 0;
   std::int64_t step_within = 0;
 };
 
-// Factors that turn numbers of the code into proper cgs.
+// Conversion factors from code units to proper cgs.
 struct GasUnits {
   double density, length, time, velocity;
   double energy;       // per mass: erg g^-1

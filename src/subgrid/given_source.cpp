@@ -9,7 +9,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// Cells that the function is asked for at a time, in whole blocks.
+// Maximum number of cells per call of the function, in whole blocks.
 constexpr int k_most_cells = 1 << 16;
 
 class GivenSource final : public Process {
@@ -19,7 +19,7 @@ class GivenSource final : public Process {
   const char* name() const override { return "source"; }
   void declare(ParameterSchema&) override {}
   bool is_wanted() const override { return true; }
-  void prepare(const Setting& setting) override { is_balanced_ = setting.is_balanced; }
+  void prepare(const ProcessSetup& setup) override { is_balanced_ = setup.is_balanced; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
@@ -50,8 +50,9 @@ class GivenSource final : public Process {
     const SourceRates rates = rates_(gas);
     if (is_balanced_ && !rates.acceleration[0].empty())
       throw RunError(
-          "the acceleration of a source function is not supported with hydro.well_balanced, which "
-          "keeps equilibrium under hydro.acceleration: sources act between the sweeps");
+          "source functions with an acceleration are not supported with hydro.well_balanced, which "
+          "only preserves equilibrium under hydro.acceleration; sources are applied between the "
+          "sweeps");
     for (int block = 0; block < blocks; ++block) {
       double added = 0.0;
       for (int n = block * cells; n < (block + 1) * cells; ++n) {
@@ -69,7 +70,7 @@ class GivenSource final : public Process {
     return {place, level.cells.blocks(place).slot, n % cells};
   }
 
-  // Returns the energy that a cell got, per volume.
+  // Applies the rates to a cell. Returns the energy that it gained per volume.
   static double change(const hydro::GasCell& cell, const SourceRates& rates, int n, double dt) {
     double added = 0.0;
     if (!rates.acceleration[0].empty()) {
@@ -94,7 +95,7 @@ class GivenSource final : public Process {
 
 std::unique_ptr<Process> make_source(SourceFunction rates) {
   if (!k_device_is_host)
-    throw InputError("source functions are not supported on GPUs; use a build for CPUs");
+    throw InputError("source functions are not supported on GPUs; use a CPU build");
   return std::make_unique<GivenSource>(std::move(rates));
 }
 

@@ -1,4 +1,4 @@
-// A source of heat and momentum that a function gives: for drivers that bring one, such as Python.
+// Source of heat and momentum given by a function, for drivers such as Python.
 #pragma once
 
 #include <array>
@@ -10,27 +10,28 @@
 
 namespace octant::subgrid {
 
-using Columns3 = std::array<std::vector<double>, 3>;  // along x, y, z
+using Columns3 = std::array<std::vector<double>, 3>;  // x, y, z components
 
-// The gas of some cells of a level, in code units: whole blocks, cell (k N + j) N + i of each.
+// Gas of whole blocks of a level in code units; cell (i, j, k) of a block has index (k N + j) N +
+// i.
 struct SourceCells {
   int level = 0;
   double dt = 0.0;
   Columns3 centre, velocity;
-  std::vector<double> density, internal_energy;  // the latter per mass
+  std::vector<double> density, internal_energy;  // internal_energy: per mass
 };
 
-// What the gas of these cells gets: heat per mass and time, and acceleration. Empty for none.
+// Source terms: heat per mass and time, and acceleration. Empty for none.
 struct SourceRates {
   std::vector<double> heating;
   Columns3 acceleration;
 };
 
-// Must depend on its arguments alone, and on those of a cell for that cell.
+// Must be a pure function of its arguments, and local to each cell.
 using SourceFunction = std::function<SourceRates(const SourceCells&)>;
 
-// A process `source` that acts as the function says, with a ledger of the energy that it added.
-// Throws InputError where the gas lies in the memory of a GPU.
+// Returns the process `source` that applies the function, with a ledger of the energy added. Throws
+// InputError if the gas is in GPU memory.
 std::unique_ptr<Process> make_source(SourceFunction rates);
 
 }  // namespace octant::subgrid

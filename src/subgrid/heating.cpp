@@ -1,8 +1,8 @@
-// Heating at one rate per mass, and relaxation towards an internal energy per mass u_r, which is
-// Newton's law of cooling:
+// Heating at a constant rate per mass, and relaxation towards an internal energy per mass u_r
+// (Newton's law of cooling):
 //   du/dt = rate - (u - u_r) / tau.
-// Its rate falls as exp(-t / tau), so that u(t) = u(0) + du/dt(0) tau (1 - exp(-t / tau)) exactly:
-// n steps of dt / n do the same as one of dt.
+// The right-hand side decays as exp(-t / tau), so u(t) = u(0) + du/dt(0) tau (1 - exp(-t / tau))
+// exactly, and n steps of dt / n equal one of dt.
 #include <cmath>
 #include <limits>
 
@@ -14,7 +14,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// du/dt, with 0 for 1 / tau where nothing relaxes.
+// du/dt, with 1 / tau = 0 without relaxation.
 struct HeatingRate {
   double rate, relaxation, energy;
   KOKKOS_INLINE_FUNCTION double operator()(double u) const {
@@ -35,16 +35,16 @@ class Heating final : public Process {
                 .min = 0});
     schema.add("heating.relaxation_time", relaxation_time_,
                {.unit = "time",
-                .meaning = "Relaxation time of the specific internal energy towards "
-                           "heating.relaxation_energy (e-folding); 0: no relaxation",
+                .meaning = "E-folding time on which the specific internal energy relaxes to "
+                           "heating.relaxation_energy; 0: no relaxation",
                 .min = 0});
     schema.add("heating.relaxation_energy", relaxation_energy_,
                {.unit = "energy / mass",
-                .meaning = "Target specific internal energy of the relaxation",
+                .meaning = "Specific internal energy towards which the gas is relaxed",
                 .min = 0});
     schema.add("heating.largest_change", largest_change_,
-               {.meaning = "Maximum relative change of a cell's internal energy per step by "
-                           "heating; limits the time step",
+               {.meaning = "Maximum relative change in the internal energy of a cell per step due "
+                           "to heating; limits the time step",
                 .above = 0.0});
   }
 
@@ -52,12 +52,12 @@ class Heating final : public Process {
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[heating] requires hydro.enabled = true");
-    if (setting.expands)
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[heating] requires hydro.enabled = true");
+    if (setup.expands)
       throw InputError(
-          "[heating] is not supported with cosmology.enabled = true, whose unit of specific energy "
-          "changes with time");
+          "[heating] is not supported with cosmology.enabled = true, because the unit of specific "
+          "energy then changes with time");
   }
 
   double longest_step(const GasLevel& level) const override {
@@ -74,7 +74,7 @@ class Heating final : public Process {
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     const HeatingRate heating = law();
     const double tau = relaxation_time_;
-    const double acting = tau > 0.0 ? -tau * std::expm1(-dt / tau) : dt;  // at the first rate
+    const double acting = tau > 0.0 ? -tau * std::expm1(-dt / tau) : dt;  // time at the first rate
     ledger["energy"] += change_leaf_cells(
         level, KOKKOS_LAMBDA(const hydro::GasCell& cell) {
           const double u = cell.internal_energy();

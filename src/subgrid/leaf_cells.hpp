@@ -1,47 +1,86 @@
-// Loops of a process over the gas in the leaf cells of a level's own blocks, on the device.
+// Device loops of a process over the gas in the leaf cells of a level's own blocks.
 #pragma once
 
+#include <array>
+
 #include "comm/reproducible_sum.hpp"
+#include "core/simd.hpp"
 #include "hydro/gas_cell.hpp"
 #include "mesh/add_totals.hpp"
 #include "mesh/mesh.hpp"
-#include "subgrid/cooling/floor.hpp"
+#include "mesh/tiles.hpp"
 #include "subgrid/gas_units.hpp"
+
+namespace octant::subgrid::cooling {
+
+// Pressure floor in addition to the thermal pressure: prevents artificial fragmentation (Truelove
+// et al. 1997, ApJ 489, L179) or models the support by unresolved motions.
+enum class FloorKind { none, jeans, polytrope };
+constexpr auto names_of(FloorKind) { return std::array{"none", "jeans", "polytrope"}; }
+
+// Internal energy per mass of the pressure floor, factor rho^(index - 1), in code units.
+struct PressureFloor {
+  double factor = 0.0, exponent = 1.0;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V energy(const V& density) const {
+    if (factor == 0.0) return V(0.0);
+    if (exponent == 1.0) return V(factor) * density;
+    return V(factor) * SimdTraits<V>::generate([&](int lane) {
+             return Kokkos::pow(SimdTraits<V>::lane(density, lane), exponent);
+           });
+  }
+};
+
+// Floor that keeps the Jeans length c sqrt(pi / (G rho)), with c^2 = P / rho, at `length` or above:
+// P / rho = G rho length^2 / pi.
+inline PressureFloor jeans_floor(double newton_constant, double length, double gamma) {
+  constexpr double pi = 3.14159265358979323846;
+  return {newton_constant * length * length / (pi * (gamma - 1.0)), 1.0};
+}
+
+// Floor P / rho = at_density (rho / density)^(index - 1).
+inline PressureFloor polytropic_floor(double at_density, double density, double index,
+                                      double gamma) {
+  return {at_density / (gamma - 1.0) * Kokkos::pow(density, 1.0 - index), index - 1.0};
+}
+
+}  // namespace octant::subgrid::cooling
 
 namespace octant::subgrid {
 
-// The gas of a level, on this rank.
+// Gas of a level on this rank.
 struct GasLevel {
-  int number;             // of the level
-  mesh::CellRange cells;  // the leaf cells
+  int number;             // level number
+  mesh::CellRange cells;  // leaf cells
   mesh::BlockLayout layout;
   double* blocks;
   double cell_volume;
   hydro::Gas gas;
-  Moment moment;
-  cooling::PressureFloor floor{};  // what of the gas's energy is not thermal: Process::floor()
+  StepTime step_time;
+  cooling::PressureFloor floor{};  // non-thermal part of the energy, see Process::floor()
 
-  // The present state.
-  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const Moment& at = {})
+  // Gas in its present state.
+  GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const StepTime& at = {})
       : number(level),
         cells(mesh.leaf_cells(level)),
         layout(mesh.layout()),
         blocks(mesh.fields(level).blocks(mesh::LevelFields::k_now)),
         cell_volume(mesh.geometry().cell_volume(level)),
         gas(of_run),
-        moment(at) {}
+        step_time(at) {}
 
   KOKKOS_INLINE_FUNCTION hydro::GasCell at(const mesh::Cell& cell) const {
     return {blocks + layout.offset(cell), layout.stride_variable, gas};
   }
-  // As many cells as V holds.
+  // Returns as many cells as V has lanes, from `first` on.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION hydro::GasCells<V> from(const mesh::Cell& first) const {
     return {blocks + layout.offset(first), layout.stride_variable, gas};
   }
 };
 
-// The term of a block's total that changes the cell it belongs to.
+// Changes a cell and returns its term in the sum over the block.
 template <class Change>
 struct ChangeOfCell {
   static constexpr int count = 1, sums = 1, parts = 1;
@@ -54,7 +93,7 @@ struct ChangeOfCell {
 };
 
 // Calls change(cell), a KOKKOS_LAMBDA that may change the gas, for every leaf cell. Returns the
-// volume integral of what it returned, on this rank: the sum over a block has one order.
+// volume integral of its result on this rank, with a fixed order of summation in each block.
 template <class Change>
 ReproducibleSum change_leaf_cells(const GasLevel& level, const Change& change) {
   ReproducibleSum sum;
@@ -63,7 +102,7 @@ ReproducibleSum change_leaf_cells(const GasLevel& level, const Change& change) {
   return sum;
 }
 
-// The largest of what rate(cell) returns for any leaf cell, or 0; on this rank.
+// Maximum of rate(cell) over the leaf cells of this rank, at least 0.
 template <class Rate>
 double largest_of_leaf_cells(const GasLevel& level, const Rate& rate) {
   const double largest = mesh::largest(

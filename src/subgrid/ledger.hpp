@@ -1,4 +1,4 @@
-// What a process has moved since the run began: energy that it added, mass that it took away.
+// Cumulative budget of a process since the start of the run: energy added, mass removed.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
-#include "core/columns.hpp"
+#include "core/number_file.hpp"
 
 namespace octant::subgrid {
 
-// Named accounts, which a process adds to on every rank. Their totals, the same bits on any number
-// of ranks, are columns of history.csv and go with checkpoints.
+// Named accounts to which a process adds on every rank. The totals have the same bits on any number
+// of ranks, are columns of history.csv and are saved in checkpoints.
 class Ledger {
  public:
   // `owner` is the name of the process.
@@ -24,7 +24,7 @@ class Ledger {
   // Collective.
   void settle(const Communicator& communicator);
 
-  // What the account has come to, as of the last settle(). Throws RunError if there is none such.
+  // Total of an account as of the last settle(). Throws RunError if there is no such account.
   double total(std::string_view account) const { return totals_[place_of(account)].value; }
 
   struct Total {
@@ -34,10 +34,10 @@ class Ledger {
   const std::string& owner() const { return owner_; }
   const std::vector<Total>& totals() const { return totals_; }
 
-  // The account goes on from this total.
+  // Sets the total of an account after a restart.
   void restore(std::string_view account, double total);
 
-  // owner_account for every account.
+  // Adds a column owner_account for every account.
   void add_columns(Columns& columns) const;
 
  private:

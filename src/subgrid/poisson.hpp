@@ -1,4 +1,4 @@
-// Poisson numbers as a pure function of what they are for.
+// Poisson random numbers as a pure function of the random stream and the draw number.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace octant::subgrid {
 
 namespace detail {
 
-// Factors until their product is below exp(-mean): one uniform number each.
+// Multiplies uniform numbers until their product is below exp(-mean).
 KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_inversion(const RandomStream& random,
                                                          std::uint32_t draw, double mean) {
   const double least = Kokkos::exp(-mean);
@@ -21,8 +21,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_inversion(const RandomStream& ran
   return count;
 }
 
-// The logarithm of the probability of count >= 1, by Stirling's series, in terms that are as small
-// as it is, also where count and mean are 1e15.
+// Logarithm of the probability of count >= 1 by Stirling's series, arranged without cancellation,
+// also for count and mean of 1e15.
 KOKKOS_INLINE_FUNCTION double log_poisson_probability(double count, double mean) {
   const double excess = (mean - count) / count, inverse = 1.0 / count, square = inverse * inverse;
   const double series = inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1260));
@@ -30,8 +30,8 @@ KOKKOS_INLINE_FUNCTION double log_poisson_probability(double count, double mean)
          0.5 * Kokkos::log(2.0 * Kokkos::numbers::pi * count) - series;
 }
 
-// Transformed rejection with squeeze (Hormann 1993, algorithm PTRS): two uniform numbers a round,
-// of which fewer than 1.2 are needed on average.
+// Transformed rejection with squeeze (Hormann 1993, algorithm PTRS): two uniform numbers per round,
+// fewer than 1.2 rounds on average.
 KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& random,
                                                          std::uint32_t draw, double mean) {
   const double b = 0.931 + 2.53 * Kokkos::sqrt(mean);
@@ -43,7 +43,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
     const double us = 0.5 - Kokkos::fabs(u);
     const double k = Kokkos::floor((2.0 * a / us + b) * u + mean + 0.43);
     if (us >= 0.07 && v <= v_r) return static_cast<std::int64_t>(k);
-    // 0 is as good as impossible for means that come here.
+    // k = 0 has negligible probability for the means that use this function.
     if (!(k >= 1.0) || (us < 0.013 && v > us)) continue;
     if (Kokkos::log(v * inverse_alpha / (a / (us * us) + b)) <= log_poisson_probability(k, mean))
       return static_cast<std::int64_t>(k);
@@ -52,8 +52,9 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
 
 }  // namespace detail
 
-// A number from the Poisson distribution with this mean: 0 for none, up to 1e15. Uses the uniform
-// draws from `first_draw` on: more than 64 of them once in ten million times at most.
+// Returns a number from the Poisson distribution with this mean, up to 1e15; 0 for a mean of 0.
+// Uses the uniform draws from `first_draw` on: more than 64 of them at most once in ten million
+// calls.
 KOKKOS_INLINE_FUNCTION std::int64_t poisson(const RandomStream& random, std::uint32_t first_draw,
                                             double mean) {
   constexpr double k_most_for_inversion = 30.0;

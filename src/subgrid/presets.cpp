@@ -42,8 +42,8 @@ const std::vector<std::string> k_horizon_agn{"cooling.enabled = true",
                                              "agn.radius = 1.0",
                                              "agn.mass_loading = 100.0"};
 
-// Kim et al. (2016, ApJ 833, 202): 10^51 erg, 14.8 solar masses of gas and 2.6 of metals in it for
-// every 91 solar masses of stars, after 5 million years; no black hole. The table is to be given:
+// Kim et al. (2016, ApJ 833, 202): 10^51 erg, 14.8 solar masses of gas including 2.6 of metals for
+// every 91 solar masses of stars, after 5 Myr; no black hole. The user must provide the table
 // HM2012.
 const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "cooling.method = \"exact\"",
@@ -61,11 +61,12 @@ const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "supernovae.yield = 0.17567567567567569",
                                        "supernovae.delay = 5.0"};
 
-// Schaye et al. (2015, MNRAS 446, 521): 8000 K at n_H = 0.1 of a mean molecular weight of 1.22, and
-// 1.736e-2 supernovae per solar mass of stars, after 30 million years. Holes of 1e5 / h solar
-// masses swallow gas at Bondi's rate as it is, up to Eddington's; 0.15 of a tenth of that rest
-// energy heats gas by 10^8.5 K of a mean molecular weight of 0.59, never jets. EAGLE moves light
-// holes to where the potential is lowest instead of slowing them down: nothing here does.
+// Schaye et al. (2015, MNRAS 446, 521): 8000 K at n_H = 0.1 for a mean molecular weight of 1.22,
+// and 1.736e-2 supernovae per solar mass of stars, after 30 Myr. Black holes of 1e5 / h solar
+// masses accrete at the Bondi rate without boost, up to the Eddington rate; thermal feedback only,
+// with 0.15 of a tenth of the accreted rest energy, heats gas by 10^8.5 K for a mean molecular
+// weight of 0.59. EAGLE moves light black holes to the potential minimum instead of applying
+// dynamical friction: here there is neither.
 const std::vector<std::string> k_eagle_like{"cooling.enabled = true",
                                             "cooling.method = \"original\"",
                                             "cooling.reionization = 11.5",

@@ -1,4 +1,4 @@
-// Sets of parameters for galaxies, by the names of simulations that had them.
+// Parameter sets for galaxy formation, named after the simulations that used them.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace octant::subgrid {
 enum class Preset { none, horizon_agn, agora, eagle_like };
 constexpr auto names_of(Preset) { return std::array{"none", "horizon-agn", "agora", "eagle-like"}; }
 
-// Its parameters, as "section.key = value".
+// Parameters of a preset, as "section.key = value".
 std::vector<std::string> assignments_of(Preset preset);
 
 }  // namespace octant::subgrid

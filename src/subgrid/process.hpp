@@ -1,20 +1,79 @@
-// A process: physics that acts on the gas, such as heating and cooling, or on gas and particles
-// together, such as star formation.
+// Base class of processes: physics that acts on the gas, such as heating and cooling, or on gas and
+// particles together, such as star formation.
 //
-// Adding one takes one file in subgrid/, from the class to make_process(), and its name in the list
-// of processes.cpp. subgrid/heating.cpp is short enough to start from.
+// A new process needs one file in subgrid/, from the class to make_process(), and its name in the
+// list of processes.cpp. subgrid/heating.cpp is a short example.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "comm/communicator.hpp"
+#include "mesh/mesh.hpp"
 #include "particles/kind.hpp"
-#include "subgrid/events/touches.hpp"
+#include "particles/particles.hpp"
+#include "subgrid/events/affected_blocks.hpp"
 #include "subgrid/leaf_cells.hpp"
 #include "subgrid/ledger.hpp"
-#include "subgrid/scene.hpp"
+
+namespace octant::mesh {
+class FaceFields;
+}
+
+namespace octant::subgrid {
+
+// Newly formed star for the log of births; in code units, except for the state of the gas.
+struct StarBirth {
+  std::uint64_t id = 0;
+  std::int32_t level = 0;
+  std::array<double, 3> position{}, velocity{};
+  double mass = 0.0, metallicity = 0.0;
+  double hydrogen = 0.0;          // hydrogen nuclei in cm^-3
+  double temperature = 0.0;       // over the mean molecular weight, in K
+  double virial_parameter, mach;  // turbulence in the cell; NaN if not computed
+};
+
+// Merger of a black hole with the heaviest of its group, for the log of mergers: masses before the
+// merger in code units; `id` and `position` of the remnant.
+struct HoleMerger {
+  std::uint64_t id = 0, heaviest = 0, other = 0;
+  double heaviest_mass = 0.0, other_mass = 0.0;
+  std::array<double, 3> position{};
+};
+
+// All levels whose steps end at the same time, from `coarsest` on, and the particles, each stored
+// in the finest block that contains it. A coarse step ends if `coarsest` is 0.
+struct SyncPoint {
+  mesh::Mesh& mesh;
+  std::span<particles::Particles> kinds;
+  int coarsest;
+  double time, scale_factor;
+  CodeUnits units;                             // at that time
+  std::function<double(double time)> seconds;  // proper time of a code time
+  std::vector<GasLevel> levels;                // from `coarsest` on
+  std::vector<double> steps;                   // their time steps, in the order of `levels`
+  // Position of that time between the coarser level's old (0) and present (1) states.
+  double arrived = 1.0;
+  mesh::FaceFields* faces = nullptr;  // of all processes; null if there are none
+
+  // Logs of this rank, to which processes append.
+  std::vector<StarBirth> births{};
+  std::vector<HoleMerger> mergers{};
+
+  // Returns the particles of a kind. Throws RunError if there is no such kind.
+  particles::Particles& kind(const std::string& name) const;
+
+  // Fills the ghost cells of levels[n] from the present state. They remain valid until another
+  // level is filled. levels[n - 1] must be filled first. Collective.
+  void fill_ghosts(std::size_t n) const;
+};
+
+}  // namespace octant::subgrid
 
 namespace octant {
 class ParameterSchema;
@@ -22,91 +81,93 @@ class ParameterSchema;
 
 namespace octant::subgrid {
 
-// A scalar that moves with the gas. Processes may bring the same one; the first says what it begins
-// with.
+// Scalar advected with the gas. Several processes may declare the same one; the first sets its
+// initial value.
 using hydro::GasVariable;
 
-// The mass share of metals, for every process that knows of them.
+// Metal mass fraction, common to all processes that use it.
 GasVariable metals(double initial = 0.0);
 
-// What a process may look at when it prepares itself.
-struct Setting {
-  bool has_gas, expands;    // whether there is gas, and whether in an expanding box
-  bool has_units;           // whether the code's numbers are known in cgs
-  bool has_gravity;         // of what is in the box
-  bool has_stars;           // whether any process or problem brings them
-  double mean_gas_density;  // in an expanding box; 0 elsewhere
+// Properties of the run that a process may use in prepare().
+struct ProcessSetup {
+  bool has_gas, expands;    // has_gas: the run has gas; expands: comoving box
+  bool has_units;           // true if code units are defined in cgs
+  bool has_gravity;         // true with self-gravity
+  bool has_stars;           // true if any process or problem creates stars
+  double mean_gas_density;  // in an expanding box; else 0
   mesh::Geometry geometry;
   hydro::Gas gas;
-  std::vector<std::string> scalars;  // of the run, in the order of storage
+  std::vector<std::string> scalars;  // in the order of storage
   EventSearch event_search;          // events.method
-  bool is_balanced = false;          // hydro.well_balanced, under hydro.acceleration alone
+  bool is_balanced = false;          // hydro.well_balanced with hydro.acceleration alone
 
-  // The place of a scalar among a GasCell's variables.
+  // Returns the index of a scalar among the variables of a GasCell.
   int variable(const std::string& scalar) const;
-  // The user's passive scalars among them: the first, and how many there are.
+  // Range of the user's passive scalars among the variables: the first, and their number.
   int first_passive_scalar() const;
   int passive_scalars() const;
 };
 
-// A process is the same throughout a run: what it carries on from step to step is in the gas, in
-// particles and in its ledger, and a checkpoint holds them all.
+// A process has no mutable state of its own during a run: its state between steps is in the gas,
+// the particles, face-centred fields and its ledger, which checkpoints save.
 class Process {
  public:
   virtual ~Process() = default;
 
-  // A word: the section of its parameters, the beginning of its columns in history.csv, its line in
-  // the table of times.
+  // Name of the process: its parameter section, the prefix of its columns in history.csv, and its
+  // line in the timing table.
   virtual const char* name() const = 0;
 
-  // Declares its parameters; once they are read, whether they ask for the process to act.
+  // Declares the parameters. is_wanted() is valid once they are read.
   virtual void declare(ParameterSchema& schema) = 0;
   virtual bool is_wanted() const = 0;
 
-  // The scalars and the kinds of particles that it brings, and the accounts of its ledger.
+  // Scalars, particle kinds and face-centred fields that the process needs, and the accounts of its
+  // ledger.
   virtual std::vector<GasVariable> variables() const { return {}; }
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
+  virtual std::vector<mesh::SolenoidalField> face_fields() const { return {}; }
   virtual std::vector<std::string> accounts() const { return {}; }
 
-  // Called once, if it is wanted. Throws InputError where the process and the rest of the
-  // parameters do not fit.
-  virtual void prepare(const Setting& /*setting*/) {}
+  // Called once if the process is wanted. Throws InputError if it is incompatible with other
+  // parameters.
+  virtual void prepare(const ProcessSetup& /*setup*/) {}
 
-  // Called once before anything below, in a restarted run too: reads its files. Throws InputError,
+  // Called once before the functions below, also after a restart, to read files. Throws InputError,
   // on all ranks. Collective.
   virtual void begin(const Communicator& /*communicator*/) {}
 
-  // The energy that it has added to gas and particles since the run began, by its accounts: in an
-  // expanding box `econs` is the error of the energy equation with it.
+  // Energy added to gas and particles since the start of the run, from its accounts; `econs` in an
+  // expanding box accounts for it.
   virtual double added_energy(const Ledger& /*ledger*/) const { return 0.0; }
 
-  // What it adds to the internal energy that is not heat.
+  // Non-thermal internal energy that the process adds as a pressure floor.
   virtual cooling::PressureFloor floor(const GasLevel& /*level*/) const { return {}; }
 
-  // How long a step of this level may be, for the leaf cells on this rank. Collective.
+  // Time-step constraint of this level from the leaf cells on this rank. Collective.
   virtual double longest_step(const GasLevel& level) const;
 
-  // Advances the leaf cells of a level by dt, between the sweep and the second half of the kick.
-  // Cells under finer blocks follow afterwards. What it does to a cell must depend on that cell, on
-  // the level's moment and on `dt` alone. Collective.
+  // Advances the leaf cells of a level by dt, between the hydro sweep and the second half kick.
+  // Cells under finer blocks are restricted afterwards. The change of a cell must depend only on
+  // that cell, the time of the level and `dt`. Collective.
   virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
 
-  // Whether advance() is called for all levels at once, for half a coarse step before its sweeps
-  // and half after them (Strang 1968), instead of after each level's step. Fluxes and ghost cells
-  // of all levels then belong to states that have felt it alike, and it is of second order in
-  // time. For what changes the gas little in a coarse step.
+  // Returns true if advance() is called for all levels at once, for half a coarse step before its
+  // sweeps and half after them (Strang 1968), instead of after each level's step. Fluxes and ghost
+  // cells of all levels then use equally advanced states, and the scheme is second order in time.
+  // Suitable for slow changes of the gas over a coarse step.
   virtual bool acts_around_coarse_steps() const { return false; }
 
-  // Acts on gas and particles together, after the kick. True, on all ranks, if it changed the gas
-  // of leaf cells on any. Collective.
-  virtual bool interact(Scene& /*scene*/, Ledger& /*ledger*/) const { return false; }
+  // Acts on gas and particles together, after the kick. Returns true, on all ranks, if it changed
+  // the gas of leaf cells on any. Collective.
+  virtual bool interact(SyncPoint& /*sync*/, Ledger& /*ledger*/) const { return false; }
 };
 
-// Each process defines its own: template <> std::unique_ptr<Process> make_process<Heating>().
+// Defined by each process: template <> std::unique_ptr<Process> make_process<Heating>().
 template <class Kind>
 std::unique_ptr<Process> make_process();
 
-// Every process that a run can choose, in the order in which they act on a level.
+// Returns all available processes in the order in which they act on a level.
 std::vector<std::unique_ptr<Process>> make_processes();
 
 }  // namespace octant::subgrid

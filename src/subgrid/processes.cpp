@@ -15,7 +15,7 @@ struct InOrder {
   }
 };
 
-// In the order in which they act on a level.
+// Processes in the order in which they act on a level.
 using Processes = InOrder<class Turbulence, class Sources, class Heating, class Cooling,
                           class StarFormation, class Supernovae, class BlackHoles>;
 
@@ -25,31 +25,33 @@ GasVariable metals(double initial) {
   return {.name = "metals", .initial = initial, .description = "metal mass fraction"};
 }
 
-int Setting::first_passive_scalar() const { return hydro::k_hydro_variables + gas.dual_energy; }
+int ProcessSetup::first_passive_scalar() const {
+  return hydro::k_hydro_variables + gas.dual_energy;
+}
 
-int Setting::passive_scalars() const {
+int ProcessSetup::passive_scalars() const {
   int count = 0;
   while (count < std::ssize(scalars) && scalars[count] == hydro::passive_scalar_name(count))
     ++count;
   return count;
 }
 
-int Setting::variable(const std::string& scalar) const {
+int ProcessSetup::variable(const std::string& scalar) const {
   const auto found = std::find(scalars.begin(), scalars.end(), scalar);
-  OCTANT_REQUIRE(found != scalars.end(), "no process brings a scalar \"{}\"", scalar);
+  OCTANT_REQUIRE(found != scalars.end(), "no process adds a scalar \"{}\"", scalar);
   return hydro::k_hydro_variables + gas.dual_energy + static_cast<int>(found - scalars.begin());
 }
 
-void Scene::fill_ghosts(std::size_t n) const {
+void SyncPoint::fill_ghosts(std::size_t n) const {
   mesh.set_inflow_time(levels[n].number, time);
   mesh.fill_ghosts(levels[n].number, mesh::LevelFields::k_now, n == 0 ? arrived : 1.0);
 }
 
-particles::Particles& Scene::kind(const std::string& name) const {
+particles::Particles& SyncPoint::kind(const std::string& name) const {
   const auto found =
       std::find_if(kinds.begin(), kinds.end(),
                    [&](const particles::Particles& kind) { return kind.name() == name; });
-  OCTANT_REQUIRE(found != kinds.end(), "no process brings particles of the kind \"{}\"", name);
+  OCTANT_REQUIRE(found != kinds.end(), "no process adds particles of type \"{}\"", name);
   return *found;
 }
 

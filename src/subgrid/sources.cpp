@@ -1,7 +1,7 @@
-// What acts on the gas by expressions of the parameter file: accelerations, heat and sources of
-// passive scalars, each a function of a cell's place, the time and its state.
+// Source terms from expressions in the parameter file: acceleration, heating and sources of passive
+// scalars, as functions of position, time and gas state.
 //
-// They act for half a coarse step before its sweeps and half after them, with the values in the
+// They act for half a coarse step before its sweeps and half after them, with the values at the
 // middle of each half: first the acceleration, whose work is exactly the change of the kinetic
 // energy, then the heat.
 #include <algorithm>
@@ -10,8 +10,8 @@
 #include <memory>
 #include <optional>
 
-#include "core/definitions.hpp"
 #include "core/error.hpp"
+#include "core/expression.hpp"
 #include "core/parameters.hpp"
 #include "subgrid/cell_expressions.hpp"
 #include "subgrid/process.hpp"
@@ -23,25 +23,25 @@ class Sources final : public Process {
   const char* name() const override { return "sources"; }
 
   void declare(ParameterSchema& schema) override {
-    schema.add(
-        "sources.acceleration", acceleration_,
-        {.unit = "length / time^2",
-         .meaning = "External acceleration of the gas: three expressions, along x, y, z, of x, y, "
-                    "z, r, t, density, velocity_x, velocity_y, velocity_z, pressure and scalars"});
+    schema.add("sources.acceleration", acceleration_,
+               {.unit = "length / time^2",
+                .meaning = "External acceleration of the gas: three expressions for the components "
+                           "along x, y, z, in x, y, z, r, t, density, velocity_x, velocity_y, "
+                           "velocity_z, pressure and scalars"});
     schema.add("sources.heating", heating_,
                {.unit = "energy / (volume time)",
                 .meaning = "Volumetric heating rate of the gas (negative: cooling), an expression "
-                           "of the variables of sources.acceleration"});
+                           "in the same variables as sources.acceleration"});
     schema.add("sources.scalars", scalars_,
                {.unit = "density / time",
-                .meaning = "Source terms of the passive scalar densities, one expression per "
-                           "scalar, of the variables of sources.acceleration"});
+                .meaning = "Source terms of the passive-scalar densities, one expression per "
+                           "scalar, in the same variables as sources.acceleration"});
     schema.add(
         "sources.centre", centre_,
-        {.unit = "length", .meaning = "Origin of the radius r in the expressions of [sources]"});
+        {.unit = "length", .meaning = "Origin of the radius r in the expressions in [sources]"});
     schema.add("sources.largest_change", largest_change_,
-               {.meaning = "Maximum relative change of a cell's internal energy per step by "
-                           "sources; limits the time step",
+               {.meaning = "Maximum relative change in the internal energy of a cell per step due "
+                           "to sources; limits the time step",
                 .above = 0.0});
     definitions_.declare(schema, "sources");
   }
@@ -56,23 +56,21 @@ class Sources final : public Process {
     return ledger.total("work") + ledger.total("heat");
   }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[sources] requires hydro.enabled = true");
-    if (setting.expands)
-      throw InputError("[sources] is not supported with cosmology.enabled = true");
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[sources] requires hydro.enabled = true");
+    if (setup.expands) throw InputError("[sources] is not supported with cosmology.enabled = true");
     if (!acceleration_.empty() && acceleration_.size() != 3)
       throw InputError("sources.acceleration: expected 3 expressions, found {}",
                        acceleration_.size());
-    if (!acceleration_.empty() && setting.is_balanced)
+    if (!acceleration_.empty() && setup.is_balanced)
       throw InputError(
           "sources.acceleration is not supported with hydro.well_balanced, which keeps equilibrium "
-          "under hydro.acceleration: [sources] act between the sweeps");
-    if (scalars_.size() > setting.scalars.size())
+          "under hydro.acceleration: [sources] are applied between the sweeps");
+    if (scalars_.size() > setup.scalars.size())
       throw InputError("sources.scalars has {} expressions, but the gas has {} scalars",
-                       scalars_.size(), setting.scalars.size());
-    first_scalar_ = hydro::k_hydro_variables + setting.gas.dual_energy;
-    cell_ = std::make_unique<CellNames>(setting.gas, setting.scalars, setting.geometry.lower(),
-                                        centre_);
+                       scalars_.size(), setup.scalars.size());
+    first_scalar_ = hydro::k_hydro_variables + setup.gas.dual_energy;
+    cell_ = std::make_unique<CellNames>(setup.gas, setup.scalars, setup.geometry.lower(), centre_);
     ExpressionNames names = cell_->names();
     definitions_.compile(names);
     for (std::size_t n = 0; n < acceleration_.size(); ++n)
@@ -82,7 +80,7 @@ class Sources final : public Process {
       dye_.emplace_back(fmt::format("sources.scalars[{}]", n), scalars_[n], names);
   }
 
-  // Heat changes the energy by a given share; what falls from rest crosses an eighth of a cell.
+  // Limits the relative change of energy by heating, and the fall from rest to an eighth of a cell.
   double longest_step(const GasLevel& level) const override {
     double fastest = 0.0, strongest = 0.0;
     cell_->for_leaf_cells(level, [&](const hydro::GasCell& cell) {
@@ -134,7 +132,7 @@ class Sources final : public Process {
     return value;
   }
 
-  // Returns by how much the energy density grew.
+  // Accelerates a cell. Returns the increase of its energy density.
   static double accelerate(const hydro::GasCell& cell, const double (&kick)[3]) {
     double work = 0.0;
     for (int d = 0; d < 3; ++d) {
@@ -154,7 +152,7 @@ class Sources final : public Process {
   Definitions definitions_;
 
   int first_scalar_ = 0;
-  std::unique_ptr<CellNames> cell_;  // where it stays
+  std::unique_ptr<CellNames> cell_;  // on the heap, so that its address is stable
   std::vector<Expression> pull_, dye_;
   std::optional<Expression> heat_;
 };

@@ -1,11 +1,11 @@
-// Driven turbulence: a random acceleration of a few long waves that changes with time as an
+// Driven turbulence: a random acceleration by a few long waves that evolves as an
 // Ornstein-Uhlenbeck process (Eswaran & Pope 1988; Federrath et al. 2010).
 //
-// The complex amplitude of each wave obeys a(n + 1) = f a(n) + sqrt(1 - f^2) b(n), f = exp(-s / T),
-// at times that are s = T / 16 apart, with independent normal numbers b of (seed, wave, n), and is
-// linear in between. It is projected on and across the wave vector to be partly free of divergence
-// or of curl. All of it is a function of seed, place and time: there is nothing to store, and a
-// restart goes on with the same bits.
+// The complex amplitude of each wave follows a(n + 1) = f a(n) + sqrt(1 - f^2) b(n), f = exp(-s /
+// T), at times s = T / 16 apart, with independent normal numbers b of (seed, wave, n), and is
+// linear in between. Projections along and across the wave vector set the fractions of compressive
+// and solenoidal driving. The acceleration is a function of seed, position and time alone, so
+// nothing is stored and a restart reproduces the same bits.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -20,8 +20,8 @@ namespace octant::subgrid {
 
 namespace {
 
-constexpr int k_updates = 16;    // in a correlation time
-constexpr int k_most_waves = 8;  // along an axis
+constexpr int k_updates = 16;    // per correlation time
+constexpr int k_most_waves = 8;  // maximum along an axis
 using Amplitude = std::array<std::complex<double>, 3>;
 
 struct DrivenWave {
@@ -29,13 +29,13 @@ struct DrivenWave {
   double re[3], im[3];
 };
 
-// The acceleration at the centre of a cell.
+// Acceleration at the centre of a cell.
 struct Driving {
   mesh::DeviceArray<const DrivenWave> waves;
   double lower[3], wave_number[3];  // 2 pi / side
-  int most[3];                      // waves along each axis
+  int most[3];                      // maximum wave number along each axis
 
-  // Centres are counted from the domain's corner: the same bits in blocks of any size.
+  // Cell centre counted from the domain's corner, with the same bits for any block size.
   KOKKOS_INLINE_FUNCTION double centre(const mesh::CellRange& cells, const mesh::Cell& cell,
                                        int axis) const {
     const double first =
@@ -71,7 +71,7 @@ struct Driving {
   }
 };
 
-// The term of a block's total that accelerates the cell it belongs to: the work on it.
+// Accelerates a cell and returns the work as its term in the sum over the block.
 struct DrivenCell {
   static constexpr int count = 1, sums = 1, parts = 1;
   GasLevel level;
@@ -109,35 +109,35 @@ class Turbulence final : public Process {
     schema.add(
         "turbulence.from", from_,
         {.meaning =
-             "Smallest driven wave number, in units of 2 pi over the longest side of the domain",
+             "Smallest driven wavenumber, in units of 2 pi over the longest side of the domain",
          .above = 0.0});
     schema.add(
         "turbulence.to", to_,
         {.meaning =
-             "Largest driven wave number, in units of 2 pi over the longest side of the domain",
+             "Largest driven wavenumber, in units of 2 pi over the longest side of the domain",
          .max = k_most_waves});
     schema.add("turbulence.correlation_time", correlation_time_,
                {.unit = "time",
-                .meaning = "Autocorrelation time (e-folding) of the driving acceleration, an "
-                           "Ornstein-Uhlenbeck process",
+                .meaning = "Autocorrelation time (e-folding) of the driving acceleration, which is "
+                           "an Ornstein-Uhlenbeck process",
                 .above = 0.0});
     schema.add("turbulence.solenoidal", solenoidal_,
-               {.meaning = "Solenoidal weight of the driving: 1: divergence-free; 0: curl-free; "
-                           "0.5: natural mixture of two solenoidal modes to one compressive mode",
+               {.meaning = "Solenoidal weight of the driving; 1: divergence-free; 0: curl-free; "
+                           "0.5: natural mixture with two solenoidal modes per compressive mode",
                 .min = 0,
                 .max = 1});
-    schema.add("turbulence.seed", seed_, {.meaning = "Seed of the random driving", .min = 0});
+    schema.add("turbulence.seed", seed_, {.meaning = "Random seed for the driving", .min = 0});
   }
 
   bool is_wanted() const override { return strength_ > 0.0; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[turbulence] requires hydro.enabled = true");
-    if (setting.expands)
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[turbulence] requires hydro.enabled = true");
+    if (setup.expands)
       throw InputError("[turbulence] is not supported with cosmology.enabled = true");
-    const mesh::Geometry& geometry = setting.geometry;
+    const mesh::Geometry& geometry = setup.geometry;
     for (int d = 0; d < 3; ++d) {
       if (!geometry.periodic(d))
         throw InputError(
@@ -150,11 +150,11 @@ class Turbulence final : public Process {
     if (numbers_.empty())
       throw InputError(
           "turbulence.from = {} and turbulence.to = {}: the domain has no modes in this range of "
-          "wave numbers",
+          "wavenumbers",
           from_, to_);
   }
 
-  // The acceleration changes little in a step; what falls from rest crosses an eighth of a cell.
+  // Limits the fall from rest to an eighth of a cell; the acceleration changes little in a step.
   double longest_step(const GasLevel& level) const override {
     return std::min(correlation_time_ / k_updates,
                     std::sqrt(0.25 * level.cells.cell_size / strength_));
@@ -162,12 +162,12 @@ class Turbulence final : public Process {
 
   bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
-    const DrivenCell driven{level, driving_at(level.moment.time), dt};
+    const DrivenCell driven{level, driving_at(level.step_time.time), dt};
     mesh::add_totals("turbulence", level.cells, driven, level.cell_volume, {&ledger["energy"], 1});
   }
 
  private:
-  // One wave of each pair k, -k.
+  // Adds one wave of each pair k, -k.
   void add_waves() {
     const double longest = *std::ranges::min_element(wave_number_);
     std::array<int, 3> most;
@@ -194,7 +194,8 @@ class Turbulence final : public Process {
     return amplitude;
   }
 
-  // Brings the amplitudes to the update before a time; time goes back where a finer level follows.
+  // Advances the amplitudes to an update; starts over if it precedes the present one, as for a
+  // finer level.
   void go_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;
@@ -216,7 +217,7 @@ class Turbulence final : public Process {
     const double updates = std::max(0.0, time / correlation_time_ * k_updates);
     const double begun = std::floor(updates), share = updates - begun;
     go_to(static_cast<std::int64_t>(begun));
-    // Of the six numbers of an amplitude four go across the wave vector and two along it.
+    // Amplitudes have six components: four across the wave vector, two along it.
     const double s = solenoidal_, c = 1.0 - s;
     const double norm =
         strength_ / std::sqrt(0.5 * static_cast<double>(numbers_.size()) * (4 * s * s + 2 * c * c));
@@ -254,7 +255,7 @@ class Turbulence final : public Process {
 
   std::array<double, 3> lower_{}, wave_number_{};
   std::vector<std::array<int, 3>> numbers_;
-  // Those at an update, from which the later ones follow: a function of its number alone.
+  // Amplitudes at an update, from which later ones follow: a function of its number alone.
   mutable std::vector<Amplitude> amplitudes_;
   mutable std::int64_t update_ = 0;
 };

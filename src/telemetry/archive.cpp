@@ -10,16 +10,16 @@
 
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "telemetry/parquet_join.hpp"
-#include "telemetry/row_columns.hpp"
+#include "telemetry/parquet_file.hpp"
+#include "telemetry/window.hpp"
 
 namespace octant::telemetry {
 
 namespace {
 
-constexpr int k_schema = 1;  // of docs/telemetry.md
-// Limits of the work at the end of a run, so that it takes about a second: bytes of files that are
-// decompressed and merged, and bytes whose groups of rows are copied as they are.
+constexpr int k_schema = 1;  // version of the schema in docs/telemetry.md
+// Limits of the work at the end of a run to about a second: bytes of files that are decompressed
+// and merged, and bytes whose row groups are copied unchanged.
 constexpr std::uintmax_t k_most_merged = std::uintmax_t{2} << 20;
 constexpr std::uintmax_t k_most_joined = std::uintmax_t{256} << 20;
 
@@ -27,7 +27,7 @@ std::int64_t unix_ns() {
   return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
 
-// The Parquet files of a folder, the hidden ones of writers that were killed included.
+// Parquet files of a folder, including hidden files of interrupted writers.
 std::vector<std::string> parquet_files(const std::string& folder) {
   std::vector<std::string> files;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -38,7 +38,7 @@ std::vector<std::string> parquet_files(const std::string& folder) {
   return files;
 }
 
-// Makes the folder and lists what is in it.
+// Creates the folder and lists its contents.
 std::vector<std::string> prepare(const std::string& folder, bool restart) {
   try {
     std::filesystem::create_directories(folder);  // may be a link to another disk
@@ -56,17 +56,17 @@ std::vector<std::string> prepare(const std::string& folder, bool restart) {
   }
 }
 
-// A damaged file of an earlier part of the run must not keep it from going on.
+// Returns no metadata for damaged files, which must not prevent a restart.
 Metadata metadata_or_none(const std::string& path) {
   try {
     return parquet_metadata(path);
   } catch (const RunError& error) {
-    log::warn("{}; it is left as it is", error.what());
+    log::warn("{}; the file is left unchanged", error.what());
     return {};
   }
 }
 
-// Adds to an error how to run without telemetry.
+// Adds to an error message how to run without telemetry.
 void with_advice(const auto& write) {
   try {
     write();
@@ -80,7 +80,7 @@ void merge_parquet_whole(std::span<const std::string> inputs, const std::string&
   with_advice([&] { merge_parquet(inputs, path, metadata); });
 }
 
-// Replaces files by one of their rows.
+// Replaces files by a single file with all their rows.
 void make_one(const auto& files, const std::string& path, const Metadata& metadata,
               const auto& write) {
   std::vector<std::string> paths;
@@ -99,16 +99,16 @@ Ranks alone() {
               [](std::span<const std::byte> bytes) {
                 return std::vector<std::byte>(bytes.begin(), bytes.end());
               },
-          .agree = [](const std::function<void()>& step) { step(); },
+          .collective_try = [](const std::function<void()>& step) { step(); },
           .max = [](double value) { return value; },
           .broadcast = [](std::string&) {},
           .align_clocks = [] { return Alignment{}; }};
 }
 
-Archive::Archive(const RunFacts& facts, const Ranks& ranks)
-    : folder_(folder_in(facts.directory)), ranks_(ranks) {
-  ranks_.agree([&] {
-    if (ranks_.rank == 0) find_identity(prepare(folder_, facts.restart));
+Archive::Archive(const RunFacts& attributes, const Ranks& ranks)
+    : folder_(folder_in(attributes.directory)), ranks_(ranks) {
+  ranks_.collective_try([&] {
+    if (ranks_.rank == 0) find_identity(prepare(folder_, attributes.restart));
   });
   std::string identity = fmt::format("{} {}", run_, segment_);
   ranks_.broadcast(identity);
@@ -119,17 +119,17 @@ Archive::Archive(const RunFacts& facts, const Ranks& ranks)
                {"octant.segment", fmt::to_string(segment_)},
                {"octant.ranks", fmt::to_string(ranks_.size)},
                {"octant.ranks_per_node", fmt::to_string(ranks_.ranks_per_node)},
-               {"octant.model", facts.model},
-               {"octant.block_size", fmt::to_string(facts.block_size)},
-               {"octant.detail", facts.detail},
+               {"octant.model", attributes.model},
+               {"octant.block_size", fmt::to_string(attributes.block_size)},
+               {"octant.detail", attributes.detail},
                {"octant.start_unix_ns", fmt::to_string(unix_ns())},
                {"octant.clock_error_ns", "0"},
                {"octant.events_dropped", "0"}};
-  metadata_.insert(facts.circumstances.begin(), facts.circumstances.end());
+  metadata_.insert(attributes.circumstances.begin(), attributes.circumstances.end());
 }
 
 void Archive::set_directory(const std::string& directory) {
-  OCTANT_REQUIRE(shelves_.empty(), "telemetry has files in {}", folder_);
+  OCTANT_REQUIRE(shelves_.empty(), "telemetry already has files in {}", folder_);
   folder_ = folder_in(directory);
 }
 
@@ -178,31 +178,16 @@ void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
 void Archive::write_piece(const Window& own, std::int64_t first, std::int64_t last) {
   const bool alone = ranks_.ranks_per_node == 1;
   const auto all = alone ? std::vector<std::byte>() : ranks_.gather(own.packed());
-  ranks_.agree([&] {
+  ranks_.collective_try([&] {
     if (!ranks_.writes) return;
     Window gathered;
     gathered.append_packed(all);
     const Window& rows = alone ? own : gathered;
     metadata_["octant.events_dropped"] = fmt::to_string(rows.events_dropped);
-    write_tables(rows, first, last);
+    rows.for_each_table([&](const char* table, std::size_t count, std::vector<Column> columns) {
+      write_table(table, count, std::move(columns), first, last);
+    });
   });
-}
-
-void Archive::write_tables(const Window& rows, std::int64_t first, std::int64_t last) {
-  const auto& names = rows.names.names();
-  const auto write = [&](const char* table, const auto& of_table) {
-    write_table(table, of_table.size(), columns(of_table, names), first, last);
-  };
-  write("steps", rows.steps);
-  write("ranks", rows.ranks);
-  write("phases", rows.phases);
-  write("kernels", rows.kernels);
-  write("launches", rows.launches);
-  write("messages", rows.messages);
-  write("copies", rows.copies);
-  write("blocks", rows.blocks);
-  write("placement", rows.placement);
-  write("events", rows.events);
 }
 
 void Archive::write_table(const std::string& table, std::size_t rows, std::vector<Column> columns,
@@ -222,7 +207,7 @@ Archive::File Archive::merged(const std::string& table, const std::vector<File>&
 }
 
 void Archive::merge() {
-  ranks_.agree([&] {
+  ranks_.collective_try([&] {
     for (auto& [table, merged_files, fresh] : shelves_) {
       if (fresh.empty()) continue;
       merged_files.push_back(fresh.size() > 1 ? merged(table, fresh) : fresh.front());
@@ -233,7 +218,7 @@ void Archive::merge() {
 
 void Archive::merge_all() {
   merge();
-  ranks_.agree([&] {
+  ranks_.collective_try([&] {
     std::uintmax_t compressed = 0;
     for (auto& [table, files, fresh] : shelves_) {
       std::uintmax_t bytes = 0;

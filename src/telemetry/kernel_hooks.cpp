@@ -1,4 +1,3 @@
-#include "telemetry/kernel_hooks.hpp"
 
 #include <cstdlib>
 #include <thread>
@@ -6,7 +5,7 @@
 #include <Kokkos_Core.hpp>
 
 #include "core/device_memory.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "telemetry/recorder.hpp"
 
 namespace octant::telemetry {
@@ -14,14 +13,14 @@ namespace octant::telemetry {
 namespace {
 
 #ifdef OCTANT_MEMORY_APART
-constexpr bool k_hooks_are_free = false;  // that memory has them (comm/runtime.cpp)
+constexpr bool k_hooks_are_free = false;  // the memory space uses them (comm/runtime.cpp)
 #else
 constexpr bool k_hooks_are_free = true;
 #endif
 
-// Kokkos passes nothing to a hook that we could give it.
+// Recorder for the hooks; a global, because Kokkos passes no user data to them.
 Recorder* g_recorder = nullptr;
-std::thread::id g_thread;  // who reports, as of scopes: a team's threads may launch kernels, too
+std::thread::id g_thread;  // reporting thread; threads of a team may launch kernels, too
 
 bool is_watched() { return g_recorder && std::this_thread::get_id() == g_thread; }
 
@@ -42,7 +41,7 @@ void end(std::uint64_t launch) {
 }
 
 void announce(std::string_view kernel, const KernelWork& work) {
-  if (is_watched()) g_recorder->announce_kernel(kernel, work);
+  if (is_watched()) g_recorder->record_kernel_work(kernel, work);
 }
 
 }  // namespace
@@ -53,7 +52,7 @@ void watch_kernels(Recorder* recorder) {
   g_recorder = recorder;
   g_thread = std::this_thread::get_id();
   const bool watch = recorder != nullptr;
-  hear_of_kernel = watch ? announce : nullptr;
+  kernel_work_callback = watch ? announce : nullptr;
   tools::set_begin_parallel_for_callback(watch ? begin : nullptr);
   tools::set_begin_parallel_reduce_callback(watch ? begin : nullptr);
   tools::set_begin_parallel_scan_callback(watch ? begin : nullptr);

@@ -3,18 +3,57 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.hpp"
+
 namespace octant::telemetry {
+
+KernelClock::KernelClock(std::unique_ptr<KernelEvents> events, Tell tell)
+    : events_(std::move(events)), tell_(std::move(tell)), is_open_(events_->pairs()) {}
+
+std::uint64_t KernelClock::begin() {
+  if (next_ - oldest_ == is_open_.size()) {
+    const int pair = pair_of(oldest_);
+    OCTANT_REQUIRE(!is_open_[pair], "kernels are nested more than {} deep", is_open_.size());
+    events_->wait_for(pair);
+    tell_of_oldest();
+  }
+  const int pair = pair_of(next_);
+  is_open_[pair] = true;
+  events_->begin(pair);
+  return next_++;
+}
+
+void KernelClock::end(std::uint64_t launch) {
+  events_->end(pair_of(launch));
+  is_open_[pair_of(launch)] = false;
+}
+
+void KernelClock::look() {
+  while (oldest_ < next_ && !is_open_[pair_of(oldest_)] && events_->has_passed(pair_of(oldest_)))
+    tell_of_oldest();
+}
+
+void KernelClock::finish() {
+  while (oldest_ < next_) {
+    OCTANT_REQUIRE(!is_open_[pair_of(oldest_)], "a kernel was started but not finished");
+    events_->wait_for(pair_of(oldest_));
+    tell_of_oldest();
+  }
+  events_->align();
+}
+
+void KernelClock::tell_of_oldest() { tell_(events_->span(pair_of(oldest_++))); }
 
 namespace {
 
-// Among the rows of a step.
+// Key of a row within a step.
 template <class Row>
 std::uint64_t key_of(const Row& row) {
   return static_cast<std::uint64_t>(row.name) << 32 | static_cast<std::uint64_t>(row.part) << 8 |
          static_cast<std::uint64_t>(static_cast<std::uint8_t>(row.level));
 }
 
-// Moves the rows of steps up to `last` out of `rows`, in their order.
+// Moves the rows of steps up to `last` out of `rows`, in order.
 template <class Row>
 void give_away(std::vector<Row>& rows, std::int64_t last,
                const std::function<void(const Row&)>& to) {
@@ -62,9 +101,9 @@ void KernelTable::add(const KernelEvents::Span& span) {
   if (row.start_ns == 0) row.start_ns = span.start_ns;
   row.duration_ns += span.duration_ns;
   if (launch.detailed) {
-    launch.facts.start_ns = span.start_ns;
-    launch.facts.duration_ns = span.duration_ns;
-    launches_.push_back(launch.facts);
+    launch.attributes.start_ns = span.start_ns;
+    launch.attributes.duration_ns = span.duration_ns;
+    launches_.push_back(launch.attributes);
   }
   flying_.pop_front();
 }
@@ -73,7 +112,7 @@ void KernelTable::take(std::int64_t last, const std::function<void(const KernelR
                        const std::function<void(const LaunchRow&)>& launch) {
   clock_.finish();
   give_away<KernelRow>(rows_, last, [&](const KernelRow& row) {
-    if (row.calls > 0) kernel(row);  // else it was announced and not launched
+    if (row.calls > 0) kernel(row);  // 0: announced, but not launched
   });
   give_away(launches_, last, launch);
   places_.clear();

@@ -1,4 +1,4 @@
-// The time of kernels, added up by step, level, name and the part of the program they are of.
+// Kernel times, summed by step, level, name and program part.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,89 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/kernel_work.hpp"
-#include "telemetry/kernel_clock.hpp"
+#include "core/observer.hpp"
 #include "telemetry/measured_rows.hpp"
 
 namespace octant::telemetry {
 
-// A kernel belongs to the step that launched it, whenever it ends. Steps never go back.
+// Pairs of marks in the kernel stream, each around one kernel. Times are those of Observer::now().
+class KernelEvents {
+ public:
+  struct Span {
+    std::int64_t start_ns = 0, duration_ns = 0;
+  };
+
+  virtual ~KernelEvents() = default;
+
+  virtual int pairs() const = 0;
+  // Inserts a pair's marks into the stream, before and after a launch. Does not wait.
+  virtual void begin(int pair) = 0;
+  virtual void end(int pair) = 0;
+  // Returns true if the stream has passed both events; wait_for() waits until it has.
+  virtual bool has_passed(int pair) = 0;
+  virtual void wait_for(int pair) = 0;
+  // Time span of a pair that the stream has passed since the last align().
+  virtual Span span(int pair) const = 0;
+  // Synchronises the clocks of stream and host; waits for all work in the stream.
+  virtual void align() = 0;
+};
+
+// Creates events for the default execution space.
+std::unique_ptr<KernelEvents> make_kernel_events();
+
+// Times kernels at their execution, which may be later than their launch.
+
+// Launches are numbered from 0 on and reported in that order. The number of unreported launches is
+// at most the number of pairs of marks; then the next launch waits for the oldest.
+class KernelClock {
+ public:
+  using Tell = std::function<void(const KernelEvents::Span&)>;
+
+  // The functions below call `tell` for each kernel after it has ended.
+  KernelClock(std::unique_ptr<KernelEvents> events, Tell tell);
+
+  // Must be called around a launch; launches may be nested. begin() returns the launch number.
+  std::uint64_t begin();
+  void end(std::uint64_t launch);
+
+  // Reports the launches that have ended, without waiting.
+  void look();
+  // Waits for all launches and synchronises device and host clocks. No launch may be open.
+  void finish();
+
+ private:
+  int pair_of(std::uint64_t launch) const { return static_cast<int>(launch % is_open_.size()); }
+  void tell_of_oldest();
+
+  std::unique_ptr<KernelEvents> events_;
+  Tell tell_;
+  std::vector<bool> is_open_;  // true until the pair's launch has ended
+  std::uint64_t oldest_ = 0, next_ = 0;
+};
+
+// A kernel belongs to the step that launched it, independent of its end. Steps ascend.
 class KernelTable {
  public:
   explicit KernelTable(std::unique_ptr<KernelEvents> events);
 
-  // Around a launch. A detailed one is told of by itself, too.
+  // Must be called around a launch. Detailed launches are also reported individually.
   std::uint64_t begin(const LaunchRow& launch, bool detailed);
   void end(std::uint64_t launch) { clock_.end(launch); }
 
-  // What kernels of this name, part and level work through in this step.
+  // Adds the work of kernels of this name, part and level in this step.
   void add_work(const LaunchRow& launch, const KernelWork& work);
 
-  // Adds what has ended, and waits for nothing.
+  // Adds the launches that have ended, without waiting.
   void look() { clock_.look(); }
 
-  // Waits for all kernels, and gives away the rows of the steps up to `last`.
+  // Waits for all kernels and hands over the rows of the steps up to `last`.
   void take(std::int64_t last, const std::function<void(const KernelRow&)>& kernel,
             const std::function<void(const LaunchRow&)>& launch);
 
  private:
   struct Launch {
     std::size_t row;
-    LaunchRow facts;
+    LaunchRow attributes;
     bool detailed;
   };
   std::size_t find(const LaunchRow& launch);
@@ -44,7 +98,7 @@ class KernelTable {
 
   std::vector<KernelRow> rows_;
   std::vector<LaunchRow> launches_;                        // detailed ones that have ended
-  std::unordered_map<std::uint64_t, std::size_t> places_;  // in rows_, of the last step
+  std::unordered_map<std::uint64_t, std::size_t> places_;  // index in rows_, for the last step
   std::int64_t step_ = -1;
   std::deque<Launch> flying_;  // oldest first
   KernelClock clock_;

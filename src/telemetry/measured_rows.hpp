@@ -1,5 +1,5 @@
-// The rows of the tables that docs/telemetry.md describes, as they are collected. Names are indices
-// into the NameList of the window. Points in time are on the clock of rank 0, since the run began.
+// Rows of the tables in docs/telemetry.md during collection. Names are indices into the NameList of
+// the window. Times are on the clock of rank 0, since the start of the run.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct PhaseRow {
   std::int64_t cells = 0, bytes = 0;
 };
 
-// Kernels in the default execution space; what they worked through is 0 where nobody announced it.
+// Kernel times in the default execution space; work is 0 if it was not announced.
 struct KernelRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0, part = 0;
@@ -46,7 +46,7 @@ struct KernelRow {
   std::int64_t items = 0, bytes = 0, operations = 0;
 };
 
-// One of them.
+// Single kernel launch.
 struct LaunchRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0, part = 0;
@@ -66,8 +66,8 @@ struct CopyRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0;
   std::int8_t level = -1;
-  Cargo cargo = Cargo::fields;
-  Way way = Way::to_device;
+  TransferKind transfer = TransferKind::fields;
+  TransferDirection way = TransferDirection::to_device;
   std::int32_t copies = 0;
   std::int64_t bytes = 0;
 };

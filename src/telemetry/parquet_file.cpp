@@ -4,21 +4,19 @@
 #include <exception>
 
 #include "core/error.hpp"
-#include "telemetry/parquet_input.hpp"
-#include "telemetry/parquet_join.hpp"
-#include "telemetry/parquet_output.hpp"
+#include "telemetry/parquet_io.hpp"
 #include "telemetry/parquet_values.hpp"
 
 namespace octant::telemetry {
 
 namespace {
 
-// Of windows, which are written while a run waits, and of merged files.
+// Compression levels: windows, written while a run waits, and merged files.
 constexpr int k_fast = 1, k_small = 6;
 
 constexpr std::int64_t k_rows_at_once = 1 << 20;
 
-// Runs a step on a file; whatever it throws becomes a RunError that names the file.
+// Runs a step on a file; converts exceptions to a RunError with the file name.
 template <class Step>
 auto on_file(const char* what, const std::string& path, const Step& step) {
   try {
@@ -28,14 +26,14 @@ auto on_file(const char* what, const std::string& path, const Step& step) {
   }
 }
 
-// Rows of a file that go into another: the first ones of a group.
+// First rows of a group to be copied into another file.
 struct Part {
   const parquet::Input* file;
   std::size_t group;
   std::int64_t rows;
 };
 
-// A group of rows becomes one of another file, with the same bytes.
+// Copies a row group to another file without changing its bytes.
 void copy_group(const parquet::Input& file, std::size_t group, parquet::Output& output) {
   output.begin_group(file.rows(group));
   for (std::size_t place = 0; place < file.schema().size(); ++place)
@@ -43,7 +41,7 @@ void copy_group(const parquet::Input& file, std::size_t group, parquet::Output& 
   output.end_group();
 }
 
-// Parts become a group of rows.
+// Writes parts as a row group.
 void write_group(std::span<const Part> parts, parquet::Output& output) {
   std::int64_t rows = 0;
   for (const Part& part : parts) rows += part.rows;
@@ -60,7 +58,7 @@ void write_group(std::span<const Part> parts, parquet::Output& output) {
 void require_same_columns(const std::vector<parquet::Input>& files) {
   for (const parquet::Input& file : files)
     if (file.schema() != files.front().schema())
-      throw RunError("its files have different columns, {} and {} of them",
+      throw RunError("the files have different numbers of columns, {} and {}",
                      files.front().schema().size(), file.schema().size());
 }
 

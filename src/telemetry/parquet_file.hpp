@@ -1,4 +1,4 @@
-// Parquet files: tables of columns that any data base reads. github.com/apache/parquet-format
+// Parquet files: tables of columns in a widely supported format. github.com/apache/parquet-format
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace octant::telemetry {
 
-// Texts out of a list, by their numbers in it.
+// Texts as indices into a list.
 struct Texts {
   std::vector<std::int32_t> numbers;
   std::vector<std::string> list;
@@ -29,23 +29,30 @@ struct Column {
 
 using Metadata = std::map<std::string, std::string>;
 
-// Writes columns of equal length, at least one. The file has its name only when it is complete: it
-// is written as ".NAME.part" beside. Throws RunError that names the file and the reason.
+// Writes columns of equal length, at least one. The file is written as ".NAME.part" and renamed
+// when it is complete. Throws RunError with the file name and the reason.
 void write_parquet(const std::string& path, std::span<const Column> columns,
                    const Metadata& metadata);
 
-// Results must be on the disk before they get their names; other files need not be.
+// Results must be on disk before they are renamed; other files need not be.
 enum class Storage { cached, on_disk };
 
-// The rows of files of one table, in their order, as one file, with new metadata; of the first file
-// no more than so many. Holds one column of about a million rows at a time.
+// Merges the rows of files of one table, in order, into one file with new metadata; of the first
+// file at most `rows_of_first` rows. Needs memory for one column of about a million rows.
 void merge_parquet(std::span<const std::string> inputs, const std::string& path,
                    const Metadata& metadata,
                    std::int64_t rows_of_first = std::numeric_limits<std::int64_t>::max(),
                    Storage storage = Storage::cached);
 
-// Of files that the functions above have written.
+// Returns the metadata of a file written by the functions above.
 Metadata parquet_metadata(const std::string& path);
 std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names);
+
+// Parquet files that are joined without decoding their rows.
+
+// Merges all rows as merge_parquet does, but copies the compressed row groups: as fast as copying a
+// file, whereas a merge decompresses and compresses all values.
+void join_parquet(std::span<const std::string> inputs, const std::string& path,
+                  const Metadata& metadata);
 
 }  // namespace octant::telemetry

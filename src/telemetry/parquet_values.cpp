@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -12,11 +13,12 @@ namespace octant::telemetry::parquet {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "values are written as they lie");
+static_assert(std::endian::native == std::endian::little,
+              "values are written without byte swapping");
 
 using Bytes = std::vector<std::byte>;
 
-// Integers of fewer than 32 bits take 32.
+// Integers of fewer than 32 bits are stored in 32 bits.
 template <class T>
 using Stored = std::conditional_t<std::is_integral_v<T> && sizeof(T) < 4, std::int32_t, T>;
 
@@ -26,7 +28,7 @@ void append(Bytes& bytes, const void* from, std::size_t count) {
 }
 
 std::span<const std::byte> take(std::span<const std::byte>& bytes, std::size_t count) {
-  if (count > bytes.size()) throw RunError("its data are damaged (they end too early)");
+  if (count > bytes.size()) throw RunError("the data are corrupt (unexpected end of data)");
   const auto taken = bytes.first(count);
   bytes = bytes.subspan(count);
   return taken;
@@ -49,7 +51,7 @@ Bytes plain_bytes(const std::vector<bool>& values) {
   return bytes;
 }
 
-// Numbers in a list are of 32 bits, in one run: its header tells how many times eight they are.
+// Dictionary indices have 32 bits, in one run whose header gives their number divided by eight.
 constexpr std::byte k_number_bits{32};
 
 std::size_t rounded_up(std::int64_t count) { return (count + 7) / 8 * 8; }
@@ -92,7 +94,7 @@ void append_plain(Texts& texts, std::span<const std::byte> bytes, std::int64_t c
     if (next < 128) break;
   }
   if (!is_ours || header != (rounded_up(count) / 8 << 1 | 1))
-    throw RunError("the encoding of its strings is not supported");
+    throw RunError("the string encoding is not supported; expected the encoding written by Octant");
   append_plain(texts.numbers, bytes, count);
 }
 
@@ -107,7 +109,7 @@ void append_first(std::vector<T>& to, const std::vector<T>& from, std::int64_t c
   to.insert(to.end(), from.begin(), from.begin() + count);
 }
 
-// Lists are joined: a text has one number.
+// Appends rows of texts; the list entries are shared, so each text has one index.
 void append_first(Texts& to, const Texts& from, std::int64_t count) {
   std::vector<std::int32_t> numbers;
   for (const std::string& text : from.list) {
@@ -163,7 +165,7 @@ std::vector<std::string> list_in(std::span<const std::byte> bytes, std::int64_t 
     const auto text = take(bytes, length);
     list.emplace_back(reinterpret_cast<const char*>(text.data()), text.size());
   }
-  if (!bytes.empty()) throw RunError("its data are damaged (unexpected data at the end)");
+  if (!bytes.empty()) throw RunError("the data are corrupt (unexpected data at the end)");
   return list;
 }
 
@@ -172,10 +174,86 @@ void append_rows(Column& to, const Column& from, std::int64_t count) {
       [&](auto& values) {
         const auto* same = std::get_if<std::decay_t<decltype(values)>>(&from.values);
         if (!same || from.name != to.name)
-          throw RunError("its column {} is not the {} of the file before", from.name, to.name);
+          throw RunError("column {} does not match column {} of the previous file in name or type",
+                         from.name, to.name);
         append_first(values, *same, std::min(count, size_of(*same)));
       },
       to.values);
 }
 
 }  // namespace octant::telemetry::parquet
+
+#ifdef OCTANT_ZLIB
+#include <zlib.h>
+#endif
+
+namespace octant::telemetry {
+
+#ifdef OCTANT_ZLIB
+
+namespace {
+
+constexpr int k_gzip = 16;  // added to the window size to select gzip
+constexpr int k_memory = 8;
+
+// zlib counts in 32 bits, and declares its input as non-const.
+void set_input(z_stream& stream, std::span<const std::byte> bytes) {
+  OCTANT_REQUIRE(bytes.size() <= std::numeric_limits<uInt>::max(), "{} bytes", bytes.size());
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data()));
+  stream.avail_in = static_cast<uInt>(bytes.size());
+}
+
+void set_output(z_stream& stream, std::span<std::byte> bytes) {
+  OCTANT_REQUIRE(bytes.size() <= std::numeric_limits<uInt>::max(), "{} bytes", bytes.size());
+  stream.next_out = reinterpret_cast<Bytef*>(bytes.data());
+  stream.avail_out = static_cast<uInt>(bytes.size());
+}
+
+}  // namespace
+
+bool deflate_is_available() { return true; }
+
+std::vector<std::byte> deflated(std::span<const std::byte> bytes, int effort) {
+  z_stream stream{};
+  if (deflateInit2(&stream, effort, Z_DEFLATED, MAX_WBITS + k_gzip, k_memory, Z_DEFAULT_STRATEGY) !=
+      Z_OK)
+    throw RunError("zlib could not be initialized");
+  std::vector<std::byte> fewer(deflateBound(&stream, static_cast<uLong>(bytes.size())));
+  set_input(stream, bytes);
+  set_output(stream, fewer);
+  const bool done = deflate(&stream, Z_FINISH) == Z_STREAM_END;
+  fewer.resize(stream.total_out);
+  deflateEnd(&stream);
+  OCTANT_REQUIRE(done, "zlib stopped after {} of {} bytes", stream.total_in, bytes.size());
+  return fewer;
+}
+
+std::vector<std::byte> inflated(std::span<const std::byte> bytes, std::size_t size) {
+  z_stream stream{};
+  if (inflateInit2(&stream, MAX_WBITS + k_gzip) != Z_OK)
+    throw RunError("zlib could not be initialized");
+  std::vector<std::byte> all(size + 1);  // zlib requires an output buffer even for empty results
+  set_input(stream, bytes);
+  set_output(stream, all);
+  const bool whole = inflate(&stream, Z_FINISH) == Z_STREAM_END && stream.total_out == size;
+  inflateEnd(&stream);
+  if (!whole) throw RunError("the data are corrupt (zlib cannot decompress them)");
+  all.resize(size);
+  return all;
+}
+
+#else
+
+bool deflate_is_available() { return false; }
+
+std::vector<std::byte> deflated(std::span<const std::byte>, int) {
+  throw RunError("this program was built without zlib (OCTANT_ZLIB)");
+}
+
+std::vector<std::byte> inflated(std::span<const std::byte>, std::size_t) {
+  throw RunError("the data are compressed, but this program was built without zlib (OCTANT_ZLIB)");
+}
+
+#endif
+
+}  // namespace octant::telemetry

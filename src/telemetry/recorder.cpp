@@ -1,18 +1,17 @@
 #include "telemetry/recorder.hpp"
 
-#include "core/cpu_time.hpp"
+#include "core/clock.hpp"
 #include "core/memory.hpp"
-#include "telemetry/kernel_hooks.hpp"
 
 namespace octant::telemetry {
 
 namespace {
 
 constexpr std::size_t k_most_events = 65'536;           // per rank and window
-constexpr std::uint64_t k_untimed = ~std::uint64_t{0};  // for the launch of a kernel
-constexpr const char* k_rest = "step";                  // names the time outside of all scopes
+constexpr std::uint64_t k_untimed = ~std::uint64_t{0};  // marks an untimed kernel launch
+constexpr const char* k_rest = "step";                  // name of the time outside of all scopes
 
-// Kokkos' names of its own kernels tell the array as well: too many names.
+// Shortens names of Kokkos' own kernels, which contain the array name: too many names.
 std::string_view kernel_name(std::string_view name) {
   return name.starts_with("Kokkos::") ? "Kokkos" : name;
 }
@@ -25,10 +24,10 @@ Phase kernel_phase(std::string_view name) {
 
 }  // namespace
 
-Recorder::Recorder(const TelemetryOptions& options, const RunFacts& facts, const Ranks& ranks)
+Recorder::Recorder(const TelemetryOptions& options, const RunFacts& attributes, const Ranks& ranks)
     : options_(options),
       ranks_(ranks),
-      archive_(facts, ranks),
+      archive_(attributes, ranks),
       trigger_(options.trigger),
       kernels_(make_kernel_events()) {
   alignment_ = ranks_.align_clocks();
@@ -88,7 +87,7 @@ void Recorder::end_step(std::int64_t now) {
                               .rank = ranks_.rank,
                               .name = scope.name,
                               .level = scope.level,
-                              .cargo = c.cargo,
+                              .transfer = c.transfer,
                               .way = c.way,
                               .copies = c.copies,
                               .bytes = c.bytes});
@@ -144,28 +143,28 @@ void Recorder::look_at_trigger(std::int64_t now) {
     detailed_steps_ = options_.trigger_steps;
 }
 
-void Recorder::add_block(const BlockFacts& facts) {
+void Recorder::add_block(const BlockFacts& attributes) {
   open_step_.blocks.push_back({.step = step_,
                                .rank = ranks_.rank,
-                               .level = static_cast<std::int8_t>(facts.level),
-                               .updates = static_cast<std::int16_t>(facts.updates),
-                               .key = facts.key,
-                               .cost_ns = static_cast<float>(facts.cost_ns),
-                               .work = static_cast<float>(facts.work)});
+                               .level = static_cast<std::int8_t>(attributes.level),
+                               .updates = static_cast<std::int16_t>(attributes.updates),
+                               .key = attributes.key,
+                               .cost_ns = static_cast<float>(attributes.cost_ns),
+                               .work = static_cast<float>(attributes.work)});
 }
 
-void Recorder::add_placement(const PlacementFacts& facts) {
+void Recorder::add_placement(const PlacementFacts& attributes) {
   open_step_.placement.push_back({.step = step_,
-                                  .level = static_cast<std::int8_t>(facts.level),
-                                  .policy = window_.names.number(facts.policy),
-                                  .cplx_x = static_cast<float>(facts.cplx_x),
-                                  .makespan_before = facts.makespan_before,
-                                  .makespan_after = facts.makespan_after,
-                                  .blocks_moved = facts.blocks_moved,
-                                  .bytes_moved = facts.bytes_moved,
-                                  .off_rank_share = facts.off_rank_share,
-                                  .off_node_share = facts.off_node_share,
-                                  .duration_ns = facts.duration_ns});
+                                  .level = static_cast<std::int8_t>(attributes.level),
+                                  .policy = window_.names.number(attributes.policy),
+                                  .cplx_x = static_cast<float>(attributes.cplx_x),
+                                  .makespan_before = attributes.makespan_before,
+                                  .makespan_after = attributes.makespan_after,
+                                  .blocks_moved = attributes.blocks_moved,
+                                  .bytes_moved = attributes.bytes_moved,
+                                  .off_rank_share = attributes.off_rank_share,
+                                  .off_node_share = attributes.off_node_share,
+                                  .duration_ns = attributes.duration_ns});
 }
 
 void Recorder::write_window() {
@@ -232,8 +231,8 @@ void Recorder::lap(Phase phase, std::string_view name) {
 
 void Recorder::count(std::int64_t cells, std::int64_t bytes) { phases_.count(cells, bytes); }
 
-void Recorder::copied(Cargo cargo, Way way, std::int64_t bytes) {
-  phases_.copied(cargo, way, bytes);
+void Recorder::copied(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
+  phases_.copied(transfer, way, bytes);
 }
 
 void Recorder::messages(std::string_view component, int level,
@@ -271,7 +270,7 @@ LaunchRow Recorder::launch_of(std::string_view name) {
           .level = phases_.innermost_level()};
 }
 
-void Recorder::announce_kernel(std::string_view name, const KernelWork& work) {
+void Recorder::record_kernel_work(std::string_view name, const KernelWork& work) {
   kernels_.add_work(launch_of(name), work);
 }
 

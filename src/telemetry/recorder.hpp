@@ -1,8 +1,8 @@
-// The face of telemetry/: the recorder of a run.
+// Interface of telemetry/: the recorder of a run.
 //
-// It observes the run (core/observer.hpp) and the Kokkos kernels, adds up what it hears by step,
-// level, phase and name, and writes a window of steps at a time as Parquet files, which
-// docs/telemetry.md describes. Memory grows with the rows of a window, never with events.
+// It observes the run (core/observer.hpp) and the Kokkos kernels, sums the reports by step, level,
+// phase and name, and writes a window of steps at a time as Parquet files, described in
+// docs/telemetry.md. Memory grows with the rows of a window, not with the number of events.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,15 @@
 
 #include "telemetry/archive.hpp"
 #include "telemetry/kernel_table.hpp"
-#include "telemetry/message_table.hpp"
-#include "telemetry/phase_table.hpp"
+#include "telemetry/step_tables.hpp"
 #include "telemetry/telemetry_options.hpp"
-#include "telemetry/trigger.hpp"
 
 namespace octant::telemetry {
 
-// What is known of a step once it has been taken.
+// Data of a completed step.
 struct StepFacts {
-  double time = 0.0, dt = 0.0;  // at its beginning, and its length, in code units
-  double seconds = 0.0;         // the same on all ranks
+  double time = 0.0, dt = 0.0;  // at its start, and its length, in code units
+  double seconds = 0.0;         // same on all ranks
   bool regridded = false, rebalanced = false;
   int finest_level = 0;
   std::int64_t blocks = 0, leaf_cells = 0, updates = 0;              // of the whole run
@@ -45,35 +43,34 @@ struct PlacementFacts {
   std::int64_t duration_ns = 0;
 };
 
-// Where a kernel runs: in the default execution space, which is the host's or a device's, or in the
-// host's beside that of a device.
+// Execution space of a kernel: the default one, on the host or on a device, or the host space of a
+// program whose default is a device.
 enum class KernelPlace { host, device, host_beside_device };
 
-// Collective functions say so; they are the only ones that talk to other ranks.
+// Collective functions are marked as such; only they communicate with other ranks.
 class Recorder final : public Observer {
  public:
-  // Throws InputError for a trigger that cannot be understood or a folder that cannot be written.
-  // Collective.
-  Recorder(const TelemetryOptions& options, const RunFacts& facts, const Ranks& ranks);
+  // Throws InputError for an invalid trigger or a folder that cannot be written. Collective.
+  Recorder(const TelemetryOptions& options, const RunFacts& attributes, const Ranks& ranks);
   ~Recorder() override;
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // The run's directory has another name from here on.
+  // Changes the run's directory.
   void set_directory(const std::string& directory) { archive_.set_directory(directory); }
 
-  // A step begins, and the one before ends; observes from the first one on. Writes the window if it
-  // is full. Throws RunError on all ranks if that fails. Collective.
+  // Ends the previous step and begins a new one; observation starts with the first step. Writes the
+  // window if it is full. Throws RunError on all ranks on failure. Collective.
   void begin_step(std::int64_t step);
-  // About the step under way; on all ranks, once.
-  void describe_step(const StepFacts& facts) { facts_ = facts; }
-  void add_block(const BlockFacts& facts);
-  void add_placement(const PlacementFacts& facts);  // rank 0
-  // Writes the steps that have ended and merges the files so far: at a checkpoint. Collective.
+  // Describes the current step; once, on all ranks.
+  void describe_step(const StepFacts& attributes) { facts_ = attributes; }
+  void add_block(const BlockFacts& attributes);
+  void add_placement(const PlacementFacts& attributes);  // rank 0
+  // Writes the completed steps and merges the files so far, at a checkpoint. Collective.
   void merge();
-  // Ends the last step, writes and merges what is left. Collective.
+  // Ends the last step, writes and merges the remaining rows. Collective.
   void finish();
-  // Observes nothing from here on; scopes that are open may still end.
+  // Stops the observation; open scopes may still end.
   void stop();
 
   // --- Observer ---
@@ -81,16 +78,16 @@ class Recorder final : public Observer {
   void leave() override;
   void lap(Phase phase, std::string_view name) override;
   void count(std::int64_t cells, std::int64_t bytes) override;
-  void copied(Cargo cargo, Way way, std::int64_t bytes) override;
+  void copied(TransferKind transfer, TransferDirection way, std::int64_t bytes) override;
   void messages(std::string_view component, int level,
                 std::span<const MessageReport> done) override;
 
-  // Around the launch of a kernel; gives what its end is told by. A kernel that runs on the host
-  // is a scope of its own where nothing else says what the time is for.
+  // Must be called around the launch of a kernel; returns the number for end_kernel(). A kernel on
+  // the host opens a scope of its own outside of other scopes.
   std::uint64_t begin_kernel(std::string_view name, KernelPlace place);
   void end_kernel(std::uint64_t launch);
-  // What kernels of that name are about to work through.
-  void announce_kernel(std::string_view name, const KernelWork& work);
+  // Announces the work of the next kernels of that name.
+  void record_kernel_work(std::string_view name, const KernelWork& work);
 
  private:
   void end_step(std::int64_t now);
@@ -111,16 +108,21 @@ class Recorder final : public Observer {
   PhaseTable phases_;
   KernelTable kernels_;
   MessageTable messages_;
-  Window window_;     // of the steps that have ended
-  Window open_step_;  // rows of the step under way; their names count in window_
+  Window window_;     // completed steps
+  Window open_step_;  // rows of the current step; their names are in window_
   StepFacts facts_;
   Alignment alignment_;
-  std::int64_t origin_ = 0;  // the run's start on rank 0's clock
+  std::int64_t origin_ = 0;  // start of the run on the clock of rank 0
   std::int64_t step_ = -1, first_step_ = -1, step_start_ = 0, step_cpu_ = 0;
-  int detailed_steps_ = 0;             // that are still to come, by the trigger
+  int detailed_steps_ = 0;             // number of steps still to record in detail, by the trigger
   std::size_t detailed_launches_ = 0;  // in this window
   bool detailed_ = false, step_is_open_ = false, kernel_is_open_ = false;
   double window_seconds_ = 0.0;
 };
+
+// Connects a recorder to all Kokkos kernels by Kokkos' hooks; null disconnects it. Leaves the hooks
+// to a tool named in the environment variable KOKKOS_TOOLS_LIBS. The hooks do not wait for kernels
+// (comm/runtime.cpp).
+void watch_kernels(Recorder* recorder);
 
 }  // namespace octant::telemetry

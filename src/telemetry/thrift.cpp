@@ -11,7 +11,7 @@ namespace octant::telemetry {
 
 namespace {
 
-// How types are numbered; a field that is true or false is its type.
+// Type numbers; boolean fields are stored as their type.
 enum Type : std::uint8_t {
   k_stop = 0,
   k_true = 1,
@@ -27,12 +27,12 @@ enum Type : std::uint8_t {
   k_structure = 12
 };
 
-// By the place of the alternative in Thrift::value.
+// Types by the alternative in Thrift::value.
 constexpr Type k_types[] = {k_true,   k_int8, k_int16, k_int32,    k_int64,
                             k_double, k_text, k_list,  k_structure};
 
-constexpr int k_long_list = 15;  // lists of so many and more elements
-constexpr int k_deepest = 16;    // structures within structures; Parquet's are fewer
+constexpr int k_long_list = 15;  // lists of at least this length have a longer header
+constexpr int k_deepest = 16;    // maximum nesting of structures; Parquet has fewer
 
 class Writer {
  public:
@@ -43,7 +43,8 @@ class Writer {
       if (const bool* truth = std::get_if<bool>(&field.content.value); truth && !*truth)
         type = k_false;
       const int step = field.number - last;
-      OCTANT_REQUIRE(step > 0 && step < 16, "a field {} after {}", field.number, last);
+      OCTANT_REQUIRE(step > 0 && step < 16, "Parquet field {} follows field {}", field.number,
+                     last);
       byte(step << 4 | type);
       if (type != k_true && type != k_false) add(field.content);
       last = field.number;
@@ -60,7 +61,7 @@ class Writer {
     for (; value >= 128; value >>= 7) byte(static_cast<int>(value & 127U) | 128);
     byte(static_cast<int>(value));
   }
-  void number(std::int64_t value) {  // zigzag: small ones of either sign are short
+  void number(std::int64_t value) {  // zigzag: small numbers of either sign are short
     unsigned_number(static_cast<std::uint64_t>(value) << 1 ^
                     static_cast<std::uint64_t>(value >> 63));
   }
@@ -96,7 +97,8 @@ class Reader {
   explicit Reader(std::span<const std::byte>& bytes) : bytes_(bytes) {}
 
   Thrift::Structure structure() {
-    if (++depth_ > k_deepest) throw RunError("its description is damaged (too deep)");
+    if (++depth_ > k_deepest)
+      throw RunError("the Parquet metadata are corrupt (nested too deeply)");
     Thrift::Structure fields;
     int number = 0;
     for (int head = byte(); (head & 15) != k_stop; head = byte()) {
@@ -124,7 +126,7 @@ class Reader {
       case k_list:
       case k_set: return {list()};
       case k_structure: return {structure()};
-      default: throw RunError("its description is damaged (a type {})", type);
+      default: throw RunError("the Parquet metadata are corrupt (unknown type {})", type);
     }
   }
   Thrift::List list() {
@@ -155,11 +157,11 @@ class Reader {
       value |= (next & 127U) << shift;
       if (next < 128) return value;
     }
-    throw RunError("its description is damaged (a number without end)");
+    throw RunError("the Parquet metadata are corrupt (unterminated number)");
   }
   int byte() { return static_cast<int>(take(1).front()); }
   std::span<const std::byte> take(std::uint64_t count) {
-    if (count > bytes_.size()) throw RunError("its description is damaged (it ends too early)");
+    if (count > bytes_.size()) throw RunError("the Parquet metadata are corrupt (unexpected end)");
     const auto taken = bytes_.first(count);
     bytes_ = bytes_.subspan(count);
     return taken;
@@ -171,7 +173,7 @@ class Reader {
 template <class T>
 const T& expect(const Thrift& content, const char* what) {
   if (const T* value = std::get_if<T>(&content.value)) return *value;
-  throw RunError("its description is damaged (no {} where one belongs)", what);
+  throw RunError("the Parquet metadata are corrupt (expected {})", what);
 }
 
 }  // namespace
@@ -184,7 +186,7 @@ const Thrift* Thrift::find(int number) const {
 
 const Thrift& Thrift::at(int number) const {
   if (const Thrift* content = find(number)) return *content;
-  throw RunError("its description is damaged (no field {})", number);
+  throw RunError("the Parquet metadata are corrupt (field {} is missing)", number);
 }
 
 std::int64_t Thrift::integer() const {
@@ -192,7 +194,7 @@ std::int64_t Thrift::integer() const {
       [](const auto& number) -> std::int64_t {
         using T = std::decay_t<decltype(number)>;
         if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) return number;
-        else throw RunError("its description is damaged (no number where one belongs)");
+        else throw RunError("the Parquet metadata are corrupt (expected a number)");
       },
       value);
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -51,81 +52,238 @@ class Unpacker {
   std::span<const std::byte> bytes_;
 };
 
+// All tables of a window, sorted by name.
+template <class AnyWindow>
+auto tables_of(AnyWindow& window) {
+  return std::tie(window.steps, window.ranks, window.phases, window.kernels, window.launches,
+                  window.messages, window.copies, window.blocks, window.placement, window.events);
+}
+constexpr const char* k_tables[] = {"steps",    "ranks",  "phases", "kernels",   "launches",
+                                    "messages", "copies", "blocks", "placement", "events"};
+
+template <class AnyWindow, class Visit>
+void for_each_table(AnyWindow& window, const Visit& visit) {
+  std::apply([&](auto&... rows) { (visit(rows), ...); }, tables_of(window));
+}
+
+// Calls visit(rows, rows of the other window) for every table of two windows.
+template <class Visit>
+void for_each_pair(Window& window, const Window& other, const Visit& visit) {
+  const auto tables = tables_of(window);
+  const auto others = tables_of(other);
+  [&]<std::size_t... n>(std::index_sequence<n...>) {
+    (visit(std::get<n>(tables), std::get<n>(others)), ...);
+  }
+  (std::make_index_sequence<std::size(k_tables)>());
+}
+
+// Converts the name indices of a row from another list of names.
 template <class Row>
-std::vector<Row> between(const std::vector<Row>& rows, std::int64_t first, std::int64_t last) {
-  std::vector<Row> some;
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(some),
-               [&](const Row& row) { return row.step >= first && row.step <= last; });
-  return some;
+void renumber(Row& row, const std::vector<std::int32_t>& numbers) {
+  const auto set = [&](std::int32_t& name) { name = numbers[static_cast<std::size_t>(name)]; };
+  if constexpr (requires { row.name; }) set(row.name);
+  if constexpr (requires { row.part; }) set(row.part);
+  if constexpr (requires { row.component; }) set(row.component);
+  if constexpr (requires { row.policy; }) set(row.policy);
+}
+
+using Names = std::vector<std::string>;  // names that the rows refer to
+
+template <class Row, class Value>
+Column column(const char* name, const std::vector<Row>& rows, Value Row::*field) {
+  std::vector<Value> values;
+  values.reserve(rows.size());
+  for (const Row& row : rows) values.push_back(row.*field);
+  return {name, std::move(values)};
 }
 
 template <class Row>
-std::int64_t bytes_of(const std::vector<Row>& rows) {
-  return static_cast<std::int64_t>(rows.size() * sizeof(Row));
+Column text_column(const char* name, const std::vector<Row>& rows, std::int32_t Row::*field,
+                   const Names& names) {
+  return {name,
+          Texts{std::get<std::vector<std::int32_t>>(column(name, rows, field).values), names}};
+}
+
+// Column of an enumeration with `count` values, named by to_string().
+template <class Kind, int count, class Row>
+Column kind_column(const char* name, const std::vector<Row>& rows, Kind Row::*field) {
+  static const Names k_names = [] {
+    Names names;
+    for (int n = 0; n < count; ++n) names.emplace_back(to_string(static_cast<Kind>(n)));
+    return names;
+  }();
+  Texts texts{{}, k_names};
+  for (const Row& row : rows) texts.numbers.push_back(static_cast<std::int32_t>(row.*field));
+  return {name, std::move(texts)};
 }
 
 template <class Row>
-void add(std::vector<Row>& to, const std::vector<Row>& rows) {
-  to.insert(to.end(), rows.begin(), rows.end());
+Column phase_column(const std::vector<Row>& rows) {
+  return kind_column<Phase, k_phases>("phase", rows, &Row::phase);
 }
 
-// The same, for rows whose `names` count in another list of names.
-template <class Row, class... Name>
-void add(std::vector<Row>& to, std::vector<Row> rows, const std::vector<std::int32_t>& numbers,
-         Name Row::*... names) {
-  for (Row& row : rows) ((row.*names = numbers[static_cast<std::size_t>(row.*names)]), ...);
-  add(to, rows);
+Column direction_column(const std::vector<MessageRow>& rows) {
+  static const Names k_names{"send", "receive"};
+  Texts texts{{}, k_names};
+  for (const MessageRow& row : rows) texts.numbers.push_back(row.received ? 1 : 0);
+  return {"direction", std::move(texts)};
+}
+
+std::vector<Column> columns(const std::vector<StepRow>& rows, const Names&) {
+  return {column("step", rows, &StepRow::step),
+          column("time", rows, &StepRow::time),
+          column("dt", rows, &StepRow::dt),
+          column("start_ns", rows, &StepRow::start_ns),
+          column("end_ns", rows, &StepRow::end_ns),
+          column("blocks", rows, &StepRow::blocks),
+          column("leaf_cells", rows, &StepRow::leaf_cells),
+          column("updates", rows, &StepRow::updates),
+          column("finest_level", rows, &StepRow::finest_level),
+          column("regridded", rows, &StepRow::regridded),
+          column("rebalanced", rows, &StepRow::rebalanced)};
+}
+
+std::vector<Column> columns(const std::vector<RankRow>& rows, const Names&) {
+  return {column("step", rows, &RankRow::step),
+          column("rank", rows, &RankRow::rank),
+          column("node", rows, &RankRow::node),
+          column("start_ns", rows, &RankRow::start_ns),
+          column("end_ns", rows, &RankRow::end_ns),
+          column("cpu_ns", rows, &RankRow::cpu_ns),
+          column("memory_bytes", rows, &RankRow::memory_bytes),
+          column("memory_peak_bytes", rows, &RankRow::memory_peak_bytes),
+          column("blocks", rows, &RankRow::blocks),
+          column("leaf_cells", rows, &RankRow::leaf_cells),
+          column("updates", rows, &RankRow::updates),
+          column("work", rows, &RankRow::work)};
+}
+
+std::vector<Column> columns(const std::vector<PhaseRow>& rows, const Names& names) {
+  return {column("step", rows, &PhaseRow::step),
+          column("rank", rows, &PhaseRow::rank),
+          column("level", rows, &PhaseRow::level),
+          phase_column(rows),
+          text_column("name", rows, &PhaseRow::name, names),
+          column("calls", rows, &PhaseRow::calls),
+          column("start_ns", rows, &PhaseRow::start_ns),
+          column("total_ns", rows, &PhaseRow::total_ns),
+          column("self_ns", rows, &PhaseRow::self_ns),
+          column("cpu_ns", rows, &PhaseRow::cpu_ns),
+          column("cells", rows, &PhaseRow::cells),
+          column("bytes", rows, &PhaseRow::bytes)};
+}
+
+std::vector<Column> columns(const std::vector<KernelRow>& rows, const Names& names) {
+  return {column("step", rows, &KernelRow::step),
+          column("rank", rows, &KernelRow::rank),
+          column("level", rows, &KernelRow::level),
+          text_column("name", rows, &KernelRow::name, names),
+          text_column("part", rows, &KernelRow::part, names),
+          column("calls", rows, &KernelRow::calls),
+          column("start_ns", rows, &KernelRow::start_ns),
+          column("duration_ns", rows, &KernelRow::duration_ns),
+          column("items", rows, &KernelRow::items),
+          column("bytes", rows, &KernelRow::bytes),
+          column("operations", rows, &KernelRow::operations)};
+}
+
+std::vector<Column> columns(const std::vector<LaunchRow>& rows, const Names& names) {
+  return {column("step", rows, &LaunchRow::step),
+          column("rank", rows, &LaunchRow::rank),
+          column("level", rows, &LaunchRow::level),
+          text_column("name", rows, &LaunchRow::name, names),
+          text_column("part", rows, &LaunchRow::part, names),
+          column("start_ns", rows, &LaunchRow::start_ns),
+          column("duration_ns", rows, &LaunchRow::duration_ns)};
+}
+
+std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& names) {
+  return {column("step", rows, &MessageRow::step),
+          column("rank", rows, &MessageRow::rank),
+          column("peer", rows, &MessageRow::peer),
+          text_column("component", rows, &MessageRow::component, names),
+          direction_column(rows),
+          column("messages", rows, &MessageRow::messages),
+          column("bytes", rows, &MessageRow::bytes),
+          column("wait_ns", rows, &MessageRow::wait_ns),
+          column("post_ns", rows, &MessageRow::post_ns)};
+}
+
+std::vector<Column> columns(const std::vector<CopyRow>& rows, const Names& names) {
+  return {column("step", rows, &CopyRow::step),
+          column("rank", rows, &CopyRow::rank),
+          column("level", rows, &CopyRow::level),
+          text_column("name", rows, &CopyRow::name, names),
+          kind_column<TransferKind, k_transfer_kinds>("cargo", rows, &CopyRow::transfer),
+          kind_column<TransferDirection, k_transfer_directions>("way", rows, &CopyRow::way),
+          column("copies", rows, &CopyRow::copies),
+          column("bytes", rows, &CopyRow::bytes)};
+}
+
+std::vector<Column> columns(const std::vector<BlockRow>& rows, const Names&) {
+  return {column("step", rows, &BlockRow::step),       column("rank", rows, &BlockRow::rank),
+          column("level", rows, &BlockRow::level),     column("key", rows, &BlockRow::key),
+          column("updates", rows, &BlockRow::updates), column("cost_ns", rows, &BlockRow::cost_ns),
+          column("work", rows, &BlockRow::work)};
+}
+
+std::vector<Column> columns(const std::vector<PlacementRow>& rows, const Names& names) {
+  return {column("step", rows, &PlacementRow::step),
+          column("level", rows, &PlacementRow::level),
+          text_column("policy", rows, &PlacementRow::policy, names),
+          column("cplx_x", rows, &PlacementRow::cplx_x),
+          column("makespan_before", rows, &PlacementRow::makespan_before),
+          column("makespan_after", rows, &PlacementRow::makespan_after),
+          column("blocks_moved", rows, &PlacementRow::blocks_moved),
+          column("bytes_moved", rows, &PlacementRow::bytes_moved),
+          column("off_rank_share", rows, &PlacementRow::off_rank_share),
+          column("off_node_share", rows, &PlacementRow::off_node_share),
+          column("duration_ns", rows, &PlacementRow::duration_ns)};
+}
+
+std::vector<Column> columns(const std::vector<EventRow>& rows, const Names& names) {
+  return {column("step", rows, &EventRow::step),
+          column("rank", rows, &EventRow::rank),
+          column("level", rows, &EventRow::level),
+          phase_column(rows),
+          text_column("name", rows, &EventRow::name, names),
+          column("start_ns", rows, &EventRow::start_ns),
+          column("duration_ns", rows, &EventRow::duration_ns),
+          column("peer", rows, &EventRow::peer),
+          column("sequence", rows, &EventRow::sequence),
+          column("bytes", rows, &EventRow::bytes)};
 }
 
 }  // namespace
 
 void Window::clear() {
-  steps.clear();
-  ranks.clear();
-  phases.clear();
-  kernels.clear();
-  launches.clear();
-  messages.clear();
-  copies.clear();
-  blocks.clear();
-  placement.clear();
-  events.clear();
+  telemetry::for_each_table(*this, [](auto& rows) { rows.clear(); });
   events_dropped = 0;
 }
 
 void Window::append(const Window& other) {
-  add(steps, other.steps);
-  add(ranks, other.ranks);
-  add(phases, other.phases);
-  add(kernels, other.kernels);
-  add(launches, other.launches);
-  add(messages, other.messages);
-  add(copies, other.copies);
-  add(blocks, other.blocks);
-  add(placement, other.placement);
-  add(events, other.events);
+  for_each_pair(*this, other, [](auto& rows, const auto& more) {
+    rows.insert(rows.end(), more.begin(), more.end());
+  });
   events_dropped += other.events_dropped;
 }
 
 Window Window::between(std::int64_t first, std::int64_t last) const {
-  return {.names = names,
-          .steps = telemetry::between(steps, first, last),
-          .ranks = telemetry::between(ranks, first, last),
-          .phases = telemetry::between(phases, first, last),
-          .kernels = telemetry::between(kernels, first, last),
-          .launches = telemetry::between(launches, first, last),
-          .messages = telemetry::between(messages, first, last),
-          .copies = telemetry::between(copies, first, last),
-          .blocks = telemetry::between(blocks, first, last),
-          .placement = telemetry::between(placement, first, last),
-          .events = telemetry::between(events, first, last),
-          .events_dropped = events_dropped};
+  Window some;
+  some.names = names;
+  some.events_dropped = events_dropped;
+  for_each_pair(some, *this, [&](auto& rows, const auto& all) {
+    std::copy_if(all.begin(), all.end(), std::back_inserter(rows),
+                 [&](const auto& row) { return row.step >= first && row.step <= last; });
+  });
+  return some;
 }
 
 std::int64_t Window::bytes() const {
-  return bytes_of(steps) + bytes_of(ranks) + bytes_of(phases) + bytes_of(kernels) +
-         bytes_of(launches) + bytes_of(messages) + bytes_of(copies) + bytes_of(blocks) +
-         bytes_of(placement) + bytes_of(events);
+  std::size_t bytes = 0;
+  telemetry::for_each_table(*this,
+                            [&](const auto& rows) { bytes += rows.size() * sizeof(rows[0]); });
+  return static_cast<std::int64_t>(bytes);
 }
 
 std::vector<std::byte> Window::packed() const {
@@ -136,16 +294,7 @@ std::vector<std::byte> Window::packed() const {
   }
   Packer packer;
   packer.add(text);
-  packer.add(steps);
-  packer.add(ranks);
-  packer.add(phases);
-  packer.add(kernels);
-  packer.add(launches);
-  packer.add(messages);
-  packer.add(copies);
-  packer.add(blocks);
-  packer.add(placement);
-  packer.add(events);
+  telemetry::for_each_table(*this, [&](const auto& rows) { packer.add(rows); });
   packer.add(std::vector{events_dropped});
   return packer.take();
 }
@@ -160,18 +309,20 @@ void Window::append_packed(std::span<const std::byte> bytes) {
       numbers.push_back(names.number(name));
       begin += name.size() + 1;
     }
-    add(steps, unpacker.next<StepRow>());
-    add(ranks, unpacker.next<RankRow>());
-    add(phases, unpacker.next<PhaseRow>(), numbers, &PhaseRow::name);
-    add(kernels, unpacker.next<KernelRow>(), numbers, &KernelRow::name, &KernelRow::part);
-    add(launches, unpacker.next<LaunchRow>(), numbers, &LaunchRow::name, &LaunchRow::part);
-    add(messages, unpacker.next<MessageRow>(), numbers, &MessageRow::component);
-    add(copies, unpacker.next<CopyRow>(), numbers, &CopyRow::name);
-    add(blocks, unpacker.next<BlockRow>());
-    add(placement, unpacker.next<PlacementRow>(), numbers, &PlacementRow::policy);
-    add(events, unpacker.next<EventRow>(), numbers, &EventRow::name);
+    telemetry::for_each_table(*this, [&]<class Row>(std::vector<Row>& rows) {
+      for (Row row : unpacker.next<Row>()) {
+        renumber(row, numbers);
+        rows.push_back(row);
+      }
+    });
     events_dropped += unpacker.next<std::int64_t>().front();
   }
+}
+
+void Window::for_each_table(const VisitTable& visit) const {
+  const char* const* name = k_tables;
+  telemetry::for_each_table(
+      *this, [&](const auto& rows) { visit(*name++, rows.size(), columns(rows, names.names())); });
 }
 
 }  // namespace octant::telemetry

@@ -75,12 +75,12 @@ def test_r08_files_beside_the_fields_are_passed_by(
     files = tmp_path / "files"
     subprocess.run([sys.executable, make, files, *more], check=True, timeout=60)
     outcome = run_well(tmp_path / "run", UNIVERSE.format(path=files))
-    assert "ic_particle_ids not read" in outcome.text
-    assert ("gas has the velocities of dark matter" in outcome.text) == (not more)
+    assert "ignored ic_particle_ids" in outcome.text
+    assert ("using the velocities of the dark matter for the gas" in outcome.text) == (not more)
     summary = subprocess.run(
         [sys.executable, "-m", "octools", "ics", files, "--output", tmp_path / "ics.png"],
         check=False, capture_output=True, text=True, timeout=120,
         env=octant_environment() | {"OCTANT_BUILD": str(program().parent)},
     )  # fmt: skip
     assert summary.returncode == 0, summary.stderr
-    assert "ic_particle_ids not read" in summary.stdout
+    assert "ignored ic_particle_ids" in summary.stdout

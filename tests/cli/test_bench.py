@@ -94,7 +94,7 @@ def test_device_model_writes_what_a_run_chooses_by(tmp_path: Path) -> None:
     measured = file.read_text()
     refusal = octant("bench", "device-model", *few)
     assert (refusal.code, file.read_text()) == (2, measured)
-    assert "there is such a file already" in refusal.text
+    assert "the file already exists" in refusal.text
 
 
 @pytest.mark.parametrize("ranks", [1, 2])

@@ -31,7 +31,11 @@ def test_domains_that_numbers_do_not_resolve_are_refused(
     tmp_path: Path, lower: float, upper: float
 ) -> None:
     outcome = run(tmp_path / "run", TINY_BLAST, *ONE_STEP, *domain(lower, upper))
-    words = ("lower", "floating-point numbers are") if abs(lower) > upper - lower else ("lengths",)
+    words = (
+        ("lower", "floating-point numbers have a spacing")
+        if abs(lower) > upper - lower
+        else ("lengths",)
+    )
     assert_refused(outcome, "mesh.", *words)
 
 

@@ -65,7 +65,7 @@ def test_a_large_base_grid_that_cannot_be_coarsened_is_not_built() -> None:
     words = [word for each in settings for word in ("--set", each)]
     checked = octant("check", file, *words, "--set", "mesh.lower=[0, 0, 0]", timeout=30)
     assert "cannot be coarsened" in checked.text
-    assert "its fields alone need 86" in checked.text
+    assert "the run needs 86" in checked.text
 
 
 def test_a_base_grid_of_one_block_cannot_be_rehearsed() -> None:
@@ -125,6 +125,23 @@ def test_all_prints_the_resolved_parameters(tmp_path: Path) -> None:
     assert resolved["units"]["length"] == 3.0856775814913673e21
     assert "memory by purpose" in whole
     assert f"# {file} is valid: " in whole
+
+
+@pytest.mark.parametrize("base_cells", [12, 24])
+def test_a_blast_too_large_for_a_coarser_grid_alone_is_valid(base_cells: int) -> None:
+    """A coarser grid of 4^3 cells is less than two blasts of two cells wide."""
+    grid = f"mesh.base_cells=[{base_cells}, {base_cells}, {base_cells}]"
+    settings = (grid, "mesh.max_level=0", "time.max_steps=1")
+    words = [word for setting in settings for word in ("--set", setting)]
+    checked = octant("check", ROOT / "examples/galaxies.toml", *words)
+    assert checked.code == 0, checked.text
+    assert "is valid" in checked.text
+    assert "redshift 0 (cosmology.end)" in checked.text
+
+
+def test_the_log_of_rehearsals_is_not_shown() -> None:
+    checked = octant("check", ROOT / "examples/rotating_star.toml", "--set", "time.max_steps=1")
+    assert checked.text.splitlines()[0].split()[0] == "run", checked.text
 
 
 def test_what_is_not_valid_is_not_called_so(tmp_path: Path) -> None:

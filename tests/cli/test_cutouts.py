@@ -1,4 +1,4 @@
-"""What [output] selects of the state: fields, precision, slices and coarse cut-outs."""
+"""What [output] selects of the state: fields, precision, slices and coarsened snapshots."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -287,7 +287,7 @@ def test_octools_says_what_a_slice_does_not_have(blast: Outcome) -> None:
         Snapshot(path)
     with (
         Snapshot(path, may_be_slice=True) as snapshot,
-        pytest.raises(OctoolsError, match="nothing to project"),
+        pytest.raises(OctoolsError, match="cannot be projected"),
     ):
         make_view(snapshot, "projection", "z", None)
 

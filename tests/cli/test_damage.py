@@ -53,7 +53,7 @@ def test_a_whole_file_agrees_with_its_checksums(
     path = file_of(runs[case], kind)
     verified = octant("info", "--verify", path, ranks=ranks)
     assert verified.code == 0, verified.text
-    assert "agree with their checksums" in verified.text
+    assert "of the metadata match" in verified.text
     assert "with checksums" in octant("info", path).text
 
 
@@ -80,7 +80,7 @@ def test_a_restart_from_a_damaged_checkpoint_is_refused(
     flip_bit(path, place_of(path, dataset) + 71)
     statistics = ["statistics.interval=1"] if case == "channel" else []
     outcome = run(tmp_path / "run", CASES[case], *statistics, restart=path, ranks=ranks)
-    assert_refused(outcome, path.name, "is damaged", f"{dataset}: rows 0 to ", "batch 1 of")
+    assert_refused(outcome, path.name, "is corrupt", f"{dataset}: rows 0 to ", "batch 1 of")
     verified = octant("info", "--verify", path, ranks=ranks)
     assert verified.code == 1, verified.text
     assert f"  {dataset}: rows 0 to " in verified.text
@@ -92,15 +92,15 @@ def test_a_damaged_text_is_told_before_anything_is_read(
     path = Path(shutil.copy(file_of(runs["blast"], "checkpoint"), tmp_path / "damaged.h5"))
     flip_bit(path, 8 * path.read_bytes().index(b"mass density of the gas"))
     outcome = run(tmp_path / "run", TINY_BLAST, restart=path, ranks=ranks)
-    assert_refused(outcome, path.name, "is damaged", "its description")
-    assert_refused(octant("info", path, ranks=ranks), path.name, "its description")
+    assert_refused(outcome, path.name, "is corrupt", "the metadata")
+    assert_refused(octant("info", path, ranks=ranks), path.name, "the metadata")
 
 
 def test_the_oldest_checkpoint_has_none_before_it(runs: dict[str, Outcome], tmp_path: Path) -> None:
     oldest = Path(shutil.copy(file_of(runs["blast"], "checkpoint"), tmp_path))
     flip_bit(oldest, place_of(oldest, "/hydro/level_0/density"))
     outcome = run(tmp_path / "run", TINY_BLAST, restart=oldest)
-    assert_refused(outcome, oldest.name, "is damaged")
+    assert_refused(outcome, oldest.name, "is corrupt")
     assert "before it" not in outcome.text
 
 
@@ -110,7 +110,7 @@ def test_a_flow_does_not_begin_with_a_damaged_snapshot(
     path = Path(shutil.copy(file_of(runs["channel"], "snap"), tmp_path / "damaged.h5"))
     flip_bit(path, place_of(path, "/fields/v"))
     outcome = run(tmp_path / "run", stored_flow(), f'problem.path="{path}"')
-    assert_refused(outcome, path.name, "is damaged", "/fields/v")
+    assert_refused(outcome, path.name, "is corrupt", "/fields/v")
 
 
 def test_a_file_without_checksums_is_read_with_a_warning(
@@ -131,8 +131,8 @@ def test_a_file_that_was_changed_by_hand_says_so(
     with h5py.File(path, "r+") as file:
         file["hydro/level_0/density"][0] *= 1.01
     outcome = run(tmp_path / "run", TINY_BLAST, restart=path, ranks=ranks)
-    assert_refused(outcome, path.name, "changed or cut after it was written")
-    assert "changed after it was written" in octant("info", path).text
+    assert_refused(outcome, path.name, "modified or truncated after it was written")
+    assert "modified after it was written" in octant("info", path).text
 
 
 def test_a_flow_may_begin_with_a_snapshot_that_was_changed_by_hand(
@@ -142,7 +142,7 @@ def test_a_flow_may_begin_with_a_snapshot_that_was_changed_by_hand(
     with h5py.File(path, "r+") as file:
         file["fields/v"][...] *= 1.01
     outcome = run_well(tmp_path / "run", stored_flow(), f'problem.path="{path}"', STEPS)
-    assert "modified after it was written" in outcome.text
+    assert "its integrity cannot be verified" in outcome.text
 
 
 def places_of_texts(data: bytes) -> list[int]:

@@ -114,4 +114,4 @@ def test_kernels_and_host_keep_to_their_own_memory(apart_program: Path, tmp_path
         words, env=octant_environment(), capture_output=True, text=True, timeout=120, check=False
     )
     assert ended.returncode == 0, ended.stderr
-    assert "touches memory" not in ended.stderr
+    assert "accesses" not in ended.stderr

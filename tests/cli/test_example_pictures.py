@@ -17,7 +17,16 @@ NEED_MORE = ("kennicutt",)  # cells or stars than these runs have
 
 @pytest.mark.parametrize(
     "example",
-    ["sedov", "kelvin_helmholtz", "cosmology", "galaxies", "disc_galaxy", "binary", "cavity"],
+    [
+        "sedov",
+        "kelvin_helmholtz",
+        "cosmology",
+        "galaxies",
+        "disc_galaxy",
+        "single_supernova",
+        "binary",
+        "cavity",
+    ],
 )
 def test_pictures_of_examples_have_range_and_contrast(
     example: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

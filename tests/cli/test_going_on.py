@@ -40,7 +40,7 @@ def test_what_may_change_is_told(old: Outcome) -> None:
 def test_a_scheme_that_reaches_farther_is_told(tmp_path: Path) -> None:
     run_well(tmp_path / "run", DRIFTING_BLAST, "time.max_steps=3")
     outcome = run(tmp_path / "run", DRIFTING_BLAST, "hydro.limiter=huynh", restart="latest")
-    assert_refused(outcome, "its neighbour", "wider stencil")
+    assert_refused(outcome, "its neighbour", "the stencil of the scheme or limiter is wider")
 
 
 def test_an_older_checkpoint_of_a_folder_is_refused(old: Outcome, ranks: int) -> None:

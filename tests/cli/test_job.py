@@ -241,5 +241,5 @@ def test_a_script_replaces_nothing(tmp_path: Path, leads_somewhere: bool) -> Non
     done = subprocess.run(
         command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=100
     )
-    assert (done.returncode, "exists already" in done.stderr) == (2, True), done.stderr
+    assert (done.returncode, "already exists" in done.stderr) == (2, True), done.stderr
     assert victim.exists() == leads_somewhere

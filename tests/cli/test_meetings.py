@@ -42,5 +42,5 @@ def test_ranks_go_on_before_they_know_whether_a_sweep_broke_cells(
     meetings = {(name, level): calls for name, level, calls in ask(run, MEETINGS)}
     # Of two steps of the finest level the next ghosts follow one; the other ends a coarser step.
     steps = [2**level for level in range(finest)] + [2 ** (finest - 1)]
-    in_passing = {("verdict on a sweep", level): steps[level] for level in range(finest + 1)}
+    in_passing = {("validation of a sweep", level): steps[level] for level in range(finest + 1)}
     assert meetings == in_passing | {("wait for all ranks", finest): 2 ** (finest - 1)}

@@ -149,7 +149,7 @@ NO_ARRAYS = {
     "tables and lists on the heap",
     "freed, kept by the C library",
     "program and libraries",
-    "libraries' buffers, stacks",
+    "library buffers, stacks",
     "all",
 }
 

@@ -16,7 +16,7 @@ from running import ROOT, Outcome, octant, run_well
 # Conserved, or of the state at which the run goes on.
 COLUMNS = {
     "blast": ("mass", "total_energy", "kinetic", "internal"),
-    "box": ("mass", "kinetic", "internal", "dark_particles", "dark_mass", "dark_kinetic"),
+    "box": ("mass", "kinetic", "internal", "dark_particles", "dark_mass", "dark_kinetic", "econs"),
     "channel": ("kinetic_u", "kinetic_w", "mean_u", "max_w"),
 }
 

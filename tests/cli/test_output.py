@@ -84,7 +84,7 @@ def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
         while not history.exists() or history.read_text().count("\n") < 3:
             time.sleep(0.01)
         fill(disk)
-        while "rows are buffered" not in log.read_text():
+        while "rows of the history are kept in memory" not in log.read_text():
             assert process.poll() is None
             time.sleep(0.01)
         (disk / "ballast").unlink()
@@ -92,14 +92,14 @@ def test_a_history_waits_for_space(tmp_path: Path, ranks: int) -> None:
         assert process.returncode == 0, text
         steps = [line.split(",")[0] for line in history.read_text().splitlines()[1:]]
     assert steps == [str(step) for step in range(61)]
-    assert text.count("rows are buffered") == 1
+    assert text.count("rows of the history are kept in memory") == 1
 
 
 def test_a_log_that_cannot_be_written_does_not_end_the_run(tmp_path: Path, ranks: int) -> None:
     (tmp_path / "run").mkdir()
     (tmp_path / "run/log.txt").symlink_to("/dev/full")
     outcome = run_well(tmp_path / "run", TINY_BLAST, ranks=ranks)
-    assert outcome.text.count("lines are missing in the log file") == 1
+    assert outcome.text.count("some lines could not be written to the log file") == 1
 
 
 def test_more_ranks_than_blocks_is_legal(tmp_path: Path) -> None:

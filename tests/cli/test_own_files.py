@@ -150,9 +150,9 @@ def test_links_under_names_that_are_written_on_are_not_followed(
     outcome = run(folder, TINY_BLAST, "time.max_steps=1")
     if name == "log.txt" and not is_taken and kind != "hard":
         assert outcome.code == 0  # a run does not end for the sake of its log
-        assert outcome.text.count("lines are missing in the log file") == 1
+        assert outcome.text.count("some lines could not be written to the log file") == 1
     else:
-        assert_refused(outcome, name if not is_taken or name == "run.lock" else "holds a run")
+        assert_refused(outcome, name if not is_taken or name == "run.lock" else "contains a run")
     assert victim.read_text() == PRECIOUS
     assert not (tmp_path / "nowhere").exists()
 
@@ -165,7 +165,7 @@ def test_foreign_files_stay_in_a_linked_folder_of_telemetry(tmp_path: Path) -> N
     (tmp_path / "run/telemetry").symlink_to(elsewhere)
     (elsewhere / "mine.txt").write_text(PRECIOUS)
     (elsewhere / "foreign.parquet").write_text(PRECIOUS)
-    assert_refused(run(tmp_path / "run", TINY_BLAST, "time.max_steps=1"), "holds a run")
+    assert_refused(run(tmp_path / "run", TINY_BLAST, "time.max_steps=1"), "contains a run")
     assert {path.name for path in elsewhere.iterdir()} == {"mine.txt", "foreign.parquet"}
     (elsewhere / "foreign.parquet").unlink()
     run_well(tmp_path / "run", TINY_BLAST, "time.max_steps=1")
@@ -242,7 +242,7 @@ def test_a_lock_that_is_gone_does_not_let_a_run_be_moved(tmp_path: Path, how: st
             (folder / "run.lock").touch()
         for words in ({"overwrite": True}, {"restart": "latest"}, {}):
             outcome = run(folder, TINY_BLAST, **words)
-            assert_refused(outcome, "another run is writing there")
+            assert_refused(outcome, "another run is writing to it")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["run", "run.toml"]
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=60) == 3

@@ -27,7 +27,7 @@ BAD_VALUES = {
     ),
     "unit_without_a_unit_system": (
         ["time.end=10 Myr"],
-        ["time.end", "give units.length, units.density and units.time"],
+        ["time.end", "set units.length, units.density and units.time"],
     ),
     "unknown_unit": (["time.end=10 Myrs"], ["time.end", 'did you mean "Myr"?']),
     "expression_that_is_no_integer": (["mesh.max_level=7/2"], ["mesh.max_level", "3.5"]),
@@ -96,7 +96,7 @@ def test_a_bad_value_is_refused(tmp_path: Path, case: str, ranks: int) -> None:
         ("[hydro]\ngama = 1.4\n", ["run.toml:2", "hydro.gama", "hydro.gamma"]),
         ("\n\n[hydor]\n", ["run.toml:3", "hydor", "hydro"]),
         ("[hydro]\ngamma = \n", ["run.toml:2", "TOML"]),
-        ("[hydro]\ngamma = 5/3\n", ["run.toml:2", 'are texts: gamma = "5/3"']),
+        ("[hydro]\ngamma = 5/3\n", ["run.toml:2", 'require quotation marks: gamma = "5/3"']),
         ("[radiation]\n", ["run.toml:1", "radiation", "no radiative transfer; see Limitations"]),
     ],
     ids=["misspelt_key", "misspelt_section", "not_toml", "no_quotation_marks", "not_there"],
@@ -202,7 +202,7 @@ def test_what_is_no_parameter_file_is_named(tmp_path: Path, ranks: int) -> None:
     empty = tmp_path / "empty.toml"
     empty.touch()
     assert_refused(octant("run", empty, ranks=ranks), "empty.toml", "empty")
-    assert_refused(octant("run", tmp_path, ranks=ranks), str(tmp_path), "folder")
+    assert_refused(octant("run", tmp_path, ranks=ranks), str(tmp_path), "directory")
     deep = tmp_path / "deep.toml"
     deep.write_text("a" + ".a" * 100_000 + " = 1\n")
     assert_refused(octant("run", deep, ranks=ranks), "deep.toml:1", "100000 dots")
@@ -230,7 +230,7 @@ def test_an_option_that_is_left_empty_is_refused(tmp_path: Path, option: str) ->
     file = tmp_path / "run.toml"
     file.write_text(TINY_BLAST)
     where = f"output.directory={tmp_path / 'run'}"
-    assert_refused(octant("run", file, "--set", where, option, ""), option, "nothing is given")
+    assert_refused(octant("run", file, "--set", where, option, ""), option, "the name is missing")
 
 
 def test_the_file_may_follow_an_override(tmp_path: Path) -> None:

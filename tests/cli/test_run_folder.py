@@ -36,7 +36,7 @@ def test_a_folder_that_holds_a_run_is_refused(model: str, tmp_path: Path, ranks:
     old = run_well(tmp_path / "run", model, SHORT)
     before = contents(old.directory)
     outcome = run(old.directory, model, ranks=ranks)
-    assert_refused(outcome, "holds a run", "--restart latest", "--overwrite", "--output")
+    assert_refused(outcome, "contains a run", "--restart latest", "--overwrite", "--output")
     assert contents(old.directory) == before
 
 

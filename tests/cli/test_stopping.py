@@ -128,7 +128,7 @@ def test_a_signal_waits_for_the_end_of_a_long_step(tmp_path: Path, ranks: int) -
             os.kill(root, wish)
         steps = step_under_way(tmp_path / "run")
         text, _ = process.communicate(timeout=60)
-    assert "ends with a checkpoint after this step" in text
+    assert "stop with a checkpoint after this step" in text
     assert f"stopping at step {steps}: signal" in text
     assert_stopped_with_checkpoint(Outcome(process.returncode, text, tmp_path / "run"))
 

@@ -32,7 +32,7 @@ def test_the_version_is_the_same_everywhere() -> None:
         assert tomllib.load(file)["project"]["version"] == version()
     assert f'__version__ = "{version()}"' in (ROOT / "python/octools/__init__.py").read_text()
     assert f"\nversion: {version()}\n" in (ROOT / "CITATION.cff").read_text()
-    newest = re.search(r"^## (\S+?),? ", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
+    newest = re.search(r"^## \[(\S+)\]", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1]
     assert newest == version()
 
 

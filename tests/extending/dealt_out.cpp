@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "decomp/placement/checks.hpp"
 #include "decomp/placement/placement.hpp"
 
 namespace octant::placement {

@@ -20,13 +20,13 @@ class DensityWave final : public Problem {
                {.unit = "velocity", .meaning = "Gas velocity along x; the gas pressure is 1"});
   }
 
-  void prepare(const Setting& setting) override {
+  void prepare(const ProblemSetup& setup) override {
     if (amplitude_ >= 1.0)
       throw InputError(
           "problem.amplitude = {}: the density would be negative; expected less than 1",
           amplitude_);
-    lower_ = setting.geometry.lower()[0];
-    length_ = setting.geometry.upper()[0] - lower_;
+    lower_ = setup.geometry.lower()[0];
+    length_ = setup.geometry.upper()[0] - lower_;
   }
 
   GasState initial_state(const Position& centre, double) const override {

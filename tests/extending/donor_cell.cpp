@@ -1,6 +1,7 @@
 // A worked example of a hydrodynamics scheme: Godunov's first one, in which a cell's state is that
 // on all of its faces, with Rusanov's flux (1961) between two of them.
-#include "hydro/scheme_kernels.hpp"
+#include "hydro/riemann.hpp"
+#include "hydro/scheme_ops.hpp"
 
 namespace octant::hydro {
 
@@ -52,6 +53,6 @@ class DonorCell {
   int variables_;
 };
 
-template SchemeKernels scheme_kernels_of<DonorCell>();
+template SchemeOps ops_of_scheme<DonorCell>();
 
 }  // namespace octant::hydro

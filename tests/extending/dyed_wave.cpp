@@ -2,7 +2,6 @@
 // with the gas and keeps the colour of the half of the domain that it began in.
 #include <cmath>
 #include <numbers>
-#include <optional>
 
 #include "core/parameters.hpp"
 #include "io/row_range.hpp"
@@ -21,14 +20,9 @@ class DyedWave final : public Problem {
                {.meaning = "Number of dye particles along the diagonal", .min = 1});
   }
 
-  void prepare(const Setting& setting) override {
-    lower_ = setting.geometry.lower();
-    for (int d = 0; d < 3; ++d) size_[d] = setting.geometry.upper()[d] - lower_[d];
-  }
-
-  double begin(const Communicator& communicator) override {
-    communicator_ = communicator;
-    return 0.0;
+  void prepare(const ProblemSetup& setup) override {
+    lower_ = setup.geometry.lower();
+    for (int d = 0; d < 3; ++d) size_[d] = setup.geometry.upper()[d] - lower_[d];
   }
 
   GasState initial_state(const Position& centre, double) const override {
@@ -45,11 +39,12 @@ class DyedWave final : public Problem {
              .motion = particles::Motion::flows}};
   }
 
-  particles::ParticleBatch initial_particles(const std::string&) override {
+  particles::ParticleBatch initial_particles(const std::string&,
+                                             const Communicator& communicator) override {
     particles::ParticleBatch batch;
     std::vector<double> origin;
     std::vector<std::int64_t> colour;
-    const RowRange own = even_share(grains_, communicator_->rank(), communicator_->size());
+    const RowRange own = even_share(grains_, communicator.rank(), communicator.size());
     for (std::int64_t n = own.begin; n < own.begin + own.count; ++n) {
       const double share = (static_cast<double>(n) + 0.5) / static_cast<double>(grains_);
       batch.id.push_back(static_cast<std::uint64_t>(n));
@@ -67,7 +62,6 @@ class DyedWave final : public Problem {
   double speed_ = 1.0;
   std::int64_t grains_ = 1000;
   Position lower_{}, size_{};
-  std::optional<Communicator> communicator_;
 };
 
 }  // namespace

@@ -26,9 +26,9 @@ class ExponentialHeating final : public Process {
   }
   std::vector<std::string> accounts() const override { return {"energy"}; }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[exponential_heating] needs hydro.enabled = true");
-    heat_ = setting.variable("heat");
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[exponential_heating] needs hydro.enabled = true");
+    heat_ = setup.variable("heat");
   }
 
   double longest_step(const GasLevel&) const override { return 0.1 * time_; }

@@ -1,6 +1,6 @@
 // A worked example of a Riemann solver: that of Harten, Lax & van Leer with the signal speeds of
 // Einfeldt (1988, SIAM J. Numer. Anal. 25, 294), which keeps densities and pressures positive.
-#include "hydro/flux_kernels.hpp"
+#include "hydro/solver_ops.hpp"
 
 namespace octant::hydro {
 
@@ -36,6 +36,6 @@ struct Hlle {
   }
 };
 
-template SchemeKernels riemann_kernels_of<Hlle>();
+template SchemeOps ops_of_solver<Hlle>();
 
 }  // namespace octant::hydro

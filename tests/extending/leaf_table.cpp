@@ -4,12 +4,11 @@
 #include <optional>
 
 #include "decomp/key_order.hpp"
-#include "driver/contents.hpp"
-#include "driver/format.hpp"
-#include "io/posix_file.hpp"
-#include "io/whole_file.hpp"
+#include "io/files.hpp"
+#include "output/contents.hpp"
+#include "output/format.hpp"
 
-namespace octant::driver {
+namespace octant {
 
 namespace {
 
@@ -37,7 +36,7 @@ std::vector<double> leaf_rows(const MeshContents& contents, const BlockLevel& le
   const double size = contents.geometry.cell_size(level.number);
   const auto origin = contents.geometry.origin(level.number, morton_decode(level.keys[n]));
   std::vector<std::vector<double>> fields;
-  for (const CellField& field : contents.fields)
+  for (const MeshField& field : contents.fields)
     fields.push_back(field.values(level.number, {&level.slots[n], 1}));
   std::vector<double> rows;
   for (int cell = 0; cell < N * N * N; ++cell) {
@@ -59,17 +58,18 @@ class LeafTable final : public MeshFormat {
  public:
   std::string name() const override { return "leaf_table"; }
 
-  std::string write(const MeshContents& contents, const std::string& stem) const override {
+  std::string write(const MeshContents& given, const std::string& stem) const override {
+    const MeshContents contents = cell_centred(given);
     const Communicator& communicator = contents.communicator;
     WholeFile whole(communicator, stem + ".npy");
     std::optional<PosixFile> part;
-    communicator.agree([&] { part.emplace(whole.part_path(), PosixFile::Mode::update); });
+    communicator.collective_try([&] { part.emplace(whole.part_path(), PosixFile::Mode::update); });
     const std::int64_t columns = 4 + std::ssize(contents.fields);
     std::int64_t rows = 0;
     for (const BlockLevel& level : contents.levels) {
       const auto counts = leaf_counts(contents, level);
       const auto first = rows_in_key_order(communicator, level.keys, counts);
-      communicator.agree([&] {
+      communicator.collective_try([&] {
         for (std::size_t n = 0; n < level.keys.size(); ++n) {
           const std::vector<double> values = leaf_rows(contents, level, n);
           part->write_at(k_header + (rows + first[n]) * columns * sizeof(double),
@@ -78,7 +78,7 @@ class LeafTable final : public MeshFormat {
       });
       rows += communicator.sum(std::accumulate(counts.begin(), counts.end(), std::int64_t{0}));
     }
-    communicator.agree([&] {
+    communicator.collective_try([&] {
       const std::string header = npy_header(rows, columns);
       if (communicator.is_root()) part->write_at(0, std::as_bytes(std::span(header)));
       part->sync();
@@ -93,4 +93,4 @@ std::unique_ptr<MeshFormat> make_mesh_format<LeafTable>() {
   return std::make_unique<LeafTable>();
 }
 
-}  // namespace octant::driver
+}  // namespace octant

@@ -80,9 +80,9 @@ def without_dye(file: h5py.File) -> None:
 @pytest.mark.parametrize(
     ("edit", "complaint"),
     [
-        (without_column, 'the dye particles of the checkpoint have no column "colour"'),
-        (with_other_kind, 'the checkpoint has particles of the kind "stars"'),
-        (without_dye, 'no particles of the kind "dye" (grains of dye)'),
+        (without_column, 'the dye particles in the checkpoint lack the column "colour"'),
+        (with_other_kind, 'the checkpoint has particles of type "stars"'),
+        (without_dye, 'no particles of type "dye" (grains of dye)'),
     ],
 )
 def test_a_checkpoint_with_other_particles_is_refused(

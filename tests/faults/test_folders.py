@@ -48,7 +48,7 @@ def test_bits_flip(
         flip_bit(path, bit)
         outcome = start(reference.flow, folder, restart="latest")
         assert_explained(outcome)
-        assert "rename the damaged one, and continue with --restart latest" in outcome.text
+        assert "rename the corrupt one, and continue with --restart latest" in outcome.text
         path.rename(tmp_path / "damaged.h5")
         assert_goes_on(reference, folder, tmp_path, chance.choice(OTHER_RANKS))
 
@@ -78,8 +78,8 @@ def test_two_runs_want_one_folder(
         outcome = first.end()
     print(how, second.text, outcome.text)
     assert second.code == 2
-    assert f'"{folder}": another run is writing there' in second.text
-    assert "wait until it ends, stop it" in second.text
+    assert f'"{folder}": another run is writing to it' in second.text
+    assert "wait until that run ends, stop it" in second.text
     assert_complete(reference, outcome)
 
 

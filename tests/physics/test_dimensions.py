@@ -69,7 +69,7 @@ max_steps = 8
 def test_gives_the_same_bits(tmp_path: Path, dimensions: int, case: str) -> None:
     whole = run_well(tmp_path / "whole", case, *CHECKPOINT_EVERY_STEP)
     assert max(whole.history()["leaf_cells_1"]) > 0
-    assert f"hydro.dimensions = {dimensions} gives the same bits sooner" in whole.text
+    assert f"hydro.dimensions = {dimensions} gives bitwise-identical results" in whole.text
     said = "one row of cells" if dimensions == 1 else "one layer of cells"
     for ranks in (1, 3):
         how = f"hydro.dimensions={dimensions}"
@@ -81,9 +81,9 @@ def test_gives_the_same_bits(tmp_path: Path, dimensions: int, case: str) -> None
 def test_check_says_what_is_saved(tmp_path: Path) -> None:
     file = tmp_path / "tube.toml"
     file.write_text(TUBE)
-    assert "the domain is one block across: if the gas" in octant("check", file).text
+    assert "the domain is one block wide: if the gas" in octant("check", file).text
     found = octant("check", file, "--set", "hydro.dimensions=1").text
-    assert "one dimension: fluxes are found for one row" in found
+    assert "one dimension: fluxes are computed for one row" in found
 
 
 @pytest.mark.parametrize(
@@ -93,8 +93,11 @@ def test_check_says_what_is_saved(tmp_path: Path) -> None:
         (('mesh.boundary_z=["outflow","outflow"]',), "mesh.boundary_z must be"),
         (("mesh.base_cells=[64,4,8]", "mesh.upper=[1.0,0.0625,0.125]"), "expected one block"),
         (("gravity.enabled=true",), "gravity.enabled"),
-        (('problem.axis="z"', "problem.position=0.03"), "is not that of its neighbours along z"),
-        (('refine.where="z < 0.02"',), "refinement changes along z"),
+        (
+            ('problem.axis="z"', "problem.position=0.03"),
+            "differs from that of its neighbours along z",
+        ),
+        (('refine.where="z < 0.02"',), "refinement level varies along z"),
     ],
 )
 def test_refuses_what_changes(tmp_path: Path, changes: tuple[str, ...], complaint: str) -> None:
@@ -110,7 +113,7 @@ def test_blocks_side_by_side_must_be_alike(tmp_path: Path) -> None:
         how = ("hydro.dimensions=2", "mesh.max_level=1", *gas)
         outcome = run(tmp_path / str(ranks), TUBE, *how, ranks=ranks)
         assert outcome.code == 2
-        assert "on level 0 is not that of its neighbours along z" in outcome.text
+        assert "on level 0 differs from that of its neighbours along z" in outcome.text
 
 
 def test_is_not_offered_where_the_domain_is_deep(tmp_path: Path) -> None:

@@ -72,4 +72,4 @@ def test_any_process_grid_agrees_with_cans(
 def test_another_viscosity_is_noticed(cans: Path, tmp_path: Path) -> None:
     result = compare(cans, "tgv32_exp", tmp_path, "dns.viscosity=0.0100001")
     assert result.exit_code == 1
-    assert "above the tolerance" in result.output
+    assert "exceeds the tolerance" in result.output

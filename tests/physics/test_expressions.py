@@ -241,7 +241,7 @@ BAD = {
     ),
     "unclosed": (
         "problem.pressure='exp(-(x*x)'",
-        ["problem.pressure: a parenthesis is not closed", "exp(-(x*x)", 10],
+        ["problem.pressure: unbalanced parenthesis", "exp(-(x*x)", 10],
     ),
     "one_component": (
         "problem.velocity=['-y', 'x x', '0']",
@@ -249,7 +249,7 @@ BAD = {
     ),
     "assignment": (
         "problem.density='(x = 1)'",
-        ['problem.density: "=" sets nothing here', "(x = 1)", 3],
+        ['problem.density: assignments with "=" are not supported', "(x = 1)", 3],
     ),
     "constant_before_its_own": (
         "problem.constants={a='2*b', b=1}",
@@ -328,7 +328,7 @@ def test_metals_are_given_by_an_expression(tmp_path: Path, samples: int) -> None
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ((), "metals come with [cooling]"),
+        ((), "metals are added by [cooling]"),
         ((*WITH_METALS, "problem.species={dust='1'}"), 'variable "dust"; expected metals'),
         ((*WITH_METALS, "problem.species=['metals = 1', 'metals = 0']"), "given twice"),
     ],
@@ -344,14 +344,17 @@ def test_species_that_nothing_brings_are_refused(
 @pytest.mark.parametrize(
     ("overrides", "message"),
     [
-        (["problem.temperature='1'", "problem.pressure='1'"], "expected one of them"),
+        (["problem.temperature='1'", "problem.pressure='1'"], "expected exactly one of the two"),
         (["problem.scalars=['1', '2']"], "there are 1 scalars"),
-        (["problem.constants={x=1}"], 'problem.constants.x: the name "x" is taken'),
-        (["problem.terms={sin='x'}"], 'problem.terms.sin: the name "sin" is taken by a function'),
+        (["problem.constants={x=1}"], 'problem.constants.x: the name "x" is already in use'),
+        (
+            ["problem.terms={sin='x'}"],
+            'problem.terms.sin: the name "sin" is already in use by a function',
+        ),
         (["problem.constants={b='1 + x'}"], "move it to problem.terms"),
         (["problem.constants=['a']"], 'problem.constants: "a": expected "name = expression"'),
         (["problem.velocity=['1']"], "expected 3 expressions, found 1"),
-        (["problem.density=true"], "expected a text, found true"),
+        (["problem.density=true"], "expected a string, found true"),
     ],
 )
 def test_what_does_not_fit_is_refused(tmp_path: Path, overrides: list[str], message: str) -> None:
@@ -485,8 +488,8 @@ def test_random_fields_have_their_spectrum(tmp_path: Path) -> None:
     [
         ("sed 7, to 4", 'cannot parse "sed 7"'),
         ("to", 'cannot parse "to"'),
-        ("from 3, to 2", "expected wave numbers"),
-        ("from 1.1, to 1.2", "no modes in this range of wave numbers"),
+        ("from 3, to 2", "expected wavenumbers"),
+        ("from 1.1, to 1.2", "no modes in this range of wavenumbers"),
     ],
 )
 def test_random_fields_that_are_none_are_refused(tmp_path: Path, text: str, message: str) -> None:

@@ -206,7 +206,8 @@ def test_blasts_leave_no_pressure_below_the_floor(tmp_path: Path) -> None:
     assert outcome.history()["supernovae_number"][-1] > 0
     with h5py.File(next(outcome.directory.glob("checkpoint_*.h5"))) as file:
         floor = 1e-14 * file["header"].attrs["energy_scale"]
-    assert leaf_cells(outcome.last_snapshot)["pressure"].min() >= floor
+    # The pressure follows from the stored energy, to rounding.
+    assert leaf_cells(outcome.last_snapshot)["pressure"].min() >= floor * (1 - 1e-15)
 
 
 def test_stochastic_blasts_heat_few_cells_by_the_energy_that_is_due(tmp_path: Path) -> None:
@@ -530,11 +531,11 @@ def test_a_table_gives_the_same_bits_on_more_ranks_and_across_a_restart(tmp_path
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"age": [3.0, 2.0, 4.0, 5.0, 6.0]}, ["age holds 2", "ascending"]),
+        ({"age": [3.0, 2.0, 4.0, 5.0, 6.0]}, ["age is 2", "increasing"]),
         ({"ejected_mass": np.full((2, 5), 0.95)}, ["ejected_mass reaches 0.95"]),
-        ({"ejected_metals": np.full((2, 5), 0.1)}, ["ejected_metals holds 0.1"]),
-        ({"supernovae": [[0, 1, 2, 3, 2], [0, 0, 0, 0, 0]]}, ["supernovae holds 2", "fall"]),
-        ({"supernovae": np.full((2, 5), np.nan)}, ["supernovae holds nan"]),
+        ({"ejected_metals": np.full((2, 5), 0.1)}, ["ejected_metals is 0.1"]),
+        ({"supernovae": [[0, 1, 2, 3, 2], [0, 0, 0, 0, 0]]}, ["supernovae is 2", "decrease"]),
+        ({"supernovae": np.full((2, 5), np.nan)}, ["supernovae is nan"]),
         ({"supernovae": np.zeros((5, 2))}, ["supernovae", "2 x 5"]),
     ],
 )

@@ -99,7 +99,7 @@ def test_the_written_spectrum_is_that_of_the_file_and_of_linear_theory(
     given = power_spectrum(overdensity, BOX, THEORY, START)
     assert written["k"] == pytest.approx(given.k, rel=1e-6)
     assert (written["modes"] == given.modes).all()
-    # Waves have begun to couple: by 3 % at an eighth, by 8 % at half of the Nyquist wave number.
+    # Waves have begun to couple: by 3 % at an eighth, by 8 % at half of the Nyquist wavenumber.
     ratio = written["corrected"] / given.power
     assert ratio[:4] == pytest.approx(np.ones(4), abs=0.02)
     assert ratio[4:8] == pytest.approx(np.ones(4), abs=0.04)

@@ -75,7 +75,7 @@ def test_force_without_transforms_is_that_of_direct_sums(tmp_path: Path, name: s
         outcome = run_well(tmp_path / base, BALL, f"gravity.base={base}", *BOXES[name])
         cells = leaf_cells(outcome.last_snapshot, "gravity")
         found[base] = errors(cells, leaf_cells(outcome.last_snapshot)["density"])
-    assert "estimated error of the force at the boundary" in outcome.text
+    assert "estimated maximum force error at the boundary" in outcome.text
     assert np.median(found["multigrid"]) < 0.01
     # What is larger beside the coarse surface of a ball is the mesh's error, with transforms, too.
     most = {base: np.percentile(error, 99) for base, error in found.items()}
@@ -157,7 +157,7 @@ def test_tolerance_below_rounding_is_warned_of_once(tmp_path: Path, base: str) -
     outcome = run_well(
         tmp_path / "run", THIN_REGION, f"gravity.base={base}", "gravity.tolerance=1e-17"
     )
-    assert outcome.text.count("rounding leaves a residual") == 1
+    assert outcome.text.count("round-off limits the relative residual") == 1
 
 
 @pytest.mark.parametrize("solver", ["multigrid", "fmm"])

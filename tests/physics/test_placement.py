@@ -115,7 +115,7 @@ def test_all_levels_share_the_memory_of_a_rank(tmp_path: Path) -> None:
 def test_blocks_that_fit_nowhere_end_a_run(tmp_path: Path) -> None:
     limit = ("balance.policy=lpt", "balance.most_blocks=3")
     outcome = run(tmp_path / "run", DRIFTING_BLAST, *limit, ranks=2)
-    assert_refused(outcome, "27 blocks do not fit into 2 ranks", "balance.most_blocks", code=1)
+    assert_refused(outcome, "27 blocks do not fit on 2 ranks", "balance.most_blocks", code=1)
 
 
 # A blast with one block in ten that takes sixteen times as long. A tile is a block: where a tile

@@ -21,8 +21,8 @@ from ramses_files import (
     read_ramses,
     rewrite,
     variables_of,
-    write_hdf5,
 )
+from ramses_hdf5 import write_hdf5
 from refusals import assert_refused
 from running import bits, leaf_cells, run, run_well
 

@@ -23,8 +23,8 @@ from ramses_files import (
     read_forces,
     read_info,
     read_ramses,
-    write_hdf5,
 )
+from ramses_hdf5 import write_hdf5
 from refusals import assert_refused
 from running import LeafCells, bits, leaf_cells, run, run_well
 
@@ -228,4 +228,4 @@ def test_missing_forces_are_told(output: Path, tmp_path: Path) -> None:
     outcome = run_well(
         tmp_path / "run", parameters(output, 2), NOTHING_MORE, *GRAVITY, restart=folder
     )
-    assert "no forces (grav_" in outcome.text
+    assert "no gravity files (grav_" in outcome.text

@@ -36,7 +36,7 @@ def break_a_marker(folder: Path) -> tuple[str, ...]:
     content = bytearray(path.read_bytes())
     content[8:12] = struct.pack("<i", 5)
     path.write_bytes(bytes(content))
-    return path.name, "record 1 (ncpu)", "damaged"
+    return path.name, "record 1 (ncpu)", "corrupt"
 
 
 def swap_bytes(folder: Path, kind: str = "amr") -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def count_no_families(folder: Path) -> tuple[str, ...]:
     """As before November 2017."""
     [path] = folder.rglob("header_*.txt")
     path.write_text(" Total number of particles\n 100\n")
-    return path.name, "names no families"
+    return path.name, "lists no families"
 
 
 def assert_nothing_was_written(outcome: Outcome) -> None:
@@ -200,7 +200,7 @@ def test_values_of_another_step_are_not_mixed(ranks: int, tmp_path: Path) -> Non
     names = [f"hydro_{number}.out00002" for number in numbers]
     shutil.copy(other / names[1], folder / names[0])
     outcome = run(tmp_path / "run", parameters(one, 2), NOTHING_MORE, restart=folder, ranks=ranks)
-    assert_refused(outcome, "differ from their copies", "several outputs are mixed")
+    assert_refused(outcome, "differ from their copies", "different outputs are mixed")
     assert_nothing_was_written(outcome)
 
 
@@ -235,14 +235,14 @@ def share_an_identity(folder: Path) -> tuple[str, ...]:
     rewrite(first, keep)
     one = records[identity][:4]
     rewrite(second, lambda n, record: [one + record[4:] if n == identity else record])
-    return "1 identities", "family DM", "part files are of several outputs"
+    return "1 particles of family DM", "duplicate identities", "different outputs"
 
 
 def count_other_stars(folder: Path) -> tuple[str, ...]:
     """All files say how many stars the run has formed."""
     _, second = sorted(folder.rglob("part_*.out*"))
     rewrite(second, lambda n, record: [struct.pack("<i", 7) if n == 4 else record])
-    return "0 to 7 stars", "files of several outputs are mixed"
+    return "from 0 to 7", "files of different outputs are mixed"
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -265,8 +265,8 @@ def test_files_that_are_not_read_are_named(tmp_path: Path) -> None:
     fields.write_text(fields.read_text().replace(" 9, levelp, i", " 9, dust, i"))
     outcome = run(tmp_path / "run", parameters(source, 4), NOTHING_MORE, restart=folder)
     assert outcome.code == 0, outcome.text
-    assert "files that are not read: clumps, rt" in outcome.text
-    assert "columns of particles that are not read: dust" in outcome.text
+    assert "ignored files: clumps, rt" in outcome.text
+    assert "ignored particle columns: dust" in outcome.text
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -280,7 +280,7 @@ def test_files_of_two_times_are_not_mixed(ranks: int, tmp_path: Path) -> None:
     rewrite(path, lambda n, record: [later if n == 11 else record])
     text = parameters(source, 4)
     outcome = run(tmp_path / "run", text, NOTHING_MORE, restart=folder, ranks=ranks)
-    assert_refused(outcome, path.name, "record 12 (t)", "several outputs are mixed")
+    assert_refused(outcome, path.name, "record 12 (t)", "different outputs are mixed")
     assert_nothing_was_written(outcome)
 
 

@@ -89,7 +89,7 @@ def test_blocks_of_two_cells_hold_the_octs(kind: Path, ranks: int, tmp_path: Pat
     found = np.array([own.get(code, -1) for code in codes])
     same = found >= 0
     # Every leaf of the file is one of the mesh, unless something around it needed it refined.
-    beyond = int(outcome.text.split(" cells beyond the RAMSES tree")[0].split()[-1])
+    beyond = int(outcome.text.split(" cells that were leaves in RAMSES")[0].split()[-1])
     assert len(own) - same.sum() == beyond
     there = {name: values[found[same]] for name, values in state.fields.items()}
     assert (cells["density"][same] == there["density"]).all()

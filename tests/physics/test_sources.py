@@ -121,8 +121,11 @@ def test_integrals_are_columns_of_the_history(tmp_path: Path) -> None:
         ("sources.acceleration=['1']", "expected 3 expressions, found 1"),
         ("sources.acceleration=['1', '2', 'q']", 'sources.acceleration[2]: unknown name "q"'),
         ("sources.scalars=['1', '2']", "the gas has 1 scalars"),
-        ("output.integrals={mass='density'}", 'output.integrals.mass: there is a column "mass"'),
-        ("output.integrals={a='densty'}", 'unknown name "densty"; the nearest is "density"'),
+        (
+            "output.integrals={mass='density'}",
+            'output.integrals.mass: history.csv already has a column "mass"',
+        ),
+        ("output.integrals={a='densty'}", 'unknown name "densty"; did you mean "density"?'),
         ("turbulence.acceleration=-1", "turbulence.acceleration"),
     ],
 )

@@ -106,7 +106,7 @@ def test_a_file_of_another_model_is_refused(tmp_path: Path, star: Outcome) -> No
     outcome = run(
         tmp_path / "run", STAR, f"problem.model_file={model}", "problem.axis_ratio=0.8", ranks=2
     )
-    assert_refused(outcome, "problem.model_file", "another model", "axis ratio 0.75", "0.8")
+    assert_refused(outcome, "problem.model_file", "a different model", "axis ratio 0.75", "0.8")
 
 
 def test_a_binary_keeps_its_masses_and_its_orbit(tmp_path: Path) -> None:
@@ -154,7 +154,11 @@ def test_the_potential_of_a_spheroid_is_found(tmp_path: Path) -> None:
         (STAR, "problem.radius=1.6", ("radius 1.6", "does not fit into the domain along x")),
         (STAR, "gravity.theta=0.7", ("gravity.theta", "0.5")),
         (STAR, "gravity.enabled=false", ("rotating_star", "gravity.enabled = true")),
-        (BINARY, "problem.filling=[0.8,1.2]", ("problem.filling", "overlap", "star 2")),
+        (
+            BINARY,
+            "problem.filling=[0.8,1.2]",
+            ("problem.filling", "larger than its Roche lobe", "star 2"),
+        ),
         (BINARY, "problem.filling=[0.8]", ("problem.filling", "1 numbers", "two stars")),
         (BINARY, "problem.separation=3.0", ("binary", "does not fit into the domain along x")),
         (BINARY, "hydro.scalars=1", ("binary", "hydro.scalars = 2")),
@@ -214,7 +218,7 @@ def test_what_leaves_takes_its_potential_energy_along(tmp_path: Path) -> None:
         before = file["header"].attrs["outflow_potential"]
     edit_by_hand(old, lambda file: file["header"].attrs.__delitem__("outflow_potential"))
     goes_on = run_well(tmp_path / "old", LEAVING_BALL, restart=old)
-    assert "no outflow_potential; it starts at zero" in goes_on.text
+    assert "no outflow_potential, which is initialized to zero" in goes_on.text
     assert goes_on.history()["outflow_potential"][-1] == pytest.approx(gone[-1] - before)
 
 

@@ -288,7 +288,7 @@ def test_an_atmosphere_stays_at_rest_in_a_rotating_frame(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("overrides", "words"),
     [
-        (("hydro.acceleration=[0,0,0]",), ("requires hydro.acceleration",)),
+        (("hydro.acceleration=[0,0,0]",), ("requires a non-zero hydro.acceleration",)),
         (("hydro.reconstruction=ppm26", "hydro.scheme=rk3"), ('"ppm26"', "plm or ppm")),
         (("hydro.dual_energy=overwrite",), ('hydro.dual_energy = "overwrite"',)),
         (("gravity.enabled=true", "gravity.beyond_walls=vacuum"), ("gravity.enabled = true",)),

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Check what a compiler does not: floors, floating-point sums, long lines, long files.
+"""Check what a compiler does not: layers, floating-point sums, long lines, long files.
 
-1. A room includes only rooms on lower floors, and what is drawn here beside it.
+1. A module includes only modules of lower layers, and the exceptions listed here.
 2. No floating-point sum whose order could vary (Kokkos reductions and scans, atomics, MPI, OpenMP)
    outside src/comm, which has the reproducible sums. An atomic addition to an integer that is not
    plainly one carries the comment `// integer sum`.
@@ -13,8 +13,8 @@
 6. A source includes what it takes from the standard library, by itself or through Octant's own
    headers: what others bring along differs between their versions, and between batches.
 7. No two sources in src/ have the same name but for a .hpp and its .cpp in one folder.
-8. Nothing but src/core/residency.hpp copies between the memories of host and device.
-9. No private function holds a kernel, of which nvcc takes none there.
+8. Nothing but src/core/memory_transfer.hpp copies between the memories of host and device.
+9. No private function and no constructor holds a kernel, of which nvcc takes none there.
 10. No source of the program takes both Kokkos and CLI11, which clang 16 for AMD's GPUs does not.
 11. Files are created, and opened for writing, by src/core/own_files.cpp and python/octools/files.py
     alone, which follow no links. A file that such code has created under a temporary name, called
@@ -35,21 +35,26 @@ from pathlib import Path
 
 import wording
 
-FLOORS = [
+LAYERS = [
     {"core"},
     {"comm", "telemetry", "io"},
     {"decomp"},
     {"mesh", "pencil"},
     {"hydro", "gravity", "particles", "cosmology", "subgrid", "radiation", "dns"},
     {"problems"},
-    {"driver"},
+    {"output"},
+    {"run"},
+    {"amr", "dns_model"},
+    {"ramses"},
+    {"commands"},
     {"python"},
     {"bench"},
     {"apps"},
 ]
-FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms}
-# What a room may see of others on its floor: all of a room, or one header.
-DRAWN = {
+LAYER = {module: layer for layer, modules in enumerate(LAYERS) for module in modules}
+GENERATED_PAGES = {"parameters.md", "commands.md"}  # by docs/site/build.py
+# Exceptions, by which a module includes another one of its layer, or one of its headers.
+EXCEPTIONS = {
     ("io", "comm"),
     ("subgrid", "hydro/gas_cell.hpp"),
     ("subgrid", "hydro/gas_gradients.hpp"),
@@ -113,7 +118,7 @@ DEVICE_COPY = re.compile(
     r"\bKokkos::(?:Experimental::)?(?:(?:local_)?deep_copy|create_mirror_view_and_copy)\b"
     r"|\b(?:cuda|hip)Memcpy\w*"
 )
-COPIES = Path("src/core/residency.hpp")
+COPIES = Path("src/core/memory_transfer.hpp")
 
 WRITES = re.compile(
     r"\b(?:std::)?(?:basic_)?(?:ofstream|fstream)\b(?!>)|\bfopen\s*\(|\bmkstemp\s*\(|\bcreat\s*\("
@@ -133,6 +138,7 @@ CLASS = re.compile(r"^(class|struct) (\w+)\b[^;\n]*\{$", re.MULTILINE)
 ACCESS = re.compile(r"^ (private|protected|public):$", re.MULTILINE)
 MEMBER = re.compile(r"^  (?! )[^#/\n(]*?\b(\w+)\(", re.MULTILINE)
 DEFINITION = re.compile(r"^\w[^;\n=]*?\b(\w+)::(\w+)\(", re.MULTILINE)
+CONSTRUCTOR = re.compile(r"^(\w+)::\1\(.*\n(?:(?:[ ].*)?\n)*", re.MULTILINE)  # with its body
 
 PATH_IN_TEXT = re.compile(
     r"`((?:src|apps|bench|cmake|docs|examples|python|tests)/[\w./-]*\w[./]?)`"
@@ -145,8 +151,8 @@ QUOTED_CODE = re.compile(r"^```cpp\n(.*?)^```", re.MULTILINE | re.DOTALL)
 TERM = re.compile(r"^\| ([a-z, ]+) \|", re.MULTILINE)
 
 
-def room_of(path: Path) -> str | None:
-    """Return the room of a file, given relative to the root."""
+def module_of(path: Path) -> str | None:
+    """Return the module of a file, given relative to the root."""
     parts = path.parts
     if parts[0] == "src" and len(parts) > 2:
         return parts[1]
@@ -174,24 +180,24 @@ def arguments(text: str, opening: int) -> str:
 
 
 def climbing_includes(path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Find includes of rooms on the same floor or above."""
-    room = room_of(path)
-    if room is None:
+    """Find includes of modules of the same layer or of higher ones."""
+    module = module_of(path)
+    if module is None:
         return
-    if room not in FLOOR:
-        yield 1, f"the room {room} has no floor in tests/style/check.py"
+    if module not in LAYER:
+        yield 1, f"the module {module} has no layer in tests/style/check.py"
         return
     for include in re.finditer(r'^\s*#\s*include\s+"(([a-z_]+)/[^"]*)"', text, re.MULTILINE):
         header, other = include[1], include[2]
-        drawn = (room, other) in DRAWN or (room, header) in DRAWN
-        if not (other == room or drawn or FLOOR.get(other, -1) < FLOOR[room]):
-            yield line_of(text, include.start()), f"{room}/ must not include {header}"
+        excepted = (module, other) in EXCEPTIONS or (module, header) in EXCEPTIONS
+        if not (other == module or excepted or LAYER.get(other, -1) < LAYER[module]):
+            yield line_of(text, include.start()), f"{module}/ must not include {header}"
 
 
 def varying_sums(path: Path, text: str) -> Iterator[tuple[int, str]]:
     """Find floating-point sums whose order could vary."""
-    room = room_of(path)
-    if room is None or room == "comm":
+    module = module_of(path)
+    if module is None or module == "comm":
         return
     code, lines = blank(text), text.splitlines()
     for match in REDUCTION.finditer(code):
@@ -239,7 +245,7 @@ def private_parts(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def private_kernels(root: Path, path: Path, text: str) -> Iterator[tuple[int, str]]:
-    """Find kernels in private functions."""
+    """Find kernels in private functions and in constructors."""
     if "KOKKOS_LAMBDA" not in text:
         return
     private = set()
@@ -253,6 +259,12 @@ def private_kernels(root: Path, path: Path, text: str) -> Iterator[tuple[int, st
         body = text[function.end() : text.find("\n}", function.end())]
         if function.groups() in private and "KOKKOS_LAMBDA" in body:
             yield line_of(text, function.start()), f"{function[2]} is private and holds a kernel"
+    for constructor in CONSTRUCTOR.finditer(text):
+        if "KOKKOS_LAMBDA" in constructor[0]:
+            yield (
+                line_of(text, constructor.start()),
+                f"constructor of {constructor[1]} holds a kernel",
+            )
 
 
 @functools.cache
@@ -269,7 +281,7 @@ def included(root: Path, path: Path) -> frozenset[str]:
 
 def missing_includes(root: Path, path: Path, text: str) -> Iterator[tuple[int, str]]:
     """Find words of the standard library whose header no include of this repository brings."""
-    if room_of(path) is None:
+    if module_of(path) is None:
         return
     code, brought = blank(text), included(root, path)
     for header, words in STANDARD_WORDS.items():
@@ -282,7 +294,7 @@ def kernels_on_the_command_line(root: Path, path: Path, _: str) -> Iterator[tupl
     """Find sources in src/ that know kernels, be it through headers, and CLI11."""
     known = {name.split("/")[0].split("_")[0] for name in included(root, path)}
     if path.parts[0] == "src" and {"CLI", "Kokkos"} <= known:
-        yield 1, "takes CLI11 and Kokkos (see src/driver/commands.hpp)"
+        yield 1, "takes CLI11 and Kokkos (see src/run/commands.hpp)"
 
 
 def length(path: Path, text: str) -> Iterator[tuple[int, str]]:
@@ -301,7 +313,8 @@ def missing_files(root: Path, page: Path, text: str) -> Iterator[tuple[int, str]
         if not (root / match[1]).exists():
             yield line_of(text, match.start()), f"there is no {match[1]}"
     for match in LINK.finditer(text):
-        if not (root / page.parent / match[1]).exists():
+        target = root / page.parent / match[1]
+        if not target.exists() and target.name not in GENERATED_PAGES:
             yield line_of(text, match.start()), f"the link to {match[1]} leads nowhere"
 
 
@@ -341,7 +354,7 @@ def stale_quotes(root: Path, text: str) -> Iterator[tuple[int, str]]:
 
 def documentation(root: Path) -> Iterator[str]:
     """Find what pages of documentation say of files, functions and words that is not so."""
-    pages = [*root.glob("*.md"), *(root / "docs").glob("*.md")]
+    pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md")]
     for page in sorted(path.relative_to(root) for path in pages):
         text = (root / page).read_text(encoding="utf-8")
         findings = [*missing_files(root, page, text)]

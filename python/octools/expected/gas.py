@@ -43,8 +43,8 @@ def double_mach(run: Path) -> Findings:
     mach = stem / time
     peak = float(pressure[(x > stem - 8 * dx) & (x < stem)].max())
     return [
-        Number("shock at the upper boundary, x", shock, exact, 2.0 * dx),
-        Number("density behind it", float(behind.mean()), 8.0, 0.15),
+        Number("shock position at the upper boundary, x", shock, exact, 2.0 * dx),
+        Number("density behind the shock", float(behind.mean()), 8.0, 0.15),
         Number(
             f"pressure behind the Mach stem at x = {stem:.4g}",
             peak,
@@ -68,7 +68,7 @@ def rayleigh_taylor(run: Path) -> Findings:
     found = np.arccosh(size[until] / size[0]) / time[until]
     chart = Chart(
         "time [code time]",
-        "rising motion, over the first",
+        "upward motion relative to the initial value",
         [Curve("Octant", time, size / size[0])],
         [Curve("cosh($\\sqrt{A g k}$ t)", time, np.cosh(rate * time))],
         log=True,
@@ -90,8 +90,8 @@ def zoom(run: Path) -> Findings:
     exact = np.array([Sedov(1.0, 1.0, 1.4).radius(t) for t in time])
     power = float(np.polyfit(np.log(time), np.log(radius), 1)[0])
     return [
-        Number("radius at the end", float(radius[-1]), float(exact[-1]), 1 / 96),
-        Number("power of time by which it grows", power, 0.4, 0.01),
+        Number("final radius", float(radius[-1]), float(exact[-1]), 1 / 96),
+        Number("exponent of the growth with time", power, 0.4, 0.01),
         Chart(
             "time [code time]",
             "radius [code length]",
@@ -111,10 +111,10 @@ def two_blasts(run: Path) -> Findings:
     left = (x > 0.55) & (x < 0.63)  # before the shock at 0.65
     jump = np.abs(np.diff(density[left]))
     return [
-        Number("peak, x", float(x[right][density[right].argmax()]), 0.78, 0.015),
-        Number("peak, density", float(density[right].max()), 6.4, 0.5),
-        Number("contact on the left, x", float(x[left][jump.argmax()]), 0.60, 0.015),
-        _beside_finer(x, density, "two_blasts.csv", "in one dimension, 6400 cells"),
+        Number("density peak, x", float(x[right][density[right].argmax()]), 0.78, 0.015),
+        Number("density peak, value", float(density[right].max()), 6.4, 0.5),
+        Number("left contact discontinuity, x", float(x[left][jump.argmax()]), 0.60, 0.015),
+        _beside_finer(x, density, "two_blasts.csv", "one-dimensional, 6400 cells"),
     ]
 
 
@@ -140,9 +140,11 @@ def shu_osher(run: Path) -> Findings:
     x, density = on_line(cells, "x", "density", cells["volume"] > 0)
     behind = density[(x > 0.7) & (x < 2.2)]
     return [
-        Number("shock, x", crossing(x, density, 2.5), 2.3958, 0.0125),
-        Number("ripples behind it, highest density", float(behind.max()), 4.684, 0.055),
-        _beside_finer(x, density, "shu_osher.csv", "in one dimension, 12800 cells"),
+        Number("shock position, x", crossing(x, density, 2.5), 2.3958, 0.0125),
+        Number(
+            "maximum density of the ripples behind the shock", float(behind.max()), 4.684, 0.055
+        ),
+        _beside_finer(x, density, "shu_osher.csv", "one-dimensional, 12800 cells"),
     ]
 
 
@@ -183,11 +185,11 @@ def radiative_shock(run: Path) -> Findings:
         )
         worst = max(worst, abs(float((p[near] / rho[near]).mean()) / theory - 1), key=abs)
         curves.append(Curve(f"t = {cells.header.time:g} Myr", x, heat))
-        name = "_" if lines else "behind a shock, Rankine-Hugoniot"
+        name = "_" if lines else "Rankine-Hugoniot jump conditions"
         lines.append(Curve(name, x[[front, -1]], np.full(2, kelvin * theory)))
     return [
-        Number("temperature behind the shock over theory's, worst, less 1", worst, 0.0, 0.05),
-        Chart("x [pc]", "temperature over mean molecular weight [K]", curves, lines, log=True),
+        Number("largest relative deviation of the post-shock temperature", worst, 0.0, 0.05),
+        Chart("x [pc]", "temperature / mean molecular weight [K]", curves, lines, log=True),
     ]
 
 
@@ -215,12 +217,12 @@ def sound_wave(run: Path) -> Findings:
     error = float(np.abs(ended - begun).mean() / np.abs(begun).mean())
     across, unique = np.unique(np.round(np.mod(phase, 2 * np.pi), 9), return_index=True)
     return [
-        Number("L1 error of the density, over the wave's", error, 0.0, 0.0065),
+        Number("L1 error of the density relative to the wave", error, 0.0, 0.0065),
         Chart(
             "phase of the wave",
-            "density, over its mean, less 1",
-            [Curve("Octant, a period later", across, ended[unique] / mean)],
-            [Curve("as it began", across, begun[unique] / mean)],
+            "relative density perturbation",
+            [Curve("Octant, after one period", across, ended[unique] / mean)],
+            [Curve("initial state", across, begun[unique] / mean)],
         ),
     ]
 
@@ -247,8 +249,8 @@ def blob(run: Path) -> Findings:
     history = read_history(run)
     mass = float(np.abs(history["mass"] / history["mass"][0] - 1).max())
     return [
-        Number("pressure, largest change", uneven, 0.0, 1e-10),
-        Number("mass lost or won, of all", mass, 0.0, 1e-12),
+        Number("pressure, maximum relative change", uneven, 0.0, 1e-10),
+        Number("relative change in mass", mass, 0.0, 1e-12),
     ]
 
 
@@ -276,7 +278,12 @@ def driven_turbulence(run: Path) -> Findings:
     speed = np.sqrt(2 * history["kinetic"][-1] / history["mass"][-1])
     scale = float(np.abs(history["turbulence_energy"]).max())
     return [
-        Number("energy less what entered, of what was driven", float(left[-1]) / scale, 0.0, 1e-10),
+        Number(
+            "energy balance error relative to the driving energy",
+            float(left[-1]) / scale,
+            0.0,
+            1e-10,
+        ),
         Number("mean Mach number", float(speed), 2.08, 0.2),
     ]
 
@@ -294,10 +301,10 @@ def gresho(run: Path) -> Findings:
     seen = radius < 0.5
     exact = np.clip(np.minimum(5 * radius, 2 - 5 * radius), 0.0, None)
     return [
-        Number("greatest spin", float(spin.max()), 1.0, 0.064),
+        Number("maximum rotation velocity", float(spin.max()), 1.0, 0.064),
         Chart(
             "distance from the axis [code length]",
-            "spin [code length / time]",
+            "rotation velocity [code length / time]",
             [Curve("Octant", radius[seen], spin[seen])],
             [Curve("exact", radius[seen], exact[seen])],
         ),
@@ -344,7 +351,7 @@ def thermal_instability(run: Path) -> Findings:
         Number("growth rate", found, theory, 0.05 / times[last]),
         Chart(
             "time [code time]",
-            "density of the wave",
+            "density amplitude of the wave",
             [Curve("Octant", np.array(times), np.array(sizes))],
             [Curve("Field (1965)", fine, sizes[0] * np.exp(theory * fine))],
             log=True,

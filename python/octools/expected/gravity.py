@@ -33,10 +33,10 @@ def jeans(run: Path) -> Findings:
     growth, fine = np.array(sizes) / sizes[0], np.linspace(0, times[-1], 200)
     exact = float(np.cosh(rate * times[-1]))
     return [
-        Number("growth of the wave", float(growth[-1]), exact, 0.008 * exact),
+        Number("growth factor of the wave", float(growth[-1]), exact, 0.008 * exact),
         Chart(
             "time [code time]",
-            "amplitude, over the first",
+            "amplitude relative to the initial value",
             [Curve("Octant", np.array(times), growth)],
             [Curve("linear theory (Jeans 1902)", fine, np.cosh(rate * fine))],
         ),
@@ -61,9 +61,9 @@ def spin_up(run: Path) -> Findings:
     ratio, fine = mass / mass[0], np.linspace(1.0, mass[-1] / mass[0], 300)
     off = float(np.abs(spin - bardeen_spin(ratio)).max())
     return [
-        Number("spin, largest difference from Bardeen's", off, 0.0, 1e-9),
+        Number("spin, maximum difference from Bardeen (1970)", off, 0.0, 1e-9),
         Chart(
-            "mass, over the first",
+            "mass relative to the initial value",
             "spin",
             [Curve("Octant", ratio, spin)],
             [Curve("Bardeen (1970)", fine, bardeen_spin(fine))],
@@ -86,14 +86,14 @@ def evrard(run: Path) -> Findings:
     for ours, theirs in names.items():
         expected = np.interp(time[later], reference["t"], reference[theirs])
         worst = np.abs(history[ours][later] - expected).max() / np.abs(expected).max()
-        found.append(Number(f"{ours} energy, largest difference", float(worst), 0.0, 0.03))
+        found.append(Number(f"{ours} energy, maximum difference", float(worst), 0.0, 0.03))
     total = history["total_energy"]
     drift = float(np.abs(total - total[0]).max() / abs(total[0]))
     curves = [Curve(name, time, history[name]) for name in names]
     until = reference["t"] <= time[-1]
     known = [
         Curve(
-            "in one dimension, 2000 shells" if n == 0 else "_",
+            "one-dimensional, 2000 shells" if n == 0 else "_",
             reference["t"][until],
             reference[theirs][until],
         )
@@ -117,12 +117,12 @@ def bondi(run: Path) -> Findings:
     rate = float(np.polyfit(time[late], swallowed[late], 1)[0])
     line = swallowed[late][0] + expected * (time - time[late][0])
     return [
-        Number("mass swallowed per time, over Bondi's", rate / expected, 1.0, 0.1),
+        Number("accretion rate relative to the Bondi rate", rate / expected, 1.0, 0.1),
         Chart(
             "time [code time]",
-            "mass swallowed [code mass]",
+            "accreted mass [code mass]",
             [Curve("Octant", time, swallowed)],
-            [Curve("at Bondi's rate", time, line)],
+            [Curve("Bondi rate", time, line)],
         ),
     ]
 
@@ -153,12 +153,12 @@ def plummer(run: Path) -> Findings:
     share = extent**3 / (1 + extent**2) ** 1.5
     found = snapshots(run)
     return [
-        Number("twice the kinetic energy over -W", float(ratio[late].mean()), 1.0, noise),
+        Number("virial ratio 2 T / |W|", float(ratio[late].mean()), 1.0, noise),
         Chart(
             "time [code time]",
             "2 T / |W|",
             [Curve("Octant", time, ratio)],
-            [Curve("in balance", time, np.ones_like(time))],
+            [Curve("virial equilibrium", time, np.ones_like(time))],
         ),
         Chart(
             "radius [code length]",
@@ -227,14 +227,14 @@ def top_hat(run: Path) -> Findings:
     expected = float(falling_ball(excess, a[0], a[: at + 1])[at])
     return [
         Number(
-            f"radius of the ball at z = {1 / a[at] - 1:.3g}, over the first",
+            f"radius of the sphere at z = {1 / a[at] - 1:.3g} relative to the initial value",
             float(found[at]),
             expected,
             0.02 * expected,
         ),
         Chart(
             "scale factor",
-            "comoving radius of the ball, over the first",
+            "comoving radius of the sphere relative to the initial value",
             [Curve("Octant", a, found)],
             [Curve("closed universe", fine, falling_ball(excess, a[0], fine))],
         ),
@@ -297,8 +297,8 @@ def maclaurin(run: Path) -> Findings:
         )
 
     return [
-        Number("potential, largest relative error", float(off.max()), 0.0, 0.0025),
-        along("x", "yz", "x, in the plane of the equator"),
+        Number("potential, maximum relative error", float(off.max()), 0.0, 0.0025),
+        along("x", "yz", "x, in the equatorial plane"),
         along("z", "xy", "z, on the axis"),
     ]
 
@@ -309,7 +309,7 @@ def star_at_rest(run: Path) -> Findings:
     time, error = history["time"], history["density_error"]
     mass = float(np.abs(history["mass"] + history["outflow_mass"] - history["mass"][0]).max())
     return [
-        Number("mass lost or won, of all", mass / float(history["mass"][0]), 0.0, 1e-10),
+        Number("relative change in mass", mass / float(history["mass"][0]), 0.0, 1e-10),
         Chart(
             "time [code time]",
             "mean density error / central density",
@@ -326,12 +326,12 @@ def moving_star(run: Path) -> Findings:
     expected, cell = begin + speed * time, header.size[0] / header.base_cells[0]
     worst = float(np.abs(history["centre_x"] - expected).max() / cell)
     return [
-        Number("its place, largest difference in cells", worst, 0.0, 0.1),
+        Number("position of the star, maximum difference in cells", worst, 0.0, 0.1),
         Chart(
             "time [code time]",
-            "place of the centre [code length]",
+            "position of the centre [code length]",
             [Curve("Octant", time, history["centre_x"])],
-            [Curve("even motion", time, expected)],
+            [Curve("uniform motion", time, expected)],
         ),
         *star_at_rest(run),
     ]
@@ -355,11 +355,11 @@ def black_hole_binary(run: Path) -> Findings:
     reach = np.full(len(times), length * finest)
     time = np.array(times)
     return [
-        Number("spin after they have merged", spin, 0.68691602878, 1e-9),
+        Number("spin after the merger", spin, 0.68691602878, 1e-9),
         Chart(
             "time [code time]",
             "distance [code length]",
             [Curve("Octant", time, np.array(apart))],
-            [Curve("where they may merge", time, reach)],
+            [Curve("merger distance", time, reach)],
         ),
     ]

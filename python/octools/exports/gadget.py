@@ -156,7 +156,7 @@ def _write_gas(
     target.attrs["kind"] = "gas"
     header = snapshot.header
     quantities = dict(GAS_COLUMNS)
-    stored = {n: n for n in snapshot.stored_fields if n not in NOT_SCALARS}
+    stored = {n: n for n in snapshot.gas_fields if n not in NOT_SCALARS}
     if METALS in snapshot.stored_fields:
         stored["Metallicity"] = METALS
     fields = {name: find_field(snapshot, name) for name in ["density", "internal_energy"]}
@@ -195,11 +195,11 @@ def _write_gas(
 def _add_temperature(target: h5py.Group, count: int) -> None:
     """Add T / μ, and the μ = 1 that it is the temperature for: files do not hold μ."""
     made = target.create_dataset("Temperature", (count,), np.float64)
-    made.attrs["VarDescription"] = "temperature over the mean molecular weight [K]"
+    made.attrs["VarDescription"] = "temperature divided by the mean molecular weight [K]"
     made.attrs["CGSConversionFactor"] = 1.0
     made.attrs["aexp-scale-exponent"] = made.attrs["h-scale-exponent"] = 0.0
     made = target.create_dataset("mu", (count,), np.float64, fillvalue=1.0)  # takes no space
-    made.attrs["VarDescription"] = "mean molecular weight that Temperature is given for"
+    made.attrs["VarDescription"] = "mean molecular weight assumed in Temperature"
     made.attrs["CGSConversionFactor"] = 1.0
     made.attrs["aexp-scale-exponent"] = made.attrs["h-scale-exponent"] = 0.0
 
@@ -209,9 +209,9 @@ def particle_types(snapshot: Snapshot) -> dict[str, int]:
     kinds = snapshot.particle_kinds
     others = [kind for kind in kinds if kind not in TYPES]
     if not kinds and not _has_gas(snapshot):
-        raise OctoolsError(f"{snapshot.path} holds neither gas nor particles")
+        raise OctoolsError(f"{snapshot.path} contains neither gas nor particles")
     if len(others) > len(OTHER_TYPES):
-        raise OctoolsError(f"{snapshot.path}: Gadget has no types for {', '.join(others)}")
+        raise OctoolsError(f"{snapshot.path}: Gadget has no particle types for {', '.join(others)}")
     numbers = TYPES | dict(zip(others, OTHER_TYPES, strict=False))
     return {kind: numbers[kind] for kind in kinds}
 

@@ -32,7 +32,7 @@ def export(paths: list[Path], folder: Path) -> list[Path]:
     for path in paths:
         with Snapshot(path) as snapshot:
             if not snapshot.cell_fields:
-                raise OctoolsError(f"{path} holds no fields of cells")
+                raise OctoolsError(f"{path} contains no cell fields")
             written.append(folder / f"{path.stem}.vtkhdf")
             write_trees(snapshot, written[-1])
     return written

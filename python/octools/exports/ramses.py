@@ -24,7 +24,7 @@ def export(snapshots: list[Path], folder: Path) -> list[Path]:
     """
     program = Path(os.environ.get("OCTANT_BUILD", ROOT / "build/release")) / "octant"
     if not program.is_file():
-        raise OctoolsError(f"there is no {program}, which writes RAMSES's files: ./octant build")
+        raise OctoolsError(f"{program}, which writes RAMSES files, is missing; run ./octant build")
     written = []
     for snapshot in snapshots:
         command = [program, "convert", snapshot, "--to", "ramses", "--output", folder]

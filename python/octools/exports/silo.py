@@ -89,7 +89,7 @@ def load_library() -> CDLL:
                 getattr(silo, function).argtypes = arguments
             silo.DBShowErrors(SILENT, None)
             return silo
-    raise OctoolsError("Silo files need its library: sudo apt-get install libsiloh5-0")
+    raise OctoolsError("Silo files require the Silo library: sudo apt-get install libsiloh5-0")
 
 
 class SiloFile:

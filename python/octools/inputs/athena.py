@@ -31,7 +31,7 @@ def convert(path: Path) -> Conversion:
     if strange := sorted(blocks & set(PHYSICS)):
         raise source.refuse(f"<{strange[0]}> has no counterpart")
     if {"mesh", "time"} - blocks:
-        raise source.refuse("it is no input file of Athena: it lacks <mesh> or <time>")
+        raise source.refuse("this is not an Athena input file: <mesh> or <time> is missing")
     source.put("model", "amr")
     with source.naming_settings():
         _PROBLEMS[_problem(source)](source)
@@ -49,10 +49,10 @@ def _problem(source: Conversion) -> str:
     if name is None:
         own = {"shock_tube": "dl", "implode": "d_in", "blast": "prat"}
         found = [problem for problem, key in own.items() if f"problem/{key}" in source.settings]
-        name = found[0] if found else "which the file does not name"
+        name = found[0] if found else "(not given in the file)"
     if name not in PROBLEMS:
         known = ", ".join(PROBLEMS)
-        raise source.refuse(f"the problem, {name}, has no counterpart; there are: {known}")
+        raise source.refuse(f"problem {name} has no counterpart; supported: {known}")
     source.carried("problem/pgen_name", now="problem.name")
     return str(name)
 
@@ -100,7 +100,7 @@ def _blast(source: Conversion) -> None:
     }
     inner, pressure = given["inner"], given["pressure"]
     if inner is None or pressure is None:
-        raise source.refuse("its blast has no radius or no ambient pressure")
+        raise source.refuse("the blast has no radius or no ambient pressure")
     outer = given["outer"]
     if outer is None:
         outer = inner + float(source.get("problem/ramp", 0.0))
@@ -146,12 +146,12 @@ def _mesh(source: Conversion) -> None:
         source.put(f"mesh.boundary_{axis}", sides)
         source.carried(f"mesh/ix{n}_bc", f"mesh/ox{n}_bc", now=f"mesh.boundary_{axis}")
         if flat:
-            source.changed(*names, now=f"{axis} has one block: Octant has three dimensions")
+            source.changed(*names, now=f"one block along {axis}: Octant is three-dimensional")
         source.carried(*names, now="mesh.base_cells, .lower, .upper")
         if float(source.get(f"mesh/x{n}rat", 1.0)) != 1.0:
             raise source.refuse(f"x{n}rat: stretched grids have no counterpart")
     if odd := [count for count in cells if count % BLOCK]:
-        raise source.refuse(f"{odd[0]} cells are no multiple of {BLOCK}, a block's")
+        raise source.refuse(f"{odd[0]} cells are not a multiple of the block size, {BLOCK}")
     source.put("mesh.base_cells", cells)
     source.put("mesh.block_size", BLOCK)
     source.put("mesh.lower", lower)
@@ -179,7 +179,7 @@ def _first(source: Conversion, default: Any, *names: str) -> tuple[str, Any]:
 def _hydro(source: Conversion) -> None:
     name, gamma = _first(source, None, "hydro/gamma", "eos/gamma", "fluid/gamma")
     if gamma is None or str(source.get("hydro/eos", "ideal")) == "isothermal":
-        raise source.refuse("isothermal gas has no counterpart; it names no gamma")
+        raise source.refuse("isothermal gas has no counterpart; gamma is missing")
     source.put("hydro.gamma", float(gamma))
     source.carried(name, "hydro/eos", now="hydro.gamma")
     name, solver = _first(source, "hllc", "hydro/rsolver")
@@ -209,9 +209,11 @@ def _refinement(source: Conversion) -> None:
     adaptive = kind == "adaptive"
     source.put("mesh.max_level", levels - 1 if adaptive else 0)
     if kind == "static":
-        source.lost(f"{name}refinement", why="say refine.region_level, _lower, _upper by hand")
+        source.lost(f"{name}refinement", why="set refine.region_level, _lower, _upper by hand")
     source.carried(f"{name}refinement", now="mesh.max_level")
-    source.changed(f"{name}num_levels", f"{name}numlevel", now="mesh.max_level: less the base")
+    source.changed(
+        f"{name}num_levels", f"{name}numlevel", now="mesh.max_level, counted from the base grid"
+    )
     fields = {"ddens_max": "density", "dpres_max": "pressure"}
     used = {
         f: float(source.get(name + n)) for n, f in fields.items() if name + n in source.settings
@@ -219,7 +221,9 @@ def _refinement(source: Conversion) -> None:
     if adaptive:
         source.put("refine.gradient_fields", list(used) or ["density", "pressure"])
         source.put("refine.gradient", [0.5 * v for v in used.values()] or [0.05, 0.05])
-    source.changed(*(name + n for n in fields), now="refine.gradient, half of it: over a sum")
+    source.changed(
+        *(name + n for n in fields), now="half of refine.gradient, which is relative to a sum"
+    )
     if f"{name}dens_max" in source.settings and adaptive:
         most = float(source.get(f"{name}dens_max"))
         source.put("refine.density", [most] * (levels - 1))
@@ -239,8 +243,10 @@ def _time(source: Conversion) -> None:
         source.put("time.max_steps", int(source.get("time/nlim")))
     source.carried("time/nlim", now="time.max_steps")
     courant = min(0.8, 3 * float(source.get("time/cfl_number", 0.3)))
-    source.put("time.cfl", courant, "of a sum over axes")
-    source.changed("time/cfl_number", now="time.cfl: times 3, for speeds are added over the axes")
+    source.put("time.cfl", courant, "fraction of a sum over axes")
+    source.changed(
+        "time/cfl_number", now="time.cfl: multiplied by 3, because speeds are summed over the axes"
+    )
     scheme = str(source.get("time/integrator", "vl2"))
     if scheme not in SCHEMES:
         raise source.refuse(f"integrator = {scheme} has no counterpart")
@@ -250,8 +256,8 @@ def _time(source: Conversion) -> None:
     (source.carried if same else source.changed)("time/integrator", now=now)
     source.put("time.subcycle", False, "as all levels take the same step")
     if str(source.get("time/evolution", "dynamic")) != "dynamic":
-        raise source.refuse("evolution: gas always moves here")
-    source.carried("time/evolution", now="gas moves")
+        raise source.refuse("evolution: the gas always evolves")
+    source.carried("time/evolution", now="the gas always evolves")
 
 
 def _output(source: Conversion) -> None:
@@ -264,7 +270,7 @@ def _output(source: Conversion) -> None:
             intervals[block] = float(source.get(f"{block}/dt"))
             source.changed(*every, now="output.snapshot_interval: all fields, the shortest time")
         elif kind == "hst":
-            source.changed(*every, now="history.csv, a row per step")
+            source.changed(*every, now="history.csv, one row per step")
     positive = [value for value in intervals.values() if value > 0]
     if positive:
         source.put("output.snapshot_interval", min(positive))

@@ -161,7 +161,11 @@ def _flow(source: Conversion) -> None:
                 source.put(f"dns.velocity_{AXES[axis]}_{SIDES[end]}", velocity)
     source.carried(*(f"cbcvel_{c}" for c in (1, 2, 3)), now="dns.boundary_*")
     source.carried(*(f"bcvel_{c}" for c in (1, 2, 3)), now="dns.velocity_*")
-    source.changed("cbcpre", "bcpre", now="dns.boundary_*: the velocity's tell the pressure's")
+    source.changed(
+        "cbcpre",
+        "bcpre",
+        now="dns.boundary_*: the velocity conditions determine the pressure conditions",
+    )
     _forcing(source)
 
 
@@ -172,7 +176,7 @@ def _side(source: Conversion, axis: int, end: int) -> tuple[str, list[float]]:
     velocity = [float(source.get(f"bcvel_{c}")[place]) for c in (1, 2, 3)]
     normal, tangential = kinds[axis], {kinds[c] for c in range(3) if c != axis}
     at_rest = not any(velocity)
-    where = f"the {SIDES[end]} side of {AXES[axis]}"
+    where = f"the {SIDES[end]} {AXES[axis]} boundary"
     found: tuple[str, list[float]] | None = None
     if normal == "P":
         found = "periodic", [0.0] * 3
@@ -190,8 +194,8 @@ def _side(source: Conversion, axis: int, end: int) -> tuple[str, list[float]]:
     given = source.get("cbcpre", [wanted] * 6)[place]
     if given != wanted or float(source.get("bcpre")[place]) != 0.0:
         raise source.refuse(
-            f"{where}, {found[0]}, has a condition of the pressure (cbcpre = {given}, bcpre) that "
-            f"has no counterpart; there is {wanted} with 0"
+            f"{where}, {found[0]}, has a pressure condition (cbcpre = {given}, bcpre) that has no "
+            f"counterpart; expected {wanted} with 0"
         )
     return found
 
@@ -200,7 +204,7 @@ def _forcing(source: Conversion) -> None:
     forced = [bool(f) for f in source.get("is_forced")]
     force = [float(f) for f in source.get("bforce")]
     if sum(forced) + sum(f != 0.0 for f in force) > 1 or forced[2] or force[2]:
-        raise source.refuse("a flow is forced along one axis, x or y")
+        raise source.refuse("a flow can be forced along one axis only, x or y")
     for axis in range(2):
         if forced[axis] or force[axis]:
             kind = "bulk_velocity" if forced[axis] else "pressure_gradient"
@@ -219,7 +223,7 @@ def _time(source: Conversion) -> None:
     if by_step:
         source.put("time.max_steps", int(_one(source, "nstep")))
     source.put("time.cfl", min(1.0, float(_one(source, "cfl"))))
-    source.changed("cfl", now="time.cfl: of the longest step that linear theory calls stable")
+    source.changed("cfl", now="time.cfl: fraction of the linearly stable time step")
     longest, fixed = (float(_one(source, name)) for name in ("dtmax", "dt_f"))
     if longest > 0.0:
         source.put("time.largest_step", longest)
@@ -235,7 +239,7 @@ def _time(source: Conversion) -> None:
         if counts:
             source.carried(name, now=now)
         else:
-            source.lost(name, why=f"stop_type leaves it out; {now} would be it")
+            source.lost(name, why=f"not used with this stop_type; the counterpart is {now}")
 
 
 def _problem(source: Conversion, initial: Path | None) -> None:
@@ -243,26 +247,26 @@ def _problem(source: Conversion, initial: Path | None) -> None:
     channel = initial is None and PROBLEMS.get(kind) == "channel"
     if initial is not None:
         source.put("problem.name", "stored_flow")
-        source.changed("inivel", now='problem.name = "stored_flow": the fields that are given')
-        source.lost("is_wallturb", why="the fields that are given are taken as they are")
+        source.changed("inivel", now='problem.name = "stored_flow": the given fields')
+        source.lost("is_wallturb", why="the given fields are used unchanged")
     elif kind in FORMULAS or (kind == "zer" and int(_one(source, "nscal"))):
         _formulas(source, *FORMULAS.get(kind, AT_REST))
         source.carried("inivel", now='problem.name = "expression"')
     elif kind in PROBLEMS:
         source.put("problem.name", PROBLEMS[kind])
         if kind == "log":
-            source.changed("inivel", now='problem.name = "channel": a parabola, with disturbances')
+            source.changed("inivel", now='problem.name = "channel": perturbed parabolic profile')
         source.carried("inivel", now="problem.name")
     else:
         known = ", ".join([*PROBLEMS, *FORMULAS])
         raise source.refuse(
-            f"inivel = '{kind}' has no counterpart; there are: {known}, or give --initial"
+            f"inivel = '{kind}' has no counterpart; supported: {known}, or use --initial"
         )
     if channel:
         source.put("problem.bulk_velocity", float(source.settings.get("velf", [1.0])[0]))
         source.carried("velf", now="problem.bulk_velocity")
         if _one(source, "is_wallturb") or kind == "log":
-            now = "problem.rolls and problem.noise: disturbances of Octant's own"
+            now = "problem.rolls and problem.noise: perturbations as in Octant"
             source.changed("is_wallturb", now=now)
         else:
             source.put("problem.rolls", 0.0)
@@ -270,8 +274,8 @@ def _problem(source: Conversion, initial: Path | None) -> None:
             source.carried("is_wallturb", now="problem.rolls = 0, problem.noise = 0")
     if _one(source, "is_wallturb") and not channel and initial is None:
         raise source.refuse(f"is_wallturb has a counterpart in channels only, not in '{kind}'")
-    source.lost("is_wallturb", why="only channels (inivel = poi, log) are disturbed")
-    source.lost("velf", why="nothing is forced to have it")
+    source.lost("is_wallturb", why="only channels (inivel = poi, log) are perturbed")
+    source.lost("velf", why="no velocity is forced")
 
 
 def _formulas(source: Conversion, velocity: list[str], pressure: str) -> None:
@@ -295,7 +299,7 @@ def _scalar(source: Conversion, initial: Path | None) -> None:
     if count > 1 or initial is not None:
         raise source.refuse("there is one scalar (nscal), and none with --initial")
     if source.tables["problem"]["name"][0] != "expression":
-        raise source.refuse("a scalar has a counterpart with inivel = zer, uni, tgw or iop")
+        raise source.refuse("a scalar is supported only with inivel = zer, uni, tgw or iop")
     if float(_one(source, "ssource")) != 0.0 or _one(source, "is_sforced"):
         raise source.refuse("sources of the scalar (ssource, is_sforced) have no counterpart")
     source.put("scalar.enabled", True)
@@ -304,7 +308,7 @@ def _scalar(source: Conversion, initial: Path | None) -> None:
     gravity = [float(g) for g in source.get("gacc")]
     if _one(source, "is_boussinesq_buoyancy"):
         if gravity[0] or gravity[1]:
-            raise source.refuse("gravity (gacc) acts along z alone here")
+            raise source.refuse("gravity (gacc) is supported along z only")
         source.put("scalar.buoyancy", -gravity[2] * float(_one(source, "beta")))
     source.changed("gacc", "beta", now="scalar.buoyancy = -gacc beta")
     source.carried("is_boussinesq_buoyancy", now="scalar.buoyancy")
@@ -315,7 +319,7 @@ def _scalar(source: Conversion, initial: Path | None) -> None:
         if own == ["P", "P"]:
             continue
         if any(kind == "N" and value for kind, value in zip(own, at, strict=True)):
-            raise source.refuse(f"a flux of the scalar through a side of {axis} has no counterpart")
+            raise source.refuse(f"a scalar flux through an {axis} boundary has no counterpart")
         source.put(f"scalar.boundary_{axis}", [{"D": "value"}.get(k, "insulated") for k in own])
         source.put(f"scalar.values_{axis}", at)
     source.carried("cbcscal_1", "bcscal_1", now="scalar.boundary_*, scalar.values_*")
@@ -326,7 +330,7 @@ def _scalar(source: Conversion, initial: Path | None) -> None:
         "cou": f"{lower!r} + ({upper!r} - {lower!r}) * z / {height!r}",
     }
     if (kind := str(_one(source, "iniscal"))) not in texts:
-        raise source.refuse(f"iniscal = '{kind}' has no counterpart; there are: {', '.join(texts)}")
+        raise source.refuse(f"iniscal = '{kind}' has no counterpart; supported: {', '.join(texts)}")
     source.put("problem.scalar", texts[kind])
     source.carried("iniscal", now="problem.scalar")
 
@@ -340,20 +344,30 @@ def _output(source: Conversion) -> None:
     if kept > 0:
         source.put("output.checkpoint_keep", kept)
         source.carried("nsaves_max", now="output.checkpoint_keep")
-    source.lost("nsaves_max", why="output.checkpoint_keep says how many checkpoints are kept")
-    source.lost("is_overwrite_save", why="output.checkpoint_keep says how many are kept")
-    source.lost("isave", why="checkpoints come by the clock: output.checkpoint_interval")
+    source.lost(
+        "nsaves_max", why="output.checkpoint_keep sets the number of checkpoints that are kept"
+    )
+    source.lost("is_overwrite_save", why="output.checkpoint_keep sets the number that is kept")
+    source.lost(
+        "isave",
+        why="checkpoints are written at intervals of wall-clock time: output.checkpoint_interval",
+    )
     source.lost("icheck", why="every step is checked")
     source.lost("iout1d", why="means over planes and times: [statistics]")
-    source.lost("iout2d", why="planes come by time: output.slices, output.cutout_interval")
-    source.lost("iout3d", why="snapshots come by time: output.snapshot_interval")
+    source.lost(
+        "iout2d",
+        why="planes are written at intervals of time: output.slices, output.cutout_interval",
+    )
+    source.lost(
+        "iout3d", why="snapshots are written at intervals of time: output.snapshot_interval"
+    )
     if _one(source, "restart"):
-        source.lost("restart", why="Octant goes on from its own checkpoints: --restart latest")
-    source.carried("restart", now="a run begins anew without --restart")
+        source.lost("restart", why="Octant restarts from its own checkpoints: --restart latest")
+    source.carried("restart", now="a run starts from the initial conditions without --restart")
     split = "x".join(str(n) for n in source.get("dims", []))
-    source.lost("dims", why=f'-n says how many ranks share the work; grid.process_grid = "{split}"')
-    source.lost("ipencil_axis", why="pencils lie along x")
-    source.lost("is_gridpoint_natural_channel", why="it is off")
+    source.lost("dims", why=f'-n sets the number of ranks; grid.process_grid = "{split}"')
+    source.lost("ipencil_axis", why="pencils are aligned with x")
+    source.lost("is_gridpoint_natural_channel", why="switched off")
     source.lost("io_backend", "is_use_compression", why="files are HDF5, written by all ranks")
     source.lost("is_debug", "is_debug_poisson", "is_timing", why="[telemetry] measures each phase")
 

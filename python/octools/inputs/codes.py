@@ -23,7 +23,7 @@ class Code:
     knows
         Tells by its path whether a file is one of it.
     convert
-        Writes the file anew as TOML, and accounts for its settings.
+        Writes the file as TOML, and accounts for its settings.
     """
 
     name: str
@@ -69,12 +69,12 @@ def convert(path: Path, output: Path, initial: Path | None = None) -> Conversion
         If the file is of no such code, is damaged, or sets up what Octant cannot do.
     """
     if not path.is_file():
-        raise OctoolsError(f"there is no parameter file {path}")
+        raise OctoolsError(f"the parameter file {path} does not exist")
     code = next((code for code in codes() if code.knows(path)), None)
     if code is None:
         names = ", ".join(code.name for code in codes())
         raise OctoolsError(
-            f"{path} is not a parameter file of {names}, by its name; a snapshot needs --to"
+            f"{path} is not named like a parameter file of {names}; to convert a snapshot, use --to"
         )
     done = _with_fields(path, output, initial) if code.name == "CaNS" else code.convert(path)
     write_text(output, done.finish(code.name))

@@ -15,6 +15,7 @@ from octools.inputs.known import why_unknown
 
 CARRIED, CHANGED, LOST = "carried over", "changed", "no counterpart"
 BY_HAND, UNKNOWN = "to set by hand", "unknown setting"
+NOT_USED = "not used"
 
 
 @dataclass(frozen=True)
@@ -25,15 +26,16 @@ class Row:
     ----------
     setting
         Its name and value in the source.
-    verdict
+    status
         `CARRIED`, `CHANGED`, `BY_HAND` (there is a counterpart, which is not set), `LOST` (there is
-        none), or `UNKNOWN` (the other code has no such setting: a typo, perhaps).
+        none), `NOT_USED` (the other code ignores the setting in this file), or `UNKNOWN` (the other
+        code has no such setting: a typo, perhaps).
     now
         The parameters of Octant that say it, or why there are none.
     """
 
     setting: str
-    verdict: str
+    status: str
     now: str
 
 
@@ -76,7 +78,7 @@ class Conversion:
             yield
         except (ArithmeticError, LookupError, TypeError, ValueError) as cause:
             given = _shown(self.settings.get(self._asked, "nothing"))
-            raise self.refuse(f"{self._asked} = {given} is not understood: {cause}") from cause
+            raise self.refuse(f"{self._asked} = {given} cannot be converted: {cause}") from cause
 
     def put(self, parameter: str, value: Any, meaning: str = "") -> None:
         """Set "section.key", with a comment."""
@@ -99,11 +101,15 @@ class Conversion:
         """Account for settings whose counterparts are left to be set by hand."""
         self._account(names, BY_HAND, now)
 
-    def _account(self, names: tuple[str, ...], verdict: str, now: str) -> None:
+    def account(self, name: str, status: str, now: str) -> None:
+        """Account for a setting with any result."""
+        self._account((name,), status, now)
+
+    def _account(self, names: tuple[str, ...], status: str, now: str) -> None:
         done = {row.setting.split(" = ")[0] for row in self.rows}
         for name in names:
             if name in self.settings and name not in done:
-                self.rows.append(Row(f"{name} = {_shown(self.settings[name])}", verdict, now))
+                self.rows.append(Row(f"{name} = {_shown(self.settings[name])}", status, now))
 
     def refuse(self, what: str) -> OctoolsError:
         """Describe what cannot be converted at all."""
@@ -114,23 +120,23 @@ class Conversion:
         for name in self.settings:
             if why := why_unknown(code, name):
                 self._account((name,), UNKNOWN, why)
-        self.lost(*self.settings, why="Octant has nothing like it, or decides by itself")
+        self.lost(*self.settings, why="no counterpart in Octant, or chosen automatically")
         lines = [f"# From {self.path.name}, a parameter file of {code}."]
         for section in ("", *(name for name in self.tables if name)):
             if section:
                 lines.append(f"\n[{section}]")
             for key, (value, meaning) in self.tables.get(section, {}).items():
                 lines.append(f"{key} = {to_toml(value)}" + (f"  # {meaning}" if meaning else ""))
-        lines.append("\n# What became of each setting:")
-        for verdict in (UNKNOWN, BY_HAND, CARRIED, CHANGED, LOST):
-            some = [row for row in self.rows if row.verdict == verdict]
-            lines += [f"# {verdict}:"] if some else []
+        lines.append("\n# Conversion of each setting:")
+        for status in (UNKNOWN, BY_HAND, CARRIED, CHANGED, NOT_USED, LOST):
+            some = [row for row in self.rows if row.status == status]
+            lines += [f"# {status}:"] if some else []
             lines += [f"#   {row.setting}: {row.now}" for row in some]
         return "\n".join(lines) + "\n"
 
 
 def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(_shown, value)) if isinstance(value, list) else str(value)
 
 
 def to_toml(value: Any) -> str:
@@ -196,6 +202,6 @@ def require_short_lists(path: Path) -> None:
             if len(digits) > 9 or int(digits) > MOST_VALUES:
                 line = bare.count("\n", 0, match.start()) + 1
                 raise OctoolsError(
-                    f"{path}:{line}: '{match[0][:40]}' stands for a list of {digits[:20]} values; "
+                    f"{path}:{line}: '{match[0][:40]}' expands to a list of {digits[:20]} values; "
                     f"expected at most {MOST_VALUES}"
                 )

@@ -15,6 +15,8 @@ CUDECOMP = "cudecomp_"  # settings of a library that CaNS hands on
 @cache
 def known_settings(code: str) -> dict[str, tuple[str, ...]]:
     """List the settings of a code by group; ``any`` where groups do not matter."""
+    if code == "RAMSES":
+        return _settings_of_ramses()
     found: dict[str, tuple[str, ...]] = {}
     group = ""
     for line in NAMES.splitlines():
@@ -25,6 +27,17 @@ def known_settings(code: str) -> dict[str, tuple[str, ...]]:
         elif group:
             found[group] = (*found.get(group, ()), *line.split())
     return found
+
+
+def _settings_of_ramses() -> dict[str, tuple[str, ...]]:
+    """List the settings that the table of rules has."""
+    from octools.inputs.ramses_table import TOPICS
+
+    found: dict[str, set[str]] = {}
+    for topic in TOPICS:
+        for group, name in topic.places():
+            found.setdefault(group, set()).add(name)
+    return {group: tuple(sorted(names)) for group, names in found.items()}
 
 
 def why_unknown(code: str, setting: str) -> str | None:
@@ -60,4 +73,4 @@ def why_unknown(code: str, setting: str) -> str | None:
 def _nearest(code: str, name: str, names: object, what: str = "setting") -> str:
     near = get_close_matches(name, list(names), n=1, cutoff=0.6)  # type: ignore[call-overload]
     hint = f"; did you mean {near[0]}?" if near else "; check its spelling"
-    return f"no {what} of {code} is called {name}{hint}"
+    return f"{code} has no {what} {name}{hint}"

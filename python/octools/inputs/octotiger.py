@@ -48,14 +48,14 @@ def convert(path: Path) -> Conversion:
     problems = {"sod": _sod, "blast": _blast, "rotating_star": _star}
     if problem not in problems:
         known = ", ".join(problems)
-        raise source.refuse(f"problem = {problem} has no counterpart; there are: {known}")
+        raise source.refuse(f"problem = {problem} has no counterpart; supported: {known}")
     if _is_on(source, "radiation") or not _is_on(source, "hydro"):
         raise source.refuse("runs with radiation or without gas have no counterpart")
     source.put("model", "amr")
     with source.naming_settings():
         problems[problem](source)
         source.carried("problem", now="problem.name")
-        source.carried("hydro", "radiation", now="gas alone")
+        source.carried("hydro", "radiation", now="gas only")
         _mesh(source)
         if problem == "rotating_star":
             _mesh_of_star(source)
@@ -97,7 +97,9 @@ def _sod(source: Conversion) -> None:
 def _blast(source: Conversion) -> None:
     source.put("problem.name", "sedov")
     energy = float(source.get("eblast0"))
-    source.put("problem.energy", energy, "eblast0, in all finest cells within 3.5 of them")
+    source.put(
+        "problem.energy", energy, "eblast0, in all finest cells within a radius of 3.5 cells"
+    )
     source.put("problem.radius_cells", 3.5)
     source.put("problem.density", 1.0)
     source.put("problem.ambient_pressure", 1e-10, "Octo-Tiger: 4e-21")
@@ -107,17 +109,17 @@ def _blast(source: Conversion) -> None:
 
 
 def _star(source: Conversion) -> None:
-    """Solve for the star of the shipped file anew, in the frame that turns with it."""
+    """Recompute the star of the shipped file in the frame that rotates with it."""
     source.put("problem.name", "rotating_star")
     for name, value in STAR.items():
         source.put(f"problem.{name}", value)
     source.put("problem.centre", [float(source.get("rotating_star_x")), 0.0, 0.0])
     source.put("hydro.gamma", 5 / 3)
     source.put("frame.angular_velocity", STAR_TURNS)
-    source.changed("input_file", now="problem.*: the star of rotating_star.bin, solved for anew")
+    source.changed("input_file", now="problem.*: the star of rotating_star.bin, computed again")
     source.carried("rotating_star_x", now="problem.centre")
-    source.lost("rotating_star_amr", why="where the mesh is fine: [refine]")
-    source.lost("n_species", why="the star is of one species; hydro.scalars carries more")
+    source.lost("rotating_star_amr", why="refinement: [refine]")
+    source.lost("n_species", why="the star consists of one species; hydro.scalars adds more")
 
 
 def _mesh_of_star(source: Conversion) -> None:
@@ -142,12 +144,12 @@ def _mesh(source: Conversion) -> None:
     for axis in AXES:
         source.put(f"mesh.boundary_{axis}", [side] * 2)
     source.put("refine.gradient_fields", ["density", "pressure"])
-    source.put("refine.gradient", [0.05, 0.05], "about a tenth from cell to cell")
+    source.put("refine.gradient", [0.05, 0.05], "changes of about 10 % between cells")
     source.carried("xscale", now="mesh.lower, mesh.upper")
-    source.changed("min_level", "unigrid", now="mesh.base_cells: what is never coarser")
+    source.changed("min_level", "unigrid", now="mesh.base_cells: the coarsest resolution")
     source.changed("max_level", now="mesh.max_level, counted from the base grid")
     source.carried("reflect_bc", now="mesh.boundary_*")
-    source.changed("inflow_bc", now="mesh.boundary_* = outflow: no gradients, in and out")
+    source.changed("inflow_bc", now="mesh.boundary_* = outflow: zero gradients, inflow allowed")
 
 
 def _hydro(source: Conversion) -> None:
@@ -156,7 +158,9 @@ def _hydro(source: Conversion) -> None:
         source.put("hydro.reconstruction", "ppm26")
     else:
         source.put("hydro.reconstruction", "ppm")
-        source.put("hydro.riemann", "hll", "Octo-Tiger: central fluxes with the same two speeds")
+        source.put(
+            "hydro.riemann", "hll", "Octo-Tiger: central fluxes with the same two signal speeds"
+        )
     if float(source.get("rho_floor", 0.0)) > 0:
         source.put("hydro.density_floor", float(source.get("rho_floor")))
         source.carried("rho_floor", now="hydro.density_floor")
@@ -169,28 +173,30 @@ def _hydro(source: Conversion) -> None:
         source.put("gravity.theta", min(0.5, max(0.34, float(source.get("theta", 0.5)))))
         source.carried("theta", now="gravity.theta")
         if str(source.get("correct_am_grav", "on")).lower() in ("on", "true", "1"):
-            source.carried("correct_am_grav", now="the corrected moments of gravity.solver = fmm")
+            source.carried("correct_am_grav", now="corrected moments with gravity.solver = fmm")
     source.lost("theta", why="there is no gravity")
     source.lost("correct_am_hydro", "correct_am_grav", why="angular momentum is not corrected")
     source.put("hydro.contact_steepening", _is_on(source, "cdisc_detect"))
-    source.changed("cdisc_detect", now="hydro.contact_steepening: of the density, not of species")
+    source.changed("cdisc_detect", now="hydro.contact_steepening: density only, not species")
     switches: tuple[Any, ...] = ("dual_energy_sw1", "dual_energy_sw2")
-    source.lost(*switches, why="dual energy is off; hydro.dual_energy has its own criterion")
+    source.lost(
+        *switches, why="dual energy is switched off; hydro.dual_energy uses a different criterion"
+    )
 
 
 def _time(source: Conversion) -> None:
     if "stop_time" not in source.settings and "stop_step" not in source.settings:
-        raise source.refuse("it says neither stop_time nor stop_step")
+        raise source.refuse("neither stop_time nor stop_step is set")
     source.put("time.end", float(source.get("stop_time", 1e9)))
     if "stop_step" in source.settings:
         source.put("time.max_steps", int(source.get("stop_step")))
     source.carried("stop_time", "stop_step", now="time.end, time.max_steps")
-    source.put("time.cfl", min(1.0, 3 * float(source.get("cfl"))), "of a sum over axes")
+    source.put("time.cfl", min(1.0, 3 * float(source.get("cfl"))), "fraction of a sum over axes")
     source.put("time.subcycle", False, "as all levels take the same step")
-    source.changed("cfl", now="time.cfl: times 3, for speeds are added over the axes")
+    source.changed("cfl", now="time.cfl: multiplied by 3, because speeds are summed over the axes")
     source.put("output.snapshot_interval", float(source.get("odt")))
     source.carried("odt", now="output.snapshot_interval")
     longest = float(source.get("hard_dt", -1.0))
     if longest > 0:
         source.put("time.largest_step", longest)
-    source.changed("hard_dt", now="time.largest_step, if it is no longer than time.cfl allows")
+    source.changed("hard_dt", now="time.largest_step, unless time.cfl requires a smaller step")

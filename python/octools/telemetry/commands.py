@@ -18,7 +18,7 @@ def sql(
         list[str],
         typer.Argument(
             metavar="RUN... [QUERY]",
-            help="Run directories, and one SQL query. Without it, the views are listed.",
+            help="Run directories, and one SQL query; without a query, the views are listed.",
         ),
     ],
     form: Annotated[
@@ -35,7 +35,7 @@ def sql(
     elif not paths and " " not in query:  # a directory that is not there, and no query
         paths, query = [Path(query)], None
     if not paths:
-        raise OctoolsError("give a run directory before the query")
+        raise OctoolsError("expected a run directory before the query")
     if len(paths) == 1 or query is None:
         with Telemetry(paths[0]) as telemetry:
             print(overview(telemetry) if query is None else answer(telemetry, query, form))
@@ -80,7 +80,7 @@ def diagnose(
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(help="A run directory; others to compare with the first.")
+        list[Path], typer.Argument(help="Run directory, and others to compare with the first.")
     ],
     output: Annotated[
         Path | None,
@@ -155,5 +155,5 @@ def _span(option: str, text: str | None) -> tuple[int, int] | None:
         return None
     match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
     if not match:
-        raise OctoolsError(f"{option} {text}: expected FIRST:LAST or one number")
+        raise OctoolsError(f"{option} {text}: expected FIRST:LAST or a single number")
     return int(match[1]), int(match[2] or match[1])

@@ -65,9 +65,10 @@ def find_late_sends(telemetry: Telemetry) -> list[Finding]:
         findings.append(
             Finding(
                 kind="late_sends",
-                what=f"rank {rank} (node {node}) posts its sends of {component} "
-                f"{delay / 1e3:.4g} µs after the exchange begins, others {usual / 1e3:.4g} µs, and "
-                "they wait for it: look at what it does before it sends",
+                what=f"rank {rank} (node {node}) posts its sends of {component} {delay / 1e3:.4g} "
+                "µs after the start of the exchange, the other ranks after "
+                f"{usual / 1e3:.4g} µs, and they wait for it: check the work of this rank "
+                "before it sends",
                 ranks=[rank],
                 nodes=[node],
                 phase="send",
@@ -144,8 +145,9 @@ def find_wait_spikes(telemetry: Telemetry) -> list[Finding]:
             Finding(
                 kind="wait_spikes",
                 what=f"{listing('rank', ranks)} waited {(excess + usual) / 1e6:.4g} ms when "
-                f"{doing} {component} in {count} steps, usually {usual / 1e6:.4g} ms, while nobody "
-                "was late: look at the network, its driver and the MPI library's queues",
+                f"{doing} {component} in {count} steps, usually {usual / 1e6:.4g} ms, "
+                "although no rank was late: check the network, the network driver and the "
+                "queues of the MPI library",
                 ranks=ranks,
                 nodes=nodes,
                 phase="wait",
@@ -185,9 +187,9 @@ def find_poor_correlation(telemetry: Telemetry) -> list[Finding]:
     return [
         Finding(
             kind="uncorrelated",
-            what="time in communication does not follow the volume of messages (correlation over "
-            f"the ranks {correlation or 0:.2f}) though work is even: tune the MPI library and the "
-            "order of tasks before trusting these times",
+            what="communication time is not correlated with message volume (correlation over the "
+            f"ranks {correlation or 0:.2f}), although the work is balanced: tune the MPI "
+            "library and the order of tasks before trusting these times",
             ranks=[],
             nodes=[],
             phase="wait",

@@ -97,8 +97,8 @@ class Telemetry:
         """Refuse a run of which no step has been written down yet."""
         if not self.value("select count(*) from raw.steps"):
             raise OctoolsError(
-                f"{self.files.directory} has no table of steps yet; the run writes it with its "
-                "first window of steps"
+                f"{self.files.directory} has no per-step table yet; "
+                "it is first written after telemetry.window steps"
             )
 
     def _run(self, query: str) -> duckdb.DuckDBPyConnection:
@@ -167,8 +167,8 @@ def select_statement(query: str) -> duckdb.Statement:
         raise explained(cause) from cause
     if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
         raise OctoolsError(
-            "telemetry is read-only: expected one query that begins with select, from, with, "
-            "describe, show or summarize"
+            "telemetry is read-only: expected one query that begins with SELECT, FROM, WITH, "
+            "DESCRIBE, SHOW or SUMMARIZE"
         )
     return statements[0]
 
@@ -191,7 +191,7 @@ def explained(cause: duckdb.Error) -> OctoolsError:
     if match := re.search(r'does not have a column named "([^"]+)"', text):
         return _unknown_column(match[1], text)
     if match := re.search(r'Cannot access file "([^"]+)"', text):
-        return OctoolsError(f"queries can only read the run's telemetry, not {match[1]}")
+        return OctoolsError(f"queries can read only the telemetry of the run, not {match[1]}")
     first = text.split("\n\nLINE")[0]
     return OctoolsError("SQL: " + " ".join(first.split()))
 
@@ -199,4 +199,4 @@ def explained(cause: duckdb.Error) -> OctoolsError:
 def _unknown_column(name: str, text: str) -> OctoolsError:
     candidates = re.findall(r'"([^"]+)"', text.partition("Candidate bindings")[2].split("\n")[0])
     known: Sequence[str] = [column for view in VIEWS.values() for column in view.columns]
-    return unknown_name("column", name, candidates or known, "what the query reads")
+    return unknown_name("column", name, candidates or known, "the tables of the query")

@@ -53,7 +53,7 @@ class Diagnosis:
                 "",
             ]
         if not self.findings:
-            lines += ["nothing stands out", ""]
+            lines += ["no performance problem found", ""]
         return "\n".join([*lines, *_blame_lines(self.blame)])
 
 
@@ -76,8 +76,8 @@ def _place(rank: int, node: int, phase: str, name: str, share: float) -> dict[st
 
 
 def _blame_lines(found: Blame) -> list[str]:
-    how = f"{found.exact} of them walked through events" if found.exact else "from sums per step"
-    lines = [f"critical paths of {found.windows} windows ({how}) lead over:"]
+    how = f"{found.exact} from recorded events" if found.exact else "from totals per step"
+    lines = [f"critical paths of {found.windows} windows ({how}) pass through:"]
     for (rank, node, phase, name), share in found.shares()[:PLACES]:
         if share < LEAST_SHARE:
             break

@@ -64,12 +64,12 @@ class RunFiles:
 def find_files(run: Path) -> RunFiles:
     """Find the telemetry of a run directory, or of its folder ``telemetry`` itself."""
     if not run.exists():
-        raise OctoolsError(f"there is no run directory {run}")
+        raise OctoolsError(f"the run directory {run} does not exist")
     directory = run / "telemetry" if (run / "telemetry").is_dir() else run
     paths = sorted(directory.glob("[!.]*.parquet"))
     if not paths:
         raise OctoolsError(
-            f"{run} holds no telemetry (telemetry/*.parquet); expected the output "
+            f"{run} contains no telemetry (telemetry/*.parquet); expected the output "
             "directory of a run with telemetry.enabled = true, after some steps"
         )
     files = [_telemetry_file(path, values) for path, values in _metadata(paths).items()]
@@ -104,7 +104,7 @@ def _metadata_of_one(
         return database.execute(query, [[str(path)]]).fetchall()
     except duckdb.Error as cause:
         raise OctoolsError(
-            f"{path} is not a complete Parquet file; remove it to read the others"
+            f"{path} is not a complete Parquet file; remove it so that the other files can be read"
         ) from cause
 
 
@@ -113,12 +113,12 @@ def _telemetry_file(path: Path, metadata: dict[str, str]) -> TelemetryFile:
     version = metadata.get("octant.schema", "")
     if not (version.isdigit() and "octant.run" in metadata and "octant.segment" in metadata):
         raise OctoolsError(
-            f"{path} was not written by Octant; choose a run directory, or move that file away"
+            f"{path} was not written by Octant; choose a run directory, or move that file aside"
         )
     if int(version) > VERSION:
         raise OctoolsError(
-            f"{path} has version {version} of the telemetry schema; octools supports "
-            f"version {VERSION}: use the octools of the Octant that wrote it"
+            f"{path} has version {version} of the telemetry schema; octools supports version "
+            f"{VERSION}: use the octools of the Octant version that wrote the file"
         )
     if not match or match["table"] not in TABLES:
         raise OctoolsError(
@@ -138,7 +138,7 @@ def _require_one_run(directory: Path, files: Sequence[TelemetryFile]) -> None:
         (a, one), (b, other), *_ = by_run.items()
         raise OctoolsError(
             f"{directory} mixes {len(by_run)} runs: {one.path.name} is of run {a}, "
-            f"{other.path.name} of run {b}; give each run a directory of its own"
+            f"{other.path.name} of run {b}; use a separate directory for each run"
         )
 
 

@@ -38,13 +38,13 @@ def find_imbalance(telemetry: Telemetry, slow: set[int]) -> list[Finding]:
         node = telemetry.value(f"select any_value(node) from ranks where rank = {rank}")
         advice = "rebalance more often, or let balance.policy act on measured costs"
         if not by_work:
-            advice = "work units do not tell what blocks cost: balance by measured costs"
-        what = "work" if by_work else "processor time of kernels, though not work,"
+            advice = "work units do not reflect the cost of blocks: balance by measured costs"
+        what = "work" if by_work else "processor time of kernels (but not work)"
         findings.append(
             Finding(
                 kind="imbalance",
-                what=f"{what} is uneven: rank {rank} has {imbalance:.2f} times the mean in a "
-                f"median step: {advice}",
+                what=f"{what} is unbalanced: rank {rank} has {imbalance:.2f} times the mean in "
+                f"the median step: {advice}",
                 ranks=[rank],
                 nodes=[node],
                 phase="compute",

@@ -329,9 +329,9 @@ def _critical_paths(run: Run, diagnosis: Diagnosis) -> str:
         for ranks, count in sorted(found.ranks_on_path.items())
     )
     what = (
-        f"What decided when each of {found.windows} windows between collective calls ended, walked "
-        f"back from the last rank through messages ({found.exact} through recorded events, the "
-        f"others from sums per step). Paths: {counts}."
+        f"What decided when each of {found.windows} windows between collective calls ended, "
+        f"walked back from the last rank through messages ({found.exact} through recorded events, "
+        f"the others from totals per step). Paths: {counts}."
     )
     query = """
     select rank, node, phase, name, sum(blame_ns) / 1e6 as ms from critical_path

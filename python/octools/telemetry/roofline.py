@@ -51,7 +51,7 @@ class Machine:
             )
         except (OSError, ValueError, KeyError, IndexError, TypeError) as cause:
             raise OctoolsError(
-                f"{path} is not what `octant bench health --json {path}` writes: {cause!r}"
+                f"{path} is not an output file of `octant bench health --json {path}`: {cause!r}"
             ) from cause
 
 
@@ -106,18 +106,18 @@ def roofline(telemetry: Telemetry, machine: Machine | None) -> str:
     found = kernels(telemetry)
     if not found:
         raise OctoolsError(
-            f"{telemetry.files.directory} has no table of kernels: the run had a tool of Kokkos, "
-            "or an older Octant wrote it"
+            f"{telemetry.files.directory} has no table of kernels: the run used a Kokkos tool, or "
+            "was made with an older version of Octant"
         )
     rows = [COLUMNS, *(kernel.row(machine) for kernel in found)]
     table = _aligned(rows if machine else [without_limits(row) for row in rows])
-    text = f"{table}\n{100 * share_that_counts(found):.1f} % of the time has rates"
+    text = f"{table}\n{100 * share_that_counts(found):.1f} % of the kernel time has known rates"
     return text if machine else f"{text}\n{NO_LIMITS}"
 
 
 NO_LIMITS = (
-    "shares of the machine's limits: ./octant bench health --json FILE on the run's machine, then "
-    "--machine FILE"
+    "for fractions of the machine limits, run ./octant bench health --json FILE on the machine "
+    "of the run, then use --machine FILE"
 )
 
 

@@ -169,10 +169,9 @@ class Difference:
         """Say in a sentence by how much a step became slower."""
         a, b = self.before, self.after
         return (
-            f"{b.name} against {a.name}: a step takes {in_units(b.step)} instead of "
-            f"{in_units(a.step)}, {b.step / a.step:.3g} times as long, for "
-            f"{b.work / a.work:.3g} times the cell updates on {b.cores} core(s) instead of "
-            f"{a.cores}"
+            f"{b.name} compared with {a.name}: a step takes {in_units(b.step)} instead of "
+            f"{in_units(a.step)}, {b.step / a.step:.3g} times as long, for {b.work / a.work:.3g} "
+            f"times the cell updates, on {b.cores} core(s) instead of {a.cores}"
         )
 
     def rows(self) -> list[tuple[str, str, str, str, str]]:
@@ -211,7 +210,7 @@ def _circumstances(first: Telemetry, other: Telemetry) -> list[tuple[str, str, s
     ]
 
 
-NOTHING_CHANGED = f"nothing changed by {100 * LEAST_SHARE:g} % of a step or more"
+NOTHING_CHANGED = f"no phase changed by {100 * LEAST_SHARE:g} % of a step or more"
 
 
 def what_became_slower(runs: Runs) -> str:
@@ -301,7 +300,7 @@ class Scaling:
                 f"{1e-6 * each.updates / each.seconds:>13.4g}{speedup:>10.3g}"
                 f"{100 * efficiency:>10.1f} %"
             )
-        lines += ["", "time of a step by phase, on the rank where it is longest"]
+        lines += ["", "time per step by phase, on the slowest rank of each phase"]
         lines.append(f"{'phase':<14}" + "".join(f"{each.name[:11]:>12}" for each in self.paces))
         for name, row in self.phases().items():
             lines.append(f"{name:<14}" + "".join(f"{in_units(seconds):>12}" for seconds in row))
@@ -315,7 +314,7 @@ def scaling(runs: Runs) -> Scaling:
         key=lambda each: (each.cores, each.ranks),
     )
     if len(paces) < 2:
-        raise OctoolsError("give two runs or more, on different numbers of ranks or threads")
+        raise OctoolsError("expected two or more runs with different numbers of ranks or threads")
 
     def is_same(values: list[float]) -> bool:
         return max(values) <= (1 + SAME_WORK) * min(values)
@@ -347,7 +346,7 @@ def save_scaling(found: Scaling, path: Path) -> None:
                 f"{100 * share:.0f} %", (n, speedup), (4, -10), textcoords="offset points",
                 fontsize=8,
             )  # fmt: skip
-        left.set(xlabel="cores", ylabel="updates per second over the first run's")
+        left.set(xlabel="cores", ylabel="updates per second relative to the first run")
         left.set_title(f"{found.kind} scaling", loc="left")
         below = [0.0] * len(cores)
         places = list(range(len(cores)))
@@ -357,7 +356,7 @@ def save_scaling(found: Scaling, path: Path) -> None:
             right.bar(places, row, bottom=below, color=colour, label=name, width=0.7)
             below = [a + b for a, b in zip(below, row, strict=True)]
         right.set_xticks(places, [str(n) for n in cores])
-        right.set(xlabel="cores", ylabel="seconds of a step, each on its longest rank")
+        right.set(xlabel="cores", ylabel="seconds per step, on the slowest rank of each phase")
         for axes in (left, right):
             axes.legend(fontsize=8)
             axes.spines[["top", "right"]].set_visible(False)

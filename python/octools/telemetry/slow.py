@@ -146,8 +146,9 @@ def _finding(telemetry: Telemetry, kind: str, group: list[SlowRank], duration: f
     rates = sorted(row[-2] for row in cell)
     return Finding(
         kind=kind,
-        what=f"{who} computes {ratio:.1f} times slower than the median rank for {work:.2f} times "
-        "its work: look for a throttled or faulty processor, or for another job on it",
+        what=f"{who} computes {ratio:.1f} times more slowly than the median rank, with {work:.2f} "
+        "times the work: check for a throttled or faulty processor, or another job on the "
+        "processor",
         ranks=ranks,
         nodes=nodes,
         phase="compute",

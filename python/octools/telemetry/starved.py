@@ -40,9 +40,9 @@ def find_starved(telemetry: Telemetry) -> list[Finding]:
     return [
         Finding(
             kind="starved",
-            what=f"{listing('rank', ranks)} ({listing('node', nodes)}) had {100 * mean:.0f} % of a "
-            "processor per rank while computing: other programs, or more ranks and threads than "
-            "there are processors, took the rest: give the run processors of its own",
+            what=f"{listing('rank', ranks)} ({listing('node', nodes)}) had {100 * mean:.0f} % of "
+            "a processor per rank while computing, because of other programs, or of more "
+            "ranks and threads than processors: run on dedicated processors",
             ranks=ranks,
             nodes=nodes,
             phase="compute",
@@ -76,7 +76,7 @@ def find_crowded(telemetry: Telemetry) -> list[Finding]:
         Finding(
             kind="crowded",
             what=f"{ranks} rank(s) of {threads} thread(s) shared {processors} processor(s) of a "
-            f"node{bound}: they took turns, and waited for each other; give fewer ranks or threads",
+            f"node{bound} and waited for each other; use fewer ranks or threads",
             ranks=[],
             nodes=[],
             phase="",

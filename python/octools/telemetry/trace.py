@@ -39,7 +39,7 @@ def save_trace(
     telemetry.require_steps()
     chosen = _condition("step", steps) + _condition("rank", ranks)
     if not telemetry.value(f"select count(*) from raw.ranks where true{chosen}"):
-        raise OctoolsError(f"{telemetry.files.directory} has no rows of those steps and ranks")
+        raise OctoolsError(f"{telemetry.files.directory} has no rows for these steps and ranks")
     count = 0
     try:
         with whole_file(path) as beside, _open(beside, path.suffix == ".gz") as file:

@@ -19,7 +19,7 @@ def watch(
     every: Annotated[float, typer.Option(min=0.2, help="Seconds between updates.")] = 2.0,
     once: Annotated[bool, typer.Option("--once", help="Print the state once and exit.")] = False,
     page: Annotated[
-        bool, typer.Option("--page", help="Web page for the browser of this machine instead.")
+        bool, typer.Option("--page", help="Serve a web page on this machine instead.")
     ] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the web page. (0: any)")] = 0,
 ) -> None:

@@ -126,16 +126,16 @@ class WatchPage:
         if run is None or order != "control":
             return refusal(405)
         if environ.get("CONTENT_TYPE") != "application/json":  # which no form of another site sends
-            return refusal(400, "an order is JSON")
+            return refusal(400, "the request is not valid JSON")
         length = str(environ.get("CONTENT_LENGTH") or "")
         if not length.isdigit() or not 0 < int(length) <= MOST_BYTES:
-            return refusal(400, f"an order has at most {MOST_BYTES} bytes")
+            return refusal(400, f"the request has more than {MOST_BYTES} bytes")
         try:
             orders = json.loads(environ["wsgi.input"].read(int(length)))
         except (RecursionError, ValueError):
-            return refusal(400, "an order is JSON")
+            return refusal(400, "the request is not valid JSON")
         if not isinstance(orders, dict) or not orders:
-            return refusal(400, "an order is a table")
+            return refusal(400, "the request is not a JSON object")
         control(run.path, orders)
         return 200, "application/json", b"{}"
 
@@ -166,7 +166,7 @@ class WatchPage:
         return found
 
     def _draw(self, run: Watched, picture: str) -> Path:
-        """Draw a picture anew where there is something new to show."""
+        """Redraw a picture if there is new data to show."""
         path = Path(self._folder.name) / f"{self._runs.index(run)}_{picture}"
         version = self._pictures(run.path).get(picture)
         if version is None:

@@ -68,7 +68,7 @@ class Watched:
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
-            raise OctoolsError(f"there is no run directory {path}")
+            raise OctoolsError(f"the run directory {path} does not exist")
         self.path = path
         # When so many steps and such a share of the way were seen, for some minutes.
         self._seen: deque[tuple[float, int, float]] = deque(maxlen=200)

@@ -1,21 +1,19 @@
-#include "decomp/placement/contiguous.hpp"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-#include "core/unroll.hpp"
-#include "decomp/placement/checks.hpp"
+#include "core/compiler.hpp"
 #include "decomp/placement/placement.hpp"
+#include "decomp/placement/policies.hpp"
 
 namespace octant::placement {
 
 namespace {
 
-constexpr int k_padding = 4;  // room for infinite sums beyond the last one
+constexpr int k_padding = 4;  // number of infinite sums after the last one
 
-// Pieces that are taken one after the other, each as long as a limit allows.
+// Greedy pieces, each as long as a limit allows.
 class GreedyPieces {
  public:
   GreedyPieces(Costs costs, int ranks)
@@ -25,24 +23,24 @@ class GreedyPieces {
 
   double total() const { return sums_[blocks_]; }
 
-  // What greedy pieces that are not heavier than a limit come to.
+  // Result of greedy pieces that do not exceed a limit.
   struct Outcome {
-    bool fits = false;      // all blocks into the pieces
-    double largest = 0.0;   // piece
-    double excess = 1e308;  // the least that some piece would weigh with one block more
+    bool fits = false;      // true if the pieces contain all blocks
+    double largest = 0.0;   // load of the largest piece
+    double excess = 1e308;  // minimum load of a piece plus its next block
   };
 
-  // How many limits are tried at once: each is a chain of look-ups that wait for one another, so
-  // that a processor follows several in the time of one.
+  // Number of limits tried at once. Each is a chain of dependent look-ups, and a processor executes
+  // several chains in the time of one.
   static constexpr int k_limits = 4;
   using Limits = std::array<double, k_limits>;
 
-  // No piece is heavier than its limit, which is at least the largest cost.
+  // Tries several limits, each at least the largest cost.
   std::array<Outcome, k_limits> try_limits(const Limits& limits) const {
     std::array<Outcome, k_limits> outcomes;
     std::array<std::int64_t, k_limits> begin{};
     for (int rank = 0; rank < ranks_; ++rank) {
-      OCTANT_UNROLL(4)  // keeps all of the outcomes in registers
+      OCTANT_UNROLL(4)  // keeps all outcomes in registers
       for (int n = 0; n < k_limits; ++n) {
         const std::int64_t end = piece_end(begin[n], limits[n]);
         const double before = sums_[begin[n]];
@@ -55,7 +53,7 @@ class GreedyPieces {
     return outcomes;
   }
 
-  // The walls for a limit that fits; no piece is empty while there are blocks enough.
+  // Walls for a limit that fits; no piece is empty if there are enough blocks.
   Walls walls(double limit) const {
     Walls walls;
     walls.reserve(static_cast<std::size_t>(ranks_) + 1);
@@ -72,8 +70,8 @@ class GreedyPieces {
  private:
   std::int64_t blocks() const { return blocks_; }
 
-  // The end of the longest piece from `begin` that is not heavier than the limit. Most pieces are
-  // short: a few sums are compared at once, without branches; long pieces gallop on from there.
+  // End of the longest piece from `begin` within the limit. Most pieces are short: a few sums are
+  // compared at once, without branches; longer pieces continue with a galloping search.
   std::int64_t piece_end(std::int64_t begin, double limit) const {
     const double* sums = sums_.data() + begin;
     const double most = sums[0] + limit;
@@ -92,7 +90,7 @@ class GreedyPieces {
   }
 
   static constexpr int k_few = k_padding;
-  std::vector<double> sums_;  // and as many infinite ones as are compared at once
+  std::vector<double> sums_;  // followed by k_padding infinite sums
   std::int64_t blocks_;
   int ranks_;
 };
@@ -123,9 +121,8 @@ Owners baseline(Costs costs, int ranks) {
   return owners_of(walls);
 }
 
-// A search between a bound from below and the largest piece of a partition that was found. Every
-// trial moves one of the two to a weight that some piece really has, so that they meet in the
-// optimum.
+// Bisection between a lower bound and the largest piece of the best partition so far. Every trial
+// moves one of them to the load of an actual piece, so that they meet at the optimum.
 Walls exact_walls(Costs costs, int ranks) {
   check_input(costs, ranks);
   if (costs.empty()) return Walls(static_cast<std::size_t>(ranks) + 1, 0);
@@ -133,11 +130,11 @@ Walls exact_walls(Costs costs, int ranks) {
   const double heaviest = *std::max_element(costs.begin(), costs.end());
   double lower = std::max(heaviest, pieces.total() / ranks);
   // Greedy pieces of mean + heaviest always fit: each but the last is at least the mean, whatever
-  // the rounding of the sums with that little room.
+  // the rounding of the sums within this margin.
   double upper = (pieces.total() / ranks + heaviest) * (1.0 + 1e-9);
-  bool found = false;  // a partition whose largest piece is `upper`
+  bool found = false;  // partition whose largest piece is `upper`
   while (lower < upper) {
-    // Limits inside the interval, and its upper end as long as it is not a piece's weight.
+    // Limits inside the interval, and its upper end until it is the load of a piece.
     GreedyPieces::Limits limits;
     const double part = (upper - lower) / (limits.size() + (found ? 1 : 0));
     for (std::size_t n = 0; n < limits.size(); ++n) limits[n] = lower + part * (n + 1);
@@ -156,7 +153,7 @@ Walls exact_walls(Costs costs, int ranks) {
       moved = moved || next > lower;
       lower = std::max(lower, next);
     }
-    if (!moved) break;  // neighbouring numbers
+    if (!moved) break;  // adjacent floating-point numbers
   }
   return pieces.walls(upper);
 }
@@ -185,7 +182,7 @@ std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_no
     const auto first_block = [&](int z) {
       const double target = sums.back() * first_rank(z) / ranks;
       const auto at = std::lower_bound(sums.begin(), sums.end(), target) - sums.begin();
-      // Ranks on neither side shall be empty.
+      // Ranks on neither side may be empty.
       const std::int64_t least = std::min<std::int64_t>(first_rank(z), blocks);
       const std::int64_t most = std::max<std::int64_t>(blocks - (ranks - first_rank(z)), least);
       return z == count ? blocks : std::clamp<std::int64_t>(at, least, most);
@@ -208,6 +205,78 @@ double makespan_over_mean(Costs costs, const Owners& owners, int ranks) {
   double total = 0.0;
   for (const double load : sums) total += load;
   return *std::max_element(sums.begin(), sums.end()) * ranks / total;
+}
+
+// Contiguous pieces by dynamic programming.
+
+namespace {
+
+// State (k, l) after k pieces, l of them large, with k * floor(n / r) + l blocks placed; its value
+// is the smallest maximum load so far.
+Walls two_size_walls(Costs costs, int ranks) {
+  const auto sums = prefix_sums(costs);
+  const auto blocks = static_cast<std::int64_t>(costs.size());
+  const std::int64_t small = blocks / ranks, large = blocks % ranks;
+  const auto row = static_cast<std::size_t>(large) + 1;
+  std::vector<double> least(row, 0.0);
+  std::vector<bool> took_large(row * (static_cast<std::size_t>(ranks) + 1), false);
+  for (std::int64_t k = 1; k <= ranks; ++k) {
+    const std::int64_t first = std::max<std::int64_t>(0, large - (ranks - k));
+    for (std::int64_t l = std::min(k, large); l >= first; --l) {
+      const std::int64_t end = k * small + l;
+      const auto with_piece = [&](double before, std::int64_t length) {
+        return std::max(before, sums[end] - sums[end - length]);
+      };
+      const bool small_possible = l<k, large_possible = l> 0;
+      const double a = small_possible ? with_piece(least[l], small) : 1e308;
+      const double b = large_possible ? with_piece(least[l - 1], small + 1) : 1e308;
+      took_large[static_cast<std::size_t>(k) * row + l] = b < a;
+      least[l] = std::min(a, b);
+    }
+  }
+  Walls walls(static_cast<std::size_t>(ranks) + 1);
+  std::int64_t l = large;
+  for (std::int64_t k = ranks; k > 0; --k) {
+    walls[k] = k * small + l;
+    if (took_large[static_cast<std::size_t>(k) * row + l]) --l;
+  }
+  return walls;
+}
+
+// Smallest maximum load of the first n blocks on k ranks: least(k, n) is the minimum over j of the
+// larger one of least(k - 1, j) and the load of blocks j to n. The former grows with j, the latter
+// shrinks, and their intersection moves up with n: one pass over j serves all n.
+double smallest_largest_load(Costs costs, int ranks) {
+  const auto sums = prefix_sums(costs);
+  std::vector<double> before(sums), least(sums.size());  // for one rank: the sums themselves
+  for (int k = 2; k <= ranks; ++k) {
+    std::size_t j = 0;
+    for (std::size_t n = 0; n < sums.size(); ++n) {
+      const auto with_wall = [&](std::size_t wall) {
+        return std::max(before[wall], sums[n] - sums[wall]);
+      };
+      while (j < n && with_wall(j + 1) <= with_wall(j)) ++j;
+      least[n] = with_wall(j);
+    }
+    std::swap(before, least);
+  }
+  return before.back();
+}
+
+}  // namespace
+
+Owners any_sizes(Costs costs, int ranks) {
+  check_input(costs, ranks);
+  return owners_of(walls_within(costs, ranks, smallest_largest_load(costs, ranks)));
+}
+
+Owners two_sizes(Costs costs, int ranks) {
+  check_input(costs, ranks);
+  return owners_of(two_size_walls(costs, ranks));
+}
+
+Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks) {
+  return zone_by_zone({costs}, zones(costs, ranks, chunk_ranks, 1), two_sizes);
 }
 
 }  // namespace octant::placement

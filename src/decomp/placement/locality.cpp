@@ -13,20 +13,20 @@ namespace {
 
 using Place = std::array<std::int32_t, 3>;
 
-// Leaves by level and place.
+// Leaves by level and position.
 class LeafTable {
  public:
   explicit LeafTable(Leaves leaves) {
     for (std::size_t n = 0; n < leaves.size(); ++n) {
       const Leaf& leaf = leaves[n];
       if (leaf.level < 0 || *std::min_element(leaf.place.begin(), leaf.place.end()) < 0)
-        throw InputError("leaf {}: levels and places begin with 0", n);
+        throw InputError("leaf {}: the level and block indices must be non-negative", n);
       if (std::ssize(levels_) <= leaf.level) levels_.resize(leaf.level + 1);
       levels_[leaf.level].insert(key(leaf.place), static_cast<std::int32_t>(n));
     }
   }
 
-  // The leaf at a place of a level, or -1.
+  // Returns the leaf at a position of a level, or -1.
   std::int32_t at(int level, const Place& place) const {
     if (level < 0 || level >= std::ssize(levels_)) return -1;
     if (*std::min_element(place.begin(), place.end()) < 0) return -1;
@@ -39,7 +39,7 @@ class LeafTable {
   std::vector<KeyTable<std::int32_t>> levels_;
 };
 
-// Of leaves that lie beside each other along so many axes.
+// Bytes sent between leaves that are offset along this number of axes.
 std::int32_t bytes_across(int axes, const ContactBytes& bytes) {
   return axes == 1 ? bytes.face : axes == 2 ? bytes.edge : bytes.corner;
 }
@@ -48,7 +48,7 @@ std::int32_t bytes_across(const Place& step, const ContactBytes& bytes) {
   return bytes_across(std::abs(step[0]) + std::abs(step[1]) + std::abs(step[2]), bytes);
 }
 
-// Where a coarser leaf, as seen from a finer one's level, lies: -1, 0 or 1 along each axis.
+// Direction from a finer to an adjacent coarser leaf: -1, 0 or 1 along each axis.
 Place step_to_coarser(const Place& fine, const Place& coarse) {
   Place step;
   for (int d = 0; d < 3; ++d)

@@ -1,22 +1,21 @@
-// Placements without order along the curve.
+// Placement policies that ignore the order along the curve.
 #include <algorithm>
 #include <numeric>
 #include <set>
 
-#include "decomp/placement/checks.hpp"
-#include "decomp/placement/contiguous.hpp"
+#include "decomp/placement/placement.hpp"
 
 namespace octant::placement {
 
 namespace {
 
-using Load = std::pair<double, std::int32_t>;  // of a rank, or the cost of a block
+using Load = std::pair<double, std::int32_t>;  // of a rank; or the cost of a block
 
-constexpr int k_guesses = 4;  // of the largest load, by bisection
-// With more ranks a placement shall not take as long as several of them do.
+constexpr int k_guesses = 4;  // bisections of the largest load
+// Maximum number of ranks for which several placements are compared; more would take too long.
 constexpr int k_most_careful_ranks = 16'384;
 
-// Adds to the least load, which stands at the front of the heap, and lets it sink.
+// Adds to the least load, at the front of the heap, and restores the heap.
 void add_to_least(std::vector<Load>& heap, double cost) {
   Load grown = heap.front();
   grown.first += cost;
@@ -30,7 +29,7 @@ void add_to_least(std::vector<Load>& heap, double cost) {
   heap[at] = grown;
 }
 
-// Blocks with the negative of their costs, the dearest first.
+// Blocks with their negative costs, sorted by descending cost.
 std::vector<Load> dearest_first(Costs costs, const std::vector<std::int32_t>& blocks) {
   std::vector<Load> order;
   order.reserve(blocks.size());
@@ -39,11 +38,11 @@ std::vector<Load> dearest_first(Costs costs, const std::vector<std::int32_t>& bl
   return order;
 }
 
-// Deals out blocks to ranks, the dearest block first, each to the least loaded rank; ties go to the
-// lower index. Ranks ascend.
+// Assigns blocks to ranks in order of descending cost, each to the least loaded rank; the lower
+// index of equal ones. `ranks` must ascend.
 void deal_out(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks,
               Owners& owners) {
-  // The first blocks go to empty ranks, one each.
+  // The first blocks go to different empty ranks.
   const std::size_t first = std::min(order.size(), ranks.size());
   std::vector<Load> heap;
   heap.reserve(first);
@@ -58,11 +57,11 @@ void deal_out(const std::vector<Load>& order, const std::vector<std::int32_t>& r
   }
 }
 
-// Gives each block, the dearest first, to the fullest rank that has room for it (best-fit
-// decreasing). False if one finds no room, or a rank would stay empty.
+// Best-fit decreasing: assigns each block, by descending cost, to the fullest rank with room for
+// it. Returns false if a block does not fit or a rank would stay empty.
 bool pack(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks, double limit,
           Owners& owners) {
-  std::set<Load> room;  // that ranks have left
+  std::set<Load> room;  // remaining capacity of the ranks
   for (const std::int32_t rank : ranks) room.emplace(limit, rank);
   std::size_t empty = ranks.size();
   for (const auto& [negative_cost, block] : order) {
@@ -83,8 +82,8 @@ std::vector<std::int32_t> all_of(std::size_t count) {
   return indices;
 }
 
-// `count` ranks from both ends of the list of loads, so many from each that their mean load is that
-// of all: marks them.
+// Marks `count` ranks with the highest and lowest loads, in numbers such that their mean load is
+// that of all ranks.
 std::vector<bool> extremes(const std::vector<double>& load, std::size_t count) {
   std::vector<Load> order;
   order.reserve(load.size());
@@ -121,7 +120,7 @@ Owners longest_first(Costs costs, int ranks) {
 Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) {
   check_input(costs, ranks);
   if (!(percent >= 0.0 && percent <= 100.0))
-    throw InputError("balance.cplx_x = {}: a percentage, from 0 to 100", percent);
+    throw InputError("balance.cplx_x = {}: expected a percentage between 0 and 100", percent);
   if (percent == 100.0) return longest_first(costs, ranks);
   const auto count = static_cast<std::size_t>(percent / 100.0 * ranks);
   if (count < 2 || costs.empty()) return start;
@@ -135,7 +134,7 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) 
   const auto order = dearest_first(costs, their_blocks);
   Owners owners = start;
   deal_out(order, some_ranks, owners);
-  // What none can be below: the ranks that keep their blocks, and the dearest block.
+  // Lower bound: the ranks that keep their blocks, and the most expensive block.
   double least = order.empty() ? 0.0 : -order.front().first;
   for (std::int32_t rank = 0; rank < ranks; ++rank)
     if (!chosen[rank]) least = std::max(least, before[rank]);

@@ -1,19 +1,122 @@
-// Blocks contiguous by node, and packed freely inside it.
+// Placement policy with contiguous blocks on each node and free packing inside a node.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
-#include "decomp/placement/checks.hpp"
-#include "decomp/placement/contiguous.hpp"
 #include "decomp/placement/locality.hpp"
-#include "decomp/placement/nearby_swaps.hpp"
+#include "decomp/placement/placement.hpp"
 
 namespace octant::placement {
 
 namespace {
 
-constexpr int k_window_guesses = 8;  // of the largest load, by bisection
-// Of the largest load: what three per cent of the bytes between nodes are worth. Swaps add as many,
-// walls where few bytes cross save as many.
+// Reduces load peaks: ranks above a limit exchange a block with a rank on the same or a nearby node
+// for a cheaper one. With two blocks per rank, no run of consecutive blocks is as balanced as pairs
+// chosen from everywhere; a few exchanges compensate, and leave nearly all neighbours on their
+// nodes.
+class NearbySwaps {
+ public:
+  // Ranks are numbered along the curve, with `ranks_per_node` per node.
+  NearbySwaps(Costs costs, const Owners& owners, int ranks, int ranks_per_node);
+
+  // Returns the owners after one exchange for each rank above `limit`, which leaves both sides
+  // below it. No value if some rank finds no partner within a few nodes, or more than a 32nd of the
+  // blocks would leave their nodes.
+  std::optional<Owners> bring_below(double limit) const;
+
+ private:
+  Costs costs_;
+  int ranks_, per_node_;
+  std::vector<std::int64_t> first_;   // first block of each rank
+  std::vector<std::int32_t> blocks_;  // by rank
+  std::vector<double> load_;
+};
+
+constexpr int k_farthest = 8;             // maximum distance of partners in nodes
+constexpr int k_blocks_per_leaving = 32;  // one of this many blocks may leave its node
+
+// Ranks and their blocks during exchanges. The number of blocks of a rank is constant.
+struct Bins {
+  Costs costs;
+  const std::vector<std::int64_t>& first;
+  std::vector<std::int32_t> blocks;
+  std::vector<double> load;
+
+  struct Swap {
+    std::int64_t given = -1, taken = -1;  // indices in `blocks`
+    int partner = -1;
+    double larger = 0.0;  // larger load of the two after the exchange
+  };
+
+  // Replaces `best` by the exchange between blocks of `rank` and `partner` with the smallest larger
+  // load of the two, if that is below best.larger.
+  void consider(int rank, int partner, Swap& best) const {
+    for (std::int64_t mine = first[rank]; mine < first[rank + 1]; ++mine)
+      for (std::int64_t other = first[partner]; other < first[partner + 1]; ++other) {
+        const double gain = costs[blocks[mine]] - costs[blocks[other]];
+        const double larger = std::max(load[rank] - gain, load[partner] + gain);
+        if (larger < best.larger) best = {mine, other, partner, larger};
+      }
+  }
+
+  void apply(int rank, const Swap& swap) {
+    const double gain = costs[blocks[swap.given]] - costs[blocks[swap.taken]];
+    load[rank] -= gain;
+    load[swap.partner] += gain;
+    std::swap(blocks[swap.given], blocks[swap.taken]);
+  }
+};
+
+}  // namespace
+
+NearbySwaps::NearbySwaps(Costs costs, const Owners& owners, int ranks, int ranks_per_node)
+    : costs_(costs),
+      ranks_(ranks),
+      per_node_(ranks_per_node),
+      first_(static_cast<std::size_t>(ranks) + 1, 0),
+      blocks_(costs.size()),
+      load_(loads(costs, owners, ranks)) {
+  for (const std::int32_t rank : owners) ++first_[rank + 1];
+  for (int rank = 0; rank < ranks; ++rank) first_[rank + 1] += first_[rank];
+  auto next = first_;
+  for (std::size_t block = 0; block < owners.size(); ++block)
+    blocks_[next[owners[block]]++] = static_cast<std::int32_t>(block);
+}
+
+std::optional<Owners> NearbySwaps::bring_below(double limit) const {
+  Bins bins{costs_, first_, blocks_, load_};
+  const int nodes = (ranks_ + per_node_ - 1) / per_node_;
+  std::int64_t may_leave = std::ssize(blocks_) / k_blocks_per_leaving;
+  const auto consider_node = [&](int rank, int node, Bins::Swap& best) {
+    if (node < 0 || node >= nodes) return;
+    const int end = std::min((node + 1) * per_node_, ranks_);
+    for (int partner = node * per_node_; partner < end; ++partner)
+      if (partner != rank) bins.consider(rank, partner, best);
+  };
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (bins.load[rank] <= limit) continue;
+    const int node = rank / per_node_;
+    Bins::Swap best;
+    best.larger = limit;
+    for (int far = 0; far <= k_farthest && best.partner < 0; ++far) {
+      consider_node(rank, node - far, best);
+      if (far > 0) consider_node(rank, node + far, best);
+    }
+    if (best.partner < 0) return std::nullopt;
+    if (best.partner / per_node_ != node && (may_leave -= 2) < 0) return std::nullopt;
+    bins.apply(rank, best);
+  }
+  Owners owners(blocks_.size());
+  for (int rank = 0; rank < ranks_; ++rank)
+    for (std::int64_t n = first_[rank]; n < first_[rank + 1]; ++n) owners[bins.blocks[n]] = rank;
+  return owners;
+}
+
+namespace {
+
+constexpr int k_window_guesses = 8;  // bisections of the largest load
+// Fraction of the largest load that is equivalent to three per cent of the bytes between nodes.
+// Swaps add and seams save about as many bytes.
 constexpr double k_worth = 1.0 / 64;
 
 // Packs blocks into the ranks of one node.
@@ -21,8 +124,8 @@ class NodePacking {
  public:
   explicit NodePacking(int ranks) : room_(static_cast<std::size_t>(ranks)) {}
 
-  // Best-fit decreasing: the dearest block first, each into the fullest rank that still takes it.
-  // False if some block finds no room. Blocks must number at least the ranks.
+  // Best-fit decreasing: blocks by descending cost, each on the fullest rank with room. Returns
+  // false if some block does not fit. There must be at least as many blocks as ranks.
   bool pack(Costs costs, double limit) {
     order_.resize(costs.size());
     for (std::size_t n = 0; n < costs.size(); ++n) order_[n] = {costs[n], static_cast<int>(n)};
@@ -40,8 +143,7 @@ class NodePacking {
     return true;
   }
 
-  // Deals the packed blocks out so that no rank stays empty: an empty one takes the cheapest block
-  // of a rank with several.
+  // Moves cheap blocks from ranks with several to empty ranks.
   void fill_empty_ranks() {
     std::vector<int> count(room_.size(), 0);
     for (const int rank : owner_) ++count[static_cast<std::size_t>(rank)];
@@ -79,14 +181,14 @@ class NodeWindows {
   NodeWindows(Costs costs, int ranks, int ranks_per_node)
       : costs_(costs), sums_(prefix_sums(costs)), ranks_(ranks), per_node_(ranks_per_node) {}
 
-  // The walls of the longest windows that a largest load allows, if all blocks fit.
+  // Returns the walls of the longest windows for a maximum load, if all blocks fit.
   std::optional<Walls> longest_windows(double limit) const {
     return windows(limit, [](int, std::int64_t, std::int64_t longest) { return longest; });
   }
 
-  // Walls where few bytes cross. None leaves more than its share of the load behind it, so that the
-  // rest will fit as well; where that does not suffice, none lies before that of `tight`, walls of
-  // a smaller limit.
+  // Returns walls with few bytes across. Each leaves at most the average load per node to the rest,
+  // so that the rest fits, too. If this fails, no wall lies before that of `tight`, walls of a
+  // smaller limit.
   std::optional<Walls> windows_on_seams(double limit, const Walls& tight, Leaves leaves) const {
     const auto on_seams = [&](const auto& earliest) {
       return windows(limit, [&](int node, std::int64_t begin, std::int64_t longest) {
@@ -101,7 +203,7 @@ class NodeWindows {
     return found ? found : on_seams([&](int node) { return tight[node]; });
   }
 
-  // The owners with these walls; the limit is one that they were made for.
+  // Returns the owners for walls that were computed with this limit.
   Owners owners(const Walls& walls, double limit) const {
     Owners owners(costs_.size());
     for (int node = 0; node + 1 < std::ssize(walls); ++node) {
@@ -118,8 +220,8 @@ class NodeWindows {
   std::int64_t blocks() const { return static_cast<std::int64_t>(costs_.size()); }
   int ranks_of(int node) const { return std::min(per_node_, ranks_ - node * per_node_); }
 
-  // Walls of windows, each of which ends where end(node, begin, longest) says, or as late as it can
-  // if that one cannot be packed.
+  // Returns walls of windows that end at end(node, begin, longest), or at `longest` if that window
+  // cannot be packed.
   template <class End>
   std::optional<Walls> windows(double limit, const End& end) const {
     Walls walls{0};
@@ -140,14 +242,14 @@ class NodeWindows {
     return costs_.subspan(begin, end - begin);
   }
 
-  // The end of the longest run of blocks that can be packed; -1 if there is none. Longer runs are
-  // harder to pack, by and large: bisection, then a look at the next longer ones.
+  // Returns the end of the longest run of blocks that can be packed; -1 if there is none. Longer
+  // runs are generally harder to pack, so bisection is followed by a test of the next longer ones.
   std::int64_t longest_window(std::int64_t begin, int node, double limit,
                               NodePacking& packing) const {
     const auto packs = [&](std::int64_t end) { return packing.pack(between(begin, end), limit); };
     const double most = sums_[begin] + ranks_of(node) * limit;
     const auto past = std::upper_bound(sums_.begin() + begin, sums_.end(), most);
-    // Each rank that follows needs a block.
+    // Each following rank needs a block.
     const int ranks_so_far = node * per_node_ + ranks_of(node);
     const std::int64_t longest =
         std::min<std::int64_t>(past - sums_.begin() - 1, blocks() - (ranks_ - ranks_so_far));
@@ -162,8 +264,8 @@ class NodeWindows {
     return packed > begin ? packed : -1;
   }
 
-  // Where between `least` and `most` a window that begins at `begin` had best end: the fewest bytes
-  // between it and as many blocks behind it.
+  // Returns the best end between `least` and `most` for a window that starts at `begin`: the fewest
+  // bytes between it and the same number of blocks behind it.
   std::int64_t seam(Leaves leaves, std::int64_t begin, std::int64_t least,
                     std::int64_t most) const {
     const std::int64_t behind = std::min(blocks(), 2 * most - begin);
@@ -187,8 +289,8 @@ class NodeWindows {
   int ranks_, per_node_;
 };
 
-// Bisects for the smallest limit between `least` and `most` for which owners_below(limit) finds
-// some, and returns those; nothing if no guess does.
+// Bisects for the smallest limit between `least` and `most` for which owners_below(limit) succeeds;
+// returns its owners, or no value if no trial succeeds.
 template <class OwnersBelow>
 std::optional<Owners> bisected(Costs costs, int ranks, double least, double most,
                                const OwnersBelow& owners_below) {
@@ -211,7 +313,7 @@ std::optional<Owners> bisected(Costs costs, int ranks, double least, double most
 Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves) {
   check_input(costs, ranks);
   if (ranks_per_node < 1)
-    throw InputError("placement: {} ranks per node; there must be at least one", ranks_per_node);
+    throw InputError("placement: expected at least one rank per node, found {}", ranks_per_node);
   const Owners contiguous = owners_of(exact_walls(costs, ranks));
   if (std::ssize(costs) <= ranks) return contiguous;
   const auto largest = [&](const Owners& owners) {

@@ -1,11 +1,9 @@
-// Which rank owns which block, from the blocks' costs in the order of a space-filling curve: the
-// policies.
+// Placement policies: owners of blocks from their costs in the order of a space-filling curve.
 //
-// All are pure functions of costs and counts, made on one planner rank. They give one owner per
-// block, in the order of the costs, and leave no rank empty while there are blocks enough. Costs
+// All are pure functions of costs and counts, computed on one planner rank. They return one owner
+// per block, in the order of the costs, and leave no rank empty if there are enough blocks. Costs
 // are positive, in any unit. Ranks r, blocks n. See cplx-placement.txt, section V, for LPT, CDP and
 // CPLX; exact contiguous partitions: Pinar & Aykanat (2004), J. Parallel Distrib. Comput. 64, 974.
-//
 // All throw InputError if there is no rank or a cost is not a positive number.
 #pragma once
 
@@ -14,70 +12,105 @@
 #include <span>
 #include <vector>
 
+#include "core/error.hpp"
+
 namespace octant::placement {
 
 using Costs = std::span<const double>;
 using Owners = std::vector<std::int32_t>;
 
-// A leaf of a tree of blocks: its level and its place among that level's blocks.
+// Leaf block: its level and its position in blocks of that level.
 struct Leaf {
   int level = 0;
   std::array<std::int32_t, 3> place{};
 };
 using Leaves = std::span<const Leaf>;  // in the order of the costs
 
-// Equal numbers of consecutive blocks, whatever they cost. O(n).
+// Equal numbers of consecutive blocks, independent of their costs. O(n).
 Owners baseline(Costs costs, int ranks);
 
-// The contiguous partition with the smallest possible largest load. O(n + r log r) in practice,
-// memory O(n).
+// Contiguous partition with the smallest possible maximum load. O(n + r log r) in practice, memory
+// O(n).
 Owners exact(Costs costs, int ranks);
 
-// The next block in order of descending costs always goes to the rank with the least load (LPT;
-// Graham 1969): balanced, with no thought of neighbours. O(n log n).
+// Blocks in order of descending costs, each to the rank with the least load (LPT; Graham 1969):
+// balanced, without locality. O(n log n).
 Owners longest_first(Costs costs, int ranks);
 
-// Contiguous pieces of any sizes by dynamic programming (CDP): as even as `exact`, which finds the
-// same in a fraction of the time. O(n r) time, O(n) memory.
+// Contiguous pieces of any sizes by dynamic programming (CDP): the same maximum load as `exact`,
+// which is much faster. O(n r) time, O(n) memory.
 Owners any_sizes(Costs costs, int ranks);
 
-// Contiguous pieces by dynamic programming with the two sizes floor(n / r) and ceil(n / r):
-// the best of those. O(r (n mod r)) time and bits of memory.
+// Best contiguous pieces of the two sizes floor(n / r) and ceil(n / r), by dynamic programming. O(r
+// (n mod r)) time and bits of memory.
 Owners two_sizes(Costs costs, int ranks);
 
-// The same in chunks of equal cost with `chunk_ranks` ranks each, for many ranks.
+// Applies two_sizes in chunks of equal cost with `chunk_ranks` ranks each, for many ranks.
 Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks = 512);
 
-// Starts from a contiguous partition, takes `percent` of the ranks, the most loaded and the least,
-// and deals out their blocks anew by longest_first (CPLX). 0 is the exact partition, 100 is
-// longest_first. With up to 16,384 ranks it is the better one of what comes of the exact partition
-// and of two_sizes_chunked, and the blocks are packed more tightly (best-fit decreasing, for a few
-// guesses of the largest load) where that is possible.
+// Starts from a contiguous partition and reassigns the blocks of `percent` of the ranks, the most
+// and the least loaded, by longest_first (CPLX). 0 is the exact partition, 100 is longest_first.
+// For up to 16,384 ranks it takes the better result of the exact partition and of
+// two_sizes_chunked, and packs the blocks more tightly where possible (best-fit decreasing, for a
+// few trials of the maximum load).
 Owners cplx(Costs costs, int ranks, double percent);
 
-// The same from any placement.
+// Applies the same reassignment to any placement.
 Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start);
 
-// Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, dealt out freely inside
-// the node: traffic between nodes as with contiguous pieces, loads nearly as even as without order.
-// The largest load is bisected; for each guess every node takes the longest run of blocks that
-// best-fit decreasing packs into its ranks (Johnson 1973). Where that leaves much to be gained, as
-// with two blocks per rank, a few single blocks change places with ones of ranks nearby
-// (NearbySwaps). Where it does not, and `leaves` says where blocks are, runs end where few bytes
-// cross, at the price of a 64th of the largest load: as a rule fewer bytes leave a node than by
-// `baseline`.
+// Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, assigned freely inside
+// the node: traffic between nodes as with contiguous pieces, balance nearly as good as without
+// order. The maximum load is bisected; for each trial every node takes the longest run of blocks
+// that best-fit decreasing packs into its ranks (Johnson 1973). If much can still be gained, as
+// with two blocks per rank, a few single blocks are exchanged with nearby ranks (NearbySwaps).
+// Otherwise, if `leaves` gives the positions of blocks, runs end where few bytes cross, at the cost
+// of a 64th of the maximum load: usually fewer bytes leave a node than with `baseline`.
 Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves = {});
 
-// Cuts blocks and ranks into zones of at most `zone_ranks` ranks and equal cost per rank, so that a
-// policy may be applied to each by another planner. Whole nodes of `ranks_per_node` stay together.
+// Divides blocks and ranks into zones of at most `zone_ranks` ranks and equal cost per rank, so
+// that separate planners can process them. Nodes of `ranks_per_node` are not divided.
 struct Zone {
   std::int64_t first_block = 0, blocks = 0;
   int first_rank = 0, ranks = 0;
 };
 std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node);
 
-// The load of every rank, and the largest load over the mean one.
+// Load of every rank, and maximum over mean load.
 std::vector<double> loads(Costs costs, const Owners& owners, int ranks);
 double makespan_over_mean(Costs costs, const Owners& owners, int ranks);
+
+// Input checks of all policies.
+
+inline void check_ranks(int ranks) {
+  if (ranks < 1) throw InputError("placement: expected at least one rank, found {}", ranks);
+}
+
+inline void check_input(Costs costs, int ranks) {
+  check_ranks(ranks);
+  bool all_fine = true;  // loop without exits, which is much faster
+  for (const double cost : costs) all_fine &= cost > 0.0 && cost <= 1e300;
+  if (all_fine) return;
+  for (std::size_t n = 0; n < costs.size(); ++n)
+    if (!(costs[n] > 0.0 && costs[n] <= 1e300))
+      throw InputError("placement: block {} has the cost {}; expected a positive number", n,
+                       costs[n]);
+}
+
+// Contiguous placements: walls between pieces of the curve.
+
+// Returns n + 1 values: the sum of costs before each block, and the total.
+std::vector<double> prefix_sums(Costs costs);
+
+// First block of each piece, and the number of blocks at the end: pieces + 1 values.
+using Walls = std::vector<std::int64_t>;
+
+Owners owners_of(const Walls& walls);
+
+// Walls of the exact partition.
+Walls exact_walls(Costs costs, int ranks);
+
+// Walls of greedy pieces with loads within `limit`, into which all blocks must fit; no piece is
+// empty if there are enough blocks.
+Walls walls_within(Costs costs, int ranks, double limit);
 
 }  // namespace octant::placement

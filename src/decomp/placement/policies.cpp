@@ -1,10 +1,53 @@
 #include "decomp/placement/policies.hpp"
 
 #include <algorithm>
+#include <numeric>
+#include <set>
 
 #include "core/error.hpp"
 
 namespace octant::placement {
+
+// Ranks with memory for a limited number of blocks.
+
+namespace {
+
+// Returns the rank with room that is nearest along the curve; the lower one of two.
+std::int32_t nearest(const std::set<std::int32_t>& roomy, std::int32_t rank) {
+  const auto above = roomy.lower_bound(rank);
+  if (above == roomy.begin()) return *above;
+  const auto below = std::prev(above);
+  return above == roomy.end() || rank - *below <= *above - rank ? *below : *above;
+}
+
+}  // namespace
+
+Owners with_room(Costs costs, Owners owners, const Room& room) {
+  const auto all_room = std::accumulate(room.begin(), room.end(), std::int64_t{0});
+  if (std::ssize(owners) > all_room)
+    throw InputError(
+        "placement: {} blocks do not fit on {} ranks with memory for {} in total; increase the "
+        "memory limit or use more ranks",
+        owners.size(), room.size(), all_room);
+  Room left = room;  // negative for ranks with too many blocks
+  for (const std::int32_t owner : owners) --left[owner];
+  std::set<std::int32_t> roomy;
+  for (std::int32_t rank = 0; rank < std::ssize(left); ++rank)
+    if (left[rank] > 0) roomy.insert(rank);
+
+  std::vector<std::int32_t> cheapest_first(owners.size());
+  std::iota(cheapest_first.begin(), cheapest_first.end(), 0);
+  std::stable_sort(cheapest_first.begin(), cheapest_first.end(),
+                   [&](std::int32_t a, std::int32_t b) { return costs[a] < costs[b]; });
+  for (const std::int32_t block : cheapest_first) {
+    std::int32_t& owner = owners[block];
+    if (left[owner] >= 0) continue;
+    ++left[owner];
+    owner = nearest(roomy, owner);
+    if (--left[owner] == 0) roomy.erase(owner);
+  }
+  return owners;
+}
 
 namespace {
 
@@ -30,7 +73,7 @@ Policy by_node(const PolicyOptions& options) {
 struct NamedPolicy {
   const char* name;
   Policy (*make)(const PolicyOptions&);
-  bool is_zonal = false;  // decides for zones of ranks, each by itself
+  bool is_zonal = false;  // applied to zones of ranks separately
 };
 
 constexpr NamedPolicy k_policies[] = {
@@ -48,7 +91,7 @@ constexpr NamedPolicy k_policies[] = {
 const NamedPolicy& policy_named(const std::string& name) {
   for (const NamedPolicy& policy : k_policies)
     if (name == policy.name) return policy;
-  throw InputError("there is no placement policy \"{}\"; expected one of {}", name,
+  throw InputError("unknown placement policy \"{}\"; expected one of {}", name,
                    fmt::join(policy_names(), ", "));
 }
 

@@ -1,4 +1,4 @@
-#include "subgrid/black_holes/accretion.hpp"
+#include "subgrid/black_holes/black_holes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,11 +11,11 @@ namespace octant::subgrid {
 
 namespace {
 
-// Of discs around holes whose spins are not followed.
+// Radiative efficiency of discs around black holes without spin evolution.
 constexpr double k_usual_efficiency = 0.1;
 
 double cell_of(const HoleStep& step, const Hole& hole) {
-  return step.scene.mesh.geometry().cell_size(hole.level);
+  return step.sync.mesh.geometry().cell_size(hole.level);
 }
 
 EventPlace surroundings_of(const HoleStep& step, const Hole& hole) {
@@ -30,14 +30,14 @@ double bondi_radius(const HoleStep& step, const Hole& hole, const GasMeans& gas)
   return step.gravity * hole.mass / square;
 }
 
-// The widths of the kernels: Bondi's radius, where cells resolve it, but no more than half of the
-// reach. By the means of the widest kernel.
+// Returns the kernel width for each black hole: the Bondi radius from the means of the widest
+// kernel, at least a quarter of a cell and at most half of the reach.
 std::vector<double> kernels(const HoleStep& step, const std::vector<Hole>& holes) {
   std::vector<Surroundings::Event> events;
   for (const Hole& hole : holes)
     events.push_back(
         {surroundings_of(step, hole), 0.5 * BlackHoleOptions::k_reach * cell_of(step, hole)});
-  const auto means = sum_events(step.scene.mesh, Surroundings{step.target.gas.gamma}, step.target,
+  const auto means = sum_events(step.sync.mesh, Surroundings{step.target.gas.gamma}, step.target,
                                 std::span<const Surroundings::Event>(events), step.search);
   std::vector<double> kernels;
   for (std::size_t n = 0; n < holes.size(); ++n) {
@@ -51,7 +51,7 @@ std::vector<double> kernels(const HoleStep& step, const std::vector<Hole>& holes
 
 Accretion accretion_law(const HoleStep& step) {
   const BlackHoleOptions& options = step.options;
-  const double limit = options.velocity_limit * 1e5 / step.scene.units.velocity();
+  const double limit = options.velocity_limit * 1e5 / step.sync.units.velocity();
   return {{step.variables, step.target.metals},
           step.target.gas.gamma,
           step.gravity,
@@ -61,7 +61,8 @@ Accretion accretion_law(const HoleStep& step) {
           options.eddington};
 }
 
-// A thin disc's alignment and growth, part by part; or those of an arrested one.
+// Aligns and grows the spin by a thin disc, one chunk after the other, or by a magnetically
+// arrested disc.
 void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested) {
   constexpr int k_most_parts = 1000;
   const double momentum = std::sqrt(square_of(hole.gas_angular_momentum));
@@ -112,8 +113,9 @@ void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken
       taken[GasTaken::k_energy] - (kinetic_energy(hole.mass, hole.velocity) - before);
 }
 
-// The momentum that a hole loses to the gas. The force is that of the beginning, in pieces that
-// slow the hole by a tenth at most; it never turns the hole around in the gas.
+// Returns the momentum that a black hole loses to the gas by dynamical friction. The force uses the
+// initial gas state; substeps reduce the speed by at most a tenth each. The relative velocity never
+// changes sign.
 std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMeans& gas,
                            double gas_mass) {
   constexpr double k_largest_change = 0.1, k_resolved = 0.2;
@@ -124,7 +126,7 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
   if (speed == 0.0 || gas_mass <= 0.0) return {};
   const double reach =
       std::min(bondi_radius(step, hole, gas), 2.0 * step.gravity * hole.mass / (speed * speed));
-  if (reach > k_resolved * cell_of(step, hole)) return {};  // its own wake slows it down
+  if (reach > k_resolved * cell_of(step, hole)) return {};  // the wake is resolved
   const double denser = std::max(gas.density * step.hydrogen() / step.options.boost_density, 1.0);
   const double scale = std::pow(denser, step.options.drag_boost) * 4.0 * M_PI * gas.density *
                        std::pow(step.gravity / gas.sound_speed, 2) * hole.mass;
@@ -135,7 +137,7 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
     now -= piece * slowing;
     left -= piece;
   }
-  // Gas that is not heavier than the hole comes along with it.
+  // Gas that is lighter than the black hole is accelerated to its velocity at most.
   const double share = std::min(1.0 - now / speed, gas_mass / (gas_mass + hole.mass));
   for (double& component : relative) component *= share * hole.mass;
   return relative;
@@ -144,14 +146,14 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
 }  // namespace
 
 double wake(double mach) {
-  if (mach < 0.02) return mach / 3.0;  // the beginning of the series
+  if (mach < 0.02) return mach / 3.0;  // leading term of the series
   if (mach < 0.95) return (0.5 * std::log((1.0 + mach) / (1.0 - mach)) - mach) / (mach * mach);
   if (mach <= 1.007) return 1.0;
   return (0.5 * std::log(mach * mach - 1.0) + 3.2) / (mach * mach);
 }
 
 DiscPart disc_part(double spin, double solar_masses, double feeding, double efficiency) {
-  constexpr double k_alpha = 0.1;  // of viscosity
+  constexpr double k_alpha = 0.1;  // viscosity parameter
   constexpr double k_alpha2 = k_alpha * k_alpha;
   constexpr double k_viscosities = 2.0 * (1.0 + 7.0 * k_alpha2) / ((4.0 + k_alpha2) * k_alpha2);
   if (spin == 0.0) return {0.0, 0.0};
@@ -169,7 +171,7 @@ DiscPart disc_part(double spin, double solar_masses, double feeding, double effi
 }
 
 bool feed(const HoleStep& step, std::vector<Hole>& holes) {
-  if (!step.scene.mesh.communicator().any(!holes.empty())) return false;
+  if (!step.sync.mesh.communicator().any(!holes.empty())) return false;
   const std::vector<double> kernel = kernels(step, holes);
   std::vector<Accretion::Event> events;
   for (std::size_t n = 0; n < holes.size(); ++n) {
@@ -188,7 +190,7 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     for (int d = 0; d < 3; ++d) event.velocity[d] = hole.velocity[d];
     events.push_back(event);
   }
-  const auto fed = grant_requests(step.scene.mesh, accretion_law(step), step.target,
+  const auto fed = grant_requests(step.sync.mesh, accretion_law(step), step.target,
                                   std::span<const Accretion::Event>(events), step.search);
   std::vector<DraggedGas::Event> wakes;
   for (std::size_t n = 0; n < holes.size(); ++n) {
@@ -213,8 +215,8 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     step.ledger["drag_energy"] += event.energy;
     wakes.push_back(event);
   }
-  if (step.scene.mesh.communicator().any(!wakes.empty())) {
-    const InjectedSums got = apply_events(step.scene.mesh, DraggedGas{}, step.target,
+  if (step.sync.mesh.communicator().any(!wakes.empty())) {
+    const InjectedSums got = apply_events(step.sync.mesh, DraggedGas{}, step.target,
                                           std::span<const DraggedGas::Event>(wakes), step.search);
     step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
   }

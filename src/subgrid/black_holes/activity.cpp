@@ -1,4 +1,4 @@
-#include "subgrid/black_holes/activity.hpp"
+#include "subgrid/black_holes/black_holes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,18 +13,19 @@ namespace {
 
 double active_radius(const HoleStep& step, const Hole& hole) {
   const NucleusOptions& agn = step.options.agn;
-  const double least = agn.least_radius * 1e3 * constants::k_parsec / step.scene.units.length;
-  return std::max(agn.radius * step.scene.mesh.geometry().cell_size(hole.level), least);
+  const double least = agn.least_radius * 1e3 * constants::k_parsec / step.sync.units.length;
+  return std::max(agn.radius * step.sync.mesh.geometry().cell_size(hole.level), least);
 }
 
 void check_reach(const HoleStep& step, const std::vector<Hole>& holes) {
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  const mesh::Geometry& geometry = step.sync.mesh.geometry();
   for (const Hole& hole : holes)
     for (int d = 0; d < 3; ++d)
       if (2.0 * JetLaw::radius(active_radius(step, hole)) >=
           geometry.upper()[d] - geometry.lower()[d])
         throw RunError(
-            "agn.least_radius = {} kpc: a jet would reach half of the domain, {} of {} code units",
+            "agn.least_radius = {} kpc: a jet would extend over half of the domain, {} of {} code "
+            "units",
             step.options.agn.least_radius, JetLaw::radius(active_radius(step, hole)),
             geometry.upper()[d] - geometry.lower()[d]);
 }
@@ -33,15 +34,15 @@ bool has_jet(const HoleStep& step, const Hole& hole) {
   return hole.feeding() < step.options.agn.radio_threshold;
 }
 
-// The rest energy of what a hole has swallowed since it gave some back.
+// Rest energy of the mass accreted since the last energy release.
 double rest_energy(const HoleStep& step, const Hole& hole) {
   return hole.unreleased * step.light * step.light;
 }
 
-// True if any hole on any rank did.
+// Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any was heated.
 bool heat(const HoleStep& step, std::vector<Hole>& holes) {
   const NucleusOptions& agn = step.options.agn;
-  const double per_kelvin = 1.0 / (step.scene.units.temperature() * (step.target.gas.gamma - 1.0));
+  const double per_kelvin = 1.0 / (step.sync.units.temperature() * (step.target.gas.gamma - 1.0));
   std::vector<HeatLaw::Event> events;
   std::vector<std::size_t> of;
   for (std::size_t n = 0; n < holes.size(); ++n) {
@@ -54,9 +55,9 @@ bool heat(const HoleStep& step, std::vector<Hole>& holes) {
                       agn.heating_trigger * per_kelvin});
     of.push_back(n);
   }
-  if (!step.scene.mesh.communicator().any(!events.empty())) return false;
+  if (!step.sync.mesh.communicator().any(!events.empty())) return false;
   const auto heated =
-      grant_requests(step.scene.mesh, HeatLaw{agn.maximum_temperature * per_kelvin}, step.target,
+      grant_requests(step.sync.mesh, HeatLaw{agn.maximum_temperature * per_kelvin}, step.target,
                      std::span<const HeatLaw::Event>(events), step.search);
   for (std::size_t n = 0; n < events.size(); ++n) {
     Hole& hole = holes[of[n]];
@@ -71,7 +72,7 @@ bool heat(const HoleStep& step, std::vector<Hole>& holes) {
   return true;
 }
 
-// A jet points along the spin or, without one, along the axis of the gas.
+// Jet axis: along the spin or, without spin, along the angular momentum of the gas.
 SpinVector axis_of(const Hole& hole) {
   for (const SpinVector& vector : {hole.spin, hole.gas_angular_momentum}) {
     const double length = std::hypot(vector[0], vector[1], vector[2]);
@@ -97,14 +98,14 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     const Hole& hole = holes[n];
     if (!has_jet(step, hole) || hole.unreleased == 0.0) continue;
     if (hole.unreleased < agn.jet_trigger * (hole.mass - hole.unreleased)) continue;
-    // Far enough for the centre of the hole's own cell.
-    const double radius = step.scene.mesh.geometry().cell_size(hole.level);
+    // Radius that contains the centre of the host cell.
+    const double radius = step.sync.mesh.geometry().cell_size(hole.level);
     loads.push_back({place_of(hole, radius), agn.mass_loading * hole.unreleased});
     of.push_back(n);
   }
-  if (!step.scene.mesh.communicator().any(!loads.empty())) return false;
+  if (!step.sync.mesh.communicator().any(!loads.empty())) return false;
   const auto loaded =
-      grant_requests(step.scene.mesh, JetLoading{{step.variables, step.target.metals}}, step.target,
+      grant_requests(step.sync.mesh, JetLoading{{step.variables, step.target.metals}}, step.target,
                      std::span<const JetLoading::Event>(loads), step.search);
   std::vector<JetLaw::Event> jets;
   for (std::size_t n = 0; n < loads.size(); ++n) {
@@ -124,7 +125,8 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     for (int d = 0; d < 3; ++d) {
       jet.direction[d] = axis[d];
       if (mass == 0.0) continue;
-      // Gas keeps its momentum: the jet moves with what it is made of.
+      // Momentum is conserved: the jet starts with the mean velocity of the gas that it is loaded
+      // with.
       jet.velocity[d] = taken[GasTaken::k_momentum + d] / mass;
       jet.heat -= 0.5 * jet.velocity[d] * taken[GasTaken::k_momentum + d];
     }
@@ -134,7 +136,7 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
     step.ledger["jet_loaded"] += mass;
     hole.unreleased = 0.0;
   }
-  const InjectedSums got = apply_events(step.scene.mesh, JetLaw{}, step.target,
+  const InjectedSums got = apply_events(step.sync.mesh, JetLaw{}, step.target,
                                         std::span<const JetLaw::Event>(jets), step.search);
   step.ledger["floor_energy"] += got.sums[InjectedSums::k_floor_energy];
   return true;
@@ -143,7 +145,7 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
 }  // namespace
 
 bool release_energy(const HoleStep& step, std::vector<Hole>& holes) {
-  step.scene.mesh.communicator().agree([&] { check_reach(step, holes); });
+  step.sync.mesh.communicator().collective_try([&] { check_reach(step, holes); });
   const bool heated = heat(step, holes);
   const bool pushed = launch_jets(step, holes);
   return heated || pushed;

@@ -1,6 +1,6 @@
-// What holes do to the gas around them, as laws of events: they swallow it and stir it, by the
-// kernel exp(-r^2 / r_K^2) of Krumholz, McKee & Klein (2004, ApJ 611, 399). Gas that is twice as
-// dense has twice the weight, so that no cell is drained before others.
+// Event laws for accretion and drag, with the kernel exp(-r^2 / r_K^2) of Krumholz, McKee & Klein
+// (2004, ApJ 611, 399). Weights are proportional to the gas density, so that no cell is depleted
+// before others.
 #pragma once
 
 #include <algorithm>
@@ -15,12 +15,12 @@ KOKKOS_INLINE_FUNCTION double kernel_weight(double kernel, const CellAround& cel
   return Kokkos::exp(-cell.square / (kernel * kernel));
 }
 
-// Means of the gas around a hole: of density by volume, of others by mass.
+// Kernel-weighted means of the gas around a black hole: density by volume, the others by mass.
 struct GasMeans {
-  double mass = 0.0;  // weighed
+  double mass = 0.0;  // kernel-weighted mass
   double density = 0.0, sound_speed = 0.0, velocity[3] = {};
 
-  // The sums that they follow from.
+  // Number of sums from which the means follow.
   static constexpr int sums = 6;
   KOKKOS_INLINE_FUNCTION static void weigh(double kernel, const CellAround& cell,
                                            const hydro::GasCell& gas, double gamma, double* terms) {
@@ -31,7 +31,7 @@ struct GasMeans {
     for (int d = 0; d < 3; ++d) terms[2 + d] = mass * gas.velocity(d);
     terms[5] = volume * gamma * gas.pressure();
   }
-  // False without gas.
+  // Returns false if there is no gas.
   bool finish(const double* sums) {
     if (sums[0] == 0.0) return false;
     mass = sums[1];
@@ -58,8 +58,9 @@ struct Surroundings {
   bool finish(const Event&, const double* sums, Blast& blast) const { return blast.finish(sums); }
 };
 
-// Gas that is taken out of cells: a share of each one's, which keeps its velocity, temperature and
-// concentrations. No cell gives more than a quarter in a step.
+// Gas that is removed from cells: the same fraction of all conserved quantities of a cell, which
+// therefore keeps its velocity, temperature and concentrations. A step removes at most a quarter of
+// a cell.
 struct GasTaken {
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_angular_momentum, granted = 9 };
 
@@ -71,7 +72,8 @@ struct GasTaken {
   }
 
  protected:
-  // Angular momentum is that around a place of this velocity.
+  // Adds the removed quantities to `terms`; angular momentum is relative to an origin that moves
+  // with `velocity`.
   KOKKOS_INLINE_FUNCTION void add_up(const double (&velocity)[3], const CellAround& cell,
                                      const hydro::GasCell& gas, double share, double* terms) const {
     const double volume = share * cell.volume;
@@ -89,8 +91,8 @@ struct GasTaken {
   }
 };
 
-// Bondi, Hoyle & Lyttleton's accretion by the means around each hole, no faster than Eddington
-// allows.
+// Bondi-Hoyle-Lyttleton accretion from the means around each black hole, limited to the Eddington
+// rate if `eddington` is set.
 struct Accretion : GasTaken {
   struct Event {
     EventPlace place;
@@ -99,13 +101,13 @@ struct Accretion : GasTaken {
   };
   struct Blast {
     GasMeans gas;
-    double bondi_rate, speed;  // the hole's, in the gas
-    double share;              // that is asked of gas with the weight 1
+    double bondi_rate, speed;  // speed of the black hole relative to the gas
+    double share;              // fraction of gas of weight 1 to remove
   };
   static constexpr int sums = GasMeans::sums;
 
   double gamma, gravity;
-  double boost, boost_density, fastest;  // speeds in the gas count as no more than the last
+  double boost, boost_density, fastest;  // the last limits the speed in the rate
   bool eddington;
 
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
@@ -145,7 +147,7 @@ struct Accretion : GasTaken {
   }
 };
 
-// What the gas around a hole gets of its momentum, and the energy that the hole loses with it.
+// Transfers the momentum and energy that a black hole loses by drag to the gas around it.
 struct DraggedGas {
   struct Event {
     EventPlace place;

@@ -7,7 +7,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// Calls visit(name, unit, description, value) for the columns of a hole.
+// Calls visit(name, unit, description, value) for each column of a black hole.
 template <class HoleOrConst, class Visit>
 void for_columns(HoleOrConst& hole, const Visit& visit) {
   visit("birth_time", "time", "formation time of the black hole", hole.birth_time);
@@ -23,9 +23,10 @@ void for_columns(HoleOrConst& hole, const Visit& visit) {
           hole.spin[d]);
   for (int d = 0; d < 3; ++d)
     visit(std::string("gas_angular_momentum_") + k_axes[d], "mass length^2 / time",
-          "angular momentum about the black hole of the gas accreted last",
+          "angular momentum, about the black hole, of the gas accreted in the last step",
           hole.gas_angular_momentum[d]);
-  visit("efficiency", "1", "radiative efficiency: radiated energy over rest energy of accreted gas",
+  visit("efficiency", "1",
+        "radiative efficiency: radiated energy divided by the rest energy of the accreted gas",
         hole.efficiency);
   visit("bondi_rate", "mass / time", "Bondi accretion rate", hole.bondi_rate);
   visit("eddington_rate", "mass / time", "Eddington accretion rate", hole.eddington_rate);
@@ -34,7 +35,7 @@ void for_columns(HoleOrConst& hole, const Visit& visit) {
   visit("relative_speed", "length / time", "speed relative to the surrounding gas",
         hole.relative_speed);
   visit("mergers", "1",
-        "number of black holes merged into this one, earlier mergers of both included",
+        "number of black holes merged into this one, including earlier mergers of both",
         hole.mergers);
 }
 

@@ -1,4 +1,4 @@
-// Black holes as particles of the kind `sinks`, and as plain values between steps.
+// Black holes as particles of the kind `sinks`, and as plain structs between steps.
 #pragma once
 
 #include <array>
@@ -14,37 +14,37 @@ namespace octant::subgrid {
 
 particles::Kind sinks();
 
-// A hole, in code units; copied between ranks when holes merge.
+// State of a black hole in code units; copied between ranks when black holes merge.
 struct Hole {
   std::uint64_t id = 0;
   std::array<double, 3> position{}, velocity{};
   double mass = 0.0;
-  std::int32_t level = -1, slot = -1;  // of the finest block that holds it, on its owner
-  std::int64_t number = -1;            // among its particles
+  std::int32_t level = -1, slot = -1;  // finest block that holds it, on its owner
+  std::int64_t number = -1;            // index among its particles
 
   double birth_time = 0.0, birth_scale_factor = 1.0;
-  double swallowed = 0.0;   // gas, since the hole formed
-  double unreleased = 0.0;  // of that, what has not become energy yet
+  double swallowed = 0.0;   // gas mass accreted since formation
+  double unreleased = 0.0;  // part of it whose energy has not been released
   double saved_energy = 0.0;
-  SpinVector spin{}, gas_angular_momentum{};  // of the gas that it swallowed last
-  double efficiency = 0.0;                    // of its disc
+  SpinVector spin{}, gas_angular_momentum{};  // angular momentum of the gas accreted last
+  double efficiency = 0.0;                    // radiative efficiency of its disc
   double bondi_rate = 0.0, eddington_rate = 0.0;
   double gas_density = 0.0, sound_speed = 0.0, relative_speed = 0.0;
   std::int64_t mergers = 0;
 
-  // Gas reaches it by this share of Eddington's rate.
+  // Bondi accretion rate over the Eddington rate.
   double feeding() const { return eddington_rate > 0.0 ? bondi_rate / eddington_rate : 0.0; }
 };
 
-// The own holes on a level and finer ones, in the order of ids.
+// This rank's black holes on a level and finer ones, in the order of ids.
 std::vector<Hole> read_holes(const particles::Particles& sinks, int coarsest);
 
-// Gives own holes, as read_holes() found them and where they were, their new values.
+// Writes the new values of black holes back to the particles from which read_holes() took them.
 void write_holes(particles::Particles& sinks, std::span<const Hole> holes);
 
 particles::ParticleBatch batch_of(std::span<const Hole> holes);
 
-// A hole as an event that reaches so far.
+// Event at the position of a black hole that reaches cells within `radius`.
 EventPlace place_of(const Hole& hole, double radius);
 
 double kinetic_energy(double mass, const std::array<double, 3>& velocity);

@@ -1,4 +1,4 @@
-#include "subgrid/black_holes/mergers.hpp"
+#include "subgrid/black_holes/black_holes.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include "comm/route.hpp"
 #include "mesh/reach.hpp"
+#include "subgrid/friends/distributed.hpp"
 
 namespace octant::subgrid {
 
@@ -13,7 +14,7 @@ namespace {
 
 using Vector = std::array<double, 3>;
 
-// Back into the domain.
+// Maps a position back into the domain.
 void wrap(const mesh::Geometry& geometry, Vector& position) {
   for (int d = 0; d < 3; ++d) {
     const double lower = geometry.lower()[d], upper = geometry.upper()[d], size = upper - lower;
@@ -23,7 +24,7 @@ void wrap(const mesh::Geometry& geometry, Vector& position) {
   }
 }
 
-// `heavy` takes in another one.
+// Merges `light` into `heavy`.
 void take_in(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
   const Vector way = mesh::nearest_image(geometry, heavy.position, light.position);
   const double mass = heavy.mass + light.mass, share = light.mass / mass;
@@ -52,7 +53,7 @@ void take_in(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
   heavy.mergers += 1 + light.mergers;
 }
 
-// Of two as heavy, the older one.
+// Returns the heaviest black hole; of equal masses the older one.
 auto heaviest_of(std::span<const Hole> holes) {
   return std::max_element(holes.begin(), holes.end(),
                           [](const Hole& a, const Hole& b) { return a.mass < b.mass; });
@@ -71,11 +72,11 @@ void list_mergers(std::span<const Hole> holes, const Hole& result,
                          .position = result.position});
 }
 
-// The groups of holes that are close to each other, and bound if that is asked.
+// Friends-of-friends groups of black holes, restricted to bound pairs if that option is set.
 friends::DistributedGroups close_groups(const HoleStep& step, const std::vector<Hole>& holes,
                                         friends::FastestMethod& fastest) {
-  const Communicator& communicator = step.scene.mesh.communicator();
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  const Communicator& communicator = step.sync.mesh.communicator();
+  const mesh::Geometry& geometry = step.sync.mesh.geometry();
   std::vector<friends::Body> bodies;
   for (const Hole& hole : holes)
     bodies.push_back({hole.position, hole.velocity, hole.mass, hole.id});
@@ -86,14 +87,14 @@ friends::DistributedGroups close_groups(const HoleStep& step, const std::vector<
   return find_groups(communicator, bodies, linking, fastest, friends::BoundBodies{step.gravity});
 }
 
-// A hole of a group, and the rank that has it.
+// Member of a group and its owner rank.
 struct Member {
   std::uint64_t label;
   Hole hole;
   int owner;
 };
 
-// Those of a group meet on a rank that their label names, sorted by group and identity.
+// Gathers the members of each group on the rank given by its label, sorted by group and id.
 std::vector<Member> meet(const Communicator& communicator, const std::vector<Hole>& holes,
                          const std::vector<std::uint64_t>& labels) {
   std::vector<Member> own;
@@ -127,9 +128,9 @@ Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double&
 
 bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
   if (step.options.merge_length == 0.0) return false;
-  particles::Particles& sinks = step.scene.kind("sinks");
-  const Communicator& communicator = step.scene.mesh.communicator();
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  particles::Particles& sinks = step.sync.kind("sinks");
+  const Communicator& communicator = step.sync.mesh.communicator();
+  const mesh::Geometry& geometry = step.sync.mesh.geometry();
   const std::vector<Hole> holes = read_holes(sinks, 0);
   if (!communicator.any(!holes.empty())) return false;
   const std::vector<Member> members =
@@ -144,7 +145,7 @@ bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
     double of_group = 0.0;
     results.push_back(merged(geometry, group, of_group));
     step.ledger["merger_kinetic"] += of_group;
-    list_mergers(group, results.back(), step.scene.mergers);
+    list_mergers(group, results.back(), step.sync.mergers);
     for (auto member = begin; member != end; ++member) {
       leaving.push_back(member->hole.number);
       owners.push_back(member->owner);

@@ -1,5 +1,4 @@
-// What active nuclei give to the gas around them: jets, or heat (Dubois et al. 2012, MNRAS 420,
-// 2662), as laws of events.
+// Event laws for AGN feedback: jets and thermal heating (Dubois et al. 2012, MNRAS 420, 2662).
 #pragma once
 
 #include <cmath>
@@ -10,26 +9,26 @@
 
 namespace octant::subgrid {
 
-// A jet fills a capsule around its axis: heights |h| <= reach, distances from the axis <= reach, by
-// the profile psi = exp(-distance^2 / (2 reach^2)). Both lobes move away from the hole, by speeds
-// that leave no net momentum beside the jet's own and give the energy exactly, whatever the cells.
+// Bipolar jet in a capsule around its axis: heights |h| <= reach, distances from the axis <= reach,
+// profile psi = exp(-distance^2 / (2 reach^2)). The speeds of both lobes are such that they add no
+// net momentum and exactly the energy of the event, for any set of cells.
 struct JetLaw {
   struct Event {
-    EventPlace place;  // its radius is that of the sphere around the capsule
+    EventPlace place;  // radius of the sphere around the capsule
     double reach;
-    double velocity[3];   // of the jet's mass
-    double direction[3];  // a unit vector
+    double velocity[3];   // velocity of the jet's mass
+    double direction[3];  // unit vector along the axis
     double mass;
     double energy;
-    double kinetic_share;  // of the energy
-    double heat = 0.0;     // that the mass brings along
-    double metals = 0.0;   // their share of the mass
+    double kinetic_share;  // kinetic fraction of the energy
+    double heat = 0.0;     // internal energy of the jet's mass
+    double metals = 0.0;   // metal mass fraction
   };
 
-  // The event's radius for a capsule of that reach.
+  // Event radius for a capsule of size `reach`.
   static double radius(double reach) { return std::sqrt(2.0) * reach; }
 
-  // Mass per psi, the speed of s = 1, the mean of the sign of h, heat per volume.
+  // Mass per psi, speed for s = 1, mean sign of h, heat per volume.
   struct Blast {
     double mass, speed, mean_sign, heat;
   };
@@ -61,7 +60,7 @@ struct JetLaw {
     terms[3] = cell.volume * jet.psi * (jet.sign * jet.sign);
   }
 
-  // A jet that only one lobe has cells for has no direction to go: it is heat.
+  // A jet with cells in one lobe only is injected as heat.
   bool finish(const Event& event, const double* sums, Blast& blast) const {
     if (sums[0] == 0.0) return false;
     const double mean = sums[2] / sums[1];
@@ -89,7 +88,8 @@ struct JetLaw {
   }
 
  private:
-  // Mass with the jet's own velocity, and a speed along it; per volume.
+  // Returns the gain per volume of mass that moves with the jet's velocity plus `speed` along the
+  // axis.
   KOKKOS_INLINE_FUNCTION static Gain moving(const Event& event, double mass, double speed,
                                             double heat) {
     Gain gain;
@@ -106,10 +106,10 @@ struct JetLaw {
   }
 };
 
-// The mass of a jet, from the cell that holds the hole.
+// Mass loading of a jet from the cell that contains the black hole.
 struct JetLoading : GasTaken {
   struct Event {
-    EventPlace place;  // its radius holds the centre of that cell
+    EventPlace place;  // radius contains the centre of that cell
     double mass;
   };
   struct Blast {
@@ -135,22 +135,22 @@ struct JetLoading : GasTaken {
   }
 };
 
-// Heat for the gas within reach, by its mass, to a highest energy per mass: what does not fit is
-// not granted.
+// Heating of the gas within reach, proportional to its mass, up to a maximum internal energy. Heat
+// that would exceed the maximum is not granted.
 struct HeatLaw {
   struct Event {
     EventPlace place;
-    double saved, energy;  // from earlier steps, and of this one
-    double least;          // the latter is released if it is more than this per mass
+    double saved, energy;  // saved from earlier steps; new in this step
+    double least;          // minimum `energy` per gas mass for its release
   };
   struct Blast {
     double per_mass = 0.0;
-    bool released = false;  // the energy of this step
+    bool released = false;  // true if the energy of this step is released
   };
   static constexpr int sums = 1;
   enum { k_given, k_refused, granted };
 
-  double hottest;  // internal energy per mass
+  double hottest;  // maximum internal energy per mass
 
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double* terms) const {

@@ -1,26 +1,27 @@
-#include "subgrid/black_holes/seeds.hpp"
+#include "subgrid/black_holes/black_holes.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
 #include "comm/route.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
+#include "mesh/launch.hpp"
 #include "particles/particle_halo.hpp"
 
 namespace octant::subgrid {
 
 namespace {
 
-// Half a cell's gas may become a hole, no more.
+// Maximum fraction of a cell's gas that becomes a seed.
 constexpr double k_largest_share = 0.5;
 
 struct Eligible {
   GasLevel level;
-  double least_density;  // of the gas
+  double least_density;  // minimum gas density
   const std::int64_t* stars;
-  double star_quantum, least_stars;  // mass in a cell
-  double seed, jeans;                // mass; c_s^2 of the least stable gas of density 1
+  double star_quantum, least_stars;  // mass; minimum stellar mass in a cell
+  double seed, jeans;                // mass; marginally stable c_s^2 at density 1
 
   KOKKOS_INLINE_FUNCTION bool operator()(const mesh::Cell& at) const {
     const hydro::GasCell gas = level.at(at);
@@ -35,12 +36,12 @@ struct Eligible {
   }
 };
 
-// A place for a hole: the densest of its block.
+// Seeding site: the densest cell of a block.
 struct Candidate {
   double density;
-  std::uint64_t key;  // of the cell, in the whole domain
+  std::uint64_t key;  // of the cell, unique in the domain
   std::array<double, 3> position;
-  std::int32_t number;  // on its rank
+  std::int32_t number;  // index on its rank
 
   bool operator<(const Candidate& other) const {
     return density != other.density ? density > other.density : key < other.key;
@@ -56,7 +57,7 @@ struct Densities {
   }
 };
 
-// What a cell gave, and the hole that it became.
+// Quantities that a seed takes from its cell.
 struct Birth {
   double velocity[3], momentum[3], metals, energy;
 };
@@ -92,10 +93,10 @@ Eligible conditions(const HoleStep& step, const GasLevel& level, double seed) {
   const BlackHoleOptions& options = step.options;
   const double dx = level.cells.cell_size;
   Eligible eligible{level, options.gas_density / step.hydrogen(), nullptr, 0.0, 0.0, seed,
-                    // Jeans's length is less than four cells (Truelove et al. 1997).
+                    // Jeans length below four cells (Truelove et al. 1997).
                     16.0 * dx * dx * step.gravity / M_PI};
   if (options.star_density > 0.0) {
-    const particles::Particles& stars = step.scene.kind("stars");
+    const particles::Particles& stars = step.sync.kind("stars");
     eligible.stars = stars.mass(level.number).data();
     eligible.star_quantum = stars.quantum(level.number);
     eligible.least_stars = options.star_density / step.hydrogen() * level.cell_volume;
@@ -103,16 +104,15 @@ Eligible conditions(const HoleStep& step, const GasLevel& level, double seed) {
   return eligible;
 }
 
-// The densest eligible cell of each block.
+// Returns the densest eligible cell of each block.
 std::vector<mesh::Cell> densest_by_block(const GasLevel& level, const std::vector<mesh::Cell>& all,
                                          std::vector<double>& densities) {
   if (all.empty()) return {};
   const Densities kernel{
       level, mesh::to_device("cells", all),
       mesh::uninitialised<double>("densities", static_cast<std::int64_t>(all.size()))};
-  Kokkos::parallel_for("densities",
-                       Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, all.size()), kernel);
-  const auto found = on_host(Cargo::lists, kernel.density);
+  mesh::for_items("densities", std::ssize(all), kernel);
+  const auto found = on_host(TransferKind::lists, kernel.density);
   std::vector<mesh::Cell> densest;
   for (std::size_t n = 0; n < all.size(); ++n) {
     const bool same = !densest.empty() && densest.back().place == all[n].place;
@@ -123,15 +123,15 @@ std::vector<mesh::Cell> densest_by_block(const GasLevel& level, const std::vecto
   return densest;
 }
 
-// The candidates that are far from all holes there are.
+// Returns the candidates that are far from all existing black holes.
 std::vector<Candidate> far_from_holes(const HoleStep& step, std::vector<Candidate> candidates,
                                       double exclusion) {
   if (exclusion == 0.0) return candidates;
-  const particles::Particles& sinks = step.scene.kind("sinks");
+  const particles::Particles& sinks = step.sync.kind("sinks");
   std::vector<std::int64_t> all(sinks.count());
   std::iota(all.begin(), all.end(), 0);
   const particles::ParticleHalo halo(sinks, all, exclusion);
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  const mesh::Geometry& geometry = step.sync.mesh.geometry();
   std::erase_if(candidates, [&](const Candidate& candidate) {
     const auto& places = halo.particles().position;
     return std::any_of(places.begin(), places.end(), [&](const auto& place) {
@@ -141,12 +141,12 @@ std::vector<Candidate> far_from_holes(const HoleStep& step, std::vector<Candidat
   return candidates;
 }
 
-// Rank 0 goes through the candidates of all ranks, the densest first, and takes those that are far
-// from all that it took before. The numbers of this rank's that it took.
+// Rank 0 visits the candidates of all ranks in order of decreasing density and accepts those that
+// are far from all accepted before. Returns the indices of this rank's accepted candidates.
 std::vector<std::int32_t> choose(const HoleStep& step, const std::vector<Candidate>& own,
                                  double exclusion) {
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
-  const Communicator& communicator = step.scene.mesh.communicator();
+  const mesh::Geometry& geometry = step.sync.mesh.geometry();
+  const Communicator& communicator = step.sync.mesh.communicator();
   const std::vector<int> to_root(own.size(), 0);
   const auto all =
       route(communicator, std::span<const int>(to_root), std::span<const Candidate>(own));
@@ -173,7 +173,7 @@ std::vector<std::int32_t> choose(const HoleStep& step, const std::vector<Candida
   return numbers;
 }
 
-// Cells by their densities; among equals by where they are, whatever rank has them.
+// Candidates from cells and their densities; keys are cell coordinates and independent of the rank.
 std::vector<Candidate> candidates_in(const GasLevel& level, const mesh::Geometry& geometry,
                                      const std::vector<mesh::Cell>& cells,
                                      const std::vector<double>& densities) {
@@ -192,17 +192,17 @@ std::vector<Candidate> candidates_in(const GasLevel& level, const mesh::Geometry
   return candidates;
 }
 
-// How far from another hole one may form: less than half the box.
+// Minimum distance between a new and an existing black hole: less than half the box.
 double exclusion_radius(const HoleStep& step) {
-  const mesh::Geometry& geometry = step.scene.mesh.geometry();
+  const mesh::Geometry& geometry = step.sync.mesh.geometry();
   double shortest = geometry.upper()[0] - geometry.lower()[0];
   for (int d = 1; d < 3; ++d)
     shortest = std::min(shortest, geometry.upper()[d] - geometry.lower()[d]);
-  return std::min(step.options.exclusion * 1e3 * constants::k_parsec / step.scene.units.length,
+  return std::min(step.options.exclusion * 1e3 * constants::k_parsec / step.sync.units.length,
                   0.499 * shortest);
 }
 
-// Takes the mass of a seed out of each cell, and enters it in the ledger.
+// Removes the seed mass from each cell and records it in the ledger.
 std::vector<Hole> take_seeds(const HoleStep& step, const GasLevel& level, double seed,
                              const std::vector<mesh::Cell>& cells) {
   const auto count = static_cast<std::int64_t>(cells.size());
@@ -212,17 +212,16 @@ std::vector<Hole> take_seeds(const HoleStep& step, const GasLevel& level, double
                          step.target.metals,
                          mesh::to_device("cells that collapse", cells),
                          mesh::uninitialised<Birth>("births of holes", count)};
-  Kokkos::parallel_for("take seeds", Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count),
-                       kernel);
-  const auto births = on_host(Cargo::lists, kernel.births);
+  mesh::for_items("take seeds", count, kernel);
+  const auto births = on_host(TransferKind::lists, kernel.births);
   std::vector<Hole> born;
   for (std::int64_t n = 0; n < count; ++n) {
     const Birth& birth = births(n);
     const mesh::DevicePosition centre = level.cells.centre(cells[n]);
     Hole& hole = born.emplace_back();
     hole.mass = seed;
-    hole.birth_time = step.scene.time;
-    hole.birth_scale_factor = step.scene.scale_factor;
+    hole.birth_time = step.sync.time;
+    hole.birth_scale_factor = step.sync.scale_factor;
     for (int d = 0; d < 3; ++d) {
       hole.position[d] = centre[d];
       hole.velocity[d] = birth.velocity[d];
@@ -240,9 +239,9 @@ std::vector<Hole> take_seeds(const HoleStep& step, const GasLevel& level, double
 bool form_holes(const HoleStep& step) {
   const double seed = step.options.seed_mass * step.solar_mass();
   if (seed == 0.0) return false;
-  const Communicator& communicator = step.scene.mesh.communicator();
-  const GasLevel& level = step.scene.levels.back();
-  // Where cells of the finest level that is open now exist.
+  const Communicator& communicator = step.sync.mesh.communicator();
+  const GasLevel& level = step.sync.levels.back();
+  // Seeds form only in cells of the finest level allowed now.
   if (level.cells.cell_size > 1.5 * step.finest_cell) return false;
   std::vector<double> densities;
   const std::vector<mesh::Cell> cells = densest_by_block(
@@ -250,14 +249,14 @@ bool form_holes(const HoleStep& step) {
       densities);
   if (!communicator.any(!cells.empty())) return false;
   const double exclusion = exclusion_radius(step);
-  const auto candidates = candidates_in(level, step.scene.mesh.geometry(), cells, densities);
+  const auto candidates = candidates_in(level, step.sync.mesh.geometry(), cells, densities);
   const auto numbers = choose(step, far_from_holes(step, candidates, exclusion), exclusion);
   if (!communicator.any(!numbers.empty())) return false;
   std::vector<mesh::Cell> chosen;
   for (const std::int32_t n : numbers) chosen.push_back(cells[n]);
   particles::ParticleBatch batch = batch_of(take_seeds(step, level, seed, chosen));
   batch.id.clear();
-  step.scene.kind("sinks").create(std::move(batch));
+  step.sync.kind("sinks").create(std::move(batch));
   return true;
 }
 

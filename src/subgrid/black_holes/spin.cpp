@@ -38,17 +38,19 @@ SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk) {
   const SpinVector of_hole = scaled(spin, 1.0 / a);
   const SpinVector total = sum(of_hole, scaled(chunk.direction, chunk.angular_momentum));
   const bool against = dot(of_hole, chunk.direction) < -0.5 * chunk.angular_momentum;
-  const double total_length = length(total);  // 0 if the two cancel: nothing turns the hole then
+  const double total_length = length(total);  // 0 if both cancel: the black hole is not turned
   const SpinVector axis = total_length > 0.0 ? scaled(total, 1.0 / total_length) : of_hole;
-  // Along the inner disc, so that a hole that it has stopped goes on with it.
+  // The spin stays along the inner disc, so that a black hole whose spin vanishes continues with
+  // it.
   return scaled(axis, against ? -grown(-a) : grown(a));
 }
 
 SpinVector spin_of_merger(double q, const SpinVector& spin1, const SpinVector& spin2,
                           const SpinVector& orbit) {
   constexpr double k_s4 = -0.129, k_s5 = -0.384, k_t0 = -2.686, k_t2 = -3.454, k_t3 = 2.353;
-  OCTANT_REQUIRE(q > 0.0 && q <= 1.0, "holes merge with the mass ratio {}; expected 0 to 1", q);
-  OCTANT_REQUIRE(length(orbit) > 0.0, "holes merge without orbital angular momentum");
+  OCTANT_REQUIRE(q > 0.0 && q <= 1.0, "black-hole merger with a mass ratio of {}; expected 0 to 1",
+                 q);
+  OCTANT_REQUIRE(length(orbit) > 0.0, "black-hole merger without orbital angular momentum");
   const SpinVector l = scaled(orbit, 1.0 / length(orbit));
   const double q2 = q * q, nu = q / ((1.0 + q) * (1.0 + q));
   const double squares =

@@ -1,6 +1,6 @@
-// Radiative cooling and heating of the gas: rates from a table (table_rates.hpp), solved exactly
-// (exact.hpp), or RAMSES's, solved as there (original.hpp, linearised.hpp). What of the internal
-// energy is the pressure floor's neither cools nor heats.
+// Radiative cooling and heating of the gas: rates from a table (table.hpp) solved exactly
+// (solvers.hpp), or the rates and solver of RAMSES (original.hpp). Internal energy that belongs to
+// the pressure floor neither cools nor heats.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -9,19 +9,18 @@
 #include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "subgrid/cooling/cooling_options.hpp"
-#include "subgrid/cooling/exact.hpp"
+#include "subgrid/cooling/solvers.hpp"
 #include "subgrid/process.hpp"
 
 namespace octant::subgrid {
 
 namespace cooling {
 
-// Gas with more than this share of the scalar `delayed` does not cool (Teyssier et al. 2013).
+// Gas with more than this fraction of the scalar `delayed` does not cool (Teyssier et al. 2013).
 constexpr double k_delayed_share = 1e-3;
 constexpr double k_megayear = 1e6 * constants::k_year;
 
-// The rates of a run, prepared for the redshift that was asked for last: those of a table, or of
-// the original method.
+// Cooling rates prepared for the most recent redshift, from a table or by the original method.
 class PreparedRates {
  public:
   PreparedRates(const CoolingOptions& options, double gamma, std::optional<CoolingTable> table,
@@ -48,7 +47,8 @@ class PreparedRates {
     const auto& redshifts = table_->redshift;
     if (!warned_ && redshifts.size() > 1 && redshift > redshifts.back()) {
       log::warn(
-          "cooling: z = {:.4g} is beyond the redshifts of {}; its last redshift, {:.4g}, is used",
+          "cooling: z = {:.4g} is beyond the redshift range of {}; the rates at its last redshift, "
+          "{:.4g}, are used",
           redshift, table_->path, redshifts.back());
       warned_ = true;
     }
@@ -67,14 +67,14 @@ class PreparedRates {
   bool warned_ = false;
 };
 
-// Where rates come from: rows of nodes, or the table itself in every cell.
+// Sources of rates: rows of nodes, or direct interpolation of the table in every cell.
 struct NodeSource {
   Nodes nodes;
   KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const { return nodes.place(n_H); }
   KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const RowPlace& place) const {
     return nodes.rates(cell, place);
   }
-  // Whether gas of u may be hotter than its rates reach.
+  // Returns true if gas of internal energy u may exceed the range of its rates.
   KOKKOS_INLINE_FUNCTION bool may_exceed(double u, const CellGas& cell) const {
     return u > nodes.safe_energy * (1.0 - cell.metals);
   }
@@ -90,14 +90,14 @@ struct TableSource {
   KOKKOS_INLINE_FUNCTION bool may_exceed(double, const CellGas&) const { return true; }
 };
 
-// What a level's cells have in common.
+// Constants of all cells of a level.
 struct Gas {
   GasUnits units;
   PressureFloor floor;
-  double hydrogen;               // density -> n_H in cm^-3, in gas without metals
-  double metals_count;           // as in RateGas
-  double per_solar, per_energy;  // 1 / (metals' share in solar gas), 1 / units.energy
-  int metals, delayed;           // variables; -1: there is none
+  double hydrogen;               // n_H in cm^-3 over density, for gas without metals
+  double metals_count;           // RateGas::metals_count
+  double per_solar, per_energy;  // 1 / (metal fraction of solar gas), 1 / units.energy
+  int metals, delayed;           // variable indices; -1: none
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V metal_fraction(const hydro::GasCells<V>& cells) const {
@@ -107,14 +107,14 @@ struct Gas {
   }
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION auto may_cool(const hydro::GasCells<V>& cells) const {
-    using Mask = typename PackTraits<V>::Mask;
+    using Mask = typename SimdTraits<V>::Mask;
     if (delayed < 0) return Mask(true);
     return !(cells.load(delayed) > V(k_delayed_share) * cells.density());
   }
 };
 
-// What a step does to a cell, in code energies per volume; whether its density is outside of the
-// table, and whether sub-steps did not suffice.
+// Changes of a cell in a step, in code energies per volume, and two flags: density outside of the
+// table, and too few substeps.
 enum Account {
   k_cooled,
   k_uv_heated,
@@ -125,14 +125,14 @@ enum Account {
   k_accounts
 };
 
-// A pack of cells on their way through a step: each finds its own through the rates.
+// Thermal state of the cells in SIMD lanes in a step; each cell interpolates its own rates.
 template <class V>
 struct Thermal {
-  static constexpr int width = PackTraits<V>::width;
-  double n_H[width], metallicity[width], metals[width];  // as in CellGas
-  double cools[width];                                   // 1, or 0
-  double energy[width];  // per mass, in code units, without the floor's
-  // What comes of it: energy beyond the table, and two accounts.
+  static constexpr int width = SimdTraits<V>::width;
+  double n_H[width], metallicity[width], metals[width];  // CellGas of each cell
+  double cools[width];                                   // 1 if the cell may cool, else 0
+  double energy[width];  // per mass, in code units, without the pressure floor
+  // Results: energy beyond the table, and two flags.
   double excess[width] = {}, outside[width] = {}, ended_exactly[width] = {};
 };
 
@@ -160,7 +160,7 @@ struct Step {
     const auto changes = may_cool || !is_free;
     if (!any(changes)) return;
 
-    using Lanes = PackTraits<V>;
+    using Lanes = SimdTraits<V>;
     Thermal<V> thermal;
     const V metals = gas.metal_fraction(cells), counted = V(gas.metals_count) * metals;
     Lanes::store(thermal.n_H, V(gas.hydrogen) * density * (V(1.0) - counted));
@@ -230,10 +230,10 @@ struct CoolingRate {
 
 class Cooling final : public Process {
  private:
-  // Calls the function with where rates come from at the level's moment.
+  // Calls the function with the source of rates for the level's time.
   template <class Function>
   auto with_source(const GasLevel& level, const Function& function) const {
-    rates_->prepare(expands_ ? level.moment.background_redshift : options_.redshift);
+    rates_->prepare(expands_ ? level.step_time.background_redshift : options_.redshift);
     if (options_.table_refinement == 1 && !options_.is_original())
       return function(cooling::TableSource{rates_->slice()});
     return function(cooling::NodeSource{rates_->nodes()});
@@ -252,7 +252,7 @@ class Cooling final : public Process {
   }
 
   cooling::Gas gas_of(const GasLevel& level) const {
-    const GasUnits units(level.moment.units);
+    const GasUnits units(level.step_time.units);
     const cooling::RateGas& gas = rates_->gas();
     return {.units = units,
             .floor = floor(level),
@@ -283,14 +283,14 @@ class Cooling final : public Process {
            ledger.total("capped");
   }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[cooling] requires hydro.enabled = true");
-    if (!setting.has_units)
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[cooling] requires hydro.enabled = true");
+    if (!setup.has_units)
       throw InputError(
-          "[cooling] requires physical units: give units.length, units.density and units.time in "
+          "[cooling] requires physical units: set units.length, units.density and units.time in "
           "cgs, or set cosmology.enabled = true");
     options_.check();
-    if (setting.expands && options_.redshift > 0.0)
+    if (setup.expands && options_.redshift > 0.0)
       throw InputError("cooling.redshift is not supported with cosmology.enabled = true");
     const double metals = options_.initial_metallicity * options_.solar();
     if (metals > 1.0)
@@ -298,23 +298,23 @@ class Cooling final : public Process {
           "cooling.initial_metallicity = {}: the metal mass fraction would be {}; expected at most "
           "1",
           options_.initial_metallicity, metals);
-    if (setting.expands && !setting.gas.dual_energy)
+    if (setup.expands && !setup.gas.dual_energy)
       log::warn(
           "cooling in an expanding box with hydro.dual_energy = \"off\": temperatures of cold, "
           "supersonic gas are dominated by truncation error; set hydro.dual_energy = "
           "\"overwrite\"");
-    expands_ = setting.expands;
-    gamma_ = setting.gas.gamma;
-    metals_ = setting.variable("metals");
-    delayed_ = options_.delayed ? setting.variable("delayed") : -1;
+    expands_ = setup.expands;
+    gamma_ = setup.gas.gamma;
+    metals_ = setup.variable("metals");
+    delayed_ = options_.delayed ? setup.variable("delayed") : -1;
   }
 
   cooling::PressureFloor floor(const GasLevel& level) const override {
     if (options_.floor == cooling::FloorKind::jeans)
-      return cooling::jeans_floor(level.moment.newton_constant,
-                                  options_.jeans_cells * level.moment.finest_cell, gamma_);
+      return cooling::jeans_floor(level.step_time.newton_constant,
+                                  options_.jeans_cells * level.step_time.finest_cell, gamma_);
     if (options_.floor == cooling::FloorKind::none) return {};
-    const GasUnits units(level.moment.units);
+    const GasUnits units(level.step_time.units);
     return cooling::polytropic_floor(options_.floor_temperature / units.temperature,
                                      options_.floor_density / units.hydrogen, options_.floor_index,
                                      gamma_);

@@ -16,58 +16,61 @@ void CoolingOptions::declare(ParameterSchema& schema) {
                          "table (exact), implicit sub-steps (implicit), or the rates and sub-steps "
                          "of RAMSES without a table (original)"});
   schema.add("cooling.tolerance", tolerance,
-             {.meaning = "Maximum change of ln u in a sub-step of cooling.method = \"implicit\"",
+             {.meaning = "Maximum change in ln(u) per sub-step of cooling.method = \"implicit\", "
+                         "where u is the specific internal energy",
               .max = 1.0,
               .above = 0.0});
   schema.add("cooling.table", table,
              {.meaning = "Grackle file of cooling rates; empty for cooling.method = \"original\""});
   schema.add("cooling.uv_background", uv_background,
-             {.meaning = "Ultraviolet background that heats the gas; own: background of the table, "
-                         "or Courty's for cooling.method = \"original\""});
-  schema.add("cooling.reionization", reionization,
-             {.meaning = "Redshift at which Courty's ultraviolet background sets in", .min = 0});
+             {.meaning = "Ultraviolet background that heats the gas; own: that of the table, or "
+                         "the Courty background for cooling.method = \"original\""});
+  schema.add(
+      "cooling.reionization", reionization,
+      {.meaning = "Redshift at which the Courty ultraviolet background is switched on", .min = 0});
   schema.add(
       "cooling.self_shielding", self_shielding,
-      {.meaning = "Self-shielding of dense gas from the ultraviolet background: exp(-n_H / 0.01), "
-                  "or the fit of Rahmati et al. (2013); with a table only the heating is reduced"});
-  schema.add("cooling.cmb_floor", cmb_floor,
-             {.meaning = "Temperature floor of radiative cooling at the temperature of the "
-                         "microwave background"});
-  schema.add("cooling.compton", compton,
-             {.meaning = "Compton heating and cooling by the microwave background"});
-  schema.add(
-      "cooling.residual_electrons", residual_electrons,
       {.meaning =
-           "Minimum number of electrons per hydrogen nucleus in Compton cooling with a table; 2e-4 "
-           "is left by recombination and missing in ionization equilibrium; 0: as in Grackle",
-       .min = 0,
-       .max = 1.0});
+           "Self-shielding of dense gas from the ultraviolet background: exp(-n_H / 0.01), or the "
+           "fit of Rahmati et al. (2013); with a table, only the heating is reduced"});
+  schema.add(
+      "cooling.cmb_floor", cmb_floor,
+      {.meaning = "Use of the CMB temperature as the temperature floor of radiative cooling"});
+  schema.add("cooling.compton", compton,
+             {.meaning = "Compton heating and cooling by the cosmic microwave background"});
+  schema.add("cooling.residual_electrons", residual_electrons,
+             {.meaning = "Minimum electron fraction n_e / n_H for Compton cooling with a table; "
+                         "the residual ionization after recombination, about 2e-4, is missing from "
+                         "ionization equilibrium; 0: as in Grackle",
+              .min = 0,
+              .max = 1.0});
   schema.add(
       "cooling.redshift", redshift,
       {.meaning = "Redshift of the ultraviolet and microwave backgrounds in runs without cosmology",
        .min = 0});
   schema.add("cooling.initial_metallicity", initial_metallicity,
-             {.unit = "solar", .meaning = "Initial metallicity of all gas", .min = 0});
+             {.unit = "solar", .meaning = "Initial metallicity of the gas", .min = 0});
   schema.add("cooling.solar_metallicity", solar_metallicity,
-             {.meaning = "Metal mass fraction of solar metallicity; 0: 0.01295, as in the tables, "
-                         "or 0.02 for cooling.method = \"original\"",
+             {.meaning = "Metal mass fraction that corresponds to solar metallicity; 0: 0.01295, "
+                         "as in the tables, or 0.02 for cooling.method = \"original\"",
               .min = 0,
               .below = 1.0});
-  schema.add("cooling.maximum_temperature", maximum_temperature,
-             {.unit = "K",
-              .meaning = "Temperature ceiling of the gas, rounded up to a temperature of the "
-                         "table, which is continued as bremsstrahlung",
-              .above = 0.0});
+  schema.add(
+      "cooling.maximum_temperature", maximum_temperature,
+      {.unit = "K",
+       .meaning = "Temperature ceiling of the gas, rounded up to the next tabulated temperature; "
+                  "cooling rates above the tabulated range are extrapolated as bremsstrahlung",
+       .above = 0.0});
   schema.add("cooling.table_refinement", table_refinement,
-             {.meaning = "Number of density rows per row of the table at which rates are "
-                         "tabulated, with linear interpolation between them; 1: logarithmic "
-                         "interpolation in every cell, which is slower",
+             {.meaning = "Refinement factor of the cooling table in density: number of resampled "
+                         "rows per row of the table, with linear interpolation between them; 1: "
+                         "logarithmic interpolation in every cell, which is slower",
               .min = 1,
               .max = 100});
   schema.add("cooling.temperature_refinement", temperature_refinement,
-             {.meaning = "Maximum number of intervals between two temperatures of the table, used "
-                         "where rates are steep so that linear and logarithmic interpolation agree "
-                         "to 0.4 per cent; 1: temperatures of the table only",
+             {.meaning = "Maximum factor by which the temperature grid of the cooling table is "
+                         "refined; where rates vary rapidly, points are added until linear and "
+                         "logarithmic interpolation agree to within 0.4 %; 1: no refinement",
               .min = 1,
               .max = 100});
   schema.add(
@@ -81,18 +84,18 @@ void CoolingOptions::declare(ParameterSchema& schema) {
       "cooling.delay_time", delay_time,
       {.unit = "Myr", .meaning = "Decay time (e-folding) of the scalar `delayed`", .above = 0.0});
   schema.add("floor.kind", floor,
-             {.meaning = "Pressure floor of cooling gas: jeans (keeps the Jeans length resolved; "
-                         "with gravity) or polytrope"});
-  schema.add(
-      "floor.jeans_cells", jeans_cells,
-      {.unit = "finest cells", .meaning = "Minimum Jeans length of the jeans floor", .above = 0.0});
+             {.meaning = "Pressure floor in runs with cooling: jeans (keeps the Jeans length "
+                         "resolved; used only with gravity) or polytrope"});
+  schema.add("floor.jeans_cells", jeans_cells,
+             {.unit = "finest cells",
+              .meaning = "Minimum Jeans length enforced by floor.kind = \"jeans\"",
+              .above = 0.0});
   schema.add("floor.temperature", floor_temperature,
              {.unit = "K", .meaning = "T / mu of the polytropic floor at floor.density", .min = 0});
   schema.add(
       "floor.density", floor_density,
       {.unit = "cm^-3",
-       .meaning =
-           "Density, in hydrogen nuclei, at which the polytropic floor has floor.temperature",
+       .meaning = "Hydrogen number density at which the polytropic floor has floor.temperature",
        .above = 0.0});
   schema.add("floor.index", floor_index,
              {.meaning = "Index of the polytropic floor: pressure is proportional to density^index",
@@ -114,19 +117,19 @@ void CoolingOptions::check() const {
   const std::string of_background = fmt::format("uv_background = \"{}\"", background);
   const std::string of_shielding = fmt::format("self_shielding = \"{}\"", name_of(self_shielding));
   if (is_original()) {
-    if (!table.empty()) exclude(of_method, of_table, "that method has rates of its own");
+    if (!table.empty()) exclude(of_method, of_table, "the method has its own rates");
     if (uv_background == UvBackground::table)
-      exclude(of_method, of_background, "there is no table");
+      exclude(of_method, of_background, "the method has no table");
     if (self_shielding == Shielding::rahmati)
-      exclude(of_method, of_shielding, "RAMSES has \"exponential\"");
+      exclude(of_method, of_shielding, "use \"exponential\" with this method");
   } else if (uv_background == UvBackground::courty) {
-    exclude(of_table, of_background, "the table's gas is in a background of its own");
+    exclude(of_table, of_background, "the table already includes a UV background");
   }
   if (self_shielding == Shielding::none) return;
   if (uv_background == UvBackground::none)
-    exclude(of_shielding, of_background, "there is nothing to be shielded from");
+    exclude(of_shielding, of_background, "there is no background to be shielded from");
   if (table.find("shielded") != std::string::npos)
-    exclude(of_shielding, of_table, "the table is shielded already");
+    exclude(of_shielding, of_table, "the table already includes self-shielding");
 }
 
 double CoolingOptions::solar() const {

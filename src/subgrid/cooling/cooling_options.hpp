@@ -1,14 +1,13 @@
-// What a run chooses about cooling: sections [cooling] and [floor].
+// Options of cooling: sections [cooling] and [floor].
 #pragma once
 
 #include <array>
 #include <string>
 
-#include "subgrid/cooling/floor.hpp"
-#include "subgrid/cooling/implicit.hpp"
-#include "subgrid/cooling/linearised.hpp"
 #include "subgrid/cooling/original.hpp"
-#include "subgrid/cooling/table_rates.hpp"
+#include "subgrid/cooling/solvers.hpp"
+#include "subgrid/cooling/table.hpp"
+#include "subgrid/leaf_cells.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -19,7 +18,7 @@ namespace octant::subgrid::cooling {
 enum class Method { exact, implicit, original };
 constexpr auto names_of(Method) { return std::array{"exact", "implicit", "original"}; }
 
-// The ultraviolet background: that which belongs to the method, or one by name.
+// Ultraviolet background: the default of the method, or a named one.
 enum class UvBackground { own, table, courty, none };
 constexpr auto names_of(UvBackground) { return std::array{"own", "table", "courty", "none"}; }
 
@@ -47,10 +46,10 @@ struct CoolingOptions {
 
   void declare(ParameterSchema& schema);
 
-  // Throws InputError for choices that exclude each other.
+  // Throws InputError for incompatible options.
   void check() const;
 
-  double solar() const;  // metals' mass share in gas of solar metallicity
+  double solar() const;  // metal mass fraction of gas of solar metallicity
   bool is_original() const { return method == Method::original; }
   TableOptions table_options(double gamma) const;
   OriginalOptions original_options(double gamma) const;

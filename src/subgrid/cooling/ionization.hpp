@@ -1,9 +1,11 @@
-// Hydrogen and helium in ionisation equilibrium, with collisions and an ultraviolet background:
-// the rates of Cen (1992, ApJS 78, 341) and Katz, Weinberg & Hernquist (1996, ApJS 105, 19) with
-// the corrections of Theuns et al. (1998, MNRAS 301, 478), as RAMSES has them.
+// Collisional and photoionisation equilibrium of hydrogen and helium: rates of Cen (1992, ApJS 78,
+// 341) and Katz, Weinberg & Hernquist (1996, ApJS 105, 19) with the corrections of Theuns et al.
+// (1998, MNRAS 301, 478), as in RAMSES.
 #pragma once
 
-#include "core/pack.hpp"
+#include <array>
+
+#include "core/simd.hpp"
 #include "mesh/tiles.hpp"
 #include "subgrid/gas_units.hpp"
 
@@ -12,26 +14,26 @@ namespace octant::subgrid::cooling {
 // Hydrogen and helium in gas without metals.
 struct Composition {
   double hydrogen;             // mass fraction
-  double helium_per_hydrogen;  // nuclei
+  double helium_per_hydrogen;  // number of nuclei
 
   // Nuclei per proton mass, where a helium nucleus has the mass of four protons.
   constexpr double nuclei() const { return 0.25 * (1.0 + 3.0 * hydrogen); }
 };
 
-// The composition of RAMSES's rates.
+// Composition in the rates of RAMSES.
 inline constexpr Composition k_original_composition{
     k_hydrogen_share, (1.0 - k_hydrogen_share) / (4.0 * k_hydrogen_share)};
 
-// Of the species that a background ionises: HI, HeI, HeII.
+// Photoionisation and photoheating rates of HI, HeI and HeII.
 struct PhotoRates {
   double ionization[3] = {0.0, 0.0, 0.0};  // s^-1
   double heating[3] = {0.0, 0.0, 0.0};     // erg s^-1 per particle
 };
 
-// Rates of collisions at a temperature, cm^3 s^-1.
+// Collisional rates at one temperature in cm^3 s^-1.
 struct IonizationRates {
-  double ionization[3];     // of HI, HeI, HeII by electrons
-  double recombination[3];  // to HI, HeI, HeII, the second one dielectronic as well
+  double ionization[3];     // HI, HeI, HeII by electrons
+  double recombination[3];  // to HI, HeI, HeII; the second includes dielectronic recombination
 
   KOKKOS_INLINE_FUNCTION explicit IonizationRates(double T) {
     const double root = Kokkos::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;
@@ -48,7 +50,7 @@ struct IonizationRates {
   }
 };
 
-// Particles per hydrogen nucleus, for one gas or for each of a Pack.
+// Number of particles per hydrogen nucleus, for one cell or for each lane of a SimdDouble.
 template <class V>
 struct Species {
   V HI, HII, HeI, HeII, HeIII, electrons;
@@ -59,7 +61,7 @@ struct Species {
   }
 };
 
-// The species that so many electrons per hydrogen nucleus leave.
+// Species at a given number of electrons per hydrogen nucleus.
 template <class V>
 KOKKOS_INLINE_FUNCTION Species<V> species(const Composition& gas, const IonizationRates& rates,
                                           const PhotoRates& photo, const V& n_H,
@@ -79,9 +81,9 @@ KOKKOS_INLINE_FUNCTION Species<V> species(const Composition& gas, const Ionizati
   return x;
 }
 
-// The equilibrium. What the ions leave falls with the electrons that are assumed: the root of
-// their difference is bracketed and halved in its logarithm, then in its value. Gas in a pack has
-// the same bits as alone.
+// Ionisation equilibrium. The electron density from the ions falls with the assumed electron
+// density, so the root of their difference is bracketed and bisected, first in its logarithm, then
+// in its value. Each SIMD lane gives the same bits as a single cell.
 template <class V>
 KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const Composition& gas, const IonizationRates& rates,
                                               const PhotoRates& photo, const V& n_H) {
@@ -96,6 +98,43 @@ KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const Composition& gas, const Ioni
     is_wide = high - low > V(1e-12) * high;
   }
   return species(gas, rates, photo, n_H, V(0.5) * (low + high));
+}
+
+// Radiation backgrounds: the cosmic microwave background, and self-shielding from the ultraviolet
+// background.
+
+// Temperature of the cosmic microwave background at z = 0 in K, as in Grackle.
+inline constexpr double k_background_today = 2.73;
+
+// Compton cooling in erg s^-1 per electron; negative (heating) in gas colder than the background.
+// The factor 4 sigma_T a T^4 k / (m_e c), for the background temperature at z = 0, is Grackle's.
+KOKKOS_INLINE_FUNCTION double compton_per_electron(double T, double z) {
+  const double a4 = (1.0 + z) * (1.0 + z) * (1.0 + z) * (1.0 + z);
+  return 5.65e-36 * a4 * (T - k_background_today * (1.0 + z));
+}
+
+enum class Shielding { none, exponential, rahmati };
+constexpr auto names_of(Shielding) { return std::array{"none", "exponential", "rahmati"}; }
+
+// Self-shielding density of hydrogen (Rahmati et al. 2013, MNRAS 430, 2427, eq. 13) at 1e4 K and
+// for a cross section of 2.49e-18 cm^2, for this ionisation rate of HI.
+KOKKOS_INLINE_FUNCTION double shielding_density(double ionization_rate) {
+  return 6.73e-3 * Kokkos::pow(1e12 * ionization_rate, 2.0 / 3.0);
+}
+
+// Fraction of the background that reaches gas of this density: the exponential of RAMSES, or
+// Rahmati et al., eq. 14.
+KOKKOS_INLINE_FUNCTION double shielded_share(Shielding kind, double n_H, double n_shield) {
+  if (kind == Shielding::exponential) {
+    const double share = Kokkos::exp(-n_H / 0.01);
+    return share > 1e-20 ? share : 1e-20;
+  }
+  if (kind == Shielding::rahmati && n_shield > 0.0) {
+    const double x = n_H / n_shield;
+    return 0.98 * Kokkos::pow(1.0 + Kokkos::pow(x, 1.64), -2.28) +
+           0.02 * Kokkos::pow(1.0 + x, -0.84);
+  }
+  return 1.0;
 }
 
 }  // namespace octant::subgrid::cooling

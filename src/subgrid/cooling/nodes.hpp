@@ -1,53 +1,52 @@
-// Net cooling rates at the temperatures of a table, as kernels see them.
+// Net cooling rates at the temperatures of a table, in the form that kernels use.
 //
-// At each node (n_H, T) lie four numbers of gas without metals: the net rates of primordial gas and
-// of metals of the solar abundance, both over n_H^2 in erg cm^3 s^-1, the internal energy per mass
-// u in erg g^-1, and the electrons per proton mass. Positive rates cool. Between rows of equal n_H
-// all four are linear in log10 n_H; what lies between temperatures is for exact.hpp. Two more
-// numbers belong to each temperature: the internal energy per mass of metals, and the rate of
-// Compton cooling of one electron per proton mass.
+// Each node (n_H, T) has four values for gas without metals: the net rates of primordial gas and of
+// metals of solar abundance, both over n_H^2 in erg cm^3 s^-1, the internal energy per mass u in
+// erg g^-1, and the electrons per proton mass. Positive rates cool. Between rows of equal n_H all
+// four are linear in log10 n_H; solvers.hpp interpolates between temperatures. Two more values
+// belong to each temperature: the internal energy per mass of metals, and the Compton cooling rate
+// for one electron per proton mass.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 
-#include "core/code_units.hpp"
-#include "core/pack.hpp"
+#include "core/simd.hpp"
+#include "core/units.hpp"
 #include "mesh/tiles.hpp"
-#include "subgrid/cooling/background.hpp"
 #include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::cooling {
 
 enum NodeValue { k_primordial, k_metals, k_internal, k_free_electrons, k_node_values };
 
-// Values of a temperature.
+// Values that depend on the temperature alone.
 struct ThermalValues {
   double metal_energy;  // erg per gram of metals
   double compton;       // erg g^-1 s^-1 for one electron per proton mass
 };
 
-// What rates say about the gas that they are rates of.
+// Composition of the gas that the rates are for.
 struct RateGas {
-  double hydrogen_per_gram;  // hydrogen nuclei, in gas without metals
-  double nuclei = 0.0;       // per proton mass of all gas; electrons are the other particles
-  double least_electrons = -std::numeric_limits<double>::infinity();  // per proton mass
-  // 1 if metals have mass and particles of their own, so that less gas is hydrogen; else 0.
+  double hydrogen_per_gram;  // hydrogen nuclei per gram of gas without metals
+  double nuclei = 0.0;       // nuclei per proton mass of all gas; the other particles are electrons
+  double least_electrons = -std::numeric_limits<double>::infinity();  // minimum per proton mass
+  // 1 if metals contribute mass and particles of their own, which reduces hydrogen; else 0.
   double metals_count = 0.0;
 };
 
-// The gas of one cell.
+// Gas of one cell.
 struct CellGas {
   double n_H;          // hydrogen nuclei per cm^3
-  double metallicity;  // in units of the solar one
-  double metals;       // mass fraction that is not hydrogen and helium
+  double metallicity;  // in solar units
+  double metals;       // mass fraction, other than hydrogen and helium
 };
 
 KOKKOS_FORCEINLINE_FUNCTION double power_of_ten(double x) {
   return Kokkos::exp(2.302585092994045684 * x);
 }
 
-// A node for one cell: u, and the net rate per mass there.
+// Energy and net rate per mass of one cell at a node.
 struct Point {
   double energy;  // erg g^-1
   double rate;    // erg g^-1 s^-1, positive where gas cools
@@ -57,18 +56,18 @@ KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
   return 0.43429448190325182765 * Kokkos::log(x);
 }
 
-// A place among rows that are evenly spaced in log10 n_H.
+// Position between rows that are evenly spaced in log10 n_H.
 struct RowPlace {
   int row;
-  double fraction;  // of the way to the next row
-  bool inside;      // whether the rows reach as far
+  double fraction;  // position between this row and the next
+  bool inside;      // true if the rows extend that far
 };
 
 struct RowAxis {
   double first = 0.0, per_dex = 1.0;
   int rows = 2;
 
-  // The nearest place of the axis.
+  // Returns the nearest position on the axis.
   KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
@@ -77,12 +76,12 @@ struct RowAxis {
   }
 };
 
-// For every eighth row, the first node above energies that go as a 32nd of a binary octave: the
-// leading bits of a double are a logarithm. Nearly all guesses are right, which a processor learns:
-// few bins hold a node, and the energies of eight rows differ little. More rows or finer bins would
-// push rates out of the second cache.
+// Search hints: for every eighth row, the first node above logarithmic energy bins of 1/32 octave,
+// which are the leading bits of a double. Nearly all guesses are right, and their branches
+// predictable: few bins contain a node, and energies of eight adjacent rows differ little. More
+// rows or finer bins would displace the rates from the second-level cache.
 struct NodeHints {
-  static constexpr int k_rows = 8;               // that share their hints
+  static constexpr int k_rows = 8;               // rows that have the same hints
   mesh::DeviceArray<const std::uint16_t> above;  // [row / k_rows][bin]
   std::int64_t first = 0;                        // bin of the lowest energy
   int bins = 0;
@@ -90,7 +89,7 @@ struct NodeHints {
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t bin_of(double energy) {
     return Kokkos::bit_cast<std::int64_t>(energy) >> 47;
   }
-  // The least energy of a bin.
+  // Lower edge of a bin.
   KOKKOS_FORCEINLINE_FUNCTION double least(int bin) const {
     return Kokkos::bit_cast<double>((first + bin) << 47);
   }
@@ -101,7 +100,7 @@ struct NodeHints {
   }
 };
 
-// The net rates of one cell's gas, between two rows.
+// Net rates of one cell, interpolated between two rows.
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
@@ -121,7 +120,7 @@ class CellRates {
         hints_(hints) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int count() const { return count_; }
-  // Of the first node above an energy.
+  // Returns a guess for the first node above an energy.
   KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const {
     return hints_.guess(row_, energy / primordial_);
   }
@@ -130,8 +129,8 @@ class CellRates {
   }
   KOKKOS_FORCEINLINE_FUNCTION Point point(int node) const {
     double at[k_node_values];
-    for (int n = 0; n < k_node_values; n += PackTraits<Pack>::width)
-      PackTraits<Pack>::store(at + n, value<Pack>(node, n));
+    for (int n = 0; n < k_node_values; n += SimdTraits<SimdDouble>::width)
+      SimdTraits<SimdDouble>::store(at + n, value<SimdDouble>(node, n));
     const double electrons = primordial_ * at[k_free_electrons] - cell_.metals * gas_.nuclei;
     return {with_metals(at[k_internal], node),
             per_mass_ * (at[k_primordial] + cell_.metallicity * at[k_metals]) +
@@ -143,11 +142,11 @@ class CellRates {
     return primordial_ * energy + cell_.metals * thermal_[node].metal_energy;
   }
 
-  // The NodeValues from one on.
+  // Interpolated NodeValues, starting at `which`.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V value(int node, int which) const {
-    const V below = PackTraits<V>::load(lower_ + node * k_node_values + which);
-    const V above = PackTraits<V>::load(upper_ + node * k_node_values + which);
+    const V below = SimdTraits<V>::load(lower_ + node * k_node_values + which);
+    const V above = SimdTraits<V>::load(upper_ + node * k_node_values + which);
     return below + V(fraction_) * (above - below);
   }
 
@@ -171,10 +170,10 @@ struct Nodes {
   int temperatures = 0;
   NodeHints hints;
   double safe_energy = 0.0;  // well below the last node of every row
-  // Of rates that take the state of shielded gas from denser rows.
+  // Self-shielding of rates that take the state of shielded gas from denser rows.
   Shielding shielding = Shielding::none;
 
-  // Gas in which each atom sees fewer photons has the state of denser gas.
+  // Position among the rows; self-shielded gas takes the state of denser gas.
   KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double n_H) const {
     RowPlace place = rows.place(log_of_ten(n_H));
     if (shielding == Shielding::none) return place;
@@ -184,7 +183,7 @@ struct Nodes {
     return place;
   }
 
-  // Rates of a cell at a place among the rows.
+  // Rates of a cell at a position among the rows.
   KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPlace& place) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;
@@ -192,7 +191,7 @@ struct Nodes {
   }
 };
 
-// Adds what is to be known of nodes whose values are there: `hints` and `safe_energy`.
+// Sets `hints` and `safe_energy` from the node values.
 void look_through(Nodes& nodes);
 
 }  // namespace octant::subgrid::cooling

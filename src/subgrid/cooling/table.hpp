@@ -1,5 +1,5 @@
-// Cooling tables in the files of Grackle (Smith et al. 2017, MNRAS 466, 2217), computed with
-// Cloudy: rates of gas in ionisation equilibrium by density, redshift and temperature.
+// Cooling tables in the file format of Grackle (Smith et al. 2017, MNRAS 466, 2217), computed with
+// Cloudy: rates of gas in ionisation equilibrium against density, redshift and temperature.
 #pragma once
 
 #include <string>
@@ -7,13 +7,14 @@
 
 #include "comm/communicator.hpp"
 #include "subgrid/cooling/ionization.hpp"
+#include "subgrid/cooling/nodes.hpp"
 
 namespace octant::subgrid::cooling {
 
-// Rates over n_H^2 in erg cm^3 s^-1 as log10, [n_H][z][T]; those of zero are k_no_rate.
+// log10 of rates over n_H^2 in erg cm^3 s^-1, [n_H][z][T]; k_no_rate stands for zero.
 inline constexpr double k_no_rate = -99.0;
 
-// What a file holds, on the host. An axis that the file does not have is one value long.
+// Contents of a file on the host. Axes that the file lacks have one value.
 struct CoolingTable {
   std::string path;
   std::vector<double> log_density;      // log10 n_H / cm^-3, evenly spaced
@@ -21,7 +22,7 @@ struct CoolingTable {
   std::vector<double> log_temperature;  // log10 T / K, ascending
   std::vector<double> cooling, heating, metal_cooling, metal_heating;
   std::vector<double> molecular_weight;  // mean, in proton masses
-  // Rate at which the background ionises HI, in s^-1; empty where the file does not tell.
+  // Ionisation rate of HI by the background in s^-1; empty if the file lacks it.
   std::vector<double> background_redshift, hydrogen_ionization;
   bool has_metals = false;
 
@@ -30,22 +31,135 @@ struct CoolingTable {
   }
 };
 
-// The value at z of what is given at ascending redshifts: linear, and none beyond the last one.
+// Linear interpolation to z of values at ascending redshifts; zero beyond the last one.
 double at_redshift(const std::vector<double>& redshifts, const std::vector<double>& values,
                    double z);
 
-// The metallicity that the files call solar.
+// Solar metallicity in the files.
 inline constexpr double k_grackle_solar = 0.01295;
 
-// The gas of the files: Cloudy has one helium nucleus, of 3.971 hydrogen masses, per ten hydrogen
+// Composition in the files: Cloudy has one helium nucleus of 3.971 hydrogen masses per ten hydrogen
 // nuclei, and Grackle gives metals a mean molecular weight of 16.
 inline constexpr Composition k_grackle_composition{1.0 / (1.0 + 0.1 * 3.971), 0.1};
 inline constexpr double k_grackle_metal_weight = 16.0;
 
-// Reads a file of rank 1 (T), 2 (n_H, T) or 3 (n_H, z, T), of either byte order. Where it lacks the
-// mean molecular weight, that of the ionisation equilibrium of hydrogen and helium in the file's
-// ultraviolet background takes its place. Throws InputError, on all ranks, for a file that is
-// missing, of another layout, or holds a number that is not finite. Collective.
+// Reads a file of rank 1 (T), 2 (n_H, T) or 3 (n_H, z, T), in either byte order. A missing mean
+// molecular weight is replaced by that of hydrogen and helium in ionisation equilibrium with the
+// file's ultraviolet background. Throws InputError, on all ranks, if the file is missing, has
+// another layout or contains non-finite numbers. Collective.
 CoolingTable read_cooling_table(const Communicator& communicator, const std::string& path);
+
+// Rates of a cooling table at one redshift, on the device.
+
+// Physics in addition to the rates of the table.
+struct TableOptions {
+  double gamma = 5.0 / 3.0;
+  bool cmb_floor = true, compton = true, background = true;  // background: ultraviolet
+  Shielding shielding = Shielding::none;
+  double maximum_temperature = 1e10;  // K; upper end of the nodes
+  int refinement = 10;                // rows per density step of the table
+  int temperature_refinement = 16;    // maximum intervals between two table temperatures
+  double residual_electrons = 2e-4;   // minimum electrons per hydrogen nucleus for Compton cooling
+};
+
+// log10 of rates and mu at one redshift, [n_H][T][LogValue]; linear in log10 n_H.
+enum LogValue { k_cool, k_heat, k_metal_cool, k_metal_heat, k_weight, k_log_values };
+
+struct TableSlice {
+  mesh::DeviceArray<const double> values;
+  mesh::DeviceArray<const double> temperature;  // K
+  mesh::DeviceArray<const ThermalValues> thermal;
+  RateGas gas{};
+  RowAxis rows;
+  int temperatures = 0;
+  // log10 of the rates at the temperature of the cosmic microwave background, [n_H][2].
+  mesh::DeviceArray<const double> at_cmb;
+  TableOptions options;
+  double redshift = 0.0, shielding_density = 0.0;
+
+  // Evaluates the NodeValues of a node for gas of density n_H at a position among the rows.
+  KOKKOS_INLINE_FUNCTION void evaluate(const RowPlace& place, double n_H, int temperature,
+                                       double* node) const;
+};
+
+// Internal energy per mass in erg g^-1.
+KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight, double gamma) {
+  return constants::k_boltzmann * T / ((gamma - 1.0) * molecular_weight * constants::k_proton_mass);
+}
+
+// Rates of one cell, interpolated directly from the table in log10: no intermediate rows, four
+// exponentials per node. Interface of CellRates.
+class DirectRates {
+ public:
+  KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
+                                     const RowPlace& place)
+      : slice_(slice), place_(place), cell_(cell) {}
+
+  KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
+  KOKKOS_INLINE_FUNCTION int guess(double energy) const {
+    // Temperature for mu = 1.
+    const double T = energy / internal_energy(1.0, 1.0, slice_.options.gamma);
+    int low = 0, high = count();
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (slice_.temperature(middle) <= T) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+  KOKKOS_INLINE_FUNCTION Point point(int node) const {
+    double values[k_node_values];
+    slice_.evaluate(place_, cell_.n_H, node, values);
+    const ThermalValues& thermal = slice_.thermal(node);
+    const double primordial = 1.0 - cell_.metals;
+    const double electrons =
+        primordial * values[k_free_electrons] - cell_.metals * slice_.gas.nuclei;
+    return {primordial * values[k_internal] + cell_.metals * thermal.metal_energy,
+            cell_.n_H * (slice_.gas.hydrogen_per_gram * primordial) *
+                    (values[k_primordial] + cell_.metallicity * values[k_metals]) +
+                thermal.compton * Kokkos::max(electrons, slice_.gas.least_electrons)};
+  }
+  KOKKOS_INLINE_FUNCTION double energy(int node) const { return point(node).energy; }
+
+ private:
+  const TableSlice& slice_;
+  RowPlace place_;
+  CellGas cell_;
+};
+
+KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n_H, int k,
+                                                 double* node) const {
+  const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;
+  const double* high = low + std::int64_t{temperatures} * k_log_values;
+  const auto between = [&](const double* a, const double* b, int n) {
+    return a[n] + place.fraction * (b[n] - a[n]);
+  };
+  const auto rate = [&](int n) { return power_of_ten(between(low, high, n)); };
+  const double T = temperature(k), weight = between(low, high, k_weight);
+  double cool = rate(k_cool), metal_cool = rate(k_metal_cool);
+  const double T_cmb = k_background_today * (1.0 + redshift);
+  if (options.cmb_floor && T < 100.0 * T_cmb) {
+    const double *a = at_cmb.data() + 2 * place.row, *b = a + 2;
+    cool -= power_of_ten(between(a, b, 0));
+    metal_cool -= power_of_ten(between(a, b, 1));
+  }
+  const double share =
+      options.background ? shielded_share(options.shielding, n_H, shielding_density) : 0.0;
+  node[k_primordial] = cool - share * rate(k_heat);
+  node[k_metals] = metal_cool - share * rate(k_metal_heat);
+  node[k_internal] = internal_energy(T, weight, options.gamma);
+  node[k_free_electrons] = 1.0 / weight - gas.nuclei;
+}
+
+// Composition of the gas in Grackle's tables.
+RateGas table_gas(const TableOptions& options);
+
+// Returns the table at a redshift, clamped to its range.
+TableSlice slice_at(const CoolingTable& table, const TableOptions& options, double redshift);
+
+// Interpolates the slice to rows that are `refinement` times as dense. Rates are linear between
+// them, which saves the exponentials. The difference is at most 0.2 per cent, and zero on the rows
+// of the table.
+Nodes refined_nodes(const TableSlice& slice);
 
 }  // namespace octant::subgrid::cooling

@@ -1,24 +1,24 @@
-// Events change the gas: sums over the cells around each, then what every cell gets from all.
+// Application of events to the gas: sums over the cells around each event, then the total gain of
+// every cell.
 //
-// The physics is a law, a plain value that is copied to the device:
+// The physics is given by a law, a plain struct that is copied to the device:
 //
 //   struct Law {
 //     struct Event { EventPlace place; ... };   // plain
-//     struct Blast { ... };                     // plain: what cells must know of an event's sums
+//     struct Blast { ... };                     // plain: quantities from the sums that cells need
 //     static constexpr int sums;
 //     // Device: the terms of a cell in an event's sums.
 //     void weigh(const Event&, const CellAround&, const hydro::GasCell&, double* terms) const;
-//     // Host: `sums` over all leaf cells within the radius. False if none takes part.
+//     // Host: `sums` over all leaf cells within the radius. Returns false if there are none.
 //     bool finish(const Event&, const double* sums, Blast& blast) const;
-//     // Device: what a cell within the radius gets; where there is none, what the event's own cell
-//     // gets.
+//     // Device: the gain of a cell within the radius; if there is none, that of the event's cell.
 //     Gain share(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
 //     Gain share_of_host(const Event&, const CellAround&, const hydro::GasCell&) const;
 //   };
 //
-// Both are called with the gas as it was before any of the events. An event's sums come from its
-// blocks in the order of levels and keys, and a cell adds up its gains in the order of ids, so that
-// results have the same bits on any number of ranks and with every search.
+// Both use the gas state before any of the events. Sums are added in the order of block levels and
+// keys, and gains of a cell in the order of event ids. Results therefore have the same bits on any
+// number of ranks and with every search.
 #pragma once
 
 #include <array>
@@ -26,12 +26,128 @@
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
+#include "mesh/device.hpp"
+#include "mesh/launch.hpp"
 #include "subgrid/events/event_exchange.hpp"
-#include "subgrid/events/touched_gas.hpp"
+#include "subgrid/leaf_cells.hpp"
 
 namespace octant::subgrid {
 
-// What the gas of this rank's cells got.
+// Index range of the user's passive scalars among the variables of a cell.
+struct PassiveScalars {
+  int first = 0, count = 0;
+};
+
+// Gas that events read and change.
+struct EventTarget {
+  hydro::Gas gas;
+  int metals = -1;   // index of the metal density; -1: none
+  int ejecta = -1;   // index of a scalar that records the injected mass; -1: none
+  int coarsest = 0;  // coarser levels are at another time and do not take part
+  PassiveScalars passive = {};
+};
+
+namespace events {
+
+// Gas of the blocks of a level that events overlap.
+template <class Event>
+struct AffectedCells {
+  GasLevel level;
+  mesh::CellRange cells;  // cells of the overlapped blocks
+  Periods periods;
+  mesh::DeviceArray<const std::int32_t> begins, numbers;  // AffectedBlocks: begins, events
+  mesh::DeviceArray<const Event> events;
+
+  AffectedCells(mesh::Mesh& mesh, int number, const hydro::Gas& gas, const AffectedBlocks& touched,
+                const mesh::DeviceArray<const Event>& all)
+      : level(mesh, number, gas),
+        cells(mesh.cells(number, touched.slots)),
+        periods(mesh.geometry()),
+        begins(mesh::to_device("first events", touched.begins)),
+        numbers(mesh::to_device("numbers", touched.events)),
+        events(all) {}
+
+  // Launches a team per block, with scratch memory for one Value per cell, then one number per row
+  // of cells.
+  template <class Value, class Kernel>
+  void for_blocks(const char* name, const Kernel& kernel) const {
+    const std::size_t scratch =
+        sizeof(Value) * cells.cells_per_block() + sizeof(std::uint32_t) * rows_per_block();
+    mesh::for_teams(name, cells.count(), {.scratch = scratch}, kernel);
+  }
+  template <class Value>
+  KOKKOS_INLINE_FUNCTION Value* value_per_cell(const mesh::Team& team) const {
+    return static_cast<Value*>(
+        team.team_scratch(1).get_shmem(sizeof(Value) * cells.cells_per_block()));
+  }
+
+  KOKKOS_INLINE_FUNCTION std::uint32_t* number_per_row(const mesh::Team& team) const {
+    return static_cast<std::uint32_t*>(
+        team.team_scratch(1).get_shmem(sizeof(std::uint32_t) * rows_per_block()));
+  }
+  KOKKOS_INLINE_FUNCTION int rows_per_block() const {
+    return cells.block_size() * cells.block_size();
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t touch) const {
+    return events(numbers(touch));
+  }
+  // Returns true if the block contains the cell of the event.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_host(const Event& event, const mesh::OwnBlock& block) const {
+    return event.place.level == level.number && event.place.slot == block.slot;
+  }
+  KOKKOS_INLINE_FUNCTION int host(const Event& event, const mesh::OwnBlock& block) const {
+    return host_cell(event.place, block, cells);
+  }
+  KOKKOS_INLINE_FUNCTION CellBounds bounds(const Event& event, const mesh::OwnBlock& block) const {
+    return bounds_of(event.place, block, cells, periods);
+  }
+
+  // Calls body(j, k) for the rows of a box, distributed over the threads of a team.
+  template <class Body>
+  KOKKOS_INLINE_FUNCTION void for_rows(const mesh::Team& team, const CellBounds& box,
+                                       const Body& body) const {
+    const int rows = box.last[1] - box.first[1], planes = box.last[2] - box.first[2];
+    if (rows <= 0 || planes <= 0) return;
+    mesh::in_team(team, rows * planes,
+                  [&](int n) { body(box.first[1] + n % rows, box.first[2] + n / rows); });
+  }
+  // Calls visit(index, around) for the leaf cells within the event's radius in one row of `box`.
+  template <class Visit>
+  KOKKOS_FORCEINLINE_FUNCTION void for_row(const Event& event, const mesh::OwnBlock& block,
+                                           const CellBounds& box, int j, int k,
+                                           const Visit& visit) const {
+    for_row_inside(event.place, block, cells, periods, level.cell_volume, box.first[0], box.last[0],
+                   j, k, [&](int index, const CellAround& around) {
+                     if (!(block.refined >> cells.octant_of(index) & 1)) visit(index, around);
+                   });
+  }
+  // Calls visit(index, around) for all rows, sequentially.
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void for_all_rows(const Event& event, const mesh::OwnBlock& block,
+                                           const Visit& visit) const {
+    const CellBounds box = bounds(event, block);
+    for (int k = box.first[2]; k < box.last[2]; ++k)
+      for (int j = box.first[1]; j < box.last[1]; ++j) for_row(event, block, box, j, k, visit);
+  }
+};
+
+// Calls visit(level, touched blocks, their gas) for the levels that take part.
+template <class Event, class Visit>
+void for_touched_levels(mesh::Mesh& mesh, const EventTarget& target,
+                        const ReceivedEvents<Event>& reaching,
+                        const std::vector<AffectedBlocks>& touched, const Visit& visit) {
+  const mesh::DeviceArray<const Event> events = mesh::to_device("events", reaching.events);
+  for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
+    const AffectedBlocks& here = touched[level];
+    if (here.events.empty()) continue;
+    visit(level, here, AffectedCells<Event>(mesh, level, target.gas, here, events));
+  }
+}
+
+}  // namespace events
+
+// Total gains of this rank's cells.
 struct InjectedSums {
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_floor_energy, k_sums };
   std::array<ReproducibleSum, k_sums> sums;
@@ -39,12 +155,12 @@ struct InjectedSums {
 
 namespace events {
 
-// The sums of each pair of a touched block and an event, [touch][term].
+// Sums for each pair of a block and an event, [pair][term].
 template <class Law>
 struct SumTouches {
   Law law;
-  TouchedGas<typename Law::Event> gas;
-  mesh::DeviceArray<const std::int32_t> blocks;  // by touch
+  AffectedCells<typename Law::Event> gas;
+  mesh::DeviceArray<const std::int32_t> blocks;  // by pair
   mesh::DeviceArray<double> sums;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t touch) const {
@@ -60,14 +176,14 @@ struct SumTouches {
   }
 };
 
-// What became of an event's sums.
+// Result of an event's sums.
 template <class Law>
-struct Fate {
+struct EventResult {
   typename Law::Blast blast{};
-  std::uint8_t alone = 0;  // whether no cell takes part
+  std::uint8_t alone = 0;  // true if no cell lies within the radius
 };
 
-// What the cells of a block get: gains, and by row of cells the mask of those that there are.
+// Gains of the cells of a block, with a mask of the affected cells for each row.
 struct BlockGains {
   Gain* of_cells;
   std::uint32_t* masks;
@@ -80,7 +196,7 @@ struct BlockGains {
     masks[row] |= bit;
     gain += more;
   }
-  // Calls visit(index, gain) for the gains of a row.
+  // Calls visit(index, gain) for the affected cells of a row.
   template <class Visit>
   KOKKOS_FORCEINLINE_FUNCTION void visit(int row, const Visit& visit) const {
     for (std::uint32_t mask = masks[row]; mask != 0; mask &= mask - 1) {
@@ -90,26 +206,25 @@ struct BlockGains {
   }
 };
 
-// Gives the cells of each touched block their gains, and says what they got, [block][sum]. A team
-// per block: it collects the gains of all cells, event after event, and then changes the gas.
+// Applies the gains to the cells of each block and returns their totals, [block][sum]. One team per
+// block adds up the gains of all cells, event after event, and then changes the gas.
 template <class Law>
 struct ShareOut {
-  using Gas = TouchedGas<typename Law::Event>;
-  using Member = typename Gas::Member;
+  using Gas = AffectedCells<typename Law::Event>;
 
   Law law;
   EventTarget target;
   Gas gas;
-  mesh::DeviceArray<const Fate<Law>> fates;
+  mesh::DeviceArray<const EventResult<Law>> results;
   mesh::DeviceArray<double> got;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
     const int place = team.league_rank();
     const mesh::OwnBlock block = gas.cells.blocks(place);
     Gain* const of_cells = gas.template value_per_cell<Gain>(team);
     const BlockGains gains{of_cells, gas.number_per_row(team), gas.cells.block_size()};
     const auto for_rows = [&](const auto& body) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, gas.rows_per_block()), body);
+      mesh::in_team(team, gas.rows_per_block(), body);
       team.team_barrier();
     };
     for_rows([&](int row) { gains.masks[row] = 0; });
@@ -124,12 +239,12 @@ struct ShareOut {
   }
 
  private:
-  // What the cells of a block get from an event.
-  KOKKOS_INLINE_FUNCTION void collect(const Member& team, int number, int place,
+  // Adds an event's gains to the cells of a block.
+  KOKKOS_INLINE_FUNCTION void collect(const mesh::Team& team, int number, int place,
                                       const mesh::OwnBlock& block, const BlockGains& gains) const {
     const int N = gas.cells.block_size();
     const typename Law::Event& event = gas.events(number);
-    if (fates(number).alone) {
+    if (results(number).alone) {
       if (!gas.is_host(event, block)) return;
       Kokkos::single(Kokkos::PerTeam(team), [&] {
         const mesh::Cell host{place, block.slot, gas.host(event, block)};
@@ -145,14 +260,14 @@ struct ShareOut {
       const int row = k * N + j;
       gas.for_row(event, block, bounds, j, k, [&](int index, const CellAround& around) {
         gains.add(row, index - row * N,
-                  law.share(event, fates(number).blast, around,
+                  law.share(event, results(number).blast, around,
                             gas.level.at({place, block.slot, index})));
       });
     });
   }
 
-  // The gain's floor energy becomes what the cell's pressure floor took. What is added has the
-  // concentrations of the gas that it comes to: stars and black holes store none of them.
+  // Applies a gain to a cell and sets its floor energy to the energy that the pressure floor added.
+  // Added mass has the passive concentrations of the cell: stars and black holes store none.
   KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
     const hydro::GasCell here = gas.level.at(cell);
     const double before = here.density();
@@ -178,14 +293,14 @@ struct ShareOut {
   }
 };
 
-// The sums over the cells of this rank's blocks, for the owners of the events.
+// Sums over the cells of this rank's blocks, to be sent to the owners of the events.
 template <class Law>
 TouchSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                     const Reaching<typename Law::Event>& reaching,
-                     const std::vector<TouchedBlocks>& touched) {
+                     const ReceivedEvents<typename Law::Event>& reaching,
+                     const std::vector<AffectedBlocks>& touched) {
   TouchSums parts(Law::sums);
   for_touched_levels(
-      mesh, target, reaching, touched, [&](int level, const TouchedBlocks& here, const auto& gas) {
+      mesh, target, reaching, touched, [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto touches = static_cast<std::int64_t>(here.events.size());
         std::vector<std::int32_t> blocks;
         for (std::size_t b = 0; b < here.slots.size(); ++b)
@@ -193,23 +308,21 @@ TouchSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target
                         static_cast<std::int32_t>(b));
         const SumTouches<Law> kernel{law, gas, mesh::to_device("blocks", blocks),
                                      mesh::uninitialised<double>("sums", touches * Law::sums)};
-        Kokkos::parallel_for("sum around events",
-                             Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, touches),
-                             kernel);
+        mesh::for_items("sum around events", touches, kernel);
         parts.add(mesh, reaching, level, here, kernel.sums);
       });
   return parts;
 }
 
-// This rank's events, and others' that reach its cells, with what their sums came to.
+// Events of all ranks that reach this rank's cells, and the results of the sums of own events.
 template <class Law>
 struct SummedEvents {
   using Blast = typename Law::Blast;
 
-  Reaching<typename Law::Event> reaching;
-  std::vector<TouchedBlocks> touched;
+  ReceivedEvents<typename Law::Event> reaching;
+  std::vector<AffectedBlocks> touched;
   EventSums sums;
-  std::vector<Fate<Law>> fates;  // as sums.numbers
+  std::vector<EventResult<Law>> results;  // in the order of sums.numbers
 
   // Collective.
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
@@ -218,31 +331,31 @@ struct SummedEvents {
         touched(find_touched_blocks(mesh, search, reaching.places, reaching.met)),
         sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
-      Fate<Law> fate;
-      fate.alone = !law.finish(own[sums.numbers[n]], sums.of(n), fate.blast);
-      fates.push_back(fate);
+      EventResult<Law> result;
+      result.alone = !law.finish(own[sums.numbers[n]], sums.of(n), result.blast);
+      results.push_back(result);
     }
   }
 
-  // Of each of this rank's `count` events; Blast{} of those without a cell.
+  // Returns the blast of each of this rank's `count` events; Blast{} for those without a cell.
   std::vector<Blast> blasts(std::size_t count) const {
     std::vector<Blast> blasts(count);
-    for (std::size_t n = 0; n < fates.size(); ++n)
-      if (!fates[n].alone) blasts[sums.numbers[n]] = fates[n].blast;
+    for (std::size_t n = 0; n < results.size(); ++n)
+      if (!results[n].alone) blasts[sums.numbers[n]] = results[n].blast;
     return blasts;
   }
 
-  // Of each event that reaches this rank. Collective.
-  std::vector<Fate<Law>> fates_of_reaching(const Communicator& communicator) const {
-    return answer(communicator, sums, reaching, std::span<const Fate<Law>>(fates));
+  // Returns the result of each event that reaches this rank. Collective.
+  std::vector<EventResult<Law>> fates_of_reaching(const Communicator& communicator) const {
+    return answer(communicator, sums, reaching, std::span<const EventResult<Law>>(results));
   }
 };
 
 }  // namespace events
 
-// The blasts of this rank's events, in their order, without changing any gas; Blast{} of those that
-// no cell takes part in. For laws that need sums of sums: what the first law found goes into the
-// events of the second one. Collective.
+// Returns the blasts of this rank's events without changing the gas; Blast{} for events without a
+// cell in reach. For laws that need two passes: the result of the first becomes input to the events
+// of the second. Collective.
 template <class Law>
 std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
                                             const EventTarget& target,
@@ -251,24 +364,24 @@ std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
   return events::SummedEvents<Law>(mesh, law, target, own, search).blasts(own.size());
 }
 
-// Applies this rank's events, together with those of others that reach its cells. Cells under finer
-// blocks are left as they are. Returns what this rank's cells got. Collective.
+// Applies the events of all ranks to this rank's leaf cells; cells under finer blocks are
+// unchanged. Returns the total gains of this rank's cells. Collective.
 template <class Law>
 InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                           std::span<const typename Law::Event> own, EventSearch search) {
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   InjectedSums injected;
-  const auto fates =
+  const auto results =
       mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
   events::for_touched_levels(
       mesh, target, summed.reaching, summed.touched,
-      [&](int level, const TouchedBlocks& here, const auto& gas) {
+      [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto blocks = static_cast<std::int64_t>(here.slots.size());
         const events::ShareOut<Law> kernel{
-            law, target, gas, fates,
+            law, target, gas, results,
             mesh::uninitialised<double>("got", blocks * InjectedSums::k_sums)};
         gas.template for_blocks<Gain>("share out events", kernel);
-        const auto got = on_host(Cargo::numbers, kernel.got);
+        const auto got = on_host(TransferKind::numbers, kernel.got);
         const double volume = mesh.geometry().cell_volume(level);
         for (std::int64_t b = 0; b < blocks; ++b)
           for (int n = 0; n < InjectedSums::k_sums; ++n)

@@ -1,4 +1,4 @@
-// Events: supernovae, jets and the like, which change the gas in the cells around a place.
+// Events such as supernovae and jets, which change the gas in the cells around a position.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,27 @@
 
 namespace octant::subgrid {
 
-// Where an event happens: all leaf cells whose centres lie within a radius, on whatever level and
-// rank, by the nearest image; where there are none, the cell that holds the place. In code length.
+// Position and extent of an event: all leaf cells whose centres lie within the radius, on any level
+// and rank, by nearest image; if there are none, the host cell that contains the position. In code
+// length.
 struct EventPlace {
-  std::uint64_t id = 0;  // unique over all ranks; cells add up what they get in this order
+  std::uint64_t id = 0;  // unique over all ranks; gains of a cell are added in this order
   double centre[3] = {}, radius = 0.0;
-  // The block with the leaf cell that holds the centre, on the rank that owns it; -1 elsewhere.
+  // Block with the leaf cell that contains the centre, on the rank that owns it; else -1.
   std::int32_t level = -1, slot = -1;
 };
 
-// A cell as an event sees it.
+// Cell relative to an event.
 struct CellAround {
-  double way[3];  // from the event to the cell's centre
-  double square;  // of its length
+  double way[3];  // vector from the event to the cell's centre
+  double square;  // squared length of that vector
   double volume;
 };
 
-// What a cell gets from events, per volume. Energies are total ones.
+// Changes of a cell per volume. Energies are total energies.
 struct Gain {
   double mass = 0.0, momentum[3] = {}, energy = 0.0, metals = 0.0;
-  double floor_energy = 0.0;  // what keeps the pressure's floor
+  double floor_energy = 0.0;  // energy added by the pressure floor
 
   KOKKOS_FORCEINLINE_FUNCTION Gain& operator+=(const Gain& other) {
     mass += other.mass;
@@ -38,7 +39,7 @@ struct Gain {
   }
 };
 
-// The sizes of a domain along its periodic axes; 0 along others.
+// Domain sizes along periodic axes; 0 along others.
 struct Periods {
   double size[3];
 
@@ -47,7 +48,7 @@ struct Periods {
       size[d] = geometry.periodic(d) ? geometry.upper()[d] - geometry.lower()[d] : 0.0;
   }
 
-  // Of a way between two places in the domain.
+  // Nearest periodic image of a separation.
   KOKKOS_FORCEINLINE_FUNCTION double nearest(int axis, double way) const {
     const double half = 0.5 * size[axis];
     if (size[axis] == 0.0) return way;
@@ -58,7 +59,7 @@ struct Periods {
                                               const mesh::DevicePosition& cell,
                                               double volume) const {
     CellAround around{{}, 0.0, volume};
-    for (int d = 2; d >= 0; --d) {  // as for_row_inside() does
+    for (int d = 2; d >= 0; --d) {  // order of for_row_inside()
       around.way[d] = nearest(d, cell[d] - event.centre[d]);
       around.square += around.way[d] * around.way[d];
     }
@@ -75,12 +76,12 @@ struct CellBounds {
   int first[3], last[3];
 };
 
-// All cells of a block whose centres an event may hold, and the one that it happens in.
+// Bounds of the cells in a block whose centres may lie within the radius, including the host cell.
 KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
                                                  const mesh::OwnBlock& block,
                                                  const mesh::CellRange& cells,
                                                  const Periods& periods) {
-  constexpr double slack = 1e-6;  // of a cell, for rounding
+  constexpr double slack = 1e-6;  // in cells, for rounding
   const int N = cells.block_size();
   const double dx = cells.cell_size, per_dx = 1.0 / dx, half = 0.5 * N * dx;
   const double reach = max(event.radius * per_dx, 0.5);  // in cells
@@ -90,9 +91,9 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
   CellBounds bounds;
   for (int d = 0; d < 3; ++d) {
     bounds.first[d] = 0, bounds.last[d] = N;
-    // Where a block may be reached by two images, all of it is looked at.
+    // All cells are included if two images may reach the block.
     if (periods.size[d] > 0.0 && 2.0 * (reach * dx + half) >= periods.size[d]) continue;
-    // From the event to the centre of the block's first cell, in cells.
+    // Distance from the event to the centre of the block's first cell, in cells.
     const double middle = block.corner[d] + half - event.centre[d];
     const double way = (periods.nearest(d, middle) - half) * per_dx + 0.5;
     bounds.first[d] = within(Kokkos::ceil(-reach - way - slack));
@@ -101,8 +102,8 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
   return bounds;
 }
 
-// Calls visit(index, around) for the cells of a row that an event holds: cells [first, last) of row
-// (j, k) of a block.
+// Calls visit(index, around) for cells within the event's radius: cells [first, last) of row (j, k)
+// of a block.
 template <class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
                                                 const mesh::OwnBlock& block,
@@ -124,7 +125,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
   }
 }
 
-// The cell that an event happens in, of a block that holds it.
+// Index of the cell that contains the event, in its host block.
 KOKKOS_INLINE_FUNCTION int host_cell(const EventPlace& event, const mesh::OwnBlock& block,
                                      const mesh::CellRange& cells) {
   const int N = cells.block_size();

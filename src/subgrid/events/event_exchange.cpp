@@ -10,7 +10,7 @@ namespace octant::subgrid::events {
 
 namespace {
 
-// Heads what a block adds to an event's sums.
+// Header of a block's contribution to an event's sums.
 struct Part {
   std::int32_t number, level;  // of the event on its owner; of the block
   Key key;
@@ -46,10 +46,10 @@ std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places) {
   return spheres;
 }
 
-std::vector<std::int32_t> ReachingPlaces::take(int rank, std::span<const EventPlace> came,
-                                               std::span<const int> sources,
-                                               std::span<const std::int32_t> source_numbers,
-                                               std::vector<mesh::Met> met_by_items) {
+std::vector<std::int32_t> ReceivedEventPlaces::take(int rank, std::span<const EventPlace> came,
+                                                    std::span<const int> sources,
+                                                    std::span<const std::int32_t> source_numbers,
+                                                    std::vector<mesh::Met> met_by_items) {
   const auto order = ascending(
       came.size(), [&](std::int32_t a, std::int32_t b) { return came[a].id < came[b].id; });
   std::vector<std::int32_t> place(came.size());
@@ -66,9 +66,9 @@ std::vector<std::int32_t> ReachingPlaces::take(int rank, std::span<const EventPl
   return order;
 }
 
-void TouchSums::add(const mesh::Mesh& mesh, const ReachingPlaces& reaching, int level,
-                    const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
-  const auto sums = on_host(Cargo::lists, of_touches);
+void TouchSums::add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
+                    const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
+  const auto sums = on_host(TransferKind::lists, of_touches);
   const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
   parts_.reserve(parts_.size() + touched.events.size() * part_bytes);
   owners_.reserve(owners_.size() + touched.events.size());
@@ -108,7 +108,7 @@ EventSums TouchSums::add_up(const Communicator& communicator) const {
 }
 
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
-                     const ReachingPlaces& reaching, std::span<const std::byte> items,
+                     const ReceivedEventPlaces& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes) {
   std::vector<std::byte> bytes;
   std::vector<int> ranks;
@@ -128,7 +128,7 @@ Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
   const std::span<const std::byte> came(routed.items);
 
   Answers answers;
-  std::vector<std::pair<int, std::int32_t>> known;  // owner, number; in this order
+  std::vector<std::pair<int, std::int32_t>> known;  // (owner, number), sorted
   for (std::size_t n = 0; n < routed.sources.size(); ++n) {
     known.emplace_back(routed.sources[n], item_at<std::int32_t>(came, n * answer_bytes));
     append(answers.items, came.subspan(n * answer_bytes + sizeof(std::int32_t), item_bytes));

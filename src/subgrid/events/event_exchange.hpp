@@ -1,5 +1,5 @@
-// What travels between the owners of events and the ranks with cells around them, whatever the
-// events are: their bytes to whom they reach, sums over cells back to the owners, and answers.
+// Communication between owners of events and ranks with cells around them, for events of any type:
+// the events themselves, sums over cells back to the owners, and results.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include "comm/payload.hpp"
+#include "comm/communicator.hpp"
 #include "mesh/device.hpp"
-#include "subgrid/events/touches.hpp"
+#include "subgrid/events/affected_blocks.hpp"
 
 namespace octant::subgrid::events {
 
@@ -24,27 +24,27 @@ std::vector<EventPlace> places_of(std::span<const Event> events) {
 
 std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places);
 
-// Where events are that reach cells of this rank's, in the order of ids.
-struct ReachingPlaces {
-  std::vector<EventPlace> places;  // without level and slot where another rank owns the event
+// Positions of events that reach cells of this rank, in the order of ids.
+struct ReceivedEventPlaces {
+  std::vector<EventPlace> places;  // no level and slot if another rank owns the event
   std::vector<int> owners;
-  std::vector<std::int32_t> numbers;  // on their owners
-  std::vector<mesh::Met> met;         // with items that count in `places`
+  std::vector<std::int32_t> numbers;  // indices on their owners
+  std::vector<mesh::Met> met;         // items are indices in `places`
 
-  // Takes what came, in any order. Returns which item each of `places` was.
+  // Stores received events, in any order. Returns the index of the item for each of `places`.
   std::vector<std::int32_t> take(int rank, std::span<const EventPlace> came,
                                  std::span<const int> sources,
                                  std::span<const std::int32_t> source_numbers,
                                  std::vector<mesh::Met> met_by_items);
 };
 
-// With the events themselves.
+// Events that reach this rank, with their data.
 template <class Event>
-struct Reaching : ReachingPlaces {
+struct ReceivedEvents : ReceivedEventPlaces {
   std::vector<Event> events;
 
-  // Brings this rank's events to where they have cells. Collective.
-  Reaching(const mesh::Mesh& mesh, std::span<const Event> own) {
+  // Sends this rank's events to all ranks with cells in their reach. Collective.
+  ReceivedEvents(const mesh::Mesh& mesh, std::span<const Event> own) {
     auto reached =
         mesh::reach(mesh, std::span<const mesh::Sphere>(spheres_of(places_of(own))), own);
     const auto came = places_of(std::span<const Event>(reached.items));
@@ -57,51 +57,51 @@ struct Reaching : ReachingPlaces {
   }
 };
 
-// Sums over the cells of all ranks around this rank's events, and who has a part in them. Events
-// without a part are left out.
+// Sums over cells of all ranks around this rank's events, and the contributing ranks. Events
+// without contributions are left out.
 struct EventSums {
-  int count;                          // of sums per event
-  std::vector<std::int32_t> numbers;  // of the events, ascending
+  int count;                          // number of sums per event
+  std::vector<std::int32_t> numbers;  // indices of the events, ascending
   std::vector<double> sums;           // [event][count]
   std::vector<std::size_t> begins{0};
-  std::vector<int> ranks;  // of the parts of event n: [begins[n], begins[n + 1])
+  std::vector<int> ranks;  // contributors to event n: [begins[n], begins[n + 1])
 
   const double* of(std::size_t n) const { return &sums[n * count]; }
 };
 
-// Sums of touched blocks on their way to the owners of the events.
+// Sums by block and event, to be sent to the owners of the events.
 class TouchSums {
  public:
-  explicit TouchSums(int count) : count_(count) {}  // of sums per touch
+  explicit TouchSums(int count) : count_(count) {}  // sums per pair
 
-  // Those of a level's touches, [touch][count].
-  void add(const mesh::Mesh& mesh, const ReachingPlaces& reaching, int level,
-           const TouchedBlocks& touched, const mesh::DeviceArray<double>& of_touches);
+  // Adds the sums of a level's pairs, [pair][count].
+  void add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
+           const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_touches);
 
-  // An event's sums add up in the order of levels and keys of its blocks. Collective.
+  // Adds up the sums of each event in the order of its blocks' levels and keys. Collective.
   EventSums add_up(const Communicator& communicator) const;
 
  private:
   int count_;
   std::vector<std::byte> parts_;
-  std::vector<int> owners_;  // of the event of each part
+  std::vector<int> owners_;  // owner of the event of each part
 };
 
-// An answer of `item_bytes` for each of `sums.numbers` goes to all ranks that have a part in it.
-// Returns those to this rank's parts, and by event of `reaching` which one it is: -1 where there is
-// none, because an event meets octants of this rank's, and no cell's centre. Collective.
+// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
+// Returns the results for this rank, and the index of the result for each event of `reaching`: -1
+// for events that overlap octants of this rank but no cell centre. Collective.
 struct Answers {
   std::vector<std::byte> items;
   std::vector<std::int32_t> of_event;
 };
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
-                     const ReachingPlaces& reaching, std::span<const std::byte> items,
+                     const ReceivedEventPlaces& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes);
 
-// As above; T{} where there is none.
+// Typed form of answer_bytes(); T{} if there is no result.
 template <class T>
 std::vector<T> answer(const Communicator& communicator, const EventSums& sums,
-                      const ReachingPlaces& reaching, std::span<const T> items) {
+                      const ReceivedEventPlaces& reaching, std::span<const T> items) {
   const Answers came = answer_bytes(communicator, sums, reaching, std::as_bytes(items), sizeof(T));
   const std::vector<T> known = items_of<T>(came.items);
   std::vector<T> answers(reaching.places.size());

@@ -1,24 +1,25 @@
-// Events ask cells for what there may not be enough of for all: gas that black holes swallow, heat
-// that gas may take. Where they ask a cell for more than it has to give, each gets the same share.
+// Events with requests for limited quantities of cells: gas that black holes accrete, or heat up to
+// a maximum temperature. If the requests exceed the capacity of a cell, all are reduced by the same
+// factor.
 //
-// The physics is a law as those of apply_events(), whose cells answer instead of getting a gain:
+// The physics is given by a law as for apply_events(), with requests instead of gains:
 //
 //   struct Law {
-//     Event, Blast, sums, weigh, finish;  // as there; an event without cells asks for nothing
+//     Event, Blast, sums, weigh, finish;  // as there; an event without cells requests nothing
 //     static constexpr int granted;
-//     // Device: what an event asks of a cell within its radius, or of the one that holds it.
+//     // Device: request of an event to a cell within its radius or to its host cell.
 //     double request(const Event&, const Blast&, const CellAround&, bool holds, GasCell) const;
-//     // Device: what the cell has to give.
+//     // Device: capacity of the cell.
 //     double most(const GasCell&) const;
-//     // Device: the terms of a cell in what an event is granted, of what it asked for.
+//     // Device: terms of a cell in the granted sums of an event.
 //     void grant(const Event&, const CellAround&, const GasCell&, double asked, double given,
 //                double* terms) const;
-//     // Device: the cell gives that much in all.
+//     // Device: changes the cell by the total that it grants.
 //     void change(const GasCell&, double given) const;
 //   };
 //
-// Requests add up in the order of ids, and grants in that of levels and keys: the same bits on any
-// number of ranks, and with every search.
+// Requests are added in the order of ids, and grants in that of levels and keys, which gives the
+// same bits on any number of ranks and with every search.
 #pragma once
 
 #include <algorithm>
@@ -32,32 +33,31 @@ namespace octant::subgrid {
 
 namespace events {
 
-// A team per block: adds up what all events ask of its cells, says what each is granted, [touch]
-// [term], and then changes the gas.
+// One team per block adds up the requests to its cells, computes the granted sums, [pair][term],
+// and then changes the gas.
 template <class Law>
 struct GrantRequests {
-  using Gas = TouchedGas<typename Law::Event>;
-  using Member = typename Gas::Member;
+  using Gas = AffectedCells<typename Law::Event>;
   struct Asked {
-    double total, share;  // of all events; and how much of it is given
+    double total, share;  // total request of all events; granted fraction
   };
 
   Law law;
   Gas gas;
-  mesh::DeviceArray<const Fate<Law>> fates;
+  mesh::DeviceArray<const EventResult<Law>> results;
   mesh::DeviceArray<double> granted;
 
-  KOKKOS_INLINE_FUNCTION void operator()(const Member& team) const {
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Team& team) const {
     const int place = team.league_rank();
     const mesh::OwnBlock block = gas.cells.blocks(place);
     const int begin = gas.begins(place), end = gas.begins(place + 1);
     Asked* const asked = gas.template value_per_cell<Asked>(team);
     const auto for_cells = [&](const auto& body) {
-      Kokkos::parallel_for(Kokkos::TeamThreadRange(team, gas.cells.cells_per_block()), body);
+      mesh::in_team(team, gas.cells.cells_per_block(), body);
       team.team_barrier();
     };
     for_cells([&](int index) { asked[index] = {0.0, 0.0}; });
-    // One event after the other, and its cells at once.
+    // Events are processed in sequence, their cells in parallel.
     for (int n = begin; n < end; ++n) {
       const typename Law::Event& event = gas.event(n);
       const CellBounds bounds = gas.bounds(event, block);
@@ -74,8 +74,7 @@ struct GrantRequests {
       const double most = law.most(gas.level.at({place, block.slot, index}));
       asked[index].share = total > most ? most / total : 1.0;
     });
-    Kokkos::parallel_for(Kokkos::TeamThreadRange(team, begin, end),
-                         [&](int n) { add_up(place, block, n, asked); });
+    mesh::in_team(team, end - begin, [&](int n) { add_up(place, block, begin + n, asked); });
     team.team_barrier();
     for_cells([&](int index) {
       const double given = asked[index].share * asked[index].total;
@@ -88,7 +87,7 @@ struct GrantRequests {
                                         int index, const CellAround& around) const {
     const typename Law::Event& event = gas.event(touch);
     const bool holds = gas.is_host(event, block) && index == gas.host(event, block);
-    return law.request(event, fates(gas.numbers(touch)).blast, around, holds,
+    return law.request(event, results(gas.numbers(touch)).blast, around, holds,
                        gas.level.at({place, block.slot, index}));
   }
 
@@ -109,15 +108,15 @@ struct GrantRequests {
 
 }  // namespace events
 
-// What became of an event: its blast, and what it was granted.
+// Result of an event: its blast and its granted sums.
 template <class Law>
 struct Granted {
   typename Law::Blast blast{};
   std::array<double, Law::granted> sums{};
 };
 
-// Grants this rank's events, together with those of others that reach its cells, what they ask for.
-// Shape (own), in their order. Cells under finer blocks are left as they are. Collective.
+// Grants the requests of the events of all ranks from this rank's leaf cells; cells under finer
+// blocks are unchanged. Returns the results of this rank's events in their order. Collective.
 template <class Law>
 std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
                                          const EventTarget& target,
@@ -125,14 +124,14 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
                                          EventSearch search) {
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   events::TouchSums granted(Law::granted);
-  const auto fates =
+  const auto results =
       mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
   using Kernel = events::GrantRequests<Law>;
   events::for_touched_levels(
       mesh, target, summed.reaching, summed.touched,
-      [&](int level, const TouchedBlocks& here, const auto& gas) {
+      [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto touches = static_cast<std::int64_t>(here.events.size());
-        const Kernel kernel{law, gas, fates,
+        const Kernel kernel{law, gas, results,
                             mesh::uninitialised<double>("granted", touches * Law::granted)};
         gas.template for_blocks<typename Kernel::Asked>("grant requests", kernel);
         granted.add(mesh, summed.reaching, level, here, kernel.granted);

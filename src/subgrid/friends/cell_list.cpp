@@ -2,20 +2,54 @@
 
 #include <bit>
 #include <cmath>
+#include <cstddef>
 #include <limits>
-
-#include "subgrid/friends/key_sort.hpp"
 
 namespace octant::subgrid::friends {
 
 namespace {
 
-// Their cube fits a key, with as many bits to spare as parts take.
+constexpr int k_most_digit_bits = 11;  // 2048 counters fit the first-level cache
+
+}  // namespace
+
+void sort_by_key(std::vector<KeyedPoint>& points, int bits) {
+  const int passes = (bits + k_most_digit_bits - 1) / k_most_digit_bits;
+  if (passes == 0 || points.size() < 2) return;
+  const int digit_bits = (bits + passes - 1) / passes;
+  const auto digits = std::size_t{1} << digit_bits;
+
+  // Counters of all passes.
+  std::vector<int> places(passes * digits, 0);
+  for (const KeyedPoint& point : points)
+    for (int pass = 0; pass < passes; ++pass)
+      ++places[pass * digits + (point.key >> pass * digit_bits & (digits - 1))];
+
+  std::vector<KeyedPoint> sorted(points.size());
+  for (int pass = 0; pass < passes; ++pass) {
+    int* const place = places.data() + pass * digits;
+    const int shift = pass * digit_bits;
+    if (place[points[0].key >> shift & (digits - 1)] == static_cast<int>(points.size())) continue;
+    int begin = 0;
+    for (std::size_t digit = 0; digit < digits; ++digit) {
+      const int count = place[digit];
+      place[digit] = begin;
+      begin += count;
+    }
+    for (const KeyedPoint& point : points)
+      sorted[place[point.key >> shift & (digits - 1)]++] = point;
+    points.swap(sorted);
+  }
+}
+
+namespace {
+
+// The cube of this number fits a key, with as many bits left as parts need.
 constexpr std::int64_t k_most_cells = (std::int64_t{1} << 19) - 1;
 
 std::int64_t cells_along(double extent, double width) {
   const double exact = extent / width;
-  if (!(exact > 1.0)) return 1;  // also where nothing has an extent
+  if (!(exact > 1.0)) return 1;  // also for points without extent
   return std::min(static_cast<std::int64_t>(std::min(exact, 1e18)), k_most_cells);
 }
 
@@ -36,7 +70,7 @@ bool CellGrid::divide_cells(double diagonal) {
   for (const double per_length : per_length_)
     if (per_length > 0.0) squared += 1.0 / (per_length * per_length);
   const double least = std::ceil(k_rounding * std::sqrt(squared) / diagonal);
-  const bool few = least <= k_most_parts;  // not if the diagonal is 0
+  const bool few = least <= k_most_parts;  // false if the diagonal is 0
   parts_ = few ? std::max(1, static_cast<int>(least)) : 1;
   return few;
 }
@@ -74,7 +108,7 @@ CellList::CellList(std::span<const Point> points, const CellGrid& grid)
   sort_by_key(keyed, grid.key_bits());
 
   const auto parts = static_cast<std::uint64_t>(grid.parts_of_cell());
-  // On its own, so that the processor fetches many points at a time.
+  // Separate loop, so that the processor fetches many points at a time.
   for (int n = 0; n < count; ++n) points_[n] = points[keyed[n].point];
   for (int n = 0; n < count; ++n) {
     order_[n] = keyed[n].point;

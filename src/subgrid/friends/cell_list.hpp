@@ -1,4 +1,4 @@
-// Points by the cells of a grid, of which only those that hold points take memory.
+// Points sorted by the cells of a grid; only occupied cells take memory.
 #pragma once
 
 #include <algorithm>
@@ -7,26 +7,34 @@
 #include <span>
 #include <vector>
 
-#include "subgrid/friends/box.hpp"
 #include "subgrid/friends/linking.hpp"
 
 namespace octant::subgrid::friends {
 
+struct KeyedPoint {
+  std::uint64_t key;
+  int point;
+};
+
+// Stable radix sort by key, from the lowest bits. Keys have at most `bits` bits. O(points) for a
+// given number of bits.
+void sort_by_key(std::vector<KeyedPoint>& points, int bits);
+
 using CellPlace = std::array<std::int64_t, 3>;
 
-// A grid of cells over a box, or over one period of a periodic axis. Keys follow rows along x.
+// Grid of cells over a box, or over one period of a periodic axis. Keys run along x first.
 class CellGrid {
  public:
   // Cells are at least as wide as `width` along every axis that is not shorter, and less than twice
-  // as wide as far as keys can count them. `box` holds all points.
+  // as wide as long as keys can count them. `box` contains all points.
   CellGrid(const Box& box, const Linking& linking, double width);
 
-  // Each cell has parts^3 parts, so small that no two places in one are farther apart than
-  // `diagonal`; one part if it would take more than k_most_parts. Returns whether it does not.
+  // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`; one part if more
+  // than k_most_parts were needed. Returns false in that case.
   bool divide_cells(double diagonal);
   int parts_of_cell() const { return parts_ * parts_ * parts_; }
 
-  // The key of the cell times parts_of_cell(), plus the number of the part.
+  // Key of the cell times parts_of_cell(), plus the number of the part.
   std::int64_t key_of_part(const Point& point) const {
     CellPlace place;
     int part = 0;
@@ -45,8 +53,8 @@ class CellGrid {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
-  Box box(std::int64_t key) const;  // of a cell
-  // Wraps a place along a periodic axis. False if it is then outside.
+  Box box(std::int64_t key) const;  // box of a cell
+  // Wraps a coordinate along a periodic axis. Returns false if it lies outside then.
   bool wrap(int axis, std::int64_t& place) const;
 
   std::int64_t cells(int axis) const { return cells_[axis]; }
@@ -62,22 +70,22 @@ class CellGrid {
   int parts_ = 1;
 };
 
-// Points in the order of cells and, within, of parts: a clump is what lies in one part.
+// Points sorted by cells and, within cells, by parts. A clump is the set of points in one part.
 class CellList {
  public:
-  // O(points) but for the number of bits of keys.
+  // O(points) for a given number of bits of keys.
   CellList(std::span<const Point> points, const CellGrid& grid);
 
-  int cells() const { return static_cast<int>(keys_.size()) - 1; }  // occupied ones
-  // Of those cells, ascending. Beyond the end is one more, which is larger.
+  int cells() const { return static_cast<int>(keys_.size()) - 1; }  // number of occupied cells
+  // Keys of the occupied cells, ascending. One larger sentinel follows beyond the end.
   std::span<const std::int64_t> keys() const { return {keys_.data(), keys_.size() - 1}; }
   int clumps() const { return static_cast<int>(begins_.size()) - 1; }
-  // A cell's clumps are first_clump(cell), ..., first_clump(cell + 1) - 1; a clump's points are
+  // Clumps of a cell: first_clump(cell), ..., first_clump(cell + 1) - 1. Points of a clump:
   // begin(clump), ..., begin(clump + 1) - 1 of points().
   int first_clump(int cell) const { return first_clumps_[cell]; }
   int begin(int clump) const { return begins_[clump]; }
   std::span<const Point> points() const { return points_; }
-  std::span<const int> order() const { return order_; }  // where each was before
+  std::span<const int> order() const { return order_; }  // index of each point in the input
 
   std::span<const Point> points(int clump) const {
     return points().subspan(begin(clump), begin(clump + 1) - begin(clump));
@@ -89,18 +97,18 @@ class CellList {
   std::vector<Point> points_;
 };
 
-// Calls visit(a, b) once, or now and then again, for every pair of different occupied cells that
-// touch, a < b or not. A row of neighbours is read along with the row of cells itself: nothing is
-// searched for but where the domain ends. O(cells).
+// Calls visit(a, b) at least once for every pair of different occupied cells that touch, in either
+// order. Rows of neighbours are read in step with the row of cells itself, without searches except
+// at domain boundaries. O(cells).
 template <class Visit>
 void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Visit& visit) {
   struct Row {
     int step_y, step_z;
-    std::int64_t first_key;  // -1: outside
-    int at;                  // no cell before this one is beside the next one to visit
+    std::int64_t first_key;  // -1: outside the domain
+    int at;                  // cells before it cannot touch the next cell to visit
   };
   std::array<Row, 4> rows{{{1, 0, -1, 0}, {-1, 1, -1, 0}, {0, 1, -1, 0}, {1, 1, -1, 0}}};
-  const std::int64_t* const keys = list.keys().data();  // and one that no other exceeds
+  const std::int64_t* const keys = list.keys().data();  // followed by a sentinel
   const int cells = list.cells();
   const std::int64_t length = grid.cells(0);
 
@@ -112,7 +120,7 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
     if (keys[other] == key && other != cell) visit(cell, other);
   };
 
-  std::int64_t row_key = -1;  // of the first cell in the row
+  std::int64_t row_key = -1;  // first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
     if (row_key < 0 || keys[cell] - row_key >= length) {
       const CellPlace place = grid.place(keys[cell]);
@@ -141,6 +149,56 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
       if (wraps_down) visit_key(cell, row.first_key + length - 1);
     }
   }
+}
+
+// Friends of friends by linked cells (Hockney & Eastwood 1988, 8-4-1): O(points).
+
+// Cells are as wide as the linking length. If distance alone counts, their parts contain only
+// mutual friends, and clumps that are already linked are skipped: dense clumps cost no more than
+// others. Otherwise all pairs in touching cells are tested.
+template <class Criterion>
+std::vector<int> by_cells(std::span<const Point> points, const Linking& linking,
+                          const Criterion& criterion) {
+  constexpr double k_rounding = 1.0 + 1e-9;
+  const Box box = bounding_box(points);
+  check_points(points, box, linking);
+  if (points.empty()) return {};
+  CellGrid grid(box, linking, k_rounding * linking.length);
+  const bool clumps_are_friends = Criterion::k_distance_alone && grid.divide_cells(linking.length);
+  const CellList list(points, grid);
+  const std::span<const int> order = list.order();
+  Groups groups(static_cast<int>(points.size()));
+
+  const auto link_points = [&](int a, int b) {
+    const double squared = separation_squared(list.points()[a], list.points()[b], linking.period);
+    if (squared <= linking.length * linking.length && criterion(order[a], order[b], squared))
+      groups.unite(a, b);
+  };
+  const auto link_clumps = [&](int a, int b) {
+    if (clumps_are_friends) {
+      if (groups.root(list.begin(a)) == groups.root(list.begin(b))) return;
+      if (any_near(list.points(a), list.points(b), linking))
+        groups.unite(list.begin(a), list.begin(b));
+    } else {
+      for (int n = list.begin(a); n < list.begin(a + 1); ++n)
+        for (int m = list.begin(b); m < list.begin(b + 1); ++m) link_points(n, m);
+    }
+  };
+
+  for (int clump = 0; clump < list.clumps(); ++clump)
+    for (int n = list.begin(clump); n < list.begin(clump + 1); ++n) {
+      if (clumps_are_friends) groups.unite(list.begin(clump), n);
+      else
+        for (int m = n + 1; m < list.begin(clump + 1); ++m) link_points(n, m);
+    }
+  for (int cell = 0; cell < list.cells(); ++cell)
+    for (int a = list.first_clump(cell); a < list.first_clump(cell + 1); ++a)
+      for (int b = a + 1; b < list.first_clump(cell + 1); ++b) link_clumps(a, b);
+  for_each_touching_pair(list, grid, [&](int cell, int other) {
+    for (int a = list.first_clump(cell); a < list.first_clump(cell + 1); ++a)
+      for (int b = list.first_clump(other); b < list.first_clump(other + 1); ++b) link_clumps(a, b);
+  });
+  return groups.labels(order);
 }
 
 }  // namespace octant::subgrid::friends

@@ -1,4 +1,4 @@
-// Friends of friends among bodies that are spread over ranks, in any way.
+// Friends of friends among bodies that are distributed over ranks in any way.
 #pragma once
 
 #include <cmath>
@@ -8,20 +8,59 @@
 #include <vector>
 
 #include "comm/communicator.hpp"
-#include "subgrid/friends/copies.hpp"
 #include "subgrid/friends/friends.hpp"
 #include "subgrid/friends/linking.hpp"
-#include "subgrid/friends/merge_labels.hpp"
 
 namespace octant::subgrid::friends {
 
-struct DistributedGroups {
-  std::vector<std::uint64_t> label;  // of each own body: the smallest id in its group
-  std::int64_t copies = 0;           // of others' bodies on this rank
-  int rounds = 0;                    // of messages until no label changed; the same on all ranks
+struct Body {
+  Point position;
+  Point velocity{};
+  double mass = 0.0;
+  std::uint64_t id = 0;
 };
 
-// Whether two bodies within the linking length are friends; symmetric, as criteria of indices.
+// Origin of a copy: rank of the body, and its index there.
+struct Origin {
+  int rank, index;
+};
+
+struct Copies {
+  std::vector<Body> bodies;
+  std::vector<Origin> origins;
+};
+
+// Exchanges copies: of two ranks with bodies within the linking length, the higher one receives
+// copies from the other. Ranks find each other by the boxes around their bodies in the cells of a
+// coarse grid, whose home ranks follow from a hash: no rank stores all boxes or domains. Throws
+// RunError on every rank if linking is not possible. Collective.
+Copies copies_within(const Communicator& communicator, std::span<const Body> bodies,
+                     const Linking& linking);
+
+struct MergedLabels {
+  std::vector<std::uint64_t> label;
+  int rounds = 0;
+};
+
+// Bodies are a rank's own ones, followed by copies with their origins. `groups` are those of
+// find_groups() among the bodies of this rank. Returns the smallest id over all ranks in the group
+// of each own body, and the number of rounds.
+//
+// Parts of groups point at parts with smaller names, and every round shortens the paths: the
+// algorithm FastSV for connected components (Zhang, Azad & Hu 2020, SIAM PP20, algorithm 3), whose
+// rounds grow with the logarithm of the number of parts in a chain. Only parts with bodies on
+// several ranks take part. Collective.
+MergedLabels merge_labels(const Communicator& communicator, std::span<const int> groups,
+                          std::span<const std::uint64_t> ids, std::span<const Origin> origins);
+
+struct DistributedGroups {
+  std::vector<std::uint64_t> label;  // smallest id in the group of each own body
+  std::int64_t copies = 0;           // copies of other ranks' bodies on this rank
+  int rounds = 0;                    // until no label changed; the same on all ranks
+};
+
+// Returns true if two bodies within the linking length are friends; symmetric, as criteria of
+// indices.
 struct NearBodies {
   static constexpr bool k_distance_alone = true;
   bool operator()(const Body&, const Body&, double) const { return true; }
@@ -37,7 +76,7 @@ struct BoundBodies {
   }
 };
 
-// A criterion of bodies as one of their indices.
+// Criterion on bodies as a criterion on their indices.
 template <class Criterion>
 struct OfIndices {
   static constexpr bool k_distance_alone = Criterion::k_distance_alone;
@@ -49,10 +88,10 @@ struct OfIndices {
   }
 };
 
-// The groups do not depend on which rank holds which body. Each rank takes copies of the bodies
-// within the linking length of its own, finds groups among both, and then merges labels with those
-// ranks: messages and memory are proportional to a rank's own bodies and copies, never to all. Ids
-// must be unique. Collective; `fastest` is this rank's experience.
+// Finds groups that do not depend on the distribution of bodies. Each rank receives copies of the
+// bodies within the linking length of its own, finds groups among both, and merges labels with the
+// other ranks: messages and memory are proportional to a rank's own bodies and copies. Ids must be
+// unique. Collective; `fastest` is this rank's timing record.
 template <class Criterion = NearBodies>
 DistributedGroups find_groups(const Communicator& communicator, std::span<const Body> bodies,
                               const Linking& linking, FastestMethod& fastest,

@@ -6,7 +6,7 @@ namespace octant::subgrid::friends {
 
 namespace {
 
-constexpr std::size_t k_most_points_for_brute = 8192;  // a trial beyond would take seconds
+constexpr std::size_t k_most_points_for_brute = 8192;  // more points would take seconds to try
 
 }  // namespace
 

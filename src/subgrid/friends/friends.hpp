@@ -1,8 +1,8 @@
-// Friends of friends: the groups of points that are connected by links no longer than a length
-// (Huchra & Geller 1982; Davis, Efstathiou, Frenk & White 1985).
+// Friends of friends: groups of points connected by links no longer than the linking length (Huchra
+// & Geller 1982; Davis, Efstathiou, Frenk & White 1985).
 //
-// All methods give the same groups, so that the fastest may be taken. Those of points that are
-// spread over ranks are in distributed.hpp.
+// All methods give the same groups, so the fastest may be chosen. For points distributed over ranks
+// see distributed.hpp.
 #pragma once
 
 #include <array>
@@ -12,15 +12,14 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "subgrid/friends/by_cells.hpp"
-#include "subgrid/friends/groups.hpp"
+#include "subgrid/friends/cell_list.hpp"
 #include "subgrid/friends/linking.hpp"
 #include "subgrid/friends/octree.hpp"
 
 namespace octant::subgrid::friends {
 
-// brute: all pairs, O(N^2). octree, octree_threads: a search for every point in a tree, by one
-// thread or all. cells: linked cells.
+// brute: all pairs, O(N^2). octree, octree_threads: a tree search for every point, on one thread or
+// all. cells: linked cells.
 enum class Method { brute, octree, octree_threads, cells };
 inline constexpr int k_methods = 4;
 inline constexpr const char* k_method_names[k_methods] = {"brute", "octree", "octree_threads",
@@ -43,8 +42,8 @@ std::vector<int> by_all_pairs(std::span<const Point> points, const Linking& link
   return groups.labels(same_order);
 }
 
-// The smallest index of any point in each point's group: shape (points). A point without friends is
-// a group. Throws RunError if coordinates are not numbers, or not within one period of each other.
+// Smallest index of any point in each point's group: shape (points). A point without friends is a
+// group. Throws RunError if coordinates are not finite or span more than one period.
 template <class Criterion = Near>
 std::vector<int> find_groups(Method method, std::span<const Point> points, const Linking& linking,
                              const Criterion& criterion = {}) {
@@ -54,14 +53,14 @@ std::vector<int> find_groups(Method method, std::span<const Point> points, const
     case Method::octree_threads: return by_octree(points, linking, criterion, true);
     case Method::cells: return by_cells(points, linking, criterion);
   }
-  throw RunError("friends of friends: no method {}", static_cast<int>(method));
+  throw RunError("friends-of-friends: unknown method {}", static_cast<int>(method));
 }
 
-// Finds groups by the method that was fastest before among as many points: within a factor of two,
-// each method is tried once. It costs nothing but time to be wrong, so ranks need not agree.
+// Chooses the method that was fastest before for a similar number of points, within a factor of
+// two; each method is tried once. The choice affects only the run time, so ranks may differ.
 class FastestMethod {
  public:
-  // The method for a call, and the time that it then took.
+  // Method for a call, and the time that it then took.
   Method choose(std::size_t points) const;
   void record(Method method, std::size_t points, double seconds);
 
@@ -76,7 +75,7 @@ class FastestMethod {
   }
 
  private:
-  // The least seconds by power of two of the number of points; 0: not tried.
+  // Minimum seconds by power of two of the number of points; 0: not tried.
   std::array<std::array<double, k_methods>, 65> seconds_{};
 };
 

@@ -1,11 +1,16 @@
-// Who is a friend of whom: points within a linking length, and what else may be asked of a pair.
+// Linking criteria: linking length, further conditions on pairs, boxes around points, and the
+// groups that links form.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace octant::subgrid::friends {
 
@@ -13,17 +18,17 @@ using Point = std::array<double, 3>;
 
 inline constexpr double k_open = std::numeric_limits<double>::infinity();
 
-// Lengths are in the unit of the points' coordinates. Along a periodic axis, coordinates lie within
-// one period of each other.
+// Lengths are in the unit of the coordinates. Along a periodic axis, coordinates lie within one
+// period of each other.
 struct Linking {
-  double length = 0.0;                   // no pair is linked farther apart
-  Point period{k_open, k_open, k_open};  // of each axis; k_open where the axis is not periodic
+  double length = 0.0;                   // maximum distance of linked pairs
+  Point period{k_open, k_open, k_open};  // k_open along an axis that is not periodic
 
   bool periodic(int axis) const { return period[axis] < k_open; }
 };
 
-// The square of the distance of nearest images. The same bits whichever point comes first, so that
-// every method and every rank decides alike.
+// Squared distance of nearest images. Symmetric to the bit, so that every method and every rank
+// gets the same result.
 inline double separation_squared(const Point& a, const Point& b, const Point& period) {
   double sum = 0.0;
   for (int d = 0; d < 3; ++d) {
@@ -34,34 +39,123 @@ inline double separation_squared(const Point& a, const Point& b, const Point& pe
   return sum;
 }
 
-// A criterion has operator()(a, b, separation squared) for pairs within the linking length, where a
-// and b are indices of points, in no order. It must be symmetric. If distance alone counts, points
-// that must be near each other are linked unseen.
+// A criterion has operator()(a, b, separation squared) for pairs of point indices within the
+// linking length, in any order. It must be symmetric. If distance alone counts, points that are
+// certainly near each other are linked without a test.
 struct Near {
   static constexpr bool k_distance_alone = true;
   bool operator()(int, int, double) const { return true; }
 };
 
-// Whether two masses on their own would be bound: 1/2 mu v^2 < G m1 m2 / r with the reduced mass
-// mu, hence 1/2 v^2 r < G (m1 + m2).
+// Returns true if two isolated masses are bound: 1/2 mu v^2 < G m1 m2 / r with the reduced mass mu,
+// hence 1/2 v^2 r < G (m1 + m2).
 inline bool bound(double squared_speed, double separation, double gravity, double mass) {
   return 0.5 * squared_speed * separation < gravity * mass;
 }
 
-struct Bound {
-  static constexpr bool k_distance_alone = false;
-  std::span<const Point> velocity;
-  std::span<const double> mass;
-  double gravity;  // G in the unit of the others
+// Axis-aligned bounding box of points.
+struct Box {
+  Point lower{k_open, k_open, k_open}, upper{-k_open, -k_open, -k_open};
 
-  bool operator()(int a, int b, double separation_squared) const {
-    double squared_speed = 0.0;
+  void add(const Point& point) {
     for (int d = 0; d < 3; ++d) {
-      const double difference = velocity[a][d] - velocity[b][d];
-      squared_speed += difference * difference;
+      lower[d] = std::min(lower[d], point[d]);
+      upper[d] = std::max(upper[d], point[d]);
     }
-    return bound(squared_speed, std::sqrt(separation_squared), gravity, mass[a] + mass[b]);
   }
+  bool empty() const { return lower[0] > upper[0]; }
+};
+
+inline Box bounding_box(std::span<const Point> points) {
+  Box box;
+  for (const Point& point : points) box.add(point);
+  return box;
+}
+
+// Throws RunError if points in a box cannot be linked: coordinates that are not finite or span more
+// than one period.
+void check_points(std::span<const Point> points, const Box& box, const Linking& linking);
+
+// Lower bound of separation_squared() for a point in one box and one in the other, with the same
+// rounding, so that it is never larger.
+inline double least_separation_squared(const Box& a, const Box& b, const Point& period) {
+  double sum = 0.0;
+  for (int d = 0; d < 3; ++d) {
+    const double gap = std::max(a.lower[d] - b.upper[d], b.lower[d] - a.upper[d]);
+    const double span = std::max(a.upper[d] - b.lower[d], b.upper[d] - a.lower[d]);
+    const double nearest = std::max(0.0, std::min(gap, period[d] - span));
+    sum += nearest * nearest;
+  }
+  return sum;
+}
+
+inline bool may_be_near(const Box& a, const Box& b, const Linking& linking) {
+  return least_separation_squared(a, b, linking.period) <= linking.length * linking.length;
+}
+
+// Returns true if a point of one clump is within the linking length of one of the other. In large
+// clumps, tests only points near the box around the other one, so that two with a gap between them
+// cost O(points).
+bool any_near(std::span<const Point> a, std::span<const Point> b, const Linking& linking);
+
+// Groups of points that grow as links are added.
+
+// Disjoint-set forest in which a parent is an earlier point: the root of a tree is the first point
+// of its group for any order of the links. Path halving (van Leeuwen & Tarjan 1984): n links take
+// little more than O(n).
+class Groups {
+ public:
+  explicit Groups(int points) : parent_(points) { std::iota(parent_.begin(), parent_.end(), 0); }
+
+  int root(int point) {
+    while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
+    return point;
+  }
+
+  void unite(int a, int b) {
+    a = root(a);
+    b = root(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+  // Thread-safe version: only a point that is still a root gets a parent. A path may be halved
+  // while it grows, because ancestors stay ancestors.
+  void unite_at_once(int a, int b) {
+    for (;;) {
+      a = root_at_once(a);
+      b = root_at_once(b);
+      if (a == b) return;
+      if (a < b) std::swap(a, b);
+      int expected = a;
+      if (at(a).compare_exchange_strong(expected, b, std::memory_order_relaxed)) return;
+    }
+  }
+  int root_at_once(int point) {
+    for (int parent; (parent = at(point).load(std::memory_order_relaxed)) != point;) {
+      const int next = at(parent).load(std::memory_order_relaxed);
+      at(point).store(next, std::memory_order_relaxed);
+      point = next;
+    }
+    return point;
+  }
+
+  // Smallest input number in each point's group, in the order of the input; order[point] is the
+  // number of a point in the input.
+  std::vector<int> labels(std::span<const int> order) {
+    const auto points = static_cast<int>(parent_.size());
+    std::vector<int> least(points, std::numeric_limits<int>::max()), label(points);
+    for (int n = 0; n < points; ++n) {
+      const int first = root(n);
+      least[first] = std::min(least[first], order[n]);
+    }
+    for (int n = 0; n < points; ++n) label[order[n]] = least[root(n)];
+    return label;
+  }
+
+ private:
+  std::atomic_ref<int> at(int point) { return std::atomic_ref<int>(parent_[point]); }
+
+  std::vector<int> parent_;
 };
 
 }  // namespace octant::subgrid::friends

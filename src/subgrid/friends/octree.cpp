@@ -4,13 +4,13 @@
 #include <cstdint>
 
 #include "decomp/morton.hpp"
-#include "subgrid/friends/key_sort.hpp"
+#include "subgrid/friends/cell_list.hpp"
 
 namespace octant::subgrid::friends {
 
 namespace {
 
-constexpr int k_few_points = 8;  // a node of no more is a leaf
+constexpr int k_few_points = 8;  // maximum number of points of a leaf
 constexpr int k_bits_per_axis = Octree::k_levels - 1;
 
 std::vector<KeyedPoint> in_morton_order(std::span<const Point> points, const Box& box) {
@@ -32,8 +32,8 @@ std::vector<KeyedPoint> in_morton_order(std::span<const Point> points, const Box
   return keyed;
 }
 
-// Whether no two places in a box are farther apart than a length. Rounds as separation_squared, so
-// that what holds for the box holds for points in it.
+// Returns true if no two positions in a box are farther apart than a length. Rounds as
+// separation_squared(), so that the result also holds for points in the box.
 bool fits(const Box& box, double length) {
   return length >= 0.0 &&
          separation_squared(box.lower, box.upper, {k_open, k_open, k_open}) <= length * length;
@@ -51,7 +51,7 @@ Octree::Octree(std::span<const Point> points, const Linking& linking, double clo
     points_.push_back(points[each.point]);
   }
 
-  std::vector<int> levels{0};  // of the nodes
+  std::vector<int> levels{0};  // levels of the nodes
   nodes_.push_back({0, static_cast<int>(points.size()), 0, 0, false, box});
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const int begin = nodes_[n].begin, end = nodes_[n].end, level = levels[n];

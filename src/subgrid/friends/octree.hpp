@@ -1,42 +1,39 @@
-// Friends of friends by a tree of boxes around points, on one thread or on many.
+// Friends of friends by a tree of bounding boxes, on one thread or many.
 #pragma once
 
 #include <array>
 #include <span>
 #include <vector>
 
-#include <Kokkos_Core.hpp>
-
-#include "core/host_kernels.hpp"
-#include "subgrid/friends/box.hpp"
-#include "subgrid/friends/groups.hpp"
+#include "core/teams.hpp"
 #include "subgrid/friends/linking.hpp"
 
 namespace octant::subgrid::friends {
 
-// Points in Morton order, and boxes around runs of them that halve from level to level.
+// Points in Morton order, and bounding boxes of ranges that halve from level to level.
 class Octree {
  public:
-  static constexpr int k_levels = 22;  // with the root's
+  static constexpr int k_levels = 22;  // including the root
 
   struct Node {
-    int begin, end;    // of its points
+    int begin, end;    // range of its points
     int first_child;   // children are nodes first_child, ..., first_child + children - 1
     int children;      // 0: a leaf
-    bool all_friends;  // whether no two of its points are farther apart than `close`
+    bool all_friends;  // true if its points are within `close` of each other
     Box box;           // around its points
   };
 
-  // A node of few points is a leaf, and one whose points are all within `close` of each other. Pass
-  // a negative `close` if that does not make them friends. Throws RunError as check_points() does.
+  // A node becomes a leaf if it has few points or all its points are within `close` of each other.
+  // Pass a negative `close` if distance alone does not make friends. Throws RunError as
+  // check_points() does.
   Octree(std::span<const Point> points, const Linking& linking, double close);
 
   std::span<const Node> nodes() const { return nodes_; }  // parents before children; 0 is the root
   std::span<const Point> points() const { return points_; }  // in Morton order
-  std::span<const int> order() const { return order_; }      // where each was before
+  std::span<const int> order() const { return order_; }      // index of each point in the input
 
-  // Calls visit(leaf) for every leaf that may hold friends of a point after it in Morton order. No
-  // recursion: what is left to visit never exceeds seven nodes per level.
+  // Calls visit(leaf) for every leaf that may hold friends of a point after it in Morton order. Not
+  // recursive: the stack never exceeds seven nodes per level.
   template <class Visit>
   void for_each_leaf_near(int point, const Linking& linking, const Visit& visit) const {
     if (nodes_.empty()) return;
@@ -60,7 +57,7 @@ class Octree {
   std::vector<int> order_;
 };
 
-// Each point looks for friends after it in the tree. O(points log(points)) but for dense clumps
+// Searches the tree for friends after each point. O(points log(points)), except for dense clumps
 // with a criterion beyond distance.
 template <class Criterion>
 std::vector<int> by_octree(std::span<const Point> points, const Linking& linking,
@@ -87,15 +84,7 @@ std::vector<int> by_octree(std::span<const Point> points, const Linking& linking
     });
   };
   if (threads) {
-    using Space = Kokkos::DefaultHostExecutionSpace;
-    constexpr int k_chunk = 256;
-    const HostKernels here;
-    Kokkos::parallel_for(
-        "friends of friends",
-        Kokkos::RangePolicy<Space, Kokkos::Schedule<Kokkos::Dynamic>>(0, count).set_chunk_size(
-            k_chunk),
-        link_point);
-    Kokkos::fence();
+    for_items_on_host("friends of friends", count, 256, link_point);
   } else {
     for (int a = 0; a < count; ++a) link_point(a);
   }

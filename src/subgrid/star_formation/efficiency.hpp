@@ -1,30 +1,33 @@
-// How much of a cell's gas turns into stars in one free-fall time.
+// Star formation efficiency per free-fall time.
 //
-// Every model gives a factor of the parameter for the efficiency: 1 is the law of Schmidt, the same
-// in all eligible gas. Quantities are in one system of units, with its gravitational constant G.
+// Every model gives a factor of the efficiency parameter; the factor 1 is the Schmidt law, the same
+// in all eligible gas. Quantities are in any consistent system of units, with gravitational
+// constant G.
 #pragma once
 
+#include <array>
 #include <numbers>
 
 #include <Kokkos_Core.hpp>
 
-#include "core/code_units.hpp"
+#include "core/units.hpp"
+#include "hydro/gas_gradients.hpp"
 
 namespace octant::subgrid {
 
-// Of a pressureless sphere: sqrt(3 pi / (32 G rho)).
+// Free-fall time of a pressureless sphere: sqrt(3 pi / (32 G rho)).
 KOKKOS_INLINE_FUNCTION double free_fall_time(double density, double gravity) {
   return Kokkos::sqrt(3.0 * std::numbers::pi / (32.0 * gravity * density));
 }
 
-// The mean number of star quanta that form: stellar mass per time eps rho dx^3 / t_ff (Rasera &
-// Teyssier 2006, eq. 3), over the mass of a quantum, times dt.
+// Mean number of star quanta that form in dt: stellar mass per time eps rho dx^3 / t_ff (Rasera &
+// Teyssier 2006, eq. 3) over the mass of a quantum, times dt.
 KOKKOS_INLINE_FUNCTION double mean_of_quanta(double efficiency, double gas_mass,
                                              double free_fall_time, double quantum, double dt) {
   return efficiency * gas_mass / quantum * dt / free_fall_time;
 }
 
-// What turbulence makes of the gas inside a cell: its state is that of the cell's mean.
+// Turbulent state of the gas in a cell; thermodynamic quantities are cell means.
 struct TurbulentGas {
   double virial_parameter;  // 5 sigma^2 / (pi G rho dx^2)
   double mach;              // velocity dispersion over sound speed
@@ -35,16 +38,16 @@ KOKKOS_INLINE_FUNCTION double virial_parameter(double dispersion, double density
   return 5.0 * dispersion * dispersion / (std::numbers::pi * gravity * density * dx * dx);
 }
 
-// The variance of ln(rho) in supersonic turbulence (Federrath & Klessen 2012, eq. 4), driven by a
-// mixture of solenoidal and compressive forces.
+// Variance of ln(rho) in supersonic turbulence (Federrath & Klessen 2012, eq. 4) with mixed
+// solenoidal and compressive driving.
 KOKKOS_INLINE_FUNCTION double log_density_variance(double mach) {
   constexpr double k_b = 0.4;
   return Kokkos::log(1.0 + k_b * k_b * mach * mach);
 }
 
-// The least ln(rho / mean) that collapses: where the Jeans length is that of the sonic scale
-// (Krumholz & McKee 2005; Federrath & Klessen 2012, table 1), or that of a shocked layer (Padoan &
-// Nordlund 2011).
+// Minimum ln(rho / mean) for collapse: the Jeans length equals the sonic scale (Krumholz & McKee
+// 2005; Federrath & Klessen 2012, table 1), or the thickness of a shocked layer (Padoan & Nordlund
+// 2011).
 KOKKOS_INLINE_FUNCTION double critical_density_krumholz_mckee(const TurbulentGas& gas) {
   constexpr double k_phi_x = 0.19;
   return Kokkos::log(std::numbers::pi * std::numbers::pi / 5.0 * k_phi_x * k_phi_x *
@@ -55,8 +58,8 @@ KOKKOS_INLINE_FUNCTION double critical_density_padoan_nordlund(const TurbulentGa
   return Kokkos::log(0.067 / (k_theta * k_theta) * gas.virial_parameter * gas.mach * gas.mach);
 }
 
-// Gas denser than that collapses, each density in its own free-fall time: "multi-freefall"
-// (Federrath & Klessen 2012, eq. 41 and table 1), with 1 / phi_t = 0.49.
+// Efficiency for collapse of all gas above the critical density, each density in its own free-fall
+// time: "multi-freefall" (Federrath & Klessen 2012, eq. 41 and table 1), with 1 / phi_t = 0.49.
 KOKKOS_INLINE_FUNCTION double multi_freefall(double variance, double critical_density) {
   constexpr double k_inverse_phi_t = 0.49;
   return 0.5 * k_inverse_phi_t * Kokkos::exp(0.375 * variance) *
@@ -77,24 +80,24 @@ KOKKOS_INLINE_FUNCTION double padoan_efficiency(double free_fall_time, double dx
   return Kokkos::exp(-1.6 * free_fall_time * 2.0 * speed / dx);
 }
 
-// All or nothing: whether gas is bound, |div v|^2 + |curl v|^2 < 2 G rho (Hopkins, Narayanan &
-// Murray 2013, eq. 3).
+// 1 if the gas is bound, |div v|^2 + |curl v|^2 < 2 G rho, else 0 (Hopkins, Narayanan & Murray
+// 2013, eq. 3).
 KOKKOS_INLINE_FUNCTION double hopkins_efficiency(double divergence, double curl, double density,
                                                  double gravity) {
   const double squares = divergence * divergence + curl * curl;
   return squares < 2.0 * gravity * density ? 1.0 : 0.0;
 }
 
-// All or nothing: whether a cell is bound, with its dispersion and sound speed together, and
-// densest at its centre.
+// 1 if the cell is bound, by velocity dispersion and sound speed together, and densest at its
+// centre, else 0.
 KOKKOS_INLINE_FUNCTION double virial_efficiency(double virial_parameter,
                                                 double laplacian_of_density) {
   return virial_parameter < 1.0 && laplacian_of_density < 0.0 ? 1.0 : 0.0;
 }
 
-// The law of Schaye & Dalla Vecchia (2008, eq. 20) with the parameters of EAGLE (Schaye et al.
-// 2015): in gas that carries its own weight, the relation of surface densities by Kennicutt (1998).
-// Everything is in cgs. Returns the rate of star formation per mass of gas, in s^-1.
+// Pressure law of Schaye & Dalla Vecchia (2008, eq. 20) with the parameters of EAGLE (Schaye et al.
+// 2015): the relation of surface densities by Kennicutt (1998) for self-gravitating gas. In cgs.
+// Returns the star formation rate per gas mass in s^-1.
 struct PressureLaw {
   double amplitude = 1.515e-4;  // Msun yr^-1 kpc^-2
   double power = 1.4;
@@ -111,11 +114,81 @@ KOKKOS_INLINE_FUNCTION double pressure_law_rate(const PressureLaw& law, double g
          Kokkos::pow(surface_density / k_surface_density, law.power - 1.0);
 }
 
-// The least density at which stars form there, hydrogen nuclei per cm^3: 0.1 (Z / 0.002)^-0.64, at
-// most 10 (Schaye 2004, eq. 24).
+// Minimum density for star formation in hydrogen nuclei per cm^3: 0.1 (Z / 0.002)^-0.64, at most 10
+// (Schaye 2004, eq. 24).
 KOKKOS_INLINE_FUNCTION double pressure_law_threshold(double metallicity) {
   const double threshold = 0.1 * Kokkos::pow(metallicity / 0.002, -0.64);
   return threshold < 10.0 ? threshold : 10.0;
 }
 
 }  // namespace octant::subgrid
+
+namespace octant::subgrid::star_formation {
+
+// Star formation efficiency models that depend on unresolved turbulence in a cell.
+enum class Model {
+  schmidt,
+  multi_freefall_km,
+  multi_freefall_pn,
+  padoan,
+  hopkins,
+  virial,
+  pressure_law
+};
+constexpr auto names_of(Model) {
+  return std::array{"schmidt", "multi_freefall_km", "multi_freefall_pn", "padoan", "hopkins",
+                    "virial",  "pressure_law"};
+}
+constexpr bool depends_on_turbulence(Model model) {
+  return model != Model::schmidt && model != Model::pressure_law;
+}
+
+// Gas of a cell and its internal motion estimated from the neighbours, in code units.
+struct TurbulenceInCell {
+  double density, sound_speed, dx, gravity;
+  double dispersion;        // three-dimensional: dx^2 times the sum of squared gradients
+  double divergence, curl;  // velocity divergence, and norm of the curl
+  double density_laplacian;
+
+  KOKKOS_INLINE_FUNCTION TurbulenceInCell(const hydro::GasGradients& around, double density,
+                                          double sound_speed, double dx, double gravity)
+      : density(density),
+        sound_speed(sound_speed),
+        dx(dx),
+        gravity(gravity),
+        divergence(0.0),
+        density_laplacian(around.density_laplacian) {
+    const auto& v = around.velocity;
+    double squares = 0.0, curl_squared = 0.0;
+    for (int i = 0; i < 3; ++i) {
+      divergence += v[i][i];
+      const int j = (i + 1) % 3, k = (i + 2) % 3;
+      curl_squared += (v[k][j] - v[j][k]) * (v[k][j] - v[j][k]);
+      for (int along = 0; along < 3; ++along) squares += v[i][along] * v[i][along];
+    }
+    dispersion = dx * Kokkos::sqrt(squares);
+    curl = Kokkos::sqrt(curl_squared);
+  }
+
+  KOKKOS_INLINE_FUNCTION TurbulentGas gas() const {
+    return {virial_parameter(dispersion, density, dx, gravity), dispersion / sound_speed};
+  }
+
+  // Factor of stars.efficiency.
+  KOKKOS_INLINE_FUNCTION double efficiency(Model model) const {
+    switch (model) {
+      case Model::multi_freefall_km: return multi_freefall_krumholz_mckee(gas());
+      case Model::multi_freefall_pn: return multi_freefall_padoan_nordlund(gas());
+      case Model::padoan:
+        return padoan_efficiency(free_fall_time(density, gravity), dx, dispersion, sound_speed);
+      case Model::hopkins: return hopkins_efficiency(divergence, curl, density, gravity);
+      case Model::virial: {
+        const double speed = Kokkos::sqrt(dispersion * dispersion + sound_speed * sound_speed);
+        return virial_efficiency(virial_parameter(speed, density, dx, gravity), density_laplacian);
+      }
+      default: return 1.0;
+    }
+  }
+};
+
+}  // namespace octant::subgrid::star_formation

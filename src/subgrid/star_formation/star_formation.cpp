@@ -1,6 +1,6 @@
-// Stars form in dense, cold gas (Rasera & Teyssier 2006, A&A 445, 1): in a step, a Poisson number
-// of equal quanta of a cell's mass becomes one particle. What is left of the gas has its velocity,
-// temperature and metallicity.
+// Star formation in dense, cold gas (Rasera & Teyssier 2006, A&A 445, 1): in a step, a Poisson
+// number of equal mass quanta of a cell's gas becomes one particle. The remaining gas keeps its
+// velocity, temperature and metallicity.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,13 +8,13 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/memory_transfer.hpp"
 #include "core/parameters.hpp"
-#include "core/residency.hpp"
+#include "mesh/launch.hpp"
 #include "subgrid/poisson.hpp"
 #include "subgrid/process.hpp"
 #include "subgrid/star_formation/efficiency.hpp"
 #include "subgrid/star_formation/stars.hpp"
-#include "subgrid/star_formation/turbulence_in_cell.hpp"
 
 namespace octant::subgrid {
 
@@ -39,19 +39,19 @@ void Options::declare(ParameterSchema& schema) {
       "stars.model", model,
       {.meaning =
            "Star formation law: constant efficiency per free-fall time (schmidt), an efficiency "
-           "from the turbulence in the cell (multi_freefall_km, multi_freefall_pn, padoan, "
+           "derived from the turbulence in the cell (multi_freefall_km, multi_freefall_pn, padoan, "
            "hopkins, virial), or a pressure law above a metallicity-dependent density threshold "
            "(pressure_law, Schaye & Dalla Vecchia 2008)"});
   schema.add("stars.efficiency", efficiency,
-             {.meaning = "Star formation efficiency per free-fall time; a factor of the model's "
-                         "efficiency for turbulence models",
+             {.meaning = "Star formation efficiency per free-fall time; for turbulence models, a "
+                         "factor that multiplies the efficiency of the model",
               .min = 0});
   schema.add("stars.density", density,
              {.unit = "cm^-3",
-              .meaning = "Minimum density of star-forming gas, in hydrogen nuclei",
+              .meaning = "Minimum hydrogen number density of star-forming gas",
               .above = 0.0});
   schema.add("stars.overdensity", overdensity,
-             {.unit = "mean densities of gas",
+             {.unit = "mean gas density",
               .meaning = "Minimum overdensity of star-forming gas in a cosmological box, in "
                          "addition to stars.density",
               .min = 0});
@@ -61,34 +61,36 @@ void Options::declare(ParameterSchema& schema) {
        .meaning =
            "Maximum T / mu of star-forming gas, without the contribution of the pressure floor",
        .above = 0.0});
-  schema.add("stars.mass", mass,
-             {.unit = "Msun",
-              .meaning = "Mass unit of star particles, which have integer multiples of it; 0: gas "
-                         "mass of one cell of mesh.max_level at stars.density and a = 1",
-              .min = 0});
-  schema.add("stars.gas_limit", gas_limit,
-             {.meaning = "Maximum fraction of a cell's gas that is converted to stars in a step",
-              .max = 1.0,
-              .above = 0.0});
+  schema.add(
+      "stars.mass", mass,
+      {.unit = "Msun",
+       .meaning = "Mass unit of star particles, whose masses are integer multiples of this unit; "
+                  "0: gas mass of one cell of mesh.max_level at stars.density and a = 1",
+       .min = 0});
+  schema.add(
+      "stars.gas_limit", gas_limit,
+      {.meaning = "Maximum fraction of the gas in a cell that is converted to stars per step",
+       .max = 1.0,
+       .above = 0.0});
   schema.add("stars.seed", seed,
-             {.meaning = "Seed of stochastic star formation",
+             {.meaning = "Random seed for stochastic star formation",
               .min = 0,
               .max = static_cast<double>(std::int64_t{1} << 40)});
 }
 
-// What the cells of a level have in common. Densities and masses are in code units.
-struct Law {
+// Constants of a level. Densities and masses are in code units.
+struct StarFormationLaw {
   Model model;
   double efficiency, gravity, least_density;
-  bool density_of_metals;  // whether the least density falls with the metallicity
-  double hottest;          // internal energy per mass
+  bool density_of_metals;  // density threshold falls with the metallicity
+  double hottest;          // maximum internal energy per mass
   double quantum, gas_limit, step, seconds, gamma, dx;
   GasUnits units;
   cooling::PressureFloor floor;
   double pressure_floor;
   int metals, variables;
 
-  // Per mass. Gas that the added pressure alone holds up has what hydro.pressure_floor leaves it.
+  // Thermal energy per mass without the pressure floor, at least that of hydro.pressure_floor.
   KOKKOS_INLINE_FUNCTION double thermal_energy(const hydro::GasCell& cell) const {
     const double least = pressure_floor / ((gamma - 1.0) * cell.density());
     return Kokkos::max(cell.internal_energy() - floor.energy(cell.density()), least);
@@ -112,7 +114,7 @@ struct Law {
     return {around, cell.density(), Kokkos::sqrt(gamma * (gamma - 1.0) * thermal), dx, gravity};
   }
 
-  // The mean number of quanta that form in a cell of this volume, whose efficiency has a factor.
+  // Mean number of quanta that form in a cell of this volume; `factor` multiplies the efficiency.
   KOKKOS_INLINE_FUNCTION double mean(const hydro::GasCell& cell, double volume,
                                      double factor) const {
     const double density = cell.density(), gas_mass = density * volume;
@@ -126,38 +128,38 @@ struct Law {
 
 struct Eligible {
   GasLevel level;
-  Law law;
+  StarFormationLaw law;
   KOKKOS_INLINE_FUNCTION bool operator()(const mesh::Cell& cell) const {
     return law.is_eligible(level.at(cell));
   }
 };
 
-// What a step did to an eligible cell, and the star that came of it, if its mass is not 0.
+// Result of a step for an eligible cell, and its new star if `mass` is not 0.
 struct Outcome {
-  double expected, capped;  // mass, in the mean; that was drawn beyond the limit
+  double expected, capped;  // mean mass; mass drawn beyond the limit
   double mass, metals, thermal, momentum[3], kinetic;
   double position[3], velocity[3], density, temperature;
   TurbulentGas turbulence;
 };
 
-// Cells of a level that may form stars, and for models that ask for it what lies around them.
-struct Nursery {
+// Cells of a level that may form stars and, if the model needs them, the gradients around them.
+struct CandidateCells {
   GasLevel level;
-  Law law;
+  StarFormationLaw law;
   std::vector<mesh::Cell> cells;
   mesh::DeviceArray<const hydro::GasGradients> around{};
 };
 
-struct Form {
+struct FormStarsKernel {
   GasLevel level;
-  Law law;
+  StarFormationLaw law;
   std::uint64_t seed;
   mesh::DeviceArray<const mesh::Cell> cells;
-  mesh::DeviceArray<const hydro::GasGradients> around;  // none where the model needs none
+  mesh::DeviceArray<const hydro::GasGradients> around;  // empty if the model does not need them
   mesh::DeviceArray<Outcome> outcomes;
   double lower[3];
 
-  // A number for each cell of a level, whatever block it is in.
+  // Key of a cell that is unique within the level and independent of its block.
   KOKKOS_INLINE_FUNCTION std::uint64_t key(const mesh::DevicePosition& centre) const {
     std::uint64_t key = 0;
     for (int d = 0; d < 3; ++d)
@@ -166,14 +168,14 @@ struct Form {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t n) const {
-    constexpr std::uint32_t k_draws = 64;  // of a Poisson number, but for once in ten million
+    constexpr std::uint32_t k_draws = 64;  // of a Poisson number, exceeded once in ten million
     const mesh::Cell at = cells(n);
     const hydro::GasCell cell = level.at(at);
     const double volume = level.cell_volume, gas_mass = cell.density() * volume;
     const mesh::DevicePosition centre = level.cells.centre(at);
     const RandomStream random(seed, key(centre),
-                              static_cast<std::uint32_t>(level.moment.coarse_step));
-    const auto draw = k_draws * static_cast<std::uint32_t>(level.moment.step_within);
+                              static_cast<std::uint32_t>(level.step_time.coarse_step));
+    const auto draw = k_draws * static_cast<std::uint32_t>(level.step_time.step_within);
     constexpr double k_unknown = std::numeric_limits<double>::quiet_NaN();
     TurbulentGas moving{k_unknown, k_unknown};
     double factor = 1.0;
@@ -234,61 +236,62 @@ class StarFormation final : public Process {
     return -ledger.total("formed_thermal");
   }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[stars] requires hydro.enabled = true");
-    if (!setting.has_gravity)
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[stars] requires hydro.enabled = true");
+    if (!setup.has_gravity)
       throw InputError("stars.enabled = true requires gravity.enabled = true");
-    if (!setting.has_units)
+    if (!setup.has_units)
       throw InputError(
-          "[stars] requires physical units: give units.length, units.density and units.time in "
-          "cgs, or set cosmology.enabled = true");
-    mean_gas_density_ = setting.mean_gas_density;
-    metals_ = setting.variable("metals");
+          "[stars] requires physical units: set units.length, units.density and units.time in cgs, "
+          "or set cosmology.enabled = true");
+    mean_gas_density_ = setup.mean_gas_density;
+    metals_ = setup.variable("metals");
   }
 
-  bool interact(Scene& scene, Ledger& ledger) const override {
+  bool interact(SyncPoint& sync, Ledger& ledger) const override {
     particles::ParticleBatch born;
     std::vector<double> times, scale_factors, metallicities, masses;
-    for (const star_formation::Nursery& nursery : find_nurseries(scene))
-      form(nursery, scene, ledger, born, metallicities);
-    times.assign(born.size(), scene.time);
-    scale_factors.assign(born.size(), scene.scale_factor);
+    for (const star_formation::CandidateCells& candidate : find_candidates(sync))
+      form(candidate, sync, ledger, born, metallicities);
+    times.assign(born.size(), sync.time);
+    scale_factors.assign(born.size(), sync.scale_factor);
     born.columns = {{"birth_time", std::move(times)},
                     {"birth_scale_factor", std::move(scale_factors)},
                     {"metallicity", std::move(metallicities)},
                     {"initial_mass", born.mass}};
-    particles::Particles& stars = scene.kind("stars");
+    particles::Particles& stars = sync.kind("stars");
     const std::int64_t before = stars.used_ids();
-    const std::size_t first = scene.births.size() - born.size();
+    const std::size_t first = sync.births.size() - born.size();
     const auto ids = stars.create(std::move(born));
-    for (std::size_t n = 0; n < ids.size(); ++n) scene.births[first + n].id = ids[n];
+    for (std::size_t n = 0; n < ids.size(); ++n) sync.births[first + n].id = ids[n];
     return stars.used_ids() > before;
   }
 
  private:
-  double quantum(const Scene& scene, const GasLevel& level, const GasUnits& units) const {
+  double quantum(const SyncPoint& sync, const GasLevel& level, const GasUnits& units) const {
     if (options_.mass > 0.0)
-      return options_.mass * constants::k_solar_mass / level.moment.units.mass;
-    const mesh::Geometry& geometry = scene.mesh.geometry();
-    const double a = level.moment.scale_factor;
+      return options_.mass * constants::k_solar_mass / level.step_time.units.mass;
+    const mesh::Geometry& geometry = sync.mesh.geometry();
+    const double a = level.step_time.scale_factor;
     return options_.density / (units.hydrogen * a * a * a) *
            geometry.cell_volume(geometry.max_level());
   }
 
-  star_formation::Law law(const Scene& scene, const GasLevel& level, double step) const {
+  star_formation::StarFormationLaw law(const SyncPoint& sync, const GasLevel& level,
+                                       double step) const {
     using star_formation::Model;
-    const GasUnits units(level.moment.units);
+    const GasUnits units(level.step_time.units);
     const bool of_metals = options_.model == Model::pressure_law;
     const double least = of_metals ? pressure_law_threshold(1.0) : options_.density;
     const double gamma = level.gas.gamma;
     return {
         .model = options_.model,
         .efficiency = options_.efficiency,
-        .gravity = level.moment.newton_constant,
+        .gravity = level.step_time.newton_constant,
         .least_density = std::max(least / units.hydrogen, options_.overdensity * mean_gas_density_),
         .density_of_metals = of_metals,
         .hottest = options_.temperature / (units.temperature * (gamma - 1.0)),
-        .quantum = quantum(scene, level, units),
+        .quantum = quantum(sync, level, units),
         .gas_limit = options_.gas_limit,
         .step = step,
         .seconds = step * units.time,
@@ -298,60 +301,59 @@ class StarFormation final : public Process {
         .floor = level.floor,
         .pressure_floor = level.gas.pressure_floor,
         .metals = metals_,
-        .variables = scene.mesh.layout().variables};
+        .variables = sync.mesh.layout().variables};
   }
 
-  // By level. What lies around cells is found before any star takes gas from them.
-  std::vector<star_formation::Nursery> find_nurseries(const Scene& scene) const {
+  // Returns the candidate cells by level. Gradients are computed before any star removes gas.
+  std::vector<star_formation::CandidateCells> find_candidates(const SyncPoint& sync) const {
     using namespace star_formation;
-    std::vector<Nursery> nurseries;
-    int levels = 0;  // up to the finest one in which stars may form
-    for (std::size_t n = 0; n < scene.levels.size(); ++n) {
-      const GasLevel& level = scene.levels[n];
-      const Law law = this->law(scene, level, scene.steps[n]);
-      nurseries.push_back(
+    std::vector<CandidateCells> candidates;
+    int levels = 0;  // up to the finest with candidates
+    for (std::size_t n = 0; n < sync.levels.size(); ++n) {
+      const GasLevel& level = sync.levels[n];
+      const StarFormationLaw law = this->law(sync, level, sync.steps[n]);
+      candidates.push_back(
           {level, law,
            mesh::find_cells("gas that may form stars", level.cells, Eligible{level, law})});
-      if (!nurseries.back().cells.empty()) levels = static_cast<int>(n) + 1;
+      if (!candidates.back().cells.empty()) levels = static_cast<int>(n) + 1;
     }
-    if (!depends_on_turbulence(options_.model)) return nurseries;
-    levels = scene.mesh.communicator().max(levels);
+    if (!depends_on_turbulence(options_.model)) return candidates;
+    levels = sync.mesh.communicator().max(levels);
     for (int n = 0; n < levels; ++n) {
-      scene.fill_ghosts(n);
-      nurseries[n].around =
-          hydro::gas_gradients(scene.mesh, scene.levels[n].number, nurseries[n].cells);
+      sync.fill_ghosts(n);
+      candidates[n].around =
+          hydro::gas_gradients(sync.mesh, sync.levels[n].number, candidates[n].cells);
     }
-    return nurseries;
+    return candidates;
   }
 
-  // Forms the stars of a level, and adds them to those that are born.
-  void form(const star_formation::Nursery& nursery, Scene& scene, Ledger& ledger,
+  // Forms the stars of a level and appends them to `born`.
+  void form(const star_formation::CandidateCells& candidate, SyncPoint& sync, Ledger& ledger,
             particles::ParticleBatch& born, std::vector<double>& metallicities) const {
     using namespace star_formation;
-    const auto& [level, law, cells, around] = nursery;
+    const auto& [level, law, cells, around] = candidate;
     if (cells.empty()) return;
     const auto count = static_cast<std::int64_t>(cells.size());
-    const auto& lower = scene.mesh.geometry().lower();
-    // Levels differ in their random numbers.
+    const auto& lower = sync.mesh.geometry().lower();
+    // The seed includes the level, which gives independent random numbers.
     const std::uint64_t seed = static_cast<std::uint64_t>(options_.seed) +
                                (static_cast<std::uint64_t>(level.number) << 48);
-    const Form kernel{level,
-                      law,
-                      seed,
-                      mesh::to_device("gas that may form stars", cells),
-                      around,
-                      mesh::uninitialised<Outcome>("stars", count),
-                      {lower[0], lower[1], lower[2]}};
-    Kokkos::parallel_for("form stars",
-                         Kokkos::RangePolicy<Kokkos::IndexType<std::int64_t>>(0, count), kernel);
-    const auto outcomes = on_host(Cargo::lists, kernel.outcomes);
+    const FormStarsKernel kernel{level,
+                                 law,
+                                 seed,
+                                 mesh::to_device("gas that may form stars", cells),
+                                 around,
+                                 mesh::uninitialised<Outcome>("stars", count),
+                                 {lower[0], lower[1], lower[2]}};
+    mesh::for_items("form stars", count, kernel);
+    const auto outcomes = on_host(TransferKind::lists, kernel.outcomes);
     for (std::int64_t c = 0; c < count; ++c) {
       const Outcome& outcome = outcomes(c);
       ledger["expected"] += outcome.expected;
       if (outcome.capped > 0.0) ledger["capped"] += outcome.capped;
       if (outcome.mass == 0.0) continue;
       enter(outcome, ledger);
-      add_star(outcome, level, law, scene, born, metallicities);
+      add_star(outcome, level, law, sync, born, metallicities);
     }
   }
 
@@ -366,8 +368,8 @@ class StarFormation final : public Process {
   }
 
   static void add_star(const star_formation::Outcome& outcome, const GasLevel& level,
-                       const star_formation::Law& law, Scene& scene, particles::ParticleBatch& born,
-                       std::vector<double>& metallicities) {
+                       const star_formation::StarFormationLaw& law, SyncPoint& sync,
+                       particles::ParticleBatch& born, std::vector<double>& metallicities) {
     const StarBirth birth{
         .level = level.number,
         .position = {outcome.position[0], outcome.position[1], outcome.position[2]},
@@ -382,7 +384,7 @@ class StarFormation final : public Process {
     born.velocity.push_back(birth.velocity);
     born.mass.push_back(birth.mass);
     metallicities.push_back(birth.metallicity);
-    scene.births.push_back(birth);
+    sync.births.push_back(birth);
   }
 
   star_formation::Options options_;

@@ -1,4 +1,4 @@
-// Stars as particles: each stands for a population that formed at once.
+// Star particles, each of which represents a single stellar population.
 #pragma once
 
 #include "particles/kind.hpp"

@@ -1,5 +1,6 @@
-// Stars explode at the end of coarse steps, when all levels and particles are at one time. What gas
-// around a star gets is a law of apply_events(); the star becomes lighter by what it ejects.
+// Supernova feedback at the end of coarse steps, when all levels and particles are synchronised. A
+// law of apply_events() changes the gas around a star; the mass of the star is reduced by its
+// ejecta.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -7,15 +8,13 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "core/random.hpp"
+#include "mesh/launch.hpp"
 #include "subgrid/events/apply_events.hpp"
 #include "subgrid/poisson.hpp"
 #include "subgrid/process.hpp"
 #include "subgrid/star_formation/stars.hpp"
-#include "subgrid/supernovae/kinetic_blast.hpp"
-#include "subgrid/supernovae/mechanical_blast.hpp"
+#include "subgrid/supernovae/blasts.hpp"
 #include "subgrid/supernovae/population.hpp"
-#include "subgrid/supernovae/population_table.hpp"
-#include "subgrid/supernovae/stochastic_blast.hpp"
 
 namespace octant::subgrid {
 
@@ -27,9 +26,9 @@ constexpr auto names_of(Mode) {
 }
 
 constexpr double k_megayear = 1e6 * constants::k_year;
-// What a white dwarf ejects, all of it metals; and the metallicity that Z = 1 stands for.
+// Ejecta mass of a white dwarf, which is all metals; metal mass fraction for Z = 1.
 constexpr double k_white_dwarf = 1.4, k_solar_share = 0.02;
-// No star loses more than this share of itself in a step.
+// Maximum fraction of its mass that a star loses in a step.
 constexpr double k_most_ejected = 0.9;
 
 struct Options {
@@ -47,17 +46,19 @@ struct Options {
 };
 
 void Options::declare(ParameterSchema& schema) {
-  schema.add("supernovae.mode", mode,
-             {.meaning = "Supernova feedback scheme: momentum and heat with unresolved cooling "
-                         "taken into account (mechanical), velocities of a Sedov blast (kinetic), "
-                         "heat (thermal), or stochastic heating of few cells (stochastic)"});
+  schema.add(
+      "supernovae.mode", mode,
+      {.meaning =
+           "Supernova feedback scheme: momentum and thermal energy that account for unresolved "
+           "cooling (mechanical), the velocity field of a Sedov blast wave (kinetic), thermal "
+           "energy (thermal), or stochastic heating of a few cells (stochastic)"});
   schema.add("supernovae.population", population,
-             {.meaning = "Supernova population: all core collapses of a star particle at one age "
-                         "(single), individual supernovae at the rates of Hopkins et al. (2018) "
-                         "(discrete), or yields from supernovae.table (table)"});
+             {.meaning = "Supernova population: all core-collapse supernovae of a star particle at "
+                         "one age (single), individual supernovae at the rates of Hopkins et al. "
+                         "(2018) (discrete), or yields from supernovae.table (table)"});
   schema.add("supernovae.table", table,
-             {.meaning = "HDF5 file of cumulative stellar yields by age and metallicity, for "
-                         "supernovae.population = \"table\""});
+             {.meaning = "HDF5 file of cumulative stellar yields as functions of age and "
+                         "metallicity, for supernovae.population = \"table\""});
   schema.add(
       "supernovae.least_ejecta", least_ejecta,
       {.meaning = "Minimum ejected fraction of the initial stellar mass per event, for "
@@ -94,29 +95,29 @@ void Options::declare(ParameterSchema& schema) {
               .min = 0});
   schema.add("supernovae.least_radius", least_radius,
              {.unit = "pc", .meaning = "Minimum radius of energy and mass injection", .min = 0});
-  schema.add(
-      "supernovae.kinetic_fraction", kinetic_fraction,
-      {.meaning = "Kinetic fraction of the supernova energy in kinetic and mechanical feedback",
-       .min = 0,
-       .max = 1.0});
+  schema.add("supernovae.kinetic_fraction", kinetic_fraction,
+             {.meaning = "Fraction of the supernova energy injected as kinetic energy in kinetic "
+                         "and mechanical feedback",
+              .min = 0,
+              .max = 1.0});
   schema.add("supernovae.heating", heating,
              {.unit = "K",
               .meaning = "Temperature increase of a cell heated by stochastic feedback, for a mean "
                          "molecular weight of 0.6",
               .above = 0.0});
   schema.add("supernovae.seed", seed,
-             {.meaning = "Seed of stochastic feedback and of discrete supernovae",
+             {.meaning = "Random seed for stochastic feedback and discrete supernovae",
               .min = 0,
               .max = static_cast<double>(std::int64_t{1} << 40)});
 }
 
-// Stars of a level that explode: rows of its set, and what becomes of them.
+// Exploding stars of a level: rows of its particle set, and their remaining masses.
 struct Exploding {
   std::vector<std::int32_t> rows;
   std::vector<double> mass_left;
 };
 
-// Stars that may explode. A single population does once: it has its initial mass before that.
+// Stars that may explode. Those of a single explosion have their initial mass before it.
 struct MayExplode {
   bool once;
   const double *mass, *initial_mass;
@@ -150,22 +151,22 @@ class Supernovae final : public Process {
     return ledger.total("energy") + ledger.total("floor_energy");
   }
 
-  void prepare(const Setting& setting) override {
-    if (!setting.has_gas) throw InputError("[supernovae] requires hydro.enabled = true");
-    if (!setting.has_units)
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_gas) throw InputError("[supernovae] requires hydro.enabled = true");
+    if (!setup.has_units)
       throw InputError(
-          "[supernovae] requires physical units: give units.length, units.density and units.time "
-          "in cgs, or set cosmology.enabled = true");
-    const mesh::Geometry& geometry = setting.geometry;
+          "[supernovae] requires physical units: set units.length, units.density and units.time in "
+          "cgs, or set cosmology.enabled = true");
+    const mesh::Geometry& geometry = setup.geometry;
     for (int d = 0; d < 3; ++d)
       if (options_.radius * geometry.cell_size(0) >=
           0.5 * (geometry.upper()[d] - geometry.lower()[d]))
         throw InputError(
-            "supernovae.radius = {}: a blast in cells of level 0 would reach half of the domain; "
-            "expected less than {}",
+            "supernovae.radius = {}: the injection radius must be smaller than half of the domain; "
+            "expected less than {} cells",
             options_.radius,
             0.5 * (geometry.upper()[d] - geometry.lower()[d]) / geometry.cell_size(0));
-    const bool delays = std::ranges::find(setting.scalars, "delayed") != setting.scalars.end();
+    const bool delays = std::ranges::find(setup.scalars, "delayed") != setup.scalars.end();
     if (delays && options_.mode == supernovae::Mode::mechanical)
       throw InputError(
           "supernovae.mode = \"mechanical\" is incompatible with cooling.delayed = true: the "
@@ -177,37 +178,37 @@ class Supernovae final : public Process {
     if (!by_table && !options_.table.empty())
       throw InputError("supernovae.table = \"{}\" requires supernovae.population = \"table\"",
                        options_.table);
-    metals_ = setting.variable("metals");
-    passive_ = {setting.first_passive_scalar(), setting.passive_scalars()};
-    delayed_ = delays ? setting.variable("delayed") : -1;
-    search_ = setting.event_search;
+    metals_ = setup.variable("metals");
+    passive_ = {setup.first_passive_scalar(), setup.passive_scalars()};
+    delayed_ = delays ? setup.variable("delayed") : -1;
+    search_ = setup.event_search;
   }
 
   void begin(const Communicator& communicator) override {
     if (!options_.table.empty()) table_ = PopulationTable(communicator, options_.table);
   }
 
-  bool interact(Scene& scene, Ledger& ledger) const override {
-    if (scene.coarsest != 0) return false;
-    particles::Particles& stars = scene.kind("stars");
+  bool interact(SyncPoint& sync, Ledger& ledger) const override {
+    if (sync.coarsest != 0) return false;
+    particles::Particles& stars = sync.kind("stars");
     std::vector<Supernova> events;
     std::vector<supernovae::Exploding> exploding;
-    for (int level = 0; level <= scene.mesh.finest_level(); ++level)
-      exploding.push_back(find(scene, stars, level, events, ledger));
-    const Communicator& communicator = scene.mesh.communicator();
+    for (int level = 0; level <= sync.mesh.finest_level(); ++level)
+      exploding.push_back(find(sync, stars, level, events, ledger));
+    const Communicator& communicator = sync.mesh.communicator();
     if (!communicator.any(!events.empty())) return false;
-    communicator.agree([&] { check_reach(scene, events); });
-    // Ejecta bring the energy of their motion from the stars: no new one.
+    communicator.collective_try([&] { check_reach(sync, events); });
+    // The kinetic energy of the ejecta comes from the stars and is not counted as added energy.
     for (const Supernova& event : events) {
       ledger["nominal"] += event.energy;
       ledger["energy"] += -energy_of_motion(event);
     }
-    const InjectedSums got = explode(scene, events);
+    const InjectedSums got = explode(sync, events);
     constexpr std::array k_accounts{"mass",   "momentum_x", "momentum_y",  "momentum_z",
                                     "energy", "metals",     "floor_energy"};
     static_assert(k_accounts.size() == InjectedSums::k_sums);
     for (std::size_t n = 0; n < k_accounts.size(); ++n) ledger[k_accounts[n]] += got.sums[n];
-    for (int level = 0; level <= scene.mesh.finest_level(); ++level)
+    for (int level = 0; level <= sync.mesh.finest_level(); ++level)
       lighten(stars.set(level), exploding[level]);
     return true;
   }
@@ -219,7 +220,7 @@ class Supernovae final : public Process {
     double age, initial_mass, mass, metallicity;
   };
 
-  // What it has to give then: supernovae, solar masses, and the metals' share of these.
+  // Ejecta of a star at that time: number of supernovae, solar masses, and metal mass fraction.
   struct Ejecta {
     double number = 0.0, mass = 0.0, metals = 0.0;
   };
@@ -234,7 +235,7 @@ class Supernovae final : public Process {
     return {mass / options_.mass, mass, metals_of_cores(star)};
   }
 
-  // Numbers are Poisson's, with those that are due since the last step as their means.
+  // Draws Poisson numbers whose means are those due since the last step.
   Ejecta discrete(const Star& star, double step, std::int64_t coarse_step) const {
     const SupernovaCounts now = supernovae_until(star.age),
                           before = supernovae_until(star.age - step);
@@ -249,11 +250,11 @@ class Supernovae final : public Process {
     const double of_dwarfs = dwarfs * supernovae::k_white_dwarf;
     const double mass = cores * options_.mass + of_dwarfs;
     if (mass == 0.0) return {};
-    const double share = of_dwarfs / mass;  // which is all metals
+    const double share = of_dwarfs / mass;  // all metals
     return {cores + dwarfs, mass, share + (1.0 - share) * metals_of_cores(star)};
   }
 
-  // Until when a star has given back follows from what is left of it.
+  // Returns the mass due since the age that follows from the remaining mass of the star.
   Ejecta tabulated(const Star& star) const {
     const double given = 1.0 - star.mass / star.initial_mass;
     const Returned now = table_.until(star.age, star.metallicity);
@@ -273,8 +274,8 @@ class Supernovae final : public Process {
     return {};
   }
 
-  // The stars of a level that explode, as events.
-  supernovae::Exploding find(const Scene& scene, particles::Particles& stars, int level,
+  // Finds the exploding stars of a level and appends their events.
+  supernovae::Exploding find(const SyncPoint& sync, particles::Particles& stars, int level,
                              std::vector<Supernova>& events, Ledger& ledger) const {
     const particles::Kind& kind = stars.kind();
     const particles::ParticleSet& set = stars.set(level);
@@ -297,28 +298,27 @@ class Supernovae final : public Process {
       motion[3 + d] = set.reals(particles::k_velocity + d, rows);
     }
 
-    const double solar_mass = constants::k_solar_mass / scene.units.mass;
-    const double now = scene.seconds(scene.time);
-    const double step = now - scene.seconds(scene.time - scene.steps.front());
-    const double radius =
-        std::max(options_.radius * scene.mesh.geometry().cell_size(level),
-                 options_.least_radius * constants::k_parsec / scene.units.length);
+    const double solar_mass = constants::k_solar_mass / sync.units.mass;
+    const double now = sync.seconds(sync.time);
+    const double step = now - sync.seconds(sync.time - sync.steps.front());
+    const double radius = std::max(options_.radius * sync.mesh.geometry().cell_size(level),
+                                   options_.least_radius * constants::k_parsec / sync.units.length);
     supernovae::Exploding exploding;
     for (std::size_t n = 0; n < rows.size(); ++n) {
       const Star star{.id = ids[n],
-                      .age = (now - scene.seconds(births[n])) / supernovae::k_megayear,
+                      .age = (now - sync.seconds(births[n])) / supernovae::k_megayear,
                       .initial_mass = initials[n] / solar_mass,
                       .mass = masses[n] / solar_mass,
                       .metallicity = metallicities[n]};
       const Ejecta given =
-          ejecta(star, step / supernovae::k_megayear, scene.levels.front().moment.coarse_step);
+          ejecta(star, step / supernovae::k_megayear, sync.levels.front().step_time.coarse_step);
       if (given.mass == 0.0) continue;
       const double ejected =
           std::min(given.mass * solar_mass, supernovae::k_most_ejected * masses[n]);
       Supernova event{{.id = ids[n], .radius = radius, .level = level, .slot = homes[n]},
                       {},
                       ejected,
-                      given.number * options_.energy / scene.units.energy(),
+                      given.number * options_.energy / sync.units.energy(),
                       given.metals};
       for (int d = 0; d < 3; ++d) {
         event.place.centre[d] = motion[d][n];
@@ -332,63 +332,64 @@ class Supernovae final : public Process {
     return exploding;
   }
 
-  void check_reach(const Scene& scene, const std::vector<Supernova>& events) const {
-    const mesh::Geometry& geometry = scene.mesh.geometry();
+  void check_reach(const SyncPoint& sync, const std::vector<Supernova>& events) const {
+    const mesh::Geometry& geometry = sync.mesh.geometry();
     for (const Supernova& event : events)
       for (int d = 0; d < 3; ++d)
         if (2.0 * event.place.radius >= geometry.upper()[d] - geometry.lower()[d])
           throw RunError(
-              "supernovae.least_radius = {} pc: a blast would reach half of the domain, {} of {} "
-              "code units",
+              "supernovae.least_radius = {} pc: the injection region would extend over half of the "
+              "domain, {} of {} code units",
               options_.least_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
   }
 
-  // The gas with its floors, which follow from the initial state and are unknown in prepare().
-  static const hydro::Gas& gas_of(const Scene& scene) { return scene.levels.front().gas; }
+  // Gas with its pressure and density floors, which follow from the initial state and are unknown
+  // in prepare().
+  static const hydro::Gas& gas_of(const SyncPoint& sync) { return sync.levels.front().gas; }
 
-  InjectedSums explode(const Scene& scene, const std::vector<Supernova>& events) const {
+  InjectedSums explode(const SyncPoint& sync, const std::vector<Supernova>& events) const {
     using supernovae::Mode;
     const auto apply = [&](const auto& law, const auto& of_law) {
       using Event = typename std::decay_t<decltype(law)>::Event;
       return apply_events(
-          scene.mesh, law,
+          sync.mesh, law,
           EventTarget{
-              .gas = gas_of(scene), .metals = metals_, .ejecta = delayed_, .passive = passive_},
+              .gas = gas_of(sync), .metals = metals_, .ejecta = delayed_, .passive = passive_},
           std::span<const Event>(of_law), search_);
     };
     if (options_.mode == Mode::mechanical)
-      return apply(MechanicalBlast{options_.kinetic_fraction}, look_around(scene, events));
+      return apply(MechanicalBlast{options_.kinetic_fraction}, look_around(sync, events));
     if (options_.mode == Mode::stochastic) {
       constexpr double k_weight = 0.6;  // mean molecular weight of hot gas
-      const double temperature = scene.units.temperature();
-      const double heat = options_.heating / (k_weight * temperature * (gas_of(scene).gamma - 1.0));
+      const double temperature = sync.units.temperature();
+      const double heat = options_.heating / (k_weight * temperature * (gas_of(sync).gamma - 1.0));
       return apply(
           StochasticBlast{heat, static_cast<std::uint64_t>(options_.seed),
-                          static_cast<std::uint32_t>(scene.levels.front().moment.coarse_step)},
+                          static_cast<std::uint32_t>(sync.levels.front().step_time.coarse_step)},
           events);
     }
     return apply(KineticBlast{options_.mode == Mode::kinetic ? options_.kinetic_fraction : 0.0},
                  events);
   }
 
-  // The events, with what gas there is around them.
-  std::vector<MechanicalBlast::Event> look_around(const Scene& scene,
+  // Returns the events with the state of the gas around them.
+  std::vector<MechanicalBlast::Event> look_around(const SyncPoint& sync,
                                                   const std::vector<Supernova>& events) const {
     const auto surroundings =
-        sum_events(scene.mesh, BlastSurroundings{metals_}, EventTarget{gas_of(scene), metals_},
+        sum_events(sync.mesh, BlastSurroundings{metals_}, EventTarget{gas_of(sync), metals_},
                    std::span<const Supernova>(events), search_);
-    const GasUnits units(scene.units);
+    const GasUnits units(sync.units);
     std::vector<MechanicalBlast::Event> known;
     for (std::size_t n = 0; n < events.size(); ++n) {
       const auto& around = surroundings[n];
-      const double energy = events[n].energy * scene.units.energy();
+      const double energy = events[n].energy * sync.units.energy();
       const double hydrogen = units.hydrogen * around.density;
       const double solar = around.metals / supernovae::k_solar_share;
       MechanicalBlast::Event event{events[n], around, 0.0, 0.0};
       if (around.share > 0.0) {
-        event.terminal_momentum = terminal_momentum(energy, hydrogen, solar) /
-                                  (scene.units.mass * scene.units.velocity());
-        event.cooling_radius = cooling_radius(energy, hydrogen, solar) / scene.units.length;
+        event.terminal_momentum =
+            terminal_momentum(energy, hydrogen, solar) / (sync.units.mass * sync.units.velocity());
+        event.cooling_radius = cooling_radius(energy, hydrogen, solar) / sync.units.length;
       }
       known.push_back(event);
     }
@@ -400,8 +401,7 @@ class Supernovae final : public Process {
     const supernovae::Lighten kernel{set.columns().mass,
                                      mesh::to_device("stars that explode", exploding.rows),
                                      mesh::to_device("mass that is left", exploding.mass_left)};
-    Kokkos::parallel_for("lighten stars",
-                         Kokkos::RangePolicy<>(0, static_cast<int>(exploding.rows.size())), kernel);
+    mesh::for_items("lighten stars", std::ssize(exploding.rows), kernel);
   }
 
   supernovae::Options options_;

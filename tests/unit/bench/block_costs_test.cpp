@@ -53,7 +53,7 @@ TEST(Balance, BlocksOfOneCellWeighWhatTheirSumInLargerBlocksDoes) {
 
 // Two ranks of four blocks each, of which one costs as much as three others.
 TEST(Replay, SplitsAStepIntoComputingAndWaitingForTheSlowestRank) {
-  telemetry::RecordedStep step{.step = 0, .blocks = {}};
+  RecordedStep step{.step = 0, .blocks = {}};
   for (std::uint64_t key = 0; key < 8; ++key) step.blocks.push_back({0, key, 0, 1, 1e9});
   step.blocks[0].cost_ns = 3e9;
   ReplayOptions options;
@@ -66,7 +66,7 @@ TEST(Replay, SplitsAStepIntoComputingAndWaitingForTheSlowestRank) {
   EXPECT_NEAR(once.communication, 0.0, 1e-12);
   EXPECT_EQ(once.blocks_moved, 0);
   // What was measured in the first step counts when a block more comes in the second.
-  telemetry::RecordedStep next = step;
+  RecordedStep next = step;
   next.step = 1;
   next.blocks.push_back({0, 8, 0, 1, 1e-3});
   const ReplayResult twice = replay({step, next}, {.name = "exact"}, options);

@@ -1,4 +1,4 @@
-#include "comm/clock_alignment.hpp"
+#include "comm/clocks.hpp"
 
 #include <gtest/gtest.h>
 

@@ -56,7 +56,7 @@ TEST(CommunicatorMpi, an_error_on_one_rank_is_thrown_on_all) {
   const auto world = Communicator::world();
   const int last = world.size() - 1;
   try {
-    world.agree([&] {
+    world.collective_try([&] {
       if (world.rank() == last) throw InputError("no file on rank {}", last);
     });
     FAIL() << "nothing was thrown";
@@ -72,7 +72,7 @@ TEST(CommunicatorMpi, of_several_errors_that_of_the_lowest_rank_is_thrown) {
     throw InputError("another");
   };
   try {
-    world.agree(fail);
+    world.collective_try(fail);
     FAIL() << "nothing was thrown";
   } catch (const RunError& error) {
     EXPECT_STREQ(error.what(), "first");
@@ -81,14 +81,14 @@ TEST(CommunicatorMpi, of_several_errors_that_of_the_lowest_rank_is_thrown) {
 
 TEST(CommunicatorMpi, any_other_exception_becomes_a_run_error) {
   const auto world = Communicator::world();
-  EXPECT_THROW(world.agree([&] { std::vector<int>().at(1); }), RunError);
-  EXPECT_THROW(world.agree([&] { throw std::bad_alloc(); }), RunError);
+  EXPECT_THROW(world.collective_try([&] { std::vector<int>().at(1); }), RunError);
+  EXPECT_THROW(world.collective_try([&] { throw std::bad_alloc(); }), RunError);
 }
 
 TEST(CommunicatorMpi, a_step_without_errors_goes_on) {
   const auto world = Communicator::world();
   int done = 0;
-  world.agree([&] { done = 1; });
+  world.collective_try([&] { done = 1; });
   EXPECT_EQ(world.sum(done), world.size());
 }
 

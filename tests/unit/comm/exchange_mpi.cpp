@@ -7,7 +7,8 @@
 #include "comm/exchanger.hpp"
 #include "comm/rank_tree.hpp"
 #include "core/error.hpp"
-#include "core/residency.hpp"
+#include "core/memory_transfer.hpp"
+#include "tests/unit/comm/tree_messages.hpp"
 #include "tests/unit/kernel_watch.hpp"
 
 namespace octant {
@@ -167,7 +168,7 @@ TEST(ExchangerMpi, sends_drain_while_the_next_exchange_takes_another_buffer) {
       exchanger.finish_receives();
       EXPECT_EQ(received, receive_side<double>(world, plan, 1, salt)) << name_of(backend);
     }
-    exchanger.drain();
+    exchanger.wait_sends();
     for (const auto& buffer : buffers) EXPECT_TRUE(exchanger.drained(buffer.data()));
   }
 }
@@ -189,7 +190,7 @@ TEST(ExchangerMpi, nobody_waits_for_sends_to_leave) {
   exchanger.finish_receives();
   EXPECT_TRUE(!world.is_root() || !exchanger.drained(sent.data()));
   if (world.rank() != last) world.barrier();
-  exchanger.drain();
+  exchanger.wait_sends();
   EXPECT_TRUE(exchanger.drained(sent.data()));
   EXPECT_TRUE(std::all_of(received.begin(), received.end(), [](double v) { return v == 3.0; }));
 }
@@ -237,7 +238,7 @@ TEST(ExchangerMpi, kernels_run_on_while_what_was_staged_is_delivered) {
   write_numbers(interior);
   exchanger.finish();
   EXPECT_EQ(watch.waits(), 0);
-  EXPECT_EQ(to_vector(Cargo::numbers, received).front(), 1.0 + other.front().rank);
+  EXPECT_EQ(to_vector(TransferKind::numbers, received).front(), 1.0 + other.front().rank);
 }
 
 TEST(ExchangerMpi, receive_segments_are_found_from_the_send_segments) {
@@ -296,7 +297,7 @@ TEST(ExchangerMpi, ksection_sends_the_same_number_of_messages_for_every_plan) {
 
   const auto report = exchanger.report();
   ASSERT_EQ(report.size(), 1u);
-  const int messages = RankTree(world.size()).messages_per_exchange(world.rank());
+  const int messages = messages_per_exchange(RankTree(world.size()), world.rank());
   if (world.size() == 12) {
     EXPECT_EQ(messages, 4);
   }

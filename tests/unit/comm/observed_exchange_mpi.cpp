@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "comm/clocks.hpp"
 #include "comm/exchanger.hpp"
-#include "comm/mpi_stopwatch.hpp"
 #include "core/observer.hpp"
 #ifdef OCTANT_MPI
 #include "comm/native.hpp"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "comm/pending_maxima.hpp"
+#include "comm/communicator.hpp"
 
 namespace octant {
 namespace {

@@ -1,4 +1,4 @@
-#include "core/columns.hpp"
+#include "core/number_file.hpp"
 
 #include <vector>
 

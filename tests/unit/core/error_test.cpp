@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "core/log.hpp"
-#include "core/nearest.hpp"
+#include "core/names.hpp"
 
 namespace octant {
 namespace {

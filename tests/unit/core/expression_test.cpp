@@ -55,33 +55,34 @@ TEST_F(ExpressionTest, rounds_as_it_is_written) {
 
 TEST_F(ExpressionTest, a_caret_stands_under_the_fault) {
   EXPECT_EQ(fault("1 + 9*(xx < 0.15)"),
-            "problem.density: unknown name \"xx\"; the nearest is \"x\"\n"
+            "problem.density: unknown name \"xx\"; did you mean \"x\"?\n"
             "  1 + 9*(xx < 0.15)\n"
             "         ^");
   EXPECT_EQ(fault("1 + * 2"), "problem.density: \"*\" is not valid here\n  1 + * 2\n      ^");
-  EXPECT_EQ(fault("x^"), "problem.density: the expression ends too early\n  x^\n    ^");
-  EXPECT_EQ(fault("(1 + x"), "problem.density: a parenthesis is not closed\n  (1 + x\n        ^");
+  EXPECT_EQ(fault("x^"), "problem.density: the expression is incomplete\n  x^\n    ^");
+  EXPECT_EQ(fault("(1 + x"), "problem.density: unbalanced parenthesis\n  (1 + x\n        ^");
   EXPECT_EQ(fault("sin(1, 2)"),
             "problem.density: too many values for sin()\n  sin(1, 2)\n          ^");
   EXPECT_EQ(fault("1, 2"), "problem.density: one value is expected, not several\n  1, 2\n   ^");
   EXPECT_EQ(fault("2 * exp"),
-            "problem.density: the function exp needs parentheses\n  2 * exp\n      ^");
-  EXPECT_EQ(fault("x**2"), "problem.density: a power is written x^2\n  x**2\n   ^");
-  EXPECT_EQ(fault("pow(x, 2)"), "problem.density: \"pow\" is written x^y\n  pow(x, 2)\n  ^");
+            "problem.density: the function exp requires parentheses\n  2 * exp\n      ^");
+  EXPECT_EQ(fault("x**2"), "problem.density: write powers as x^2\n  x**2\n   ^");
+  EXPECT_EQ(fault("pow(x, 2)"), "problem.density: write \"pow\" as x^y\n  pow(x, 2)\n  ^");
   EXPECT_EQ(fault("x > 0 and x < 1"),
-            "problem.density: \"and\" is written &&\n  x > 0 and x < 1\n        ^");
+            "problem.density: write \"and\" as &&\n  x > 0 and x < 1\n        ^");
   EXPECT_EQ(fault(""), "problem.density: the expression is empty\n  \n  ^");
 }
 
 TEST_F(ExpressionTest, letters_beyond_ascii_take_one_column) {
   EXPECT_EQ(fault("(x > 0) * \u03c1"),
             "problem.density: \"\u03c1\" is not valid here\n  (x > 0) * \u03c1\n            ^");
-  EXPECT_EQ(fault("x\n+ xx").substr(40), "nearest is \"x\"\n  x + xx\n      ^");
+  EXPECT_EQ(fault("x\n+ xx").substr(36), "did you mean \"x\"?\n  x + xx\n      ^");
 }
 
 TEST_F(ExpressionTest, sets_no_variable) {
   EXPECT_EQ(fault("(x = 3) + 1"),
-            "problem.density: \"=\" sets nothing here; \"==\" compares\n  (x = 3) + 1\n     ^");
+            "problem.density: assignments with \"=\" are not supported; use \"==\" for "
+            "comparisons\n  (x = 3) + 1\n     ^");
   EXPECT_EQ(expression("(x == 0.25) + (x != 1) + (x >= 0) + (x <= 1)").value(), 4.0);
 }
 
@@ -105,7 +106,7 @@ TEST_F(ExpressionTest, a_table_is_a_function) {
     EXPECT_EQ(doubled.value(), value) << place;
   }
   EXPECT_TRUE(expression("f(0.5)").is_constant());
-  EXPECT_EQ(fault("f + 1"), "problem.density: the function f needs parentheses\n  f + 1\n  ^");
+  EXPECT_EQ(fault("f + 1"), "problem.density: the function f requires parentheses\n  f + 1\n  ^");
 }
 
 TEST_F(ExpressionTest, a_table_of_anything_else_is_an_error) {
@@ -120,9 +121,9 @@ TEST_F(ExpressionTest, a_table_of_anything_else_is_an_error) {
   };
   EXPECT_EQ(fault_of("0 1\n1\n"), ":2: expected two numbers, found 1");
   EXPECT_EQ(fault_of("0 1\n\n0 2\n"),
-            ":3: the first numbers of lines must ascend, but 0 comes after 0");
+            ":3: the first column must be strictly increasing, but 0 follows 0");
   EXPECT_EQ(fault_of("0 1\n1 two\n"), ":2: expected numbers, found \"two\"");
-  EXPECT_NE(fault_of("# nothing\n").find("holds no numbers"), std::string::npos);
+  EXPECT_NE(fault_of("# nothing\n").find("contains no numbers"), std::string::npos);
   EXPECT_THROW(names.add_table("problem.tables.f", "f", "/nowhere/table"), InputError);
 }
 

@@ -1,5 +1,4 @@
 #include "core/memory.hpp"
-#include "core/memory_account.hpp"
 
 #include <algorithm>
 #include <filesystem>

@@ -75,10 +75,10 @@ TEST(NamedParameter, is_written_as_it_is_read) {
             "maybe = \"auto\"  # One or none\n"
             "several = [\"apple\", \"apple\"]  # Any number\n"
             "level = \"x\"  # Not upwards\n");
-  EXPECT_NE(schema.markdown().find("| `maybe` | a text |  | `\"auto\"` | \"auto\" or \"apple\" or "
-                                   "\"pear\" or \"sour_cherry\" | One or none |"),
+  EXPECT_NE(schema.markdown().find("| `maybe` | a string |  | `\"auto\"` | \"auto\" or \"apple\" "
+                                   "or \"pear\" or \"sour_cherry\" | One or none |"),
             std::string::npos);
-  EXPECT_NE(schema.markdown().find("| `several` | a list of texts |"), std::string::npos);
+  EXPECT_NE(schema.markdown().find("| `several` | a list of strings |"), std::string::npos);
 }
 
 TEST(NamedParameter, refuses_other_names_and_types_and_keeps_its_value) {
@@ -91,9 +91,9 @@ TEST(NamedParameter, refuses_other_names_and_types_and_keeps_its_value) {
             "a.toml:1: several: unknown choice \"plum\"; exp");
   EXPECT_EQ(refusal("level = 'z'"),
             "a.toml:1: level: unknown choice \"z\"; expected \"x\" or \"y\"");
-  EXPECT_EQ(refusal("one = 3"), "a.toml:1: one: expected a text, found the integer 3");
+  EXPECT_EQ(refusal("one = 3"), "a.toml:1: one: expected a string, found the integer 3");
   EXPECT_EQ(refusal("several = 'apple'"),
-            "a.toml:1: several: expected a list of texts, found the text \"apple\"");
+            "a.toml:1: several: expected a list of strings, found the string \"apple\"");
 }
 
 TEST(NamedParameter, whose_default_is_no_choice_is_refused) {

@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "core/columns.hpp"
 #include "core/error.hpp"
+#include "core/number_file.hpp"
 
 namespace octant {
 namespace {

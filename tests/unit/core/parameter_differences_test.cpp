@@ -1,4 +1,4 @@
-#include "core/parameter_differences.hpp"
+#include "core/parameters.hpp"
 
 #include <gtest/gtest.h>
 

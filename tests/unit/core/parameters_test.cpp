@@ -166,8 +166,8 @@ TEST(ParameterSchema, the_first_wrong_line_is_the_one_reported) {
 
 TEST(ParameterSchema, a_wrong_type_says_what_was_expected_and_found) {
   EXPECT_EQ(reading_error("[hydro]\ngamma = 'big'"),
-            "a.toml:2: hydro.gamma: expected a number, found the text \"big\": \"big\" is no unit "
-            "that is known");
+            "a.toml:2: hydro.gamma: expected a number, found the string \"big\": \"big\" is not a "
+            "known unit");
   EXPECT_EQ(reading_error("[mesh]\nmax_level = 2.5"),
             "a.toml:2: mesh.max_level: expected an integer, found the number 2.5");
   EXPECT_EQ(reading_error("[mesh]\nbase_cells = [8, 8]"),
@@ -221,7 +221,7 @@ TEST(ParameterSchema, an_unknown_choice_lists_the_choices) {
 TEST(ParameterSchema, a_syntax_error_names_its_line) {
   EXPECT_EQ(reading_error("[hydro]\ngamma = \n").substr(0, 25), "a.toml:2: not valid TOML:");
   EXPECT_NE(reading_error("[hydro]\nscheme = \"rk2\ngamma = 1.4\n")
-                .find("; does the text end with its quotation mark?"),
+                .find("; check for a missing closing quotation mark"),
             std::string::npos);
   EXPECT_EQ(reading_error("", {"gamma"}), "--set gamma: expected section.key=value");
 }
@@ -246,12 +246,12 @@ TEST(ParameterSchema, what_is_no_parameter_file_is_told) {
     return error_of([&] { schema.read_file(file); });
   };
   const std::string begin = "cannot read the parameter file ";
-  EXPECT_EQ(error("."), begin + ".: it is a folder");
-  EXPECT_EQ(error("/dev/null"), begin + "/dev/null: it is no regular file");
+  EXPECT_EQ(error("."), begin + ".: this is a directory");
+  EXPECT_EQ(error("/dev/null"), begin + "/dev/null: this is not a regular file");
   std::ofstream(path).close();
-  EXPECT_EQ(error(path), begin + path + ": it is empty");
+  EXPECT_EQ(error(path), begin + path + ": the file is empty");
   std::filesystem::resize_file(path, 5 << 20);
-  EXPECT_EQ(error(path), begin + path + ": it has 5242880 bytes; is this a parameter file?");
+  EXPECT_EQ(error(path), begin + path + ": the file has 5242880 bytes; is this a parameter file?");
   std::filesystem::remove(path);
 }
 
@@ -263,7 +263,8 @@ TEST(ParameterSchema, a_missing_file_or_required_parameter_is_an_error) {
   std::string name;
   schema.add("problem.name", name, {.meaning = "What to simulate", .required = true});
   EXPECT_EQ(error_of([&] { schema.read_text("", "a.toml"); }),
-            "a.toml: the parameter problem.name is missing; give it a text (What to simulate)");
+            "a.toml: the required parameter problem.name is missing; expected a string (What to "
+            "simulate)");
   schema.read_text("[problem]\nname = 'sedov'", "a.toml");
   EXPECT_EQ(name, "sedov");
 }
@@ -275,7 +276,7 @@ TEST(ParameterSchema, a_name_can_be_peeked_at_before_the_rest_is_known) {
             "sod");
   EXPECT_EQ(ParameterSchema::peek_text(text, "a.toml", "model"), std::nullopt);
   EXPECT_EQ(error_of([&] { ParameterSchema::peek_text(text, "a.toml", "problem.radius"); }),
-            "a.toml:3: problem.radius: expected a text");
+            "a.toml:3: problem.radius: expected a string");
 }
 
 TEST(ParameterSchema, tables_keep_bars_inside_their_cells) {
@@ -297,7 +298,7 @@ TEST(ParameterSchema, tables_name_type_unit_default_range_and_meaning) {
   EXPECT_NE(schema.markdown().find("`mesh.upper` | 3 numbers | cm | `[1.0, 1.0, 1.0]` |"),
             std::string::npos);
   EXPECT_EQ(error_of([&] { schema.markdown("hidro"); }),
-            "there is no parameter section [hidro]; did you mean hydro");
+            "unknown parameter section [hidro]; did you mean hydro");
 }
 
 TEST(ParameterSchema, mistakes_in_a_declaration_are_found) {
@@ -320,7 +321,7 @@ TEST(ParameterSchema, a_table_stands_for_a_list_of_its_entries_in_their_order) {
   schema.read_text("", "a.toml", {"output.fields={b=1, a='x'}"});
   EXPECT_EQ(options.fields, (std::vector<std::string>{"b = 1.0", "a = x"}));
   EXPECT_EQ(reading_error("[output]\nfields = {a = true}"),
-            "a.toml:2: output.fields: expected a list of texts, found a section");
+            "a.toml:2: output.fields: expected a list of strings, found a section");
   EXPECT_EQ(reading_error("[output]\ntimes = {a = 1}"),
             "a.toml:2: output.times: expected a list of numbers, found a section");
 }

@@ -50,16 +50,16 @@ TEST(Power, of_what_is_not_normal_is_that_of_the_library) {
 }
 
 TEST(Power, has_the_same_bits_in_every_lane_and_beside_any_neighbour) {
-  using P = PackTraits<Pack>;
+  using P = SimdTraits<SimdDouble>;
   const std::vector<double> neighbours{1.5, -1.0, 0.0, 3e-309};
   for (const double exponent : k_exponents)
     for (const double a : numbers())
       for (int lane = 0; lane < P::width; ++lane) {
-        const Pack mixed = P::generate(
+        const SimdDouble mixed = P::generate(
             [&](int n) { return n == lane ? a : neighbours[static_cast<std::size_t>(n)]; });
         ASSERT_EQ(P::lane(power(mixed, exponent), lane), power(a, exponent))
             << a << " to the " << exponent;
-        ASSERT_EQ(P::lane(power(Pack(a), exponent), lane), power(a, exponent));
+        ASSERT_EQ(P::lane(power(SimdDouble(a), exponent), lane), power(a, exponent));
       }
 }
 

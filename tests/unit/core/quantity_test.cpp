@@ -1,5 +1,5 @@
 // Numbers with units and constant expressions, and the parameters that take them.
-#include "core/quantity.hpp"
+#include "core/units.hpp"
 
 #include <array>
 #include <cmath>
@@ -86,7 +86,7 @@ TEST(Quantity, knows_the_hubble_parameter) {
   EXPECT_EQ(number_of("50 Mpc/h", "Mpc/h", system), 50.0);
   EXPECT_EQ(number_of("50 Mpc", "Mpc/h", system), 25.0);
   EXPECT_EQ(refusal("50 Mpc", "Mpc/h"),
-            "units with h need a cosmological box (cosmology.enabled = true)");
+            "units with h require a cosmological box (cosmology.enabled = true)");
   EXPECT_EQ(refusal("24 h", "s"),
             "\"24 h\" is a multiple of the Hubble parameter h (hours are written \"hour\"); "
             "expected a time such as \"1 Myr\", or a number in s");
@@ -111,19 +111,19 @@ TEST(Quantity, in_code_units_needs_a_unit_system) {
 }
 
 TEST(Quantity, that_is_none_is_refused) {
-  EXPECT_EQ(refusal("10 kpcs", "kpc"), "\"kpcs\" is no unit that is known (did you mean \"kpc\"?)");
-  EXPECT_EQ(refusal("10 Kpc", "kpc"), "\"Kpc\" is no unit that is known (did you mean \"kpc\"?)");
-  EXPECT_EQ(refusal("large", ""), "\"large\" is no unit that is known");
-  EXPECT_EQ(refusal("1 +", ""), "it ends too early");
-  EXPECT_EQ(refusal("", ""), "it ends too early");
-  EXPECT_EQ(refusal("(1", ""), "a parenthesis is not closed");
-  EXPECT_EQ(refusal("1 2", ""), "\"2\" is not understood");
-  EXPECT_EQ(refusal("1;", ""), "\";\" is not understood");
-  EXPECT_EQ(refusal("2^(1 kpc)", ""), "an exponent is a number without a unit");
+  EXPECT_EQ(refusal("10 kpcs", "kpc"), "\"kpcs\" is not a known unit (did you mean \"kpc\"?)");
+  EXPECT_EQ(refusal("10 Kpc", "kpc"), "\"Kpc\" is not a known unit (did you mean \"kpc\"?)");
+  EXPECT_EQ(refusal("large", ""), "\"large\" is not a known unit");
+  EXPECT_EQ(refusal("1 +", ""), "the quantity is incomplete");
+  EXPECT_EQ(refusal("", ""), "the quantity is incomplete");
+  EXPECT_EQ(refusal("(1", ""), "unbalanced parenthesis");
+  EXPECT_EQ(refusal("1 2", ""), "\"2\" cannot be parsed");
+  EXPECT_EQ(refusal("1;", ""), "\";\" cannot be parsed");
+  EXPECT_EQ(refusal("2^(1 kpc)", ""), "exponents must be dimensionless");
   EXPECT_EQ(refusal("1 erg/g K", ""),
             "a unit follows a division by a unit; write \"a/(b c)\" or \"a/b*c\"");
-  EXPECT_EQ(refusal(std::string(100'000, '(') + "1", ""), "it is nested too deep");
-  EXPECT_EQ(refusal(std::string(100'000, '-') + "1", ""), "it is nested too deep");
+  EXPECT_EQ(refusal(std::string(100'000, '(') + "1", ""), "the quantity is nested too deeply");
+  EXPECT_EQ(refusal(std::string(100'000, '-') + "1", ""), "the quantity is nested too deeply");
 }
 
 // --- parameters ----------------------------------------------------------------------------------
@@ -199,12 +199,11 @@ TEST(Parameters, take_quantities_from_overrides) {
 }
 
 TEST(Parameters, name_place_key_and_expectation_of_a_wrong_quantity) {
-  EXPECT_EQ(
-      reading_error("[time]\n\nend = '3 kpc'"),
-      "a.toml:3: time.end: expected a number, found the text \"3 kpc\": \"3 kpc\" is a length; "
-      "expected a time such as \"1 Myr\", or a number in code units");
+  EXPECT_EQ(reading_error("[time]\n\nend = '3 kpc'"),
+            "a.toml:3: time.end: expected a number, found the string \"3 kpc\": \"3 kpc\" is a "
+            "length; expected a time such as \"1 Myr\", or a number in code units");
   EXPECT_EQ(reading_error("[mesh]\ncells = '7/2'"),
-            "a.toml:2: mesh.cells: expected an integer, found the text \"7/2\", which is 3.5");
+            "a.toml:2: mesh.cells: expected an integer, found the string \"7/2\", which is 3.5");
   EXPECT_EQ(reading_error("[hydro]\ngamma = '1/0'"),
             "a.toml:2: hydro.gamma: inf is out of range; expected > 1");
 }
@@ -214,8 +213,10 @@ TEST(Parameters, hint_at_quotation_marks_around_quantities) {
     const std::string error = reading_error("[time]\n" + line + "\n");
     EXPECT_NE(error.find(hint), std::string::npos) << error;
   };
-  expect_hint("end = 10 Myr", "; quantities and expressions are texts: end = \"10 Myr\"");
-  expect_hint("end = 5/3  # why", "; quantities and expressions are texts: end = \"5/3\"");
+  expect_hint("end = 10 Myr",
+              "; quantities and expressions require quotation marks: end = \"10 Myr\"");
+  expect_hint("end = 5/3  # why",
+              "; quantities and expressions require quotation marks: end = \"5/3\"");
 }
 
 TEST(Parameters, convert_quantities_among_constants_to_code_units) {

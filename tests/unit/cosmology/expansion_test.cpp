@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "core/error.hpp"
-#include "cosmology/comoving_units.hpp"
+#include "cosmology/universe.hpp"
 #include "tests/unit/reference_path.hpp"
 
 namespace octant::cosmology {

@@ -6,10 +6,11 @@
 #include <map>
 #include <numbers>
 
+#include "cosmology/initial_generator.hpp"
 #include "cosmology/lagrangian.hpp"
 #include "cosmology/linear_power.hpp"
-#include "cosmology/noise.hpp"
 #include "pencil/fourier.hpp"
+#include "tests/unit/cosmology/grafic_folder.hpp"
 #include "tests/unit/cosmology/initial_fixture.hpp"
 #include "tests/unit/io/grafic_files.hpp"
 #include "tests/unit/io/scratch.hpp"
@@ -197,14 +198,14 @@ TEST_F(Initial, a_damaged_plane_ends_every_rank_with_one_message) {
   auto initial = from_files();
   if (world.is_root()) grafic_files::overwrite(folder() + "/level_003/ic_velcx", 52 + 7 * 264, "?");
   world.barrier();
-  expect_input_error([&] { initial->own(0, {dark_velocity, 0}); }, {"damaged", "plane 7 of 8"});
+  expect_input_error([&] { initial->own(0, {dark_velocity, 0}); }, {"corrupt", "plane 7 of 8"});
 }
 
 TEST_F(Initial, gas_that_would_be_negative_is_refused) {
   InitialOptions options;
   options.sigma_8 = 100.0;
   auto initial = make(options);
-  expect_input_error([&] { initial->own(0, {overdensity}); }, {"overdensity", "above -1"});
+  expect_input_error([&] { initial->own(0, {overdensity}); }, {"overdensity", "exceed -1"});
 }
 
 TEST_F(Initial, a_table_that_is_too_short_ends_every_rank) {

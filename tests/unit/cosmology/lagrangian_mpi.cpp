@@ -8,7 +8,7 @@
 
 #include "comm/communicator.hpp"
 #include "core/random.hpp"
-#include "cosmology/noise.hpp"
+#include "cosmology/initial_generator.hpp"
 
 namespace octant::cosmology {
 namespace {
@@ -108,7 +108,7 @@ TEST_F(Lagrangian, an_oblique_pair_of_waves_needs_the_mixed_derivatives) {
   const auto p2 = [](double, double y, double z) { return k_wave * (y + z); };
   auto waves = fields(
       [&](double x, double y, double z) { return std::cos(p1(x, y, z)) + std::cos(p2(x, y, z)); });
-  // cos p1 cos p2 = 1/2 cos(p1 + p2) + 1/2 cos(p1 - p2) with squared wave numbers 6 and 2; both
+  // cos p1 cos p2 = 1/2 cos(p1 + p2) + 1/2 cos(p1 - p2) with squared wavenumbers 6 and 2; both
   // have k_x = 1.
   expect_equal(
       waves.displacement(0, k_second),

@@ -1,4 +1,4 @@
-#include "cosmology/noise.hpp"
+#include "cosmology/initial_generator.hpp"
 
 #include <cmath>
 #include <vector>

@@ -58,7 +58,7 @@ TEST(EisensteinHu, agrees_with_the_reference_spectrum_at_redshift_29) {
   EXPECT_GT(rows, 100);
   EXPECT_LT(worst, 1e-2);
   RecordProperty("worst", std::to_string(worst));
-  std::printf("worst difference %.2e over %d wave numbers\n", worst, rows);
+  std::printf("worst difference %.2e over %d wavenumbers\n", worst, rows);
 }
 
 TEST(EisensteinHu, without_peaks_goes_through_the_middle_of_those_with_peaks) {
@@ -93,7 +93,7 @@ TEST(LinearPower, sigma_of_a_power_law_is_the_analytic_one) {
 }
 
 TEST(LinearPower, of_a_table_passes_through_its_points_up_to_a_factor) {
-  const LinearPower power(table("# k P\n0.01 100 7\n\n0.1 50 # seven\n1 1\n"));
+  const LinearPower power(table("# k P\n0.01 100\n\n0.1 50 # seven\n1 1\n"));
   EXPECT_NEAR(power(0.1) / power(0.01), 0.5, 1e-12);
   EXPECT_NEAR(power(1.0) / power(0.01), 0.01, 1e-12);
   EXPECT_NEAR(power(std::sqrt(0.1)) / power(0.1), std::sqrt(0.02), 1e-12);
@@ -114,8 +114,9 @@ TEST(LinearPower, refuses_spectra_that_cannot_be) {
   refuse(missing, {"nowhere.txt", "initial.table"});
   refuse(table("0.1 1\n0.2 x\n"), {"octant_spectrum.txt:2", "0.2 x"});
   refuse(table("0.1 1\n0.2\n"), {"octant_spectrum.txt:2"});
+  refuse(table("0.1 1\n0.2 1 3\n"), {"octant_spectrum.txt:2", "two positive numbers"});
   refuse(table("0.1 1\n0.2 -1\n"), {"octant_spectrum.txt:2", "positive"});
-  refuse(table("0.1 1\n0.05 1\n"), {"octant_spectrum.txt:2", "not above"});
+  refuse(table("0.1 1\n0.05 1\n"), {"octant_spectrum.txt:2", "not larger than"});
   refuse(table("0.1 1\n"), {"1 values"});
 }
 

@@ -1,10 +1,10 @@
-#include "decomp/cost.hpp"
+#include "decomp/work.hpp"
 
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "decomp/partition_options.hpp"
+#include "decomp/partition.hpp"
 
 namespace octant {
 namespace {

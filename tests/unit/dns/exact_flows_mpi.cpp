@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "dns/measure.hpp"
+#include "dns/incompressible_flow.hpp"
 #include "flow_fixture.hpp"
 
 namespace octant::dns {

@@ -10,10 +10,9 @@
 #include "core/error.hpp"
 #include "core/parameters.hpp"
 #include "dns/domain.hpp"
-#include "dns/momentum_sweep.hpp"
+#include "dns/incompressible_flow.hpp"
 #include "dns/operators.hpp"
-#include "dns/staggered_grid.hpp"
-#include "dns/sudden_walls.hpp"
+#include "dns/prediction.hpp"
 #include "flow_fixture.hpp"
 
 namespace octant::dns {
@@ -142,7 +141,8 @@ TEST(Boundaries, that_do_not_go_together_are_refused_by_name) {
   expect_part(refused_boundaries([](FlowParameters& p) {
                 p.boundary[0] = {Side::free_slip, Side::periodic};
               }),
-              "dns.boundary_x = [\"free_slip\", \"periodic\"]: expected both sides to be periodic");
+              "dns.boundary_x = [\"free_slip\", \"periodic\"]: either both boundaries or neither "
+              "must be periodic");
   expect_part(refused_boundaries([](FlowParameters& p) {
                 p.boundary_velocity[2][0] = {0.0, 0.0, 1.0};
               }),
@@ -154,22 +154,23 @@ TEST(Boundaries, that_do_not_go_together_are_refused_by_name) {
       }),
       "dns.velocity_z_upper = [0, 0, 1]: an inflow must point into the domain; expected a negative "
       "velocity along z");
-  expect_part(refused_boundaries([](FlowParameters& p) {
-                p.boundary[2] = {Side::wall, Side::free_slip};
-                p.boundary_velocity[2][1] = {1.0, 0.0, 0.0};
-              }),
-              "a free_slip boundary takes no velocity; expected [0, 0, 0]");
+  expect_part(
+      refused_boundaries([](FlowParameters& p) {
+        p.boundary[2] = {Side::wall, Side::free_slip};
+        p.boundary_velocity[2][1] = {1.0, 0.0, 0.0};
+      }),
+      "the boundary type \"free_slip\" does not take a prescribed velocity; expected [0, 0, 0]");
   expect_part(refused_boundaries([](FlowParameters& p) {
                 p.boundary[2] = {Side::inflow, Side::wall};
                 p.boundary_velocity[2][0] = {0.0, 0.0, 0.5};
               }),
-              "the inflows have a net volume flux of 1 and there is no outflow");
+              "the inflows have a net volume flux of 1, but there is no outflow boundary");
   expect_part(
       refused_boundaries([](FlowParameters& p) {
         p.boundary[0] = {Side::wall, Side::free_slip};
         p.forcing = Forcing::bulk_velocity;
       }),
-      "dns.forcing = \"bulk_velocity\" along x needs a periodic axis, but dns.boundary_x is "
+      "dns.forcing = \"bulk_velocity\" along x requires a periodic axis, but dns.boundary_x is "
       "[\"wall\", \"free_slip\"]");
 }
 
@@ -215,25 +216,25 @@ TEST(Grid, faces_from_a_file_are_those_numbers) {
 
 TEST(Grid, files_of_faces_that_do_not_fit_are_refused) {
   expect_part(refused_faces("0 1 2"),
-              "it has 3 numbers, but grid.cells[2] = 3 needs the positions "
-              "of 4 faces");
-  expect_part(refused_faces("0 1 x 3"), "the entry after number 2 is not a number");
-  expect_part(refused_faces("0 2 1 3"), "number 3 is 1, which does not exceed 2 before it");
+              "the file has 3 values, but grid.cells[2] = 3 requires 4 face positions");
+  expect_part(refused_faces("0 1 x 3"), "the entry after value 2 is not a number");
+  expect_part(refused_faces("0 2 1 3"),
+              "value 3 is 1, which does not exceed the previous value, 2");
   expect_part(refused_faces("0 1 2 2.5"),
-              "the faces reach from 0 to 2.5; expected 0 to "
+              "the faces extend from 0 to 2.5; expected 0 to "
               "grid.size[2] = 3");
   GridOptions missing = stretched(Stretching::file);
   missing.stretching_file = "/nonexistent/faces";
   expect_part(error_of<InputError>([&] { z_faces(missing); }),
               "grid.stretching_file = \"/nonexistent/faces\": cannot be read; expected a text file "
-              "with 18 positions of faces");
+              "with 18 face positions");
 }
 
 TEST(Grid, lengths_that_rounding_errors_would_spoil_are_refused) {
   GridOptions flat = stretched(Stretching::uniform);
   flat.size = {4e-7, 1.0, 3.0};
   expect_part(error_of<InputError>([&] { Grid(flat, false); }),
-              "the longest extent is 3 and the smallest spacing of faces 1e-07");
+              "the longest extent is 3 and the smallest face spacing is 1e-07");
   GridOptions vast = stretched(Stretching::uniform);
   vast.size = {1e51, 1e51, 1e51};
   expect_part(error_of<InputError>([&] { Grid(vast, false); }), "choose another unit of length");
@@ -276,7 +277,7 @@ values_z = [2.0, 0.0]
   EXPECT_EQ(sides[2][1].condition, Condition::neumann);
   scalar.boundary[0][0] = ScalarSideKind::insulated;
   expect_part(error_of<InputError>([&] { scalar.sides(boundaries); }),
-              "scalar.boundary_x: the lower side is an inflow, where the scalar has a value");
+              "scalar.boundary_x: the lower boundary is an inflow, where the scalar is prescribed");
   scalar.values[1] = {1.0};
   scalar.boundary[0][0] = ScalarSideKind::value;
   expect_part(error_of<InputError>([&] { scalar.sides(boundaries); }),

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "dns/incompressible_flow.hpp"
-#include "dns/measure.hpp"
 
 namespace octant::dns {
 

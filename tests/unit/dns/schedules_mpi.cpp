@@ -14,7 +14,6 @@
 #include "core/error.hpp"
 #include "dns/incompressible_flow.hpp"
 #include "dns/kernel_launch.hpp"
-#include "dns/measure.hpp"
 
 namespace octant::dns {
 

@@ -128,7 +128,7 @@ TEST_F(FlowStatistics, of_waves_are_their_moments_and_lines_in_spectra) {
     EXPECT_EQ(rows(file, "/grid/z").size(), 9u);
     EXPECT_EQ(rows(file, "/grid/z_face").front(), 0.0);
     EXPECT_EQ(file.shape("/faces/uw"), std::vector<std::int64_t>{10});
-    // All of the wave's energy is in its wave number, and its correlation is a cosine.
+    // All of the wave's energy is in its wavenumber, and its correlation is a cosine.
     const auto expect_line = [&](const char* axis, char quantity, int wave, int cells,
                                  double energy) {
       const std::string name = std::string(1, quantity) + "_" + axis;
@@ -262,7 +262,8 @@ TEST_F(FlowStatistics, are_due_at_multiples_of_the_interval_from_the_start_on) {
 TEST(StatisticsMeans, of_a_quantity_that_is_not_sampled_are_refused) {
   const Means means(std::vector<double>(200, 1.0));
   EXPECT_EQ(means("u", 0), 1.0);
-  EXPECT_EQ(error_of<RunError>([&] { means("uuw", 0); }), "statistics hold no quantity uuw");
+  EXPECT_EQ(error_of<RunError>([&] { means("uuw", 0); }),
+            "the statistics do not contain the quantity uuw");
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include "../io/scratch.hpp"
 #include "core/error.hpp"
 #include "dns/field_file.hpp"
-#include "dns/other_grid.hpp"
 #include "flow_fixture.hpp"
 
 namespace octant::dns {
@@ -26,8 +25,8 @@ void put(Hdf5Writer& file, const std::string& name, const std::vector<double>& v
 // Writes a dataset [k][j][i] plane by plane.
 void write_planes(Hdf5Writer& file, const StoredField& field) {
   const auto& [nx, ny, nz] = field.whole;
-  Hdf5Rows rows =
-      file.create_dataset<double>("/" + field.room + "/" + field.name, nz, {ny, nx}, field.meaning);
+  Hdf5Rows rows = file.create_dataset<double>("/" + field.group + "/" + field.name, nz, {ny, nx},
+                                              field.meaning);
   rows.total *= ny;  // a row is one along x from here on
   rows.row_bytes /= ny;
   const int planes = field.own.cells() > 0 ? field.own[2].count() : 0;
@@ -267,8 +266,12 @@ TEST_F(StoredFields, without_lower_faces_have_no_gradient_there) {
                 read_lower_faces(file, test.domain(), state);
                 const Domain& d = test.domain();
                 EXPECT_EQ(state.u(-1, 1, 1), state.u(0, 1, 1));
-                if (d.ends(1, 0)) EXPECT_EQ(state.v(1, -1, 1), state.v(1, 0, 1));
-                if (d.ends(2, 0)) EXPECT_EQ(state.w(1, 1, -1), state.w(1, 1, 0));
+                if (d.ends(1, 0)) {
+                  EXPECT_EQ(state.v(1, -1, 1), state.v(1, 0, 1));
+                }
+                if (d.ends(2, 0)) {
+                  EXPECT_EQ(state.w(1, 1, -1), state.w(1, 1, 0));
+                }
               }
             });
 }
@@ -287,17 +290,17 @@ TEST_F(StoredFields, that_do_not_fit_are_refused_with_what_was_expected) {
                  [&](Hdf5Writer& file) {
                    put(file, "/fields/u", {1.0, 2.0}, {2});
                  }),
-         "/fields/u has the shape [2]; expected [k][j][i]");
-  expect(
-      refusal(setup, [&](Hdf5Writer& file) { other.put_field(file, "/fields/u", k_u, one); }),
-      "/fields/u has 7 cells along x, and this run 6; interpolation requires the cell positions in "
-      "/grid/x and /grid/x_face");
+         "/fields/u has shape [2]; expected [k][j][i]");
+  expect(refusal(setup, [&](Hdf5Writer& file) { other.put_field(file, "/fields/u", k_u, one); }),
+         "/fields/u has 7 cells along x, but this run has 6; interpolation requires the cell "
+         "positions in "
+         "/grid/x and /grid/x_face");
   expect(refusal(longer,
                  [&](Hdf5Writer& file) {
                    stored.put_grid(file);
                    stored.put_field(file, "/fields/u", k_u, one);
                  }),
-         "/grid/y_face ends at 1.5, and grid.size says 2: the domains must be equal");
+         "/grid/y_face ends at 1.5, but grid.size is 2: the domains must be identical");
   StoredFlow shuffled = stored;
   std::swap(shuffled.points[0][2][3], shuffled.points[0][2][4]);
   expect(refusal(setup,
@@ -305,7 +308,7 @@ TEST_F(StoredFields, that_do_not_fit_are_refused_with_what_was_expected) {
                    shuffled.put_grid(file);
                    shuffled.put_field(file, "/fields/u", k_u, one);
                  }),
-         "expected ascending numbers");
+         "expected increasing values");
   const auto read_refusal = [&](const std::string& dataset) {
     std::string message;
     with_file([&](Hdf5Writer& file) { other.put_field(file, "/fields/u", k_u, one); },
@@ -316,7 +319,7 @@ TEST_F(StoredFields, that_do_not_fit_are_refused_with_what_was_expected) {
               });
     return message;
   };
-  expect(read_refusal("/fields/u"), "/fields/u has the shape [9, 8, 7]; expected [9, 8, 6]");
+  expect(read_refusal("/fields/u"), "/fields/u has shape [9, 8, 7]; expected [9, 8, 6]");
   expect(read_refusal("/fields/none"), "/fields/none");
 }
 

@@ -5,7 +5,6 @@
 #include "core/random.hpp"
 #include "gravity/base_fourier.hpp"
 #include "gravity/green_function.hpp"
-#include "gravity/isolated_green.hpp"
 #include "tests/unit/gravity/gravity_fixture.hpp"
 
 namespace octant::gravity::test {
@@ -56,7 +55,7 @@ TEST(BaseLevel, fourier_and_multigrid_potentials_agree_to_the_tolerance) {
 TEST(BaseLevel, is_solved_by_fourier_transforms_unless_multigrid_is_asked_for) {
   Gas periodic(box({16, 16, 16}, 8)), isolated(box({16, 16, 16}, 8, 0, "outflow"));
   const auto by_fourier = [](Gas& gas, const GravityOptions& options) {
-    return Gravity(options, gas.mesh, {}).report(0).find("Fourier") != std::string::npos;
+    return Gravity(options, gas.mesh, {}).report(0).find("FFT") != std::string::npos;
   };
   EXPECT_TRUE(by_fourier(periodic, {}));
   EXPECT_FALSE(by_fourier(periodic, {.base = BaseSolver::multigrid}));
@@ -133,7 +132,7 @@ struct Base {
       fourier.solve(green, field, phi);
     return phi;
   }
-  // By a factor of wave numbers, too, that changes; says what the last solve copied of it.
+  // By a factor of wavenumbers, too, that changes; says what the last solve copied of it.
   std::pair<std::uint64_t, std::int64_t> transferred(FourierSchedule schedule) {
     BaseFourier fourier(gas.mesh.geometry(), gas.mesh.communicator(), staged(), schedule);
     fourier.connect(level->patches());
@@ -143,7 +142,7 @@ struct Base {
     const DeviceArray<double> phi("potential", field.size());
     std::int64_t copied = 0;
     for (const double a : {0.5, 0.75}) {
-      const CopiedBytes now(Cargo::numbers);
+      const CopiedBytes now(TransferKind::numbers);
       fourier.solve(
           green, waves, [a](double k) { return 1.0 / (a + std::log(k)); }, field, phi);
       copied = now.total;
@@ -195,13 +194,13 @@ TEST(BaseLevel, has_the_same_bits_by_both_schedules_where_a_transfer_function_ch
   const auto [bits, copied] = all.transferred(FourierSchedule::device);
   EXPECT_EQ(bits, expected);
   const std::int64_t modes = 33 * 48 * 48 / Communicator::world().size();
-  EXPECT_LT(copied, 8 * modes / 2);  // of numbers: there are fewer wave numbers than modes
+  EXPECT_LT(copied, 8 * modes / 2);  // of numbers: there are fewer wavenumbers than modes
 }
 
 TEST(BaseLevel, no_field_travels_when_it_is_solved_in_batches) {
   for (const char* boundary : {"periodic", "outflow"}) {
     Base base({64, 48, 48}, boundary, Communicator::world());
-    const CopiedBytes copied(Cargo::fields);
+    const CopiedBytes copied(TransferKind::fields);
     base.solve(FourierSchedule::device);
     EXPECT_EQ(copied.total, 0) << boundary;
   }

@@ -8,7 +8,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "core/parameters.hpp"
-#include "gravity/fmm_lists.hpp"
+#include "gravity/fmm_tree.hpp"
 #include "tests/unit/gravity/gravity_fixture.hpp"
 
 namespace octant::gravity::test {

@@ -42,7 +42,7 @@ TEST(GasWork, counts_what_flows_would_have_cost_beyond_kicks) {
   Gas gas(box({8, 8, 8}, 4));
   rest(gas);
   GasWork work(gas.mesh);
-  work.set_work_on_flow(WorkOnFlow::counted);
+  work.set_energy_update({.heat_share = 0.0, .counts_spared = true});
   // Flows have 0.2 of work in them, kicks 0.1^2 / 2 of kinetic energy, in a box of volume 1.
   const double each = 0.005 - 0.2 - 0.01;
   EXPECT_NEAR(spared_in_a_step(work, gas, false), each, 1e-14);

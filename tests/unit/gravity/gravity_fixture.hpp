@@ -33,9 +33,9 @@ class Gas {
                const Communicator& communicator = Communicator::world())
       : mesh(mesh::Geometry(options), communicator, CommOptions{},
              {.variables = {{"density"},
-                            {"momentum_x", 0},
-                            {"momentum_y", 1},
-                            {"momentum_z", 2},
+                            {.name = "momentum_x", .vector_axis = 0},
+                            {.name = "momentum_y", .vector_axis = 1},
+                            {.name = "momentum_z", .vector_axis = 2},
                             {"total_energy"}},
               .ghosts = {2}},
              std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()) {}
@@ -120,7 +120,7 @@ inline CommOptions staged() {
 // Adds up the bytes of a cargo that would be copied to and from a GPU while it lives.
 class CopiedBytes final : public Observer {
  public:
-  explicit CopiedBytes(Cargo of) : of_(of) { set_current(this); }
+  explicit CopiedBytes(TransferKind of) : of_(of) { set_current(this); }
   ~CopiedBytes() override { set_current(nullptr); }
 
   void enter(Phase, std::string_view, int) override {}
@@ -128,14 +128,14 @@ class CopiedBytes final : public Observer {
   void lap(Phase, std::string_view) override {}
   void count(std::int64_t, std::int64_t) override {}
   void messages(std::string_view, int, std::span<const MessageReport>) override {}
-  void copied(Cargo cargo, Way, std::int64_t bytes) override {
-    if (cargo == of_) total += bytes;
+  void copied(TransferKind transfer, TransferDirection, std::int64_t bytes) override {
+    if (transfer == of_) total += bytes;
   }
 
   std::int64_t total = 0;
 
  private:
-  Cargo of_;
+  TransferKind of_;
 };
 
 // One stored field of own blocks, [block][k][j][i].

@@ -61,7 +61,9 @@ TEST(PatchFields, are_0_where_no_block_lies) {
   const octant::test::KernelWatch watch;
   const auto [once, twice] =
       level.make_fields({{"once", {.x = density}}, {"twice", {.a = 2.0, .x = density}}});
-  if (gas.mesh.communicator().size() == 1) EXPECT_EQ(watch.launches(), 1);
+  if (gas.mesh.communicator().size() == 1) {
+    EXPECT_EQ(watch.launches(), 1);
+  }
   const auto cells = static_cast<double>(
       64 * gas.mesh.communicator().sum(std::int64_t{gas.mesh.blocks(1).count()}));
   EXPECT_EQ(level.sum(once), cells);

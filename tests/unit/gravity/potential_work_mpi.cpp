@@ -16,8 +16,7 @@ class Flows {
   Flows(const std::string& boundary, int finest)
       : gas(box({16, 16, 16}, 4, finest, boundary)),
         stored(refined(), {}),
-        base(gas.mesh, {}, pool, FourierSchedule::host),
-        levels(gas.mesh, {}, pool, base),
+        levels(gas.mesh, {}, pool),
         potential_work(gas.mesh, stored, levels) {
     for (int level = 0; level <= gas.mesh.finest_level(); ++level) {
       stored.follow_mesh(level);
@@ -73,7 +72,6 @@ class Flows {
   Gas gas;
   StoredPotential stored;
   FieldPool pool;
-  BaseGrid base;
   PatchLevels levels;
   PotentialWork potential_work;
 

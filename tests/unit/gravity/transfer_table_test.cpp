@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "core/error.hpp"
-#include "gravity/transfer_table.hpp"
+#include "gravity/green_function.hpp"
 
 namespace octant::gravity {
 namespace {
@@ -51,9 +51,9 @@ void expect_refusal(const std::string& text, const std::string& what) {
 }
 
 TEST(TransferTable, names_the_line_of_what_it_cannot_use) {
-  expect_refusal("0.5 1.0\n0.1 1.0\n", ":2: expected a wave number and 2 factors");
+  expect_refusal("0.5 1.0\n0.1 1.0\n", ":2: expected a wavenumber and 2 transfer factors");
   expect_refusal("1.0 0.5\n", ":1: the scale factors");
-  expect_refusal("1.0\n0.2 1\n0.1 1\n", ":3: wave numbers");
+  expect_refusal("1.0\n0.2 1\n0.1 1\n", ":3: wavenumbers");
   expect_refusal("1.0\n0.2 one\n", "found \"one\"");
   expect_refusal("1.0\n", "expected a line of scale factors");
   EXPECT_THROW(TransferTable("/nowhere/table", 1.0), InputError);

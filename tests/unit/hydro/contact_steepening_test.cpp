@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "hydro/hydro_parameters.hpp"
+#include "hydro/hydro_options.hpp"
 #include "tests/unit/hydro/uniform_blocks.hpp"
 
 namespace octant::hydro::test {
@@ -65,14 +65,15 @@ TEST(ContactSteepening, sound_and_what_is_smooth_keep_their_bits) {
 }
 
 TEST(ContactSteepening, is_refused_where_there_are_no_parabolas_to_steepen) {
-  HydroParameters parameters;
-  parameters.contact_steepening = true;
-  parameters.reconstruction = "ppm";
-  EXPECT_THROW(parameters.options(), InputError);
-  parameters.integrator = Integrator::rk3;
-  EXPECT_TRUE(parameters.options().contact_steepening);
-  parameters.reconstruction = "plm";
-  EXPECT_THROW(parameters.options(), InputError);
+  HydroOptions options;
+  options.contact_steepening = true;
+  options.reconstruction = "ppm";
+  EXPECT_THROW(options.finish(), InputError);
+  options.integrator = Integrator::rk3;
+  options.finish();
+  EXPECT_TRUE(options.contact_steepening);
+  options.reconstruction = "plm";
+  EXPECT_THROW(options.finish(), InputError);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 // The repair of unphysical cells.
 #include <gtest/gtest.h>
 
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "hydro/fallback.hpp"
-#include "hydro/point_sources.hpp"
+#include "hydro/kernel_arguments.hpp"
 #include "hydro/riemann.hpp"
 #include "tests/unit/hydro/uniform_blocks.hpp"
 
@@ -164,11 +164,11 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   break_cell(k_mass, 2, 3, 4, -0.5);
   break_cell(k_mass, 1, 3, 4, std::nan(""));
   static std::int64_t looked_at;
-  hear_of_kernel = [](std::string_view kernel, const KernelWork& work) {
+  kernel_work_callback = [](std::string_view kernel, const KernelWork& work) {
     if (kernel == "hydro::find_bad_cells") looked_at = work.items;
   };
   const auto cells = find_bad_cells(options, arguments);
-  hear_of_kernel = nullptr;
+  kernel_work_callback = nullptr;
   EXPECT_EQ(looked_at, 2 * 8 * 8 * 8) << "all cells of flagged tiles";
   ASSERT_EQ(cells.size(), 3u);
   EXPECT_EQ(cells[0].cell, 1 + 8 * (3 + 8 * 4));

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/error.hpp"
-#include "hydro/hydro_parameters.hpp"
+#include "hydro/hydro_options.hpp"
 #include "hydro/hydrostatic.hpp"
 #include "tests/unit/hydro/uniform_blocks.hpp"
 
@@ -159,17 +159,18 @@ TEST(Hydrostatic, balanced_columns_stay_at_rest_with_every_scheme_axis_and_sched
 }
 
 TEST(Hydrostatic, options_that_are_not_supported_are_refused) {
-  HydroParameters parameters;
-  parameters.well_balanced = WellBalanced::isothermal;
-  EXPECT_THROW(parameters.options(), InputError);
-  parameters.acceleration = {0.0, 0.0, -1.0};
-  EXPECT_TRUE(parameters.options().is_balanced());
-  parameters.dual_energy = DualEnergy::overwrite;
-  EXPECT_THROW(parameters.options(), InputError);
-  parameters.dual_energy = DualEnergy::off;
-  parameters.integrator = Integrator::rk3;
-  parameters.reconstruction = "ppm26";
-  EXPECT_THROW(parameters.options(), InputError);
+  HydroOptions options;
+  options.well_balanced = WellBalanced::isothermal;
+  EXPECT_THROW(options.finish(), InputError);
+  options.acceleration = {0.0, 0.0, -1.0};
+  options.finish();
+  EXPECT_TRUE(options.is_balanced());
+  options.dual_energy = DualEnergy::overwrite;
+  EXPECT_THROW(options.finish(), InputError);
+  options.dual_energy = DualEnergy::off;
+  options.integrator = Integrator::rk3;
+  options.reconstruction = "ppm26";
+  EXPECT_THROW(options.finish(), InputError);
 }
 
 }  // namespace

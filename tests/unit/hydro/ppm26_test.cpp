@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "hydro/hydro_parameters.hpp"
+#include "hydro/hydro_options.hpp"
 #include "tests/unit/hydro/uniform_blocks.hpp"
 
 namespace octant::hydro::test {
@@ -235,11 +235,12 @@ TEST(Ppm26, a_vortex_drifts_as_with_centres_of_faces_alone) {
 }
 
 TEST(Ppm26, is_refused_with_hancocks_predictor) {
-  HydroParameters parameters;
-  parameters.reconstruction = "ppm26";
-  EXPECT_THROW(parameters.options(), InputError);
-  parameters.integrator = Integrator::rk3;
-  EXPECT_EQ(parameters.options().ghosts().kind, mesh::GhostShape::Kind::cube);
+  HydroOptions options;
+  options.reconstruction = "ppm26";
+  EXPECT_THROW(options.finish(), InputError);
+  options.integrator = Integrator::rk3;
+  options.finish();
+  EXPECT_EQ(options.ghosts().kind, mesh::GhostShape::Kind::cube);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hydro/restore.hpp"
+#include "hydro/withheld_inflow.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::hydro::test {

@@ -1,7 +1,7 @@
 // Riemann solvers, face by face.
 #include <gtest/gtest.h>
 
-#include "core/pack.hpp"
+#include "core/simd.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/shock_sensor.hpp"
 

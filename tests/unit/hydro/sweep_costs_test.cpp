@@ -74,11 +74,11 @@ class RepairWork : public testing::Test {
  protected:
   RepairWork() {
     heard().clear();
-    hear_of_kernel = [](std::string_view kernel, const KernelWork& work) {
+    kernel_work_callback = [](std::string_view kernel, const KernelWork& work) {
       heard()[std::string(kernel)] = work;
     };
   }
-  ~RepairWork() override { hear_of_kernel = nullptr; }
+  ~RepairWork() override { kernel_work_callback = nullptr; }
 
   static std::map<std::string, KernelWork>& heard() {
     static std::map<std::string, KernelWork> all;

@@ -91,7 +91,7 @@ TEST(Checksums, name_the_batch_that_is_damaged_whichever_of_its_rows_are_read) {
 
   for (const RowRange range : {RowRange{2800, 1}, RowRange{5400, 10}, RowRange{0, k_rows}})
     expect_says(complaint(world, path, range),
-                {path, "is damaged", "/a/values", "rows 2730 to 5459", "batch 2 of 4"});
+                {path, "is corrupt", "/a/values", "rows 2730 to 5459", "batch 2 of 4"});
   EXPECT_EQ(complaint(world, path, {0, 2730}), "");
   EXPECT_EQ(complaint(world, path, {5460, 3541}), "");
   EXPECT_EQ(complaint(world, path, {2800, 0}), "");

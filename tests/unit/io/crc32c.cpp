@@ -1,4 +1,4 @@
-#include "io/crc32c.hpp"
+#include "io/checksums.hpp"
 
 #include <gtest/gtest.h>
 

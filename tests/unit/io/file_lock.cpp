@@ -1,4 +1,4 @@
-#include "io/file_lock.hpp"
+#include "io/files.hpp"
 
 #include <gtest/gtest.h>
 

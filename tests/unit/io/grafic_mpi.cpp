@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "io/grafic_folder.hpp"
+#include "io/grafic.hpp"
 #include "tests/unit/io/grafic_files.hpp"
 #include "tests/unit/io/scratch.hpp"
 
@@ -56,7 +56,7 @@ TEST_F(Grafic, a_file_that_is_none_is_refused_with_its_reason) {
   refuse({"ic_deltab", "big-endian"});
   renew();
   spoil([&] { overwrite(path, 48, "x"); });
-  refuse({"ic_deltab", "no grafic2 file", "44 bytes"});
+  refuse({"ic_deltab", "not a grafic2 file", "44 bytes"});
   renew();
   spoil([&] { std::filesystem::resize_file(path, 52 + 2 * 72 + 11); });
   refuse({"ic_deltab", "truncated", "2 of 4 planes"});
@@ -67,7 +67,7 @@ TEST_F(Grafic, a_file_that_is_none_is_refused_with_its_reason) {
   refuse({"ic_deltab", "400 bytes"});
   renew();
   spoil([&] { overwrite(path, 52 + 72, "y"); });
-  refuse({"ic_deltab", "damaged", "plane 1 of 4", "64 bytes"});
+  refuse({"ic_deltab", "corrupt", "plane 1 of 4", "64 bytes"});
   renew();
   spoil([&] { overwrite(path, 4, std::string(4, '\0')); });
   refuse({"ic_deltab", "0 x 4 x 4"});
@@ -86,11 +86,11 @@ TEST_F(Grafic, levels_of_a_folder_lie_where_their_headers_say) {
 }
 
 TEST_F(Grafic, a_folder_without_all_files_and_levels_is_refused) {
-  expect_refused({"there is no folder"});
+  expect_refused({"does not exist"});
   spoil([&] { std::filesystem::create_directories(folder()); });
-  expect_refused({"holds no grafic levels"});
+  expect_refused({"contains no grafic levels"});
   spoil([&] { std::filesystem::create_directories(folder() + "/level_002"); });
-  expect_refused({"level_002", "holds no grafic files"});
+  expect_refused({"level_002", "contains no grafic files"});
 
   write_zoom({"ic_velcx", "ic_velcy", "ic_velcz"});
   spoil([&] { std::filesystem::remove(folder() + "/level_003/ic_velcy"); });
@@ -105,7 +105,7 @@ TEST_F(Grafic, a_folder_without_all_files_and_levels_is_refused) {
       std::filesystem::copy(folder() + "/level_004/ic_velcx",
                             folder() + "/level_004/ic_velc" + axis);
   });
-  expect_refused({"level_004", "must be the whole box", "coarser level missing"});
+  expect_refused({"level_004", "must cover the whole box", "coarser level may be missing"});
 }
 
 TEST_F(Grafic, headers_that_do_not_agree_are_refused) {
@@ -118,7 +118,7 @@ TEST_F(Grafic, headers_that_do_not_agree_are_refused) {
   write(world, folder() + "/level_003/ic_velcz", other);
   expect_refused({"level_003/ic_velcz", "differ"});
   for (const auto& field : fields) write(world, folder() + "/level_003/" + field, other);
-  expect_refused({"level_003", "another scale factor or cosmology"});
+  expect_refused({"level_003", "scale factor or cosmology"});
 }
 
 TEST_F(Grafic, levels_that_do_not_fit_into_each_other_are_refused) {
@@ -128,9 +128,11 @@ TEST_F(Grafic, levels_that_do_not_fit_into_each_other_are_refused) {
     expect_refused(words);
   };
   write_zoom({field});
-  refuse(header({4, 2, 4}, 1.0F, {2.0F, 4.3F, 2.0F}), {"level_003", "whole cells", "along y"});
-  refuse(header({4, 2, 4}, 1.0F, {2.0F, 3.0F, 2.0F}), {"level_003", "in half", "along y"});
-  refuse(header({4, 2, 4}, 1.0F, {6.0F, 2.0F, 2.0F}), {"level_003", "beyond", "along x"});
+  refuse(header({4, 2, 4}, 1.0F, {2.0F, 4.3F, 2.0F}),
+         {"level_003", "at a cell boundary", "along y"});
+  refuse(header({4, 2, 4}, 1.0F, {2.0F, 3.0F, 2.0F}),
+         {"level_003", "not aligned with the cells", "along y"});
+  refuse(header({4, 2, 4}, 1.0F, {6.0F, 2.0F, 2.0F}), {"level_003", "covers only", "along x"});
   refuse(header({4, 2, 4}, 0.7F, {}), {"level_003", "half of 2 Mpc"});
 }
 

@@ -208,7 +208,7 @@ TEST(Hdf5File, missing_foreign_and_truncated_files_are_input_errors_on_all_ranks
   const Communicator world = Communicator::world();
   const Scratch scratch(world);
   expect_input_error(scratch.path("absent.h5"), "No such file");
-  expect_input_error(scratch.path("."), "is a folder");
+  expect_input_error(scratch.path("."), "is a directory");
   if (world.is_root()) std::ofstream(scratch.path("text.h5")) << "this is a text\n";
   world.barrier();
   expect_input_error(scratch.path("text.h5"), "not an HDF5 file");
@@ -222,7 +222,7 @@ TEST(Hdf5File, missing_foreign_and_truncated_files_are_input_errors_on_all_ranks
       std::filesystem::resize_file(scratch.path("cut.h5"), length);
     }
     world.barrier();
-    expect_input_error(scratch.path("cut.h5"), "damaged or incomplete");
+    expect_input_error(scratch.path("cut.h5"), "corrupt or incomplete");
   }
 }
 
@@ -303,7 +303,7 @@ TEST(Hdf5File, objects_that_are_not_there_are_input_errors_that_name_them) {
   expect([&] { reader.shape("/hydro/pressure"); }, "/hydro/pressure");
   expect([&] { reader.shape("/hydro"); }, "not a dataset");
   expect([&] { reader.children("/hydro/density"); }, "not a group");
-  expect([&] { reader.read<std::int64_t>("/hydro/density", {}); }, "another kind");
+  expect([&] { reader.read<std::int64_t>("/hydro/density", {}); }, "unexpected type");
   // Rows that only one rank asks for in vain.
   const RowRange range{0, world.is_root() ? 18 : 17};
   expect([&] { reader.read<double>("/hydro/density", range); }, "17 rows");

@@ -1,4 +1,4 @@
-#include "io/row_batches.hpp"
+#include "io/row_shuffle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -181,7 +181,7 @@ struct Sums {
 
   template <class V>
   KOKKOS_FUNCTION void operator()(const Cell& cell, V* terms) const {
-    const V x = PackTraits<V>::load(field.at(cell));
+    const V x = SimdTraits<V>::load(field.at(cell));
     terms[0] = x;
     terms[1] = x * x;
     terms[2] = x;

@@ -27,8 +27,10 @@ inline MeshOptions small_box(int block_size, int max_level, const std::string& b
 
 // One scalar and one vector of which the components are listed.
 inline FieldSetup two_fields(const GhostShape& ghosts, int patch) {
-  return {
-      .variables = {{"scalar"}, {"vector_x", 0}}, .ghosts = ghosts, .patch = patch, .spares = 1};
+  return {.variables = {{"scalar"}, {.name = "vector_x", .vector_axis = 0}},
+          .ghosts = ghosts,
+          .patch = patch,
+          .spares = 1};
 }
 
 class MeshFixture {

@@ -1,7 +1,7 @@
 // What kernels of the mesh say that they work through.
 #include <gtest/gtest.h>
 
-#include "mesh/interpolation_work.hpp"
+#include "mesh/interpolation.hpp"
 
 namespace octant::mesh {
 namespace {
@@ -17,12 +17,12 @@ InterpolationTask task_of(std::int16_t ni, std::int16_t nj, std::int16_t nk) {
 class InterpolationWork : public testing::Test {
  protected:
   InterpolationWork() {
-    hear_of_kernel = [](std::string_view kernel, const KernelWork& work) {
+    kernel_work_callback = [](std::string_view kernel, const KernelWork& work) {
       if (kernel == "interpolate") g_heard = work;
     };
     g_heard = {};
   }
-  ~InterpolationWork() override { hear_of_kernel = nullptr; }
+  ~InterpolationWork() override { kernel_work_callback = nullptr; }
 
   std::vector<InterpolationTask> tasks_{task_of(1, 4, 4), task_of(2, 2, 4)};
 };

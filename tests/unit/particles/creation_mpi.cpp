@@ -180,7 +180,7 @@ TEST(Kinds, may_have_as_many_columns_as_are_carried) {
   } catch (const RunError& error) {
     EXPECT_NE(std::string(error.what()).find("motes particles have 25 columns"), std::string::npos)
         << error.what();
-    EXPECT_NE(std::string(error.what()).find("may be 24"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("at most 24"), std::string::npos) << error.what();
   }
 }
 

@@ -94,7 +94,7 @@ TEST(Particles, outside_of_the_domain_or_without_mass_are_bad_input) {
     FAIL() << "no error";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("dark particle 31 is at ("), std::string::npos);
-    EXPECT_NE(std::string(error.what()).find("outside of the domain"), std::string::npos);
+    EXPECT_NE(std::string(error.what()).find("outside the domain"), std::string::npos);
   }
   for (std::size_t n = 0; n < batch.size(); ++n)
     if (batch.id[n] == 31) batch.position[n][1] = 1.0;  // the upper end counts as inside

@@ -2,10 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "pencil/batched_halo.hpp"
 #include "pencil/batched_lines.hpp"
-#include "pencil/batched_solvers.hpp"
-#include "pencil/batched_transform.hpp"
+#include "pencil/field_halo.hpp"
+#include "pencil/plane_transform.hpp"
+#include "pencil/poisson_solver.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
 namespace octant::pencil {

@@ -27,7 +27,7 @@ TEST(CopyCells, copies_parts_of_all_shapes_together) {
   }
   copy_cells(copies);
 
-  const std::vector<double> found = to_vector(Cargo::tables, to);
+  const std::vector<double> found = to_vector(TransferKind::tables, to);
   for (std::size_t n = 0; n < shapes.size(); ++n) {
     std::size_t place = 24 * n;
     for (int z = 0; z < shapes[n][2]; ++z)

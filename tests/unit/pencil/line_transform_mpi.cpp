@@ -3,9 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "pencil/buffer.hpp"
+#include "pencil/fft.hpp"
+#include "pencil/field.hpp"
 #include "pencil/line_transform.hpp"
-#include "pencil/rows.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
 namespace octant::pencil {

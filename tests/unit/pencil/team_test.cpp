@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "pencil/batched_solvers.hpp"
+#include "pencil/device_field.hpp"
 #include "pencil/poisson_solver.hpp"
 #include "pencil/team.hpp"
 #include "tests/unit/pencil/reference.hpp"

@@ -7,9 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "pencil/buffer.hpp"
+#include "pencil/fft.hpp"
+#include "pencil/field.hpp"
 #include "pencil/plane_transform.hpp"
-#include "pencil/rows.hpp"
 
 namespace octant::pencil {
 namespace {

@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "pencil/spectrum.hpp"
 #include "pencil/transpose_layout.hpp"
+#include "pencil/y_pass.hpp"
 
 namespace octant::pencil {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "pencil/spectrum.hpp"
+#include "pencil/y_pass.hpp"
 #include "tests/unit/pencil/reference.hpp"
 
 namespace octant::pencil {

@@ -50,7 +50,7 @@ TEST(Registry, units_of_parameters_can_be_converted) {
                                      "problem.density",
                                      "density, velocity, pressure",
                                      "cells of the finest level",
-                                     "density of the (first) star's centre",
+                                     "central density of the (first) star",
                                      "distance to the inner Lagrangian point"};
   for (const std::string& name : problem_names()) {
     ParameterSchema schema;

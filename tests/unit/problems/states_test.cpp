@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "problems/mixture.hpp"
+#include "problems/problem.hpp"
 #include "tests/unit/problems/problem_fixture.hpp"
 
 namespace octant::problems {

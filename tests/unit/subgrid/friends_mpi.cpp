@@ -13,6 +13,7 @@
 #include "comm/route.hpp"
 #include "core/error.hpp"
 #include "subgrid/friends/distributed.hpp"
+#include "tests/unit/subgrid/bound_points.hpp"
 
 namespace octant::subgrid::friends {
 namespace {

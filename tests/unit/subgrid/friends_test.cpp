@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "subgrid/friends/friends.hpp"
+#include "tests/unit/subgrid/bound_points.hpp"
 
 namespace octant::subgrid::friends {
 namespace {

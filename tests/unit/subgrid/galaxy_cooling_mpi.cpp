@@ -3,9 +3,9 @@
 
 #include "mesh/device.hpp"
 #include "reference_table.hpp"
-#include "subgrid/cooling/exact.hpp"
 #include "subgrid/cooling/original.hpp"
-#include "subgrid/cooling/table_rates.hpp"
+#include "subgrid/cooling/solvers.hpp"
+#include "subgrid/cooling/table.hpp"
 
 namespace octant::subgrid::cooling {
 namespace {
@@ -154,8 +154,8 @@ TEST(GalaxyCooling, ranks_that_share_the_original_rates_find_those_of_one) {
   const Communicator world = Communicator::world();
   const Nodes shared = original_nodes({}, 2.0, world);
   const Nodes alone = original_nodes({}, 2.0, world.split(world.rank()));
-  const auto found = on_host(Cargo::tables, shared.values);
-  const auto expected = on_host(Cargo::tables, alone.values);
+  const auto found = on_host(TransferKind::tables, shared.values);
+  const auto expected = on_host(TransferKind::tables, alone.values);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t n = 0; n < found.size(); ++n) ASSERT_EQ(found(n), expected(n)) << "value " << n;
 }

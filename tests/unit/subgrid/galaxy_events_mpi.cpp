@@ -14,7 +14,7 @@
 #include "subgrid/black_holes/nucleus.hpp"
 #include "subgrid/events/apply_events.hpp"
 #include "subgrid/events/grant_requests.hpp"
-#include "subgrid/supernovae/kinetic_blast.hpp"
+#include "subgrid/supernovae/blasts.hpp"
 #include "tests/unit/reference_path.hpp"
 
 namespace octant::subgrid {
@@ -35,7 +35,12 @@ struct Box {
       const Communicator& communicator = Communicator::world())
       : mesh(mesh::Geometry(options(boundary, base_cells, block_size, max_level)), communicator,
              CommOptions{},
-             {.variables = {{"density"}, {"x", 0}, {"y", 1}, {"z", 2}, {"energy"}, {"metals"}}},
+             {.variables = {{"density"},
+                            {.name = "x", .vector_axis = 0},
+                            {.name = "y", .vector_axis = 1},
+                            {.name = "z", .vector_axis = 2},
+                            {"energy"},
+                            {"metals"}}},
              std::make_unique<mesh::LimitedLinear<mesh::NoLimit>>()) {
     for (int round = 0; round < max_level; ++round) mesh.regrid(flags(round));
   }

@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "reference_table.hpp"
-#include "subgrid/cooling/linearised.hpp"
 #include "subgrid/cooling/original.hpp"
+#include "subgrid/cooling/solvers.hpp"
 
 namespace octant::subgrid::cooling {
 namespace {
@@ -52,13 +52,13 @@ TEST(GalaxyOriginal, a_trace_of_the_background_is_always_there) {
 }
 
 TEST(GalaxyOriginal, gas_in_a_pack_has_the_equilibrium_that_it_has_alone) {
-  using Lanes = PackTraits<Pack>;
+  using Lanes = SimdTraits<SimdDouble>;
   // Some need more steps than others.
   const double densities[] = {1e-9, 3e-4, 0.5, 1e5};
   const PhotoRates background = courty_background(2.0, k_ramses_reionization);
   for (const double T : {20.0, 1e4, 3e4, 1e7}) {
     const IonizationRates rates(T);
-    const Species<Pack> together =
+    const Species<SimdDouble> together =
         equilibrium(k_original_composition, rates, background, Lanes::load(densities));
     for (int lane = 0; lane < Lanes::width; ++lane) {
       const Species<double> alone =

@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "core/code_units.hpp"
+#include "core/units.hpp"
 #include "subgrid/poisson.hpp"
 #include "subgrid/star_formation/efficiency.hpp"
 #include "tests/unit/subgrid/reference_table.hpp"

@@ -61,7 +61,7 @@ TEST(GasCell, cooling_ends_at_the_pressure_floor) {
 
 // Four cells that differ in all that decides what becomes of them, the last of which is not meant.
 TEST(GasCells, a_pack_does_what_its_cells_do) {
-  constexpr int width = PackTraits<Pack>::width, variables = 6;
+  constexpr int width = SimdTraits<SimdDouble>::width, variables = 6;
   const WarmGas warm;
   double together[variables][width], alone[width][variables], energy[width], meant[width];
   for (int n = 0; n < width; ++n) {
@@ -73,12 +73,12 @@ TEST(GasCells, a_pack_does_what_its_cells_do) {
     for (int v = 0; v < variables; ++v) together[v][n] = alone[n][v];
   }
 
-  const GasCells<Pack> cells(together[0], width, k_gas);
+  const GasCells<SimdDouble> cells(together[0], width, k_gas);
   double pressure[width], added[width];
-  PackTraits<Pack>::store(pressure, cells.pressure());
-  PackTraits<Pack>::store(
-      added, cells.set_internal_energy(PackTraits<Pack>::load(energy), cells.pressure(),
-                                       PackTraits<Pack>::load(meant) > Pack(0.0)));
+  SimdTraits<SimdDouble>::store(pressure, cells.pressure());
+  SimdTraits<SimdDouble>::store(
+      added, cells.set_internal_energy(SimdTraits<SimdDouble>::load(energy), cells.pressure(),
+                                       SimdTraits<SimdDouble>::load(meant) > SimdDouble(0.0)));
   for (int n = 0; n < width; ++n) {
     const GasCell cell(alone[n], 1, k_gas);
     EXPECT_EQ(pressure[n], cell.pressure());

@@ -1,4 +1,3 @@
-#include "telemetry/kernel_clock.hpp"
 
 #include <deque>
 

@@ -12,9 +12,7 @@
 
 #include "core/error.hpp"
 #include "parquet_table.hpp"
-#include "telemetry/deflate.hpp"
-#include "telemetry/parquet_input.hpp"
-#include "telemetry/parquet_join.hpp"
+#include "telemetry/parquet_io.hpp"
 #include "telemetry/parquet_values.hpp"
 #include "telemetry/thrift.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "telemetry/parquet_input.hpp"
+#include "telemetry/parquet_io.hpp"
 #include "telemetry/parquet_values.hpp"
 
 namespace octant::telemetry {

@@ -1,4 +1,4 @@
-#include "telemetry/phase_table.hpp"
+#include "telemetry/step_tables.hpp"
 
 #include <gtest/gtest.h>
 

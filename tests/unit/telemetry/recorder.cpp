@@ -9,9 +9,9 @@
 #include <Kokkos_Core.hpp>
 
 #include "core/error.hpp"
-#include "core/kernel_work.hpp"
+#include "core/observer.hpp"
 #include "parquet_table.hpp"
-#include "telemetry/parquet_input.hpp"
+#include "telemetry/parquet_io.hpp"
 
 namespace octant::telemetry {
 namespace {
@@ -25,9 +25,9 @@ class Recording : public testing::Test {
  protected:
   void SetUp() override {
     fs::remove_all(folder());
-    facts.directory = folder();
-    facts.model = "amr";
-    facts.block_size = 8;
+    attributes.directory = folder();
+    attributes.model = "amr";
+    attributes.block_size = 8;
   }
   void TearDown() override { fs::remove_all(folder()); }
 
@@ -50,7 +50,7 @@ class Recording : public testing::Test {
 
   // Steps with a scope each.
   void record(int first, int end) const {
-    Recorder recorder(options, facts, alone());
+    Recorder recorder(options, attributes, alone());
     for (int step = first; step < end; ++step) {
       recorder.begin_step(step);
       {
@@ -64,7 +64,7 @@ class Recording : public testing::Test {
   }
 
   TelemetryOptions options;
-  RunFacts facts;
+  RunFacts attributes;
 };
 
 TEST_F(Recording, rows_come_back_as_they_were_told) {
@@ -107,7 +107,7 @@ TEST_F(Recording, self_times_of_a_step_add_up_to_its_duration) {
 }
 
 TEST_F(Recording, kernels_are_phases_where_no_scope_says_what_they_are_for) {
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   recorder.begin_step(0);
   run_kernel("a kernel");
   run_kernel("pack");
@@ -129,11 +129,11 @@ TEST_F(Recording, kernels_are_phases_where_no_scope_says_what_they_are_for) {
 
 TEST_F(Recording, kernels_tell_how_long_they_ran_and_what_was_announced_of_them) {
   options.detail = Detail::full;
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   for (int step = 0; step < 2; ++step) {
     recorder.begin_step(step);
     const Observed scope(Phase::regrid, "regrid", 3);
-    announce_kernel("flags", 3, {.bytes = 16.0, .operations = 2.5});
+    record_kernel_work("flags", 3, {.bytes = 16.0, .operations = 2.5});
     run_kernel("flags");
     run_kernel("flags");
     run_kernel("Kokkos::View::initialization [some array]");
@@ -160,7 +160,7 @@ int g_fences = 0;
 
 TEST_F(Recording, hooks_wait_for_no_kernel) {
   namespace tools = Kokkos::Tools::Experimental;
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   recorder.begin_step(0);
   tools::set_begin_fence_callback([](const char*, std::uint32_t, std::uint64_t*) { ++g_fences; });
   Kokkos::fence("a fence that is seen");
@@ -174,7 +174,7 @@ TEST_F(Recording, hooks_wait_for_no_kernel) {
 TEST_F(Recording, every_window_is_a_file_until_they_are_merged) {
   options.window = 4;
   {
-    Recorder recorder(options, facts, alone());
+    Recorder recorder(options, attributes, alone());
     for (int step = 0; step < 10; ++step) {
       recorder.begin_step(step);
       recorder.describe_step({});
@@ -194,7 +194,7 @@ TEST_F(Recording, every_window_is_a_file_until_they_are_merged) {
 // Compressing all that a long run has recorded would take minutes at its end.
 TEST_F(Recording, the_end_of_a_long_run_copies_what_is_compressed_already) {
   constexpr int k_steps = 6, k_blocks = 100'000;
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   std::uint64_t random = 1;
   for (int step = 0; step < k_steps; ++step) {
     recorder.begin_step(step);
@@ -217,7 +217,7 @@ TEST_F(Recording, the_end_of_a_long_run_copies_what_is_compressed_already) {
 }
 
 TEST_F(Recording, a_merge_in_a_step_leaves_that_step_to_the_next_file) {
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   for (int step = 0; step < 3; ++step) {
     recorder.begin_step(step);
     recorder.add_block({.level = 0, .key = 1, .updates = 1});
@@ -235,7 +235,7 @@ TEST_F(Recording, a_merge_in_a_step_leaves_that_step_to_the_next_file) {
 TEST_F(Recording, a_restart_is_the_next_segment_of_the_same_run) {
   record(0, 4);
   const std::string run = only_table("steps").metadata("octant.run");
-  facts.restart = true;
+  attributes.restart = true;
   record(2, 5);
   const ParquetTable again(folder() + "/telemetry/steps-00000002-00000004-n0000.parquet");
   EXPECT_EQ(again.metadata("octant.run"), run);
@@ -253,7 +253,7 @@ TEST_F(Recording, a_new_run_removes_what_an_earlier_one_left) {
 
 TEST_F(Recording, events_are_kept_in_full_detail_and_number_messages) {
   options.detail = Detail::full;
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   recorder.begin_step(0);
   const MessageReport message{.peer = 3, .received = true, .bytes = 80, .waited_ns = 10};
   for (int n = 0; n < 2; ++n) recorder.messages("ghosts", 1, std::span(&message, 1));
@@ -276,7 +276,7 @@ TEST_F(Recording, events_are_kept_in_full_detail_and_number_messages) {
 
 TEST_F(Recording, the_number_of_events_is_bounded) {
   options.detail = Detail::full;
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   recorder.begin_step(0);
   for (int n = 0; n < 70'000; ++n) const Observed scope(Phase::compute, "tiny");
   recorder.describe_step({});
@@ -289,7 +289,7 @@ TEST_F(Recording, the_number_of_events_is_bounded) {
 TEST_F(Recording, a_trigger_turns_on_full_detail_for_some_steps) {
   options.trigger = "step > 20 ms";
   options.trigger_steps = 2;
-  Recorder recorder(options, facts, alone());
+  Recorder recorder(options, attributes, alone());
   for (int step = 0; step < 6; ++step) {
     recorder.begin_step(step);
     const Observed scope(Phase::compute, "sweep");
@@ -305,7 +305,7 @@ TEST_F(Recording, a_trigger_turns_on_full_detail_for_some_steps) {
 TEST_F(Recording, a_folder_that_cannot_be_made_is_refused) {
   fs::create_directories(folder());
   std::ofstream(folder() + "/telemetry") << "a file in its place";
-  EXPECT_THROW(Recorder(options, facts, alone()), InputError);
+  EXPECT_THROW(Recorder(options, attributes, alone()), InputError);
 }
 
 TEST_F(Recording, a_file_that_cannot_be_written_is_an_error_that_names_it) {
@@ -322,7 +322,7 @@ TEST_F(Recording, a_file_that_cannot_be_written_is_an_error_that_names_it) {
 
 TEST_F(Recording, nobody_observes_once_a_recorder_is_gone) {
   {
-    Recorder recorder(options, facts, alone());
+    Recorder recorder(options, attributes, alone());
     recorder.begin_step(0);
     EXPECT_EQ(Observer::current(), &recorder);
   }

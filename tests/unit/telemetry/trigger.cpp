@@ -1,4 +1,4 @@
-#include "telemetry/trigger.hpp"
+#include "telemetry/telemetry_options.hpp"
 
 #include <gtest/gtest.h>
 

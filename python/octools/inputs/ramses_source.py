@@ -1,0 +1,76 @@
+"""A namelist of RAMSES that is converted, and accounts of its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from octools.inputs.conversion import NOT_USED, Conversion
+from octools.inputs.ramses_rules import Settings
+
+DEEPEST_LEVEL = 60
+
+
+@dataclass
+class Ramses:
+    """A namelist that is converted.
+
+    Attributes
+    ----------
+    source
+        The conversion.
+    s
+        Its settings by name, with the defaults of RAMSES.
+    """
+
+    source: Conversion
+    s: Settings
+
+    def key(self, name: str) -> str:
+        """Return the setting with its group, as the accounts have it."""
+        return self.s.keys.get(name, name)
+
+    def changed(self, *names: str, now: str) -> None:
+        """Account for settings that Octant has in another form."""
+        self.source.changed(*map(self.key, names), now=now)
+
+    def carried(self, *names: str, now: str) -> None:
+        """Account for settings that mean the same in Octant."""
+        self.source.carried(*map(self.key, names), now=now)
+
+    def not_used(self, *names: str, why: str) -> None:
+        """Account for settings that RAMSES ignores in this namelist."""
+        for name in names:
+            self.source.account(self.key(name), NOT_USED, why)
+
+    def at(self, name: str, index: int, default: Any) -> Any:
+        """Return an element of an array, counted from 0."""
+        values = listed(self.s.get(name))
+        return values[index] if index < len(values) and values[index] is not None else default
+
+    @property
+    def old(self) -> bool:
+        """True for a namelist with PHYSICS_PARAMS, of cuRAMSES or of earlier versions of RAMSES."""
+        return any(key.startswith("physics_params/") for key in self.source.settings)
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The coarsest and the finest level."""
+        levels = []
+        for name in ("levelmin", "levelmax"):
+            value = self.s.get(name)
+            if isinstance(value, bool | list) or not 1 <= _whole(value) <= DEEPEST_LEVEL:
+                raise self.source.refuse(
+                    f"{name} = {value}; expected an integer up to {DEEPEST_LEVEL}"
+                )
+            levels.append(_whole(value))
+        return levels[0], levels[1]
+
+
+def listed(value: Any) -> list[Any]:
+    """Return the elements of an array; a single value is its only one."""
+    return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+def _whole(value: Any) -> int:
+    return int(value) if isinstance(value, int | float) and float(value).is_integer() else 0

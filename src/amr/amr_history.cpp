@@ -1,0 +1,121 @@
+#include "amr/amr_history.hpp"
+
+#include "core/error.hpp"
+
+namespace octant {
+
+namespace {
+
+void add_gas(Columns& columns, const Totals& totals) {
+  columns.add("mass", totals.mass);
+  columns.add_vector("momentum", totals.momentum);
+  columns.add("kinetic", totals.kinetic_energy);
+  columns.add("internal", totals.internal_energy());
+}
+
+// Total energy of gas, particles and gravity.
+void add_energy(Columns& columns, const Totals& totals) {
+  columns.add("potential", totals.potential_energy);
+  columns.add("total_energy",
+              totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
+}
+
+// Scale of the momentum errors, and contributions of floors to the budgets.
+void add_errors(Columns& columns, const Totals& totals, const Floored& floored) {
+  columns.add("absolute_momentum", totals.absolute_momentum);
+  columns.add("floored_cells", floored.cells);
+  columns.add("floored_mass", floored.mass);
+  columns.add("floored_energy", floored.energy);
+}
+
+// Returns true if the domain is not periodic along all axes.
+bool has_boundaries(const mesh::Geometry& geometry) {
+  return !(geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2));
+}
+
+void add_outflow(Columns& columns, const AmrSimulation& simulation) {
+  const Outflow& outflow = simulation.outflow();
+  outflow.add_columns(columns);
+  if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
+}
+
+void add_mesh(Columns& columns, const Totals& totals) {
+  columns.add_numbered("blocks", totals.blocks);
+  columns.add_numbered("leaf_cells", totals.leaf_cells);
+}
+
+void add_particles(Columns& columns, const particles::Kind& kind,
+                   const particles::ParticleTotals& totals) {
+  columns.add(kind.name + "_particles", totals.count);
+  if (!kind.has_mass) return;
+  columns.add(kind.name + "_mass", totals.mass);
+  columns.add_vector(kind.name + "_momentum", totals.momentum);
+  columns.add(kind.name + "_kinetic", totals.kinetic_energy);
+}
+
+// Column names end differently from those of add_particles(), which tools use to find the particle
+// kinds.
+void add_particle_outflow(Columns& columns, const particles::Kind& kind,
+                          const particles::ParticleOutflow& outflow, bool has_gravity) {
+  using particles::ParticleOutflow;
+  columns.add(kind.name + "_outflow_count", outflow.count);
+  if (!kind.has_mass) return;
+  columns.add(kind.name + "_outflow_mass", outflow.amount[ParticleOutflow::mass]);
+  columns.add_vector(kind.name + "_outflow_momentum",
+                     std::span(outflow.amount).subspan<ParticleOutflow::momentum, 3>());
+  columns.add(kind.name + "_outflow_kinetic", outflow.amount[ParticleOutflow::kinetic]);
+  if (has_gravity)
+    columns.add(kind.name + "_outflow_potential", outflow.amount[ParticleOutflow::potential]);
+}
+
+void add_universe(Columns& columns, const AmrSimulation& simulation) {
+  const Totals& totals = simulation.totals();
+  columns.add("redshift", cosmology::redshift(simulation.scale_factor()));
+  columns.add("ekin", totals.kinetic_energy + totals.particle_kinetic_energy());
+  columns.add("eint", totals.internal_energy());
+  columns.add("epot", totals.potential_energy);
+  columns.add("energy_resolution", simulation.energy().resolution);
+  if (simulation.energy().counts_spared) columns.add("energy_spared", simulation.energy().spared);
+  columns.add("econs", simulation.energy().error());
+}
+
+// Adds the columns of output.integrals; values are unknown before the first measurement.
+void add_integrals(Columns& columns, const std::vector<std::string>& names,
+                   const std::vector<double>& values) {
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    if (fmt::format(",{},", columns.names()).find(fmt::format(",{},", names[n])) !=
+        std::string::npos)
+      throw InputError("output.integrals.{0}: history.csv already has a column \"{0}\"", names[n]);
+    columns.add(names[n], values.empty() ? 0.0 : values[n]);
+  }
+}
+
+}  // namespace
+
+Columns history_columns(const AmrSimulation& simulation, double dt) {
+  const Totals& totals = simulation.totals();
+  Columns columns;
+  columns.add("step", simulation.step_count());
+  columns.add("time", simulation.time());
+  columns.add("a", simulation.scale_factor());
+  columns.add("dt", dt);
+  add_gas(columns, totals);
+  add_energy(columns, totals);
+  add_errors(columns, totals, simulation.floored());
+  if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))
+    add_outflow(columns, simulation);
+  add_mesh(columns, totals);
+  const auto kinds = simulation.matter().kinds();
+  for (std::size_t n = 0; n < kinds.size(); ++n)
+    add_particles(columns, kinds[n].kind(), totals.particles[n]);
+  if (has_boundaries(simulation.mesh().geometry()))
+    for (const particles::Particles& kind : kinds)
+      add_particle_outflow(columns, kind.kind(), kind.outflow(), simulation.gravity() != nullptr);
+  if (simulation.options().universe) add_universe(columns, simulation);
+  for (const subgrid::Ledger& ledger : simulation.ledgers()) ledger.add_columns(columns);
+  add_integrals(columns, simulation.options().integrals.names(), totals.integrals);
+  if (simulation.options().problem) simulation.options().problem->add_columns(columns);
+  return columns;
+}
+
+}  // namespace octant

@@ -1,0 +1,167 @@
+// All parameters of an AMR run as structs, and their declaration.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "amr/refine_options.hpp"
+#include "comm/comm_options.hpp"
+#include "core/named.hpp"
+#include "core/parameters.hpp"
+#include "cosmology/initial_conditions.hpp"
+#include "cosmology/universe.hpp"
+#include "decomp/partition.hpp"
+#include "gravity/gravity_options.hpp"
+#include "hydro/hydro_options.hpp"
+#include "hydro/refinement.hpp"
+#include "mesh/geometry.hpp"
+#include "output/format.hpp"
+#include "output/output_options.hpp"
+#include "problems/given_state.hpp"
+#include "problems/problem.hpp"
+#include "run/debug_options.hpp"
+#include "run/run_control.hpp"
+#include "run/run_request.hpp"
+#include "subgrid/cell_expressions.hpp"
+#include "subgrid/presets.hpp"
+#include "subgrid/process.hpp"
+#include "telemetry/telemetry_options.hpp"
+
+namespace octant {
+
+// Section [time].
+struct TimeOptions {
+  double end = 1.0;
+  std::int64_t max_steps = 1'000'000'000;
+  double cfl = 0.8;
+  double largest_step = 0.0;  // 0: no limit
+  bool subcycle = true;
+};
+
+// Section [units]: code units in cgs. All ones: the run has no physical units.
+struct UnitOptions {
+  double length = 1.0, density = 1.0, time = 1.0;
+
+  bool given() const { return length != 1.0 || density != 1.0 || time != 1.0; }
+  CodeUnits units() const { return {length, density * length * length * length, time}; }
+};
+
+// Section [execution]: loop order and memory space for the work on a level. Results have the same
+// bits.
+enum class Schedule { automatic, host, device };
+constexpr auto names_of(Schedule) { return std::array{"auto", "host", "device"}; }
+struct ExecutionOptions {
+  Schedule schedule = Schedule::automatic;
+  std::string model;  // file for read_measured_sweeps(), which selects the schedule of each level
+  double batch_megabytes = 0.0;
+
+  // Throws InputError for features that this build lacks.
+  void check() const;
+  // Returns true if gas is swept in batches of tiles, and the base level transformed in batches of
+  // lines, on all levels.
+  bool in_batches() const;
+  // Memory of a batch in bytes.
+  std::int64_t batch_bytes() const;
+};
+
+// Section [io].
+struct InputOptions {
+  int chunk_files = 0;
+};
+
+// Parameters of an AMR run.
+class AmrOptions {
+ public:
+  ModelKind model = ModelKind::amr;
+  std::string problem_name;
+  mesh::MeshOptions mesh;
+  mesh::FrameOptions frame;
+  hydro::HydroOptions hydro;  // includes the variables of processes
+  InitialScales scales;       // set by set_scales()
+  gravity::GravityOptions gravity;
+  cosmology::CosmologyOptions cosmology;
+  cosmology::InitialOptions initial;
+  std::vector<std::string> snapshot_epochs;  // formats of cosmology::scale_factor_of()
+  CommOptions comm;
+  BalanceOptions balance;
+  TimeOptions time;
+  UnitOptions physical;
+  OutputOptions output;
+  subgrid::Integrals integrals;
+  Formats<MeshContents> formats = make_mesh_formats();
+  InputOptions input;
+  RefineOptions refine;
+  RunOptions run;
+  ExecutionOptions execution;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
+  // Properties of this rank, from [debug] and the machine.
+  double slowness = 1.0;  // slow-down factor of its kernels
+  int ranks_per_node = 1;
+  std::unique_ptr<problems::Problem> problem;
+  problems::StateFunction given_state;  // replaces the problem's gas unless empty
+  // Kinds of particles from a restart file in addition to those of the problem.
+  std::vector<particles::Kind> further_kinds;
+  // Enabled processes in the order in which they act.
+  std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
+  subgrid::EventSearch event_search = subgrid::EventSearch::blocks;
+  std::unique_ptr<cosmology::Universe> universe;  // null without expansion
+  subgrid::Preset preset = subgrid::Preset::none;
+  std::vector<std::string> of_preset;  // parameters set by the preset, as "name = value"
+
+  // Reads and checks a parameter file. Throws InputError.
+  static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
+  // Reads the text of a parameter file, such as that in a checkpoint.
+  static AmrOptions from_text(const std::string& text, const std::string& source,
+                              const ParameterSchema::Overrides& overrides);
+
+  // Refinement criteria of a level at a time, including that of the Jeans length.
+  std::vector<hydro::RefinementCriterion> criteria(int level, double time) const;
+  // Sets quantities derived from the initial state: scales, and floors that are not given.
+  void set_scales(const InitialScales& initial);
+
+  double end_time() const { return universe ? universe->end_time() : time.end; }
+  // Times of all requested snapshots, including those given as epochs.
+  std::vector<double> snapshot_times() const;
+  // Face-centred fields of the active processes.
+  std::vector<mesh::SolenoidalField> face_fields() const;
+  // Gravitational constant in code units.
+  double newton_constant(double time) const;
+  // Code units in cgs at a scale factor; ones without physical units.
+  CodeUnits units(double scale_factor) const;
+  // Unit system that converts quantities with units in the parameter file.
+  UnitSystem unit_system() const;
+  // Proper time in s at a code time, since the Big Bang or the start of the run.
+  double seconds(double time) const;
+  // Unit of refine.mass.
+  double mass_unit() const;
+
+  // Note about hydro.dimensions; empty if there is nothing to report.
+  std::string about_dimensions() const;
+  // All parameters with their values, as TOML.
+  std::string resolved() const;
+
+ private:
+  friend std::string amr_manual(const std::string& section);
+  friend std::vector<std::string> amr_sections();
+  // Reads the parameters; twice with a preset, which supplies those not given.
+  using ParameterReader =
+      std::function<void(ParameterSchema& schema, const ParameterSchema::Overrides& overrides)>;
+  void read(const ParameterReader& read, const ParameterSchema::Overrides& overrides);
+  void declare_all(ParameterSchema& schema);
+  void finish(const ParameterSchema& schema);
+  void check_spin(const mesh::Geometry& geometry) const;
+  void check_work() const;
+  std::string against_dimensions(int dimensions) const;
+  void finish_cosmology();
+  void add_process_variables();
+  void check_output(const mesh::Geometry& geometry) const;
+  void finish_processes();
+  std::string resolved_;
+};
+
+}  // namespace octant

@@ -1,0 +1,192 @@
+#include "amr/amr_simulation.hpp"
+
+#include <numeric>
+
+#include "amr/initial_gas.hpp"
+#include "amr/mesh_adaptation.hpp"
+
+namespace octant {
+
+namespace {
+
+// Tasks of a coarse step. Tasks of the same `When` run in this order.
+const Task k_step[] = {
+    // when, task, required contents, function, data it reads, overlapping communication
+    {When::coarse_begins, "processes around the step, first half", k_processes,
+     &ProcessStep::act_before, "gas"},
+    {When::level_advances, "kick, first half", k_gravity, &GravityStep::kick_first_half,
+     "acceleration at the beginning of the step"},
+    {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},
+    {When::level_advances, "gas", k_gas, &GasSolver::advance, "gas, ghost cells",
+     "ghost cells during the sweep of inner tiles"},
+    {When::finer_begins, "halo of the coarser level", k_gas, &GasSolver::begin_finer,
+     "gas of the coarser level"},
+    {When::substep_begins, "first ghost cells", k_gas, &GasSolver::begin_substep,
+     "gas of the finer level", "validation of the last sweep"},
+    {When::finer_ends, "refluxing and restriction", k_gas, &GasSolver::end_finer,
+     "flux registers, gas of the finer level"},
+    {When::coarse_advanced, "processes around the step, second half", k_processes,
+     &ProcessStep::act_after, "gas"},
+    {When::levels_meet, "processes", k_processes, &ProcessStep::act, "gas"},
+    {When::levels_meet, "deposit", k_gravity | k_particles, &ParticleStep::deposit, "positions"},
+    {When::levels_meet, "potential", k_gravity, &GravityStep::solve,
+     "density of gas and particles, potential of the coarser level"},
+    {When::levels_meet, "kick, second half", k_gravity, &GravityStep::kick_second_half,
+     "acceleration at the end of the step"},
+    {When::levels_meet, "restriction", k_gravity | k_gas, &GravityStep::restrict_gas,
+     "gas of finer levels"},
+    {When::levels_meet, "redistribution of particles", k_particles, &ParticleStep::redistribute,
+     "positions"},
+    {When::levels_meet, "processes on gas and particles", k_processes, &ProcessStep::interact,
+     "gas, particles"},
+    {When::coarse_ends, "ledgers", k_processes, &ProcessStep::settle, "changes by processes"},
+    {When::coarse_ends, "work of gravity", k_gravity, &Measurement::count_work, "mass fluxes"},
+    {When::coarse_ends, "deposit", k_particles, &ParticleStep::deposit_all, "positions"},
+    {When::coarse_ends, "strongest acceleration", k_gravity | k_processes,
+     &ProcessStep::remeasure_gravity, "gas, potential"},
+    {When::coarse_ends, "costs of blocks", k_any, &Measurement::count_costs, "times of all tasks"},
+    {When::coarse_ends, "validation of the last sweep", k_gas, &Measurement::validate, "gas"},
+    {When::coarse_ends, "outflow", k_any, &Measurement::collect_outflow,
+     "fluxes through the boundaries, lost particles"},
+};
+
+// Returns the physics of a run as flags of Contents.
+unsigned contents_of(const AmrOptions& options, bool has_particles) {
+  return (options.hydro.enabled ? k_gas : 0U) | (options.gravity.enabled ? k_gravity : 0U) |
+         (has_particles ? k_particles : 0U) | (options.processes.empty() ? 0U : k_processes);
+}
+
+}  // namespace
+
+AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& options)
+    : context_(communicator, options),
+      matter_(context_.mesh, options),
+      gravity_(context_, matter_),
+      gas_(context_, gravity_.solver(),
+           !gravity_.solver() && !matter_.has_particles() && options.processes.empty()),
+      particles_(context_, matter_, gravity_),
+      processes_(context_, gas_, gravity_, matter_),
+      measurement_(context_, matter_, gas_, gravity_, particles_, processes_),
+      balance_(context_, matter_, gas_, particles_),
+      loop_(context_, k_step, contents_of(options, matter_.has_particles()),
+            {&gas_, &gravity_, &particles_, &processes_, &measurement_},
+            [this](int level, double courant) { return gas_.longest_step(level, courant); }) {}
+
+std::string describe_step(const AmrOptions& options) {
+  return describe_step(k_step, contents_of(options, !particle_kinds(options).empty()),
+                       options.mesh.max_level, options.time.subcycle);
+}
+
+void AmrSimulation::initialise() {
+  const auto timing = context_.timers.time("initial state");
+  AmrOptions& options = context_.options;
+  mesh::Mesh& mesh = context_.mesh;
+  context_.time = options.problem->begin(mesh.communicator());
+  set_initial_gas(context_, 0);
+  options.set_scales(measure_scales(context_));
+  for (const particles::Kind& kind : options.problem->particle_kinds())
+    matter_.kind(kind.name)->add(
+        options.problem->initial_particles(kind.name, mesh.communicator()));
+  balance_.rebalance();
+  // One more round than levels, because the last may only derefine cells flagged on interpolated
+  // states.
+  for (int round = 0; round <= mesh.geometry().max_level(); ++round) {
+    mesh.restrict_all();
+    particles_.deposit_from(0);
+    if (!regrid(context_, matter_, gravity_.solver())) break;
+    for (int level = 0; level <= mesh.finest_level(); ++level) set_initial_gas(context_, level);
+    balance_.rebalance();
+  }
+  mesh.restrict_all();
+  check_dimensions(context_);
+  if (context_.faces) context_.faces->initialise();
+  follow_mesh();
+  options.problem->end_of_beginning();
+}
+
+void AmrSimulation::step(double dt) {
+  measurement_.forget();
+  gravity_.forget_energy();
+  context_.begin_step(dt);
+  context_.meter.begin_step();
+  const LevelStep all{.level = 0, .dt = dt};
+  loop_.run(When::coarse_begins, all);
+  loop_.advance(all);
+  loop_.run(When::coarse_advanced, all);
+  context_.time += dt;
+  loop_.meet(0, context_.time);
+  ++context_.step;
+  loop_.run(When::coarse_ends, all);
+}
+
+void AmrSimulation::adapt() {
+  const AmrOptions& options = context_.options;
+  const auto is_due = [&](int interval) { return interval > 0 && context_.step % interval == 0; };
+  balance_.clear_placements();
+  const bool may_regrid =
+      context_.mesh.geometry().max_level() > 0 && is_due(options.refine.interval);
+  if (may_regrid) measurement_.before_regrid();
+  regridded_ = may_regrid && regrid(context_, matter_, gravity_.solver());
+  rebalanced_ = context_.step > 0 && is_due(options.balance.interval) && balance_.rebalance();
+  if (regridded_ || rebalanced_) {
+    measurement_.forget();
+    follow_mesh();
+  }
+  measurement_.after_adapt(regridded_);
+}
+
+void AmrSimulation::follow_mesh() {
+  gravity_.forget_energy();
+  particles_.deposit_from(0);
+  gravity_.follow_mesh();
+}
+
+void AmrSimulation::resume(const RunState& state) {
+  AmrOptions& options = context_.options;
+  options.problem->begin(context_.mesh.communicator());
+  options.problem->end_of_beginning();
+  context_.time = state.time;
+  context_.step = state.step;
+  options.set_scales(state.scales);
+  gas_.resume(state.floored);
+  measurement_.resume(state.outflow);
+  gravity_.energy() = state.energy;
+  processes_.resume(state.ledgers);
+  check_dimensions(context_);
+  const bool moved = balance_.rebalance();
+  matter_.choose_serving_levels(0);
+  particles_.deposit_from(0);
+  gravity_.resume(moved);
+}
+
+void AmrSimulation::begin_from(double time, std::int64_t step) {
+  AmrOptions& options = context_.options;
+  options.problem->begin(context_.mesh.communicator());
+  context_.time = time;
+  context_.step = step;
+  options.set_scales(measure_scales(context_));
+  check_dimensions(context_);
+  balance_.rebalance();
+  if (context_.faces) context_.faces->initialise();
+  matter_.choose_serving_levels(0);
+  follow_mesh();
+  options.problem->end_of_beginning();
+}
+
+RunState AmrSimulation::state() {
+  gas_.take_restored(context_.mesh.communicator().sum(gas_.restored_cells()));
+  return {.time = context_.time,
+          .step = context_.step,
+          .scales = context_.options.scales,
+          .floored = gas_.floored(),
+          .outflow = measurement_.outflow(),
+          .energy = gravity_.energy(),
+          .ledgers = processes_.ledgers()};
+}
+
+std::int64_t AmrSimulation::own_leaf_cells() const {
+  const auto& counts = context_.leaf_cells;
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+}
+
+}  // namespace octant

@@ -1,0 +1,107 @@
+// AMR simulation: gas, gravity, particles and processes on an adaptive mesh, advanced in time. The
+// task list in amr_simulation.cpp defines the order of a step; outputs and run control are in
+// commands/run_amr.cpp.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "amr/energy_budget.hpp"
+#include "amr/gas_solver.hpp"
+#include "amr/gravity_step.hpp"
+#include "amr/level_loop.hpp"
+#include "amr/load_balance.hpp"
+#include "amr/matter.hpp"
+#include "amr/measurement.hpp"
+#include "amr/particle_step.hpp"
+#include "amr/process_step.hpp"
+#include "amr/step_context.hpp"
+
+namespace octant {
+
+// State of a run that checkpoints store in addition to fields and particles.
+struct RunState {
+  double time = 0.0;
+  std::int64_t step = 0;
+  InitialScales scales;
+  Floored floored;
+  Outflow outflow;
+  EnergyBudget energy;
+  std::vector<subgrid::Ledger> ledgers;  // in the order of the processes
+};
+
+class AmrSimulation {
+ public:
+  // Functions that change the state are collective. Sets floors that the options leave open as soon
+  // as the initial state is known.
+  AmrSimulation(const Communicator& communicator, AmrOptions& options);
+
+  // Sets the problem's initial state, refining until the mesh no longer changes.
+  void initialise();
+
+  // Regrids and rebalances if due. Must be called before a step.
+  void adapt();
+  // Measures the state unless it is known from the last step: see Measurement::measure().
+  void measure() { measurement_.measure(); }
+  // Must be called after the caller changed gas or particles, but not their positions.
+  void measure_anew() { measurement_.forget(); }
+  double stable_dt() const { return measurement_.stable_dt(); }  // valid after measure()
+  // Advances all levels by one coarse step of length dt.
+  void step(double dt);
+
+  const Totals& totals() const { return measurement_.totals(); }
+  const Floored& floored() const { return gas_.floored(); }
+  const Outflow& outflow() const { return measurement_.outflow(); }
+  const EnergyBudget& energy() const { return gravity_.energy(); }
+  const std::vector<subgrid::Ledger>& ledgers() const { return processes_.ledgers(); }
+  double time() const { return context_.time; }
+  double scale_factor() const { return context_.scale_factor(); }  // 1 without expansion
+  std::int64_t step_count() const { return context_.step; }
+  std::int64_t cell_updates() const { return context_.cell_updates; }  // leaf cells on this rank
+  std::int64_t own_leaf_cells() const;
+  std::int64_t bytes_per_block() const {  // migrated with it
+    return mesh().layout().stride_slot * static_cast<std::int64_t>(sizeof(double));
+  }
+  mesh::Mesh& mesh() { return context_.mesh; }
+  const mesh::Mesh& mesh() const { return context_.mesh; }
+  const AmrOptions& options() const { return context_.options; }
+  Timers& timers() { return context_.timers; }
+  const BlockMeter& meter() const { return context_.meter; }
+  // Results of the last adapt(): true if the mesh changed, true if blocks moved between ranks, and
+  // the reports of the load-balancing policies.
+  bool regridded() const { return regridded_; }
+  bool rebalanced() const { return rebalanced_; }
+  const std::vector<LoadBalance::Placement>& placements() const { return balance_.placements(); }
+  gravity::Gravity* gravity() { return gravity_.solver(); }  // null without self-gravity
+  const gravity::Gravity* gravity() const { return gravity_.solver(); }
+  const mesh::FaceFields* faces() const { return context_.faces.get(); }  // null without any
+  Matter& matter() { return matter_; }
+  const Matter& matter() const { return matter_; }
+  ProcessStep& processes() { return processes_; }
+
+  // Restart: the caller has set the mesh, its fields, the particles and gravity's fields.
+  RunState state();  // sums ranks' counters since the last measurement
+  void resume(const RunState& state);
+  // Start from another code's output: the caller has set the mesh, its gas and the particles.
+  void begin_from(double time, std::int64_t step);
+
+ private:
+  void follow_mesh();
+
+  StepContext context_;
+  Matter matter_;
+  GravityStep gravity_;
+  GasSolver gas_;
+  ParticleStep particles_;
+  ProcessStep processes_;
+  Measurement measurement_;
+  LoadBalance balance_;
+  LevelLoop loop_;
+  bool regridded_ = false, rebalanced_ = false;
+};
+
+// Returns the tasks of a coarse step in order, as text, for a run with these options.
+std::string describe_step(const AmrOptions& options);
+
+}  // namespace octant

@@ -1,0 +1,46 @@
+// Energy budget of an expanding box.
+#pragma once
+
+namespace octant {
+
+// In supercomoving units the potential is proportional to a, so energy is not constant but obeys
+// the Layzer-Irvine equation (Layzer 1963, Irvine 1961; here in the variables of Martel & Shapiro
+// 1998):
+//
+//   d (kinetic + internal + potential) = potential d ln a.
+//
+// The error is the accumulated difference of both sides, minus the energy added by processes and
+// minus changes by resolution. Refinement, derefinement and particles that change to another level
+// change the discrete potential energy of the same matter at the same positions without work. With
+// overwriting dual energy, new cells also gain energy of motions that the old cells did not
+// resolve. Where cooling concentrates gas in a cell or two, numerical diffusion spreads it over the
+// neighbours and lifts it in its own potential; the work that is not done for this reappears as
+// heat and is radiated. `spared` records this work and what dual energy overwrites.
+struct EnergyBudget {
+  bool begun = false;
+  double initial = 0.0;                 // energy at the start
+  double work = 0.0;                    // integral of potential d ln a since the start
+  double log_a = 0.0, potential = 0.0;  // at the last update
+  double energy = 0.0, added = 0.0;
+  double resolution = 0.0;         // by changes of resolution since the start
+  double resolution_before = 0.0;  // `resolution` at the last update
+  double unsolved = 0.0;           // addition to it by the next solution for the potential
+  bool counts_spared = false;
+  double spared = 0.0;  // lifting work not done since the start, if it is counted
+
+  // Adds the state at scale factor a; `added_so_far` is the energy from processes since the start.
+  // Between updates the potential energy is assumed to be a power of a, except for changes of
+  // resolution at the end.
+  void update(double a, double kinetic_and_internal, double new_potential, double added_so_far);
+
+  // Adds an energy gain of the gas in a regrid.
+  void refine_gas(double gain) {
+    resolution += gain;
+    resolution_before += gain;  // does not affect the potential's power law
+  }
+
+  // Error in units of the present potential energy.
+  double error() const;
+};
+
+}  // namespace octant

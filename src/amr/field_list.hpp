@@ -1,0 +1,27 @@
+// The fields of a run on its mesh, as snapshots show them and as checkpoints store them: those of
+// the gas, of gravity, and on faces.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "amr/amr_simulation.hpp"
+#include "output/contents.hpp"
+
+namespace octant {
+
+// A field of a checkpoint: its values are read and set again with the same bits.
+struct CheckpointField {
+  MeshField field;
+  std::string required;  // parameters with which a run has it
+  // Sets values [block][k][j][i] in some own blocks of a level.
+  std::function<void(int level, const mesh::CellRange& blocks, const std::vector<double>& values)>
+      set;
+};
+
+// The simulation must outlive them.
+std::vector<MeshField> shown_fields(const AmrSimulation& simulation);
+std::vector<CheckpointField> checkpoint_fields(AmrSimulation& simulation);
+
+}  // namespace octant

@@ -1,0 +1,281 @@
+#include "amr/gas_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm/communicator.hpp"
+#include "core/error.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/observer.hpp"
+#include "hydro/sweep_costs.hpp"
+#include "mesh/device.hpp"
+
+namespace octant {
+
+using mesh::LevelFields;
+
+namespace {
+
+// States that stage s of a step writes and reads; the two spare states alternate.
+constexpr int stage_target(int stage) { return stage % 2 == 0 ? 1 : 2; }
+constexpr int stage_source(int stage) {
+  return stage == 0 ? LevelFields::k_now : stage_target(stage - 1);
+}
+
+// Times the sweep of tiles [begin, end) of a level until the end of the scope. Idle ranks take
+// part, because the timing table adds up the same parts on all ranks.
+class TileTimer {
+ public:
+  TileTimer(StepContext& context, const hydro::SweepArguments& arguments, int level, int begin,
+            int end)
+      : timing_(context.timers.time("sweep", Phase::compute, level)) {
+    if (begin == end) return;
+    const std::int64_t cells = context.meter.cells(level, begin, end);
+    timing_.count(cells);
+    // Marks the schedule for telemetry.
+    if (arguments.batches) in_batches_.emplace(Phase::compute, "batches", level);
+    hydro::announce_sweep(context.options.hydro, arguments, cells);
+    metering_.emplace(context.meter, level, begin, end);
+  }
+
+ private:
+  Timers::Scope timing_;
+  std::optional<Observed> in_batches_;
+  std::optional<SweepTimer> metering_;
+};
+
+}  // namespace
+
+GasSolver::GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_alone)
+    : context_(context),
+      mesh_(context.mesh),
+      options_(context.options),
+      timers_(context.timers),
+      gravity_(gravity),
+      is_alone_(is_alone),
+      fastest_(context.levels(), 0.0),
+      level_times_(context.levels()),
+      broke_cells_(context.levels(), false) {
+  if (!options_.execution.model.empty())
+    mesh_.communicator().collective_try([&] {
+      schedules_.emplace(read_measured_sweeps(options_.execution.model),
+                         Kokkos::DefaultExecutionSpace().concurrency());
+    });
+  if (schedules_ || options_.execution.in_batches())
+    batches_ = std::make_unique<hydro::BatchBuffer>(options_.execution.batch_bytes());
+}
+
+// --- the stages of a step -----------------------------------------------------------------------
+
+void GasSolver::advance(const LevelStep& step) {
+  const int level = step.level;
+  const mesh::LevelHalo& halo = mesh_.halo(level);
+  if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
+  const int stages = static_cast<int>(hydro::stages(options_.hydro.integrator).size());
+  for (int stage = 0; stage < stages; ++stage) {
+    Sweep now = begin_stage(step, stage);
+    const int inner = halo.interior_tiles, tiles = halo.tiles.count();
+    hydro::LevelSweep sweep(options_.hydro, now.arguments);
+    Clock clock;
+    {
+      const TileTimer timing(context_, now.arguments, level, 0, inner);
+      sweep.start(0, inner);
+    }
+    double seconds = clock.seconds();
+    finish_ghosts(level, stage_source(stage));
+    clock.restart();
+    {
+      const TileTimer timing(context_, now.arguments, level, inner, tiles);
+      sweep.start(inner, tiles);
+    }
+    {
+      const auto timing = timers_.time("sweep", Phase::compute, level);
+      const SweepTimer metering(context_.meter, level, 0, 0);
+      now.result = sweep.result();
+    }
+    seconds += clock.seconds();
+    level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
+    level_times_[level].cells += context_.leaf_cells[level];
+    end_stage(now, stage);
+  }
+}
+
+// Starts a stage and its ghost-cell exchange.
+GasSolver::Sweep GasSolver::begin_stage(const LevelStep& step, int stage) {
+  const hydro::Stage& weights = hydro::stages(options_.hydro.integrator)[stage];
+  const int level = step.level, source = stage_source(stage);
+  const double theta = level == 0 ? 1.0 : step.begin + weights.time * (step.end - step.begin);
+  const double time = context_.clocks[level] + weights.time * step.dt;
+  if (!ghosts_started_) start_ghosts(level, source, theta, time);
+  ghosts_started_ = false;
+  return {.level = level,
+          .source = source,
+          .theta = theta,
+          .time = time,
+          .stage = &weights,
+          .arguments = sweep_arguments(step, stage),
+          .result = {}};
+}
+
+void GasSolver::end_stage(Sweep sweep, int stage) {
+  const hydro::Stage& weights = *sweep.stage;
+  withhold_inflow(sweep.arguments, weights, sweep.level, false);
+  LevelFields& fields = mesh_.fields(sweep.level);
+  if (weights.last) fields.commit(stage_target(stage));
+  if (weights.last && stage == 0) sweep.source = fields.old();
+  pending_ = sweep;
+  if (!can_defer_validation(sweep.level, weights.last)) validate_sweep();
+}
+
+hydro::SweepArguments GasSolver::sweep_arguments(const LevelStep& step, int stage) {
+  const hydro::Stage& weights = hydro::stages(options_.hydro.integrator)[stage];
+  const int level = step.level;
+  const mesh::TileSet& tiles = mesh_.halo(level).tiles;
+  if (static_cast<int>(bad_tiles_.extent(0)) < tiles.count())
+    bad_tiles_ = mesh::uninitialised<std::uint8_t>("bad tiles", tiles.count());
+  const bool in_batches = !schedules_ || schedules_->in_batches(tiles.count());
+  const auto& lower = mesh_.geometry().lower();
+  LevelFields& fields = mesh_.fields(level);
+  return {.tiles = tiles,
+          .current = mesh_.pointers(level, stage_source(stage)),
+          .old = fields.blocks(LevelFields::k_now),
+          .next = fields.blocks(stage_target(stage)),
+          .a0 = weights.old_weight,
+          .a1 = weights.new_weight,
+          .ends_step = weights.last,
+          .dt = step.dt,
+          .dx = mesh_.geometry().cell_size(level),
+          .lower = {lower[0], lower[1], lower[2]},
+          .flux_weight = weights.flux_weight * step.dt,
+          .registers = mesh_.registers(level),
+          .bad_tiles = bad_tiles_.data(),
+          .mass_flow = gravity_ ? gravity_->mass_flow(level) : nullptr,
+          .face_flow = gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{},
+          .energy_taken = gravity_ ? gravity_->energy_taken(level) : nullptr,
+          .tile_cycles = context_.meter.tile_cycles(level),
+          .batches = in_batches ? batches_.get() : nullptr};
+}
+
+// --- ghost cells --------------------------------------------------------------------------------
+
+// Starts filling the ghost cells of state `source` of a level at that time, at fraction `theta`
+// between the coarser level's two states. If the last sweep awaits validation, the exchange
+// overlaps with the reduction that validates it, and is repeated after a repair.
+void GasSolver::start_ghosts(int level, int source, double theta, double time) {
+  const auto fill = [&] {
+    const auto timing = timers_.time("ghost data", Phase::other, level);
+    mesh_.set_inflow_time(level, time);
+    mesh_.start_ghosts(level, source, theta);
+  };
+  ghosts_started_ = true;
+  if (!pending_) return fill();
+  PendingMaxima worst(mesh_.communicator(), pending_->worst());
+  fill();
+  {
+    const auto timing = timers_.time("validation of a sweep", Phase::collective, pending_->level);
+    apply_validation(worst.wait());
+  }
+  if (!pending_) return;
+  mesh_.finish_ghosts(level, source);
+  redo_after_ghosts(level);
+  fill();
+}
+
+void GasSolver::finish_ghosts(int level, int source) {
+  const auto timing = timers_.time("ghost data", Phase::other, level);
+  mesh_.finish_ghosts(level, source);
+}
+
+// --- the next finer level -----------------------------------------------------------------------
+
+void GasSolver::begin_finer(const LevelStep& coarse) { refresh_halo(coarse.level); }
+
+void GasSolver::refresh_halo(int level) {
+  const auto timing = timers_.time("ghost data", Phase::other, level);
+  mesh_.set_inflow_time(level, context_.clocks[level]);
+  mesh_.refresh_halo(level, LevelFields::k_now);
+}
+
+void GasSolver::begin_substep(const LevelStep& step) {
+  if (pending_ && pending_->level == step.level)
+    start_ghosts(step.level, LevelFields::k_now, step.begin, context_.clocks[step.level]);
+}
+
+void GasSolver::end_finer(const LevelStep& coarse) {
+  if (pending_) validate_sweep();
+  const int level = coarse.level;
+  give_back_inflow(level, mesh_.fields(level).blocks(LevelFields::k_now));
+  const auto timing = timers_.time("level coupling", Phase::other, level + 1);
+  mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
+  restore_unphysical_cells(level);
+}
+
+// --- signal speeds ------------------------------------------------------------------------------
+
+void GasSolver::measure_signals(int coarsest) {
+  const int finest = mesh_.finest_level();
+  if (coarsest > finest) return;
+  for (int level = coarsest; level <= finest; ++level)
+    fastest_[level] = fastest_signal(level, mesh_.fields(level).blocks(LevelFields::k_now));
+  mesh_.communicator().max_in_place(std::span(fastest_).subspan(coarsest, finest + 1 - coarsest));
+}
+
+void GasSolver::share_signals() { mesh_.communicator().max_in_place(std::span<double>(fastest_)); }
+
+// Ensures v dt + g dt^2 / 2 <= courant dx: a signal accelerated by the strongest acceleration g, of
+// gravity and hydro.acceleration, crosses at most `courant` cells.
+double GasSolver::longest_step(int level, double courant) const {
+  if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
+  const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
+  const auto& [x, y, z] = options_.hydro.acceleration;
+  const double g = std::hypot(x, y, z) + (gravity_ ? gravity_->strongest(level) : 0.0);
+  if (g == 0.0) return distance / v;
+  return 2.0 * distance / (v + std::sqrt(v * v + 2.0 * g * distance));
+}
+
+GasSolver::Measured GasSolver::measure() {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  Measured gas;
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::CellRange& cells = mesh_.cells(level);
+    const double* blocks = mesh_.fields(level).blocks(LevelFields::k_now);
+    const auto [fastest, broken] = hydro::measure_gas(options_.hydro, mesh_.layout(), blocks, cells,
+                                                      geometry.cell_volume(level), gas.sums);
+    fastest_[level] = fastest;
+    if (broken && gas.unphysical.empty())
+      gas.unphysical =
+          describe_cell(level, hydro::broken_cells(mesh_.layout(), blocks, cells).front());
+  }
+  return gas;
+}
+
+std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const int N = layout.block_size;
+  const auto corner =
+      mesh_.geometry().origin(level, morton_decode(mesh_.blocks(level).key(cell.slot)));
+  const double dx = mesh_.geometry().cell_size(level);
+  Kokkos::View<const double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
+      mesh_.fields(level).blocks(LevelFields::k_now) + cell.slot * layout.stride_slot,
+      layout.stride_slot);
+  const auto values = on_host(TransferKind::lists, block);
+  std::string text = fmt::format("the gas is unphysical on level {} at ({}, {}, {}):", level,
+                                 corner[0] + (cell.index % N + 0.5) * dx,
+                                 corner[1] + (cell.index / N % N + 0.5) * dx,
+                                 corner[2] + (cell.index / N / N + 0.5) * dx);
+  for (int n = 0; n < layout.variables; ++n)
+    text += fmt::format(" {} = {}", mesh_.variables()[n].name,
+                        values(n * layout.stride_variable + cell.index));
+  return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
+}
+
+std::vector<LevelTime> GasSolver::take_level_times() {
+  return std::exchange(level_times_, std::vector<LevelTime>(level_times_.size()));
+}
+
+}  // namespace octant

@@ -1,0 +1,140 @@
+// Gas update of one level: Runge-Kutta stages, ghost cells, validation and repair, and the
+// coarse-fine boundary.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "amr/level_loop.hpp"
+#include "amr/repair.hpp"
+#include "amr/schedule_model.hpp"
+#include "amr/step_context.hpp"
+#include "comm/reproducible_sum.hpp"
+#include "decomp/work.hpp"
+#include "gravity/gravity.hpp"
+#include "hydro/diagnostics.hpp"
+#include "hydro/sweep.hpp"
+#include "hydro/withheld_inflow.hpp"
+
+namespace octant {
+
+// All functions are collective unless they are const.
+class GasSolver : public StepPart {
+ public:
+  static constexpr PartNumber k_part = PartNumber::gas;
+
+  // Sums over the leaf cells on this rank, and a description of the first unphysical cell, if any.
+  struct Measured {
+    hydro::GasSums sums;
+    std::string unphysical;
+  };
+
+  // `gravity` may be null. `is_alone`: no other part of the step reads the gas.
+  GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_alone);
+
+  // --- tasks
+  // Advances the gas of a level. Resets its flux registers at the next finer level.
+  void advance(const LevelStep& step);
+  // Before all substeps of the next finer level: prepares the coarse state for ghost interpolation.
+  void begin_finer(const LevelStep& coarse);
+  // Before each substep: fills the ghost cells of its initial state.
+  void begin_substep(const LevelStep& step);
+  // After all substeps: refluxing and restriction.
+  void end_finer(const LevelStep& coarse);
+
+  // --- within the step
+  // Measures signal speeds on levels from `coarsest` on after processes changed the gas.
+  void measure_signals(int coarsest);
+  // Returns the longest step in which a signal crosses at most `courant` cells.
+  double longest_step(int level, double courant) const;
+
+  // --- between steps
+
+  // Measures leaf cells and signals of this rank; share_signals() then reduces signals over ranks.
+  Measured measure();
+  void share_signals();
+  // The last sweep of a step may end before its validation, the reduction of unphysical cells over
+  // ranks. awaits_validation() is true in this case. pending_bad_tiles() is the number of tiles
+  // with unphysical cells on this rank. finish_validation() takes the sum over ranks, repairs the
+  // cells, and returns true if there were any.
+  bool awaits_validation() const { return pending_.has_value(); }
+  int pending_bad_tiles() const { return pending_ ? pending_->result.bad_tiles : 0; }
+  bool finish_validation(std::int64_t bad_tiles);
+
+  // Number of cells on this rank restored to older states since the last take_restored(). That
+  // function takes their sum over ranks, `cells`, and adds the mass and energy to those of floors.
+  std::int64_t restored_cells() const { return restored_.cells; }
+  void take_restored(std::int64_t cells);
+  const Floored& floored() const { return floored_; }
+  void resume(const Floored& floored) { floored_ = floored; }
+  void add_floor_energy(double energy) { floored_.energy += energy; }
+
+  // Sweep times by level on this rank since the last call.
+  std::vector<LevelTime> take_level_times();
+
+ private:
+  // A sweep that awaits validation, and the origin of its ghost cells: the state that it read,
+  // under its present name, and the parameters of the ghost exchange.
+  struct Sweep {
+    int level, source;
+    double theta, time;
+    const hydro::Stage* stage;
+    hydro::SweepArguments arguments;
+    hydro::SweepResult result;  // on this rank
+
+    std::vector<double> worst() const {
+      return {result.fastest, static_cast<double>(result.bad_tiles)};
+    }
+  };
+
+  // Defined in gas_solver.cpp.
+  Sweep begin_stage(const LevelStep& step, int stage);
+  void end_stage(Sweep sweep, int stage);
+  hydro::SweepArguments sweep_arguments(const LevelStep& step, int stage);
+  void start_ghosts(int level, int source, double theta, double time);
+  void finish_ghosts(int level, int source);
+  void refresh_halo(int level);
+  std::string describe_cell(int level, const mesh::Cell& cell) const;
+
+  // Defined in gas_validation.cpp.
+  bool can_defer_validation(int level, bool ends_step) const;
+  void validate_sweep();
+  void apply_validation(std::span<const double> worst);
+  void repair_sweep();
+  void redo_after_ghosts(int under_way);
+  double fastest_signal(int level, const double* blocks) const;  // on this rank
+  bool withholds_inflow(int level) const;
+  hydro::RefluxedLevel boundary_to_finer(int level);
+  void withhold_inflow(const hydro::SweepArguments& arguments, const hydro::Stage& stage, int level,
+                       bool is_repaired);
+  void give_back_inflow(int level, double* next);
+  void restore_unphysical_cells(int level);
+
+  StepContext& context_;
+  mesh::Mesh& mesh_;
+  const AmrOptions& options_;
+  Timers& timers_;
+  gravity::Gravity* gravity_;
+  bool is_alone_;
+  std::vector<double> fastest_;         // by level: signal speed, over all ranks
+  std::vector<LevelTime> level_times_;  // of sweeps since the last load balancing
+  mesh::DeviceArray<std::uint8_t> bad_tiles_;
+  std::optional<ScheduleModel> schedules_;       // empty: the same schedule for all levels
+  std::unique_ptr<hydro::BatchBuffer> batches_;  // null: no level uses batches of tiles
+  std::optional<Sweep> pending_;                 // last sweep, unless validated
+  std::vector<bool> broke_cells_;  // by level: the last sweep left unphysical cells on any rank
+  bool ghosts_started_ = false;    // for the next sweep
+  // Inflow withheld from cells at coarse-fine boundaries until refluxing, by level.
+  std::vector<mesh::DeviceArray<double>> withheld_;
+  struct {
+    std::int64_t cells = 0;
+    ReproducibleSum mass, energy;
+  } restored_;  // on this rank, since the state was measured
+  Floored floored_;
+};
+
+}  // namespace octant

@@ -1,0 +1,82 @@
+// Matter that gravitates or moves: particle kinds, and their density combined with the gas.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "amr/amr_options.hpp"
+#include "gravity/gravity.hpp"
+#include "particles/particles.hpp"
+
+namespace octant {
+
+// Particle kinds of a run in the order of particles::in_order: those of its problem and its
+// processes, each once.
+std::vector<particles::Kind> particle_kinds(const AmrOptions& options);
+
+class Matter {
+ public:
+  // The mesh must outlive this. Particles are added later. Collective.
+  Matter(mesh::Mesh& mesh, const AmrOptions& options);
+
+  // Particle kinds of the run in their order; empty for gas alone.
+  std::span<particles::Particles> kinds() { return kinds_; }
+  std::span<const particles::Particles> kinds() const { return kinds_; }
+  bool has_particles() const { return !kinds_.empty(); }
+  // Returns the kind of this name, or null. Its address is stable.
+  particles::Particles* kind(const std::string& name);
+  const particles::Particles* kind(const std::string& name) const;
+
+  // Must be called after every change of the mesh and before blocks migrate: see
+  // particles::Particles. Collective.
+  void adapt_to_mesh();
+  void migrate(const std::vector<std::vector<int>>& owners);
+
+  // Deposits the particles of a level and all finer ones: after they have moved, and on all levels
+  // after changes of the mesh. Collective.
+  void update_density(int coarsest);
+
+  // Sets if gravity solves each level for a potential of its own; choose_serving_levels() then
+  // selects the level whose potential a particle uses. See particles::Particles.
+  void serve_levels_apart(bool apart);
+  void choose_serving_levels(int coarsest);
+  bool has_attracting_particles() const { return particles_attract_; }
+
+  // Kicks, v += dt g, the gravitating particles that a level serves, including those stored on the
+  // next finer level. `coarser` is g on the next coarser level, as in
+  // particles::Particles::fetch(). Collective.
+  void kick(int level, const particles::VectorField& here, const particles::VectorField& coarser,
+            double dt);
+
+  // Sums by kind over particles with mass on levels from `coarsest` on: of masses, and of masses
+  // times a field on every level. Collective.
+  std::vector<particles::Particles::MassSums> mass_sums(
+      const std::function<particles::VectorField(int level)>& field, int coarsest);
+
+  // Density on a level's own blocks: particles at the last update, and present gas.
+  mesh::LentField density(int level) const;
+
+  // Density on the base level in which all particle clouds have the size of a base cell. The domain
+  // must be periodic. Collective.
+  mesh::LentField density_of_equal_clouds() const;
+
+  // Gas density; BlockField{} without gas.
+  gravity::BlockField gas_density(int level) const;
+  bool has_gas() const { return has_gas_; }
+
+  // Maximum total density by level, at least 0. Collective.
+  std::vector<double> densest() const;
+
+ private:
+  mesh::LentField gas_in_new_field(int level) const;
+
+  mesh::Mesh& mesh_;
+  bool has_gas_;
+  std::vector<particles::Particles> kinds_;
+  bool particles_attract_ = false;  // true if any kind gravitates
+  bool levels_apart_ = false;
+};
+
+}  // namespace octant

@@ -1,0 +1,217 @@
+#include "amr/measurement.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+
+namespace octant {
+
+namespace {
+
+// Courant number of particles: maximum fraction of a cell that a particle crosses in a step.
+constexpr double k_particle_courant = 0.5;
+// Maximum rotation angle of the frame in a step.
+constexpr double k_largest_turn = 0.1;
+
+}  // namespace
+
+double Totals::particle_mass() const {
+  double mass = 0.0;
+  for (const particles::ParticleTotals& kind : particles) mass += kind.mass;
+  return mass;
+}
+
+double Totals::particle_kinetic_energy() const {
+  double energy = 0.0;
+  for (const particles::ParticleTotals& kind : particles) energy += kind.kinetic_energy;
+  return energy;
+}
+
+Measurement::Measurement(StepContext& context, Matter& matter, GasSolver& gas, GravityStep& gravity,
+                         ParticleStep& particles, ProcessStep& processes)
+    : context_(context),
+      mesh_(context.mesh),
+      options_(context.options),
+      matter_(matter),
+      gas_(gas),
+      gravity_(gravity),
+      particles_(particles),
+      processes_(processes),
+      totals_(context.levels(), matter.kinds().size()),
+      limits_(context.levels(), std::numeric_limits<double>::infinity()) {}
+
+void Measurement::measure() {
+  if (measured_) return;
+  const auto timing = context_.timers.time("measure", Phase::compute);
+  measure_cells();
+  EnergyBudget& energy = gravity_.energy();
+  if (gas_energy_before_regrid_)
+    energy.refine_gas(totals_.total_energy - *gas_energy_before_regrid_);
+  gas_energy_before_regrid_.reset();
+  for (std::size_t n = 0; n < totals_.particles.size(); ++n)
+    totals_.particles[n] = matter_.kinds()[n].totals();
+  measure_integrals();
+  if (gravity_.solver()) totals_.potential_energy = gravity_.potential_energy();
+  if (options_.universe)
+    energy.update(context_.scale_factor(), totals_.total_energy + totals_.particle_kinetic_energy(),
+                  totals_.potential_energy, processes_.added_energy());
+  options_.problem->measure(
+      {mesh_, context_.time, gravity_.solver() ? &gravity_.solver()->stored() : nullptr});
+  measure_limits();
+  measured_ = true;
+}
+
+// Counts blocks and cells, and measures the gas. One reduction combines all sums over ranks.
+void Measurement::measure_cells() {
+  const int levels = mesh_.geometry().max_level() + 1;
+  std::vector<std::int64_t> counts = count_cells();
+  GasSolver::Measured gas;
+  if (options_.hydro.enabled) gas = gas_.measure();
+  const std::int64_t trouble[] = {gas_.pending_bad_tiles(), !gas.unphysical.empty(),
+                                  gas_.restored_cells()};
+  counts.insert(counts.end(), std::begin(trouble), std::end(trouble));
+  {
+    const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
+    reproducible_sum(mesh_.communicator(), gas.sums, counts);
+    if (options_.hydro.enabled) gas_.share_signals();
+  }
+  const std::int64_t bad_tiles = counts[2 * levels], broken_ranks = counts[2 * levels + 1];
+  if (gas_.finish_validation(bad_tiles)) return measure_cells();
+  if (broken_ranks > 0) {
+    mesh_.communicator().collective_try([&] {
+      if (!gas.unphysical.empty())
+        throw RunError("step {}, time {}: {}", context_.step, context_.time, gas.unphysical);
+    });
+  }
+  gas_.take_restored(counts[2 * levels + 2]);
+  totals_ = Totals(levels, matter_.kinds().size());
+  std::copy_n(counts.begin(), levels, totals_.blocks.begin());
+  std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
+  totals_.mass = gas.sums[hydro::k_mass_sum].to_double();
+  for (int d = 0; d < 3; ++d) totals_.momentum[d] = gas.sums[hydro::k_momentum_sum + d].to_double();
+  totals_.total_energy = gas.sums[hydro::k_total_energy_sum].to_double();
+  totals_.kinetic_energy = gas.sums[hydro::k_kinetic_energy_sum].to_double();
+  totals_.absolute_momentum = gas.sums[hydro::k_absolute_momentum_sum].to_double();
+}
+
+// Numbers of blocks and of leaf cells by level on this rank.
+std::vector<std::int64_t> Measurement::count_cells() {
+  const int levels = mesh_.geometry().max_level() + 1, N = mesh_.geometry().block_size();
+  std::vector<std::int64_t> counts(levels);
+  context_.leaf_cells.assign(levels, 0);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    counts[level] = blocks.count();
+    for (const int slot : blocks.own())
+      context_.leaf_cells[level] += N * N * N / 8 * (8 - std::popcount(blocks.refined(slot)));
+  }
+  counts.insert(counts.end(), context_.leaf_cells.begin(), context_.leaf_cells.end());
+  return counts;
+}
+
+void Measurement::measure_integrals() {
+  std::vector<ReproducibleSum> sums(options_.integrals.names().size());
+  if (sums.empty()) return;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    options_.integrals.add(processes_.gas_level(level, context_.time, context_.time), sums);
+  reproducible_sum(mesh_.communicator(), std::span(sums));
+  for (const ReproducibleSum& sum : sums) totals_.integrals.push_back(sum.to_double());
+}
+
+// Time-step constraints of each level other than signals: particle motion, free fall (a collapse
+// from rest takes sqrt(3 pi / (32 G rho))), and processes.
+void Measurement::measure_limits() {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  std::fill(limits_.begin(), limits_.end(), none);
+  for (const particles::Particles& kind : matter_.kinds()) {
+    const auto crossing = kind.crossing_times();
+    for (std::size_t l = 0; l < crossing.size(); ++l)
+      limits_[l] = std::min(limits_[l], k_particle_courant * crossing[l]);
+  }
+  if (gravity_.solver()) {
+    const double G = options_.newton_constant(context_.time);
+    const auto densest = matter_.densest();
+    for (std::size_t l = 0; l < densest.size(); ++l) {
+      const double free_fall =
+          densest[l] > 0.0 ? std::sqrt(3.0 * M_PI / (32.0 * G * densest[l])) : none;
+      limits_[l] = std::min(limits_[l], options_.time.cfl * free_fall);
+    }
+  }
+  processes_.limit_steps(limits_);
+}
+
+double Measurement::stable_dt() const {
+  double dt = std::numeric_limits<double>::infinity();
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const double limit = std::min(gas_.longest_step(level, options_.time.cfl), limits_[level]);
+    dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
+  }
+  if (options_.universe) dt = std::min(dt, options_.universe->longest_step(context_.time));
+  if (options_.hydro.frame.turns())
+    dt = std::min(dt, k_largest_turn / std::abs(options_.hydro.frame.angular_velocity));
+  const double largest = options_.time.largest_step;
+  return largest > 0.0 ? std::min(dt, largest) : dt;
+}
+
+// --- tasks --------------------------------------------------------------------------------------
+
+void Measurement::count_work(const LevelStep& /*step*/) {
+  EnergyBudget& energy = gravity_.energy();
+  if (energy.counts_spared) energy.spared += gravity_.solver()->take_spared_work();
+  if (options_.gravity.work == gravity::Work::potential)
+    gas_.add_floor_energy(gravity_.solver()->take_spared_work());
+}
+
+void Measurement::count_costs(const LevelStep& /*step*/) {
+  context_.meter.end_step(particles_.counts());
+}
+
+void Measurement::validate(const LevelStep& /*step*/) {
+  if (gas_.awaits_validation()) measure();
+}
+
+// Uses the fluxes after repairs.
+void Measurement::collect_outflow(const LevelStep& /*step*/) {
+  const mesh::Geometry& geometry = mesh_.geometry();
+  if (geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2)) return;
+  particles_.collect_outflow();
+  if (!options_.hydro.enabled) return;
+  std::array<ReproducibleSum, Outflow::terms> flown_out;  // on this rank
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    PotentialsOfStep potentials;
+    if (const gravity::Gravity* solver = gravity_.solver()) {
+      potentials.before = solver->stored().field(level, gravity::Field::previous_potential);
+      potentials.after = solver->stored().field(level, gravity::Field::potential);
+    }
+    octant::collect_outflow(mesh_, level, options_.hydro.spin(), potentials, flown_out);
+  }
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out));
+  for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out[n].to_double();
+}
+
+// --- a change of the mesh -----------------------------------------------------------------------
+
+void Measurement::before_regrid() {
+  if (!gravity_.has_budget() || !gravity_.energy().begun) return;
+  potential_before_regrid_ = gravity_.potential_energy();
+  if (options_.hydro.dual_energy == hydro::DualEnergy::overwrite && !measured_) measure_cells();
+}
+
+void Measurement::after_adapt(bool regridded) {
+  EnergyBudget& energy = gravity_.energy();
+  if (!regridded) energy.resolution += energy.unsolved;
+  energy.unsolved = 0.0;
+  if (regridded && potential_before_regrid_) {
+    energy.resolution += gravity_.potential_energy() - *potential_before_regrid_;
+    if (options_.hydro.dual_energy == hydro::DualEnergy::overwrite)
+      gas_energy_before_regrid_ = totals_.total_energy;
+  }
+  potential_before_regrid_.reset();
+}
+
+}  // namespace octant

@@ -1,0 +1,95 @@
+// Measurement of the state: totals, unphysical cells, time-step constraints, outflow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "amr/gas_solver.hpp"
+#include "amr/gravity_step.hpp"
+#include "amr/level_loop.hpp"
+#include "amr/matter.hpp"
+#include "amr/outflow.hpp"
+#include "amr/particle_step.hpp"
+#include "amr/process_step.hpp"
+#include "amr/step_context.hpp"
+
+namespace octant {
+
+// Totals over the leaf cells of the domain in code units, with the same bits on any number of
+// ranks.
+struct Totals {
+  // Gas.
+  double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
+  double absolute_momentum = 0;
+  std::vector<particles::ParticleTotals> particles;  // by kind
+  double potential_energy = 0;                       // of all matter
+  std::vector<std::int64_t> blocks, leaf_cells;      // by level
+  std::vector<double> integrals;                     // of output.integrals
+
+  Totals(int levels, std::size_t kinds)
+      : particles(kinds), blocks(levels, 0), leaf_cells(levels, 0) {}
+  double internal_energy() const { return total_energy - kinetic_energy; }
+  // Sums over all kinds of particles, added in the order of the kinds.
+  double particle_mass() const;
+  double particle_kinetic_energy() const;
+};
+
+// All functions are collective unless they are const.
+class Measurement : public StepPart {
+ public:
+  static constexpr PartNumber k_part = PartNumber::measurement;
+
+  Measurement(StepContext& context, Matter& matter, GasSolver& gas, GravityStep& gravity,
+              ParticleStep& particles, ProcessStep& processes);
+
+  // Measures totals and constraints of the next step, unless they are known. Throws RunError with
+  // level, position and values if a density or energy is NaN or not positive.
+  void measure();
+  // Invalidates the measurement after changes of the state.
+  void forget() { measured_ = false; }
+
+  // --- tasks
+  // Adds the work of gravity on the gas to the budgets.
+  void count_work(const LevelStep& step);
+  // Distributes the time of the step over the costs of blocks.
+  void count_costs(const LevelStep& step);
+  // Measures the state if the last sweep awaits validation.
+  void validate(const LevelStep& step);
+  // Adds the step's outflow of gas and particles through the domain boundaries.
+  void collect_outflow(const LevelStep& step);
+
+  // --- a change of the mesh, for the energy budget
+  void before_regrid();
+  void after_adapt(bool regridded);
+
+  double stable_dt() const;  // valid after measure()
+  const Totals& totals() const { return totals_; }
+  const Outflow& outflow() const { return outflow_; }
+  void resume(const Outflow& outflow) { outflow_ = outflow; }
+
+ private:
+  void measure_cells();
+  std::vector<std::int64_t> count_cells();
+  void measure_integrals();
+  void measure_limits();
+
+  StepContext& context_;
+  mesh::Mesh& mesh_;
+  const AmrOptions& options_;
+  Matter& matter_;
+  GasSolver& gas_;
+  GravityStep& gravity_;
+  ParticleStep& particles_;
+  ProcessStep& processes_;
+  Totals totals_;
+  Outflow outflow_;
+  std::vector<double> limits_;  // by level: time-step constraints other than signals
+  bool measured_ = false;       // false after changes of the state
+  // Energies before a regrid: potential energy, and gas energy until the change by the regrid is
+  // known.
+  std::optional<double> potential_before_regrid_, gas_energy_before_regrid_;
+};
+
+}  // namespace octant

@@ -1,0 +1,295 @@
+#include "amr/mesh_adaptation.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "core/memory_transfer.hpp"
+#include "core/observer.hpp"
+#include "hydro/diagnostics.hpp"
+#include "hydro/refinement.hpp"
+#include "mesh/flagging.hpp"
+#include "particles/cloud.hpp"
+
+namespace octant {
+
+using mesh::LevelFields;
+
+namespace {
+
+// Largest particle mass of a set on this rank; 0 without particles.
+double largest_mass(const particles::ParticleSet& set) {
+  const double* mass = set.columns().mass;
+  double largest = 0.0;
+  record_kernel_work("heaviest particle", set.count(), {8.0, 0.0});
+  Kokkos::parallel_reduce(
+      "heaviest particle", set.count(),
+      KOKKOS_LAMBDA(int n, double& most) { most = mass[n] > most ? mass[n] : most; },
+      Kokkos::Max<double>(largest));
+  return std::max(largest, 0.0);
+}
+
+// Number of a set's particles on this rank that are heavier than `least`.
+std::int64_t count_heavier(const particles::ParticleSet& set, double least) {
+  const double* mass = set.columns().mass;
+  std::int64_t count = 0;
+  record_kernel_work("heavier particles", set.count(), {8.0, 0.0});
+  Kokkos::parallel_reduce(
+      "heavier particles", set.count(),
+      KOKKOS_LAMBDA(int n, std::int64_t& heavier) { heavier += mass[n] > least ? 1 : 0; }, count);
+  return count;
+}
+
+// Width in cells of the buffer refined around cells above refine.mass. Particles that refine their
+// cells must be farther from the boundary of the new level than the distance at which the coarser
+// level serves them (particles::k_margin).
+int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh) {
+  const int octant = mesh.geometry().octant_size(), buffer = options.refine.buffer;
+  return std::min(matter.has_attracting_particles() ? std::max(buffer, 2) : buffer, octant);
+}
+
+// Calls body(set) for all sets of particles that trigger refinement by mass rather than by kind.
+template <class Body>
+void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body& body) {
+  for (const particles::Particles& kind : matter.kinds())
+    if (kind.kind().has_mass && !kind.kind().wants_finest_cells)
+      for (int l = 0; l <= mesh.finest_level(); ++l) body(kind.set(l));
+}
+
+// A body is a particle above the refine.mass threshold that dominates its surroundings: at most
+// this many particles above the threshold have more than k_light of the largest mass. Its
+// self-acceleration, which falls as the fourth power of the distance from the level boundary, is
+// not small compared with the acceleration by all others. For a threshold below the mass of
+// thousands of particles, as in cosmology, it is.
+constexpr std::int64_t k_most_bodies = 64;
+constexpr double k_light = 0.01;
+
+// Minimum mass of bodies on each level up to `last`; infinity if there are none. The same for any
+// number of ranks. Collective.
+std::vector<double> least_bodies(const AmrOptions& options, const Matter& matter,
+                                 const mesh::Mesh& mesh, int last) {
+  constexpr double none = std::numeric_limits<double>::infinity();
+  const auto& thresholds = options.refine.mass;
+  std::vector<double> least(last + 1, none);
+  if (thresholds.empty() || !matter.has_attracting_particles()) return least;
+  double heaviest = 0.0;
+  for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
+    heaviest = std::max(heaviest, largest_mass(set));
+  });
+  heaviest = mesh.communicator().max(heaviest);
+  for (int level = 0; level <= last && level < std::ssize(thresholds); ++level) {
+    const double above = std::max(thresholds[level] * options.mass_unit(), k_light * heaviest);
+    std::int64_t count = 0;
+    for_sets_with_mass(matter, mesh, [&](const particles::ParticleSet& set) {
+      count += count_heavier(set, above);
+    });
+    count = mesh.communicator().sum(count);
+    if (count > 0 && count <= k_most_bodies) least[level] = above;
+  }
+  return least;
+}
+
+// A body, or a particle of a kind kept in the finest cells, at its predicted position.
+struct HeavyParticle {
+  std::array<double, 3> position;
+  double mass;
+  bool wants_finest_cells;
+};
+
+// Appends the particles of a set that are heavier than `least`, at their positions after dt.
+void append_heavy(const particles::ParticleSet& set, const mesh::Geometry& geometry, double least,
+                  double dt, bool wants_finest_cells, std::vector<HeavyParticle>& heavy) {
+  const double* mass = set.columns().mass;
+  const particles::RowList rows = particles::select_rows(
+      set.count(), KOKKOS_LAMBDA(int n) { return mass[n] > least; });
+  if (rows.empty()) return;
+  const std::size_t first = heavy.size();
+  for (const double m : set.reals(particles::k_mass, rows))
+    heavy.push_back({{}, m, wants_finest_cells});
+  for (int d = 0; d < 3; ++d) {
+    const std::vector<double> x = set.reals(particles::k_position + d, rows);
+    const std::vector<double> v = set.reals(particles::k_velocity + d, rows);
+    const double lower = geometry.lower()[d], size = geometry.upper()[d] - lower;
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      double& arrives = heavy[first + n].position[d];
+      arrives = x[n] + dt * v[n];
+      if (geometry.periodic(d)) arrives -= size * std::floor((arrives - lower) / size);
+    }
+  }
+}
+
+// Octants around a cell of a block that are refined with it.
+struct CellFlag {
+  Key block;
+  std::uint64_t octants;
+};
+
+// Appends a flag for each cell in which the particle's cloud exceeds the mass threshold.
+void append_flags(const HeavyParticle& particle, const particles::LevelFrame& frame,
+                  double threshold, int buffer, std::vector<CellFlag>& flags) {
+  const int N = frame.block_size;
+  BlockCoordinate lower[3];
+  double weight[3];
+  for (int d = 0; d < 3; ++d) {
+    const double centre = frame.in_cells(d, particle.position[d]) - 0.5;
+    lower[d] = static_cast<BlockCoordinate>(std::floor(centre));
+    weight[d] = centre - std::floor(centre);
+  }
+  for (int n = 0; n < 8; ++n) {
+    double mass = particle.mass;
+    bool inside = true;
+    BlockCoordinates block;
+    unsigned octants[3];
+    for (int d = 0; d < 3; ++d) {
+      const int upper = n >> d & 1;
+      mass *= upper == 1 ? weight[d] : 1.0 - weight[d];
+      BlockCoordinate cell = lower[d] + upper;
+      if (frame.periodic[d]) cell = (cell + frame.cells[d]) % frame.cells[d];
+      inside = inside && cell >= 0 && cell < frame.cells[d];
+      block[d] = cell / N;
+      octants[d] = mesh::octants_near(static_cast<int>(cell % N), buffer, N / 2);
+    }
+    if (inside && mass > threshold)
+      flags.push_back(
+          {morton_encode(block), mesh::octant_mask(octants[0], octants[1], octants[2])});
+  }
+}
+
+// Flags, on levels up to `last`, the cells of bodies with all adjacent octants, and the predicted
+// cells after a step of dt of bodies and of kinds kept in the finest cells. The refined region is
+// then symmetric about a particle on average over the step. Otherwise the particle would be closer
+// to the level boundary ahead of it, and its self-acceleration would do work along its path.
+// Collective.
+void flag_bodies(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh, double dt,
+                 int last, mesh::FlagMasks& flags) {
+  if (last < 0) return;
+  const std::vector<double> least = least_bodies(options, matter, mesh, last);
+  const double lightest = *std::min_element(least.begin(), least.end());
+  std::vector<HeavyParticle> heavy;
+  for (const particles::Particles& kind : matter.kinds()) {
+    if (!kind.kind().has_mass) continue;
+    const bool finest = kind.kind().wants_finest_cells;
+    const double above = finest ? 0.0 : lightest;
+    if (std::isinf(above)) continue;
+    for (int level = 0; level <= mesh.finest_level(); ++level) {
+      const auto append = [&](double later) {
+        append_heavy(kind.set(level), mesh.geometry(), above, later, finest, heavy);
+      };
+      if (!finest) append(0.0);
+      if (dt > 0.0) append(dt);
+    }
+  }
+  if (!mesh.communicator().any(!heavy.empty())) return;
+  for (int level = 0; level <= last; ++level) {
+    const particles::LevelFrame frame(mesh.geometry(), level);
+    std::vector<CellFlag> found;
+    for (const HeavyParticle& particle : heavy) {
+      if (!particle.wants_finest_cells && !(particle.mass > least[level])) continue;
+      const double threshold =
+          particle.wants_finest_cells ? 0.0 : options.refine.mass[level] * options.mass_unit();
+      append_flags(particle, frame, threshold, mesh.geometry().octant_size(), found);
+    }
+    std::vector<Key> blocks;
+    for (const CellFlag& flag : found) blocks.push_back(flag.block);
+    std::vector<std::int32_t> owners = mesh.tree().owners(level, blocks);
+    std::vector<CellFlag> sent;
+    for (std::size_t n = 0; n < found.size(); ++n)
+      if (owners[n] >= 0) sent.push_back(found[n]);
+    std::erase_if(owners, [](std::int32_t owner) { return owner < 0; });
+    for (const CellFlag& flag : route<CellFlag>(mesh.communicator(), owners, sent).items)
+      flags[level][mesh.blocks(level).find(flag.block)->slot] |= flag.octants;
+  }
+}
+
+// Flags cells whose mass of all matter exceeds refine.mass.
+void flag_massive_cells(const StepContext& context, const Matter& matter, int level, int buffer,
+                        const mesh::DeviceArray<std::uint64_t>& masks) {
+  if (level >= static_cast<int>(context.options.refine.mass.size())) return;
+  const double per_volume =
+      context.options.mass_unit() / context.mesh.geometry().cell_volume(level);
+  const mesh::LentField density = matter.density(level);
+  mesh::DenseCells cells{.field = density.field,
+                         .threshold = context.options.refine.mass[level] * per_volume};
+  if (context.options.refine.gas_weight != 1.0) {
+    cells.weighted = matter.gas_density(level);
+    cells.more_weight = context.options.refine.gas_weight - 1.0;
+  }
+  if (context.options.refine.mass_scalar >= 0) {
+    const mesh::BlockLayout& layout = context.mesh.layout();
+    double* gas = context.mesh.fields(level).blocks(LevelFields::k_now);
+    const auto scalar =
+        context.options.hydro.place(hydro::passive_scalar_name(context.options.refine.mass_scalar));
+    cells.whole = {gas, layout.stride_slot};
+    cells.share = {gas + std::int64_t{scalar.value()} * layout.stride_variable, layout.stride_slot};
+    cells.least_share = context.options.refine.mass_scalar_above;
+  }
+  mesh::flag_dense_cells(context.mesh, level, cells, buffer, masks);
+}
+
+// Flags cells of a level by all criteria other than bodies.
+void flag_cells(StepContext& context, const Matter& matter, int level,
+                const mesh::DeviceArray<std::uint64_t>& masks) {
+  const int buffer = std::min(context.options.refine.buffer, context.mesh.geometry().octant_size());
+  const auto criteria = context.options.criteria(level, context.time);
+  if (!criteria.empty()) {
+    context.mesh.fill_ghosts(level, LevelFields::k_now, 1.0);
+    hydro::flag_cells(context.options.hydro, context.mesh.halo(level).tiles,
+                      context.mesh.pointers(level, LevelFields::k_now), criteria, buffer, masks);
+  }
+  flag_massive_cells(context, matter, level, buffer_of_mass(context.options, matter, context.mesh),
+                     masks);
+  for (const particles::Particles& kind : matter.kinds())
+    if (kind.kind().wants_finest_cells)
+      kind.flag_cells(level, context.mesh.geometry().octant_size(), masks);
+  context.options.problem->flag_cells(context.mesh, level, masks);
+  context.options.refine.region.flag_cells(context.mesh, level, masks);
+  context.options.refine.places.flag_cells(context.mesh, level, context.time, masks);
+}
+
+// Rejects meshes whose cell size changes along an axis of uniform gas.
+void check_jumps(const StepContext& context) {
+  if (context.options.hydro.dimensions == 3) return;
+  context.mesh.communicator().collective_try([&] {
+    for (int level = 0; level <= context.mesh.finest_level(); ++level)
+      if (hydro::has_jumps_across(context.options.hydro, context.mesh.halo(level).tiles))
+        throw InputError(
+            "step {}, time {}: hydro.dimensions = {}, but the refinement level varies along {}: "
+            "see refine.where and refine.region_*",
+            context.step, context.time, context.options.hydro.dimensions,
+            context.options.hydro.dimensions == 2 ? "z" : "y or z");
+  });
+}
+
+}  // namespace
+
+bool regrid(StepContext& context, Matter& matter, const gravity::Gravity* gravity) {
+  const auto timing = context.timers.time("regrid", Phase::regrid);
+  const mesh::Geometry& geometry = context.mesh.geometry();
+  for (int level = 0; level <= geometry.max_level(); ++level)
+    context.mesh.set_inflow_time(level, context.time);
+  mesh::FlagMasks flags(geometry.max_level() + 1);
+  for (int level = 0; level <= geometry.max_level(); ++level)
+    flags[level].assign(context.mesh.blocks(level).slots(), 0);
+  const int last = std::min(context.mesh.finest_level(), context.finest_allowed() - 1);
+  for (int level = 0; level <= last; ++level) {
+    const auto flagging = context.timers.time("flag cells", Phase::regrid, level);
+    const auto masks = mesh::zeros<std::uint64_t>("flags", context.mesh.blocks(level).slots());
+    flag_cells(context, matter, level, masks);
+    copy_to_host(TransferKind::numbers, host_view(flags[level]), masks);
+  }
+  double dt = 0.0;  // last step
+  if (gravity) {
+    const gravity::PotentialTimes times = gravity->stored().times(0);
+    dt = times.now - times.previous;
+  }
+  flag_bodies(context.options, matter, context.mesh, dt, last, flags);
+  if (!context.mesh.regrid(flags)) return false;
+  check_jumps(context);
+  matter.adapt_to_mesh();
+  return true;
+}
+
+}  // namespace octant

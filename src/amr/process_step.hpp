@@ -1,0 +1,68 @@
+// Processes in the time step: on the leaf cells of a level between the sweep and the second half
+// kick, and on gas and particles together after it. Their ledgers and logs.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "amr/event_log.hpp"
+#include "amr/gas_solver.hpp"
+#include "amr/gravity_step.hpp"
+#include "amr/level_loop.hpp"
+#include "amr/matter.hpp"
+#include "amr/step_context.hpp"
+#include "subgrid/process.hpp"
+
+namespace octant {
+
+// All functions are collective unless they are const.
+class ProcessStep : public StepPart {
+ public:
+  static constexpr PartNumber k_part = PartNumber::processes;
+
+  ProcessStep(StepContext& context, GasSolver& gas, GravityStep& gravity, Matter& matter);
+
+  // --- tasks
+  // Applies processes that act around coarse steps on all levels, for half a coarse step.
+  void act_before(const LevelStep& step);
+  void act_after(const LevelStep& step);
+  // Applies all other processes in their order, on levels from that of the step on, each for the
+  // last step of its level.
+  void act(const LevelStep& step);
+  // Applies interactions of gas and particles on the same levels.
+  void interact(const LevelStep& step);
+  // Sums the ledgers over all ranks.
+  void settle(const LevelStep& step);
+  // Recomputes the sources of gravity if interact() changed the gas.
+  void remeasure_gravity(const LevelStep& step);
+
+  // --- between steps
+  subgrid::GasLevel gas_level(int level, double time, double coarse_time);
+  // Applies the time-step constraints of processes by level.
+  void limit_steps(std::vector<double>& limits);
+  // Energy added by all processes since the start of the run.
+  double added_energy() const;
+  const std::vector<subgrid::Ledger>& ledgers() const { return ledgers_; }
+  void resume(const std::vector<subgrid::Ledger>& ledgers) { ledgers_ = ledgers; }
+  // write_logs() appends new events to the event logs in a directory; continue_logs() continues the
+  // logs there after a restart.
+  void write_logs(const std::string& directory);
+  void continue_logs(const std::string& directory);
+
+ private:
+  void act_around_step(double time, double dt);
+  void follow_gas(int coarsest);
+
+  StepContext& context_;
+  mesh::Mesh& mesh_;
+  const AmrOptions& options_;
+  GasSolver& gas_;
+  GravityStep& gravity_;
+  Matter& matter_;
+  std::vector<subgrid::Ledger> ledgers_;  // in the order of AmrOptions::processes
+  EventLog<subgrid::StarBirth> births_;
+  EventLog<subgrid::HoleMerger> mergers_;
+  bool changed_gas_ = false;  // since the last gravity solve
+};
+
+}  // namespace octant

@@ -1,0 +1,87 @@
+#include "amr/step_context.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "gravity/stored_potential.hpp"
+#include "hydro/gas_interpolation.hpp"
+
+namespace octant {
+
+namespace {
+
+mesh::FieldSetup field_setup(const AmrOptions& options) {
+  mesh::FieldSetup setup{
+      .variables = {},
+      .ghosts = options.hydro.ghosts(),
+      .spares = options.hydro.integrator == hydro::Integrator::muscl_hancock ? 1 : 2};
+  for (const hydro::GasVariable& variable : options.hydro.variables())
+    setup.variables.push_back(variable.stored_field());
+  return setup;
+}
+
+// Stores the inflow states of the problem.
+mesh::Inflow::States inflow_states(const AmrOptions& options, int boundary,
+                                   const Lattice& centres) {
+  return [&gas = options.hydro, cells = centres.points(),
+          states = options.problem->inflow_states(boundary / 2, boundary % 2, centres)](
+             double time, double* values) {
+    states(time, [&](std::int64_t cell, const problems::GasState& state) {
+      problems::store_state(state, gas, values + cell, cells);
+    });
+  };
+}
+
+}  // namespace
+
+StepContext::StepContext(const Communicator& communicator, AmrOptions& options)
+    : options(options),
+      mesh(mesh::Geometry(options.mesh), communicator, options.comm, field_setup(options),
+           hydro::make_interpolation(options.hydro)),
+      meter(mesh, SyntheticLoad(options.debug.synthetic_load), options.slowness,
+            options.balance.cost == BalanceCost::measured),
+      clocks(levels(), 0.0),
+      level_dt(levels(), 0.0),
+      level_steps(levels(), 0),
+      leaf_cells(levels(), 0) {
+  if (auto fields = options.face_fields(); !fields.empty())
+    faces = std::make_unique<mesh::FaceFields>(mesh, options.comm, std::move(fields));
+  if (!options.problem) return;
+  mesh.set_inflow({.states =
+                       [&options = std::as_const(options)](int boundary, const Lattice& centres) {
+                         return inflow_states(options, boundary, centres);
+                       },
+                   .moves = options.problem->inflow_moves()});
+}
+
+double StepContext::scale_factor() const {
+  return options.universe ? options.universe->scale_factor(time) : 1.0;
+}
+
+int StepContext::finest_allowed() const {
+  const int finest = mesh.geometry().max_level();
+  if (!options.refine.holdback) return finest;
+  const double a = scale_factor();
+  int closed = 0;
+  while (closed < finest && a < 0.5 * std::cbrt(4.0) / static_cast<double>(1 << closed)) ++closed;
+  return finest - closed;
+}
+
+void StepContext::begin_step(double dt) {
+  std::fill(clocks.begin(), clocks.end(), time);
+  std::fill(level_steps.begin(), level_steps.end(), 0);
+  middle_of_step = time + 0.5 * dt;
+}
+
+double base_grid_bytes(const AmrOptions& options) {
+  const mesh::FieldSetup setup = field_setup(options);
+  double doubles = 0.0;
+  if (options.hydro.enabled)
+    doubles += static_cast<double>(setup.variables.size()) * (1 + setup.spares);
+  if (options.gravity.enabled) doubles += gravity::k_fields;
+  const auto& cells = options.mesh.base_cells;
+  return sizeof(double) * doubles * cells[0] * cells[1] * cells[2];
+}
+
+}  // namespace octant

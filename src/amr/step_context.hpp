@@ -1,0 +1,63 @@
+// Common data of all parts of a time step: parameters, mesh, level times, and timers.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "amr/amr_options.hpp"
+#include "amr/block_meter.hpp"
+#include "mesh/face_fields.hpp"
+#include "mesh/mesh.hpp"
+#include "run/timers.hpp"
+
+namespace octant {
+
+// Step of one level: by `dt`, from `begin` to `end` of the coarser level's step (0 to 1 on level
+// 0).
+struct LevelStep {
+  int level = 0;
+  double dt = 0.0, begin = 0.0, end = 1.0;
+};
+
+struct StepContext {
+  // Timer of a part of a level's step, which also counts towards the costs of its blocks, until the
+  // end of the scope.
+  struct Work {
+    Timers::Scope timing;
+    PartTimer metering;
+  };
+
+  // Collective.
+  StepContext(const Communicator& communicator, AmrOptions& options);
+
+  Work work(const char* name, Share share, int level, Phase phase = Phase::compute) {
+    return {timers.time(name, phase, level), meter.time(name, share, level)};
+  }
+  int levels() const { return mesh.geometry().max_level() + 1; }
+  double scale_factor() const;  // 1 without expansion
+  // Finest level allowed. With refine.holdback, levels open one after the other such that the
+  // proper size of the finest cells stays about constant, the last one at a = 0.79.
+  int finest_allowed() const;
+  // Begins a coarse step of length dt.
+  void begin_step(double dt);
+
+  AmrOptions& options;
+  mesh::Mesh mesh;
+  std::unique_ptr<mesh::FaceFields> faces;  // of processes; null without any
+  BlockMeter meter;
+  Timers timers;
+  double time = 0.0;            // start of the coarse step
+  double middle_of_step = 0.0;  // midpoint of the coarse step
+  std::int64_t step = 0;        // number of completed coarse steps
+  // State of each level: time, length of the last step, number of steps begun in this coarse step,
+  // and number of leaf cells on this rank.
+  std::vector<double> clocks, level_dt;
+  std::vector<std::int64_t> level_steps, leaf_cells;
+  std::int64_t cell_updates = 0;  // leaf cells on this rank
+};
+
+// Bytes of the base grid's fields on all ranks together: the minimum for a run with these options.
+double base_grid_bytes(const AmrOptions& options);
+
+}  // namespace octant

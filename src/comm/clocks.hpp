@@ -1,0 +1,40 @@
+// Clock synchronisation between ranks, and the time inside the MPI library.
+#pragma once
+
+#include <cstdint>
+
+#include "comm/communicator.hpp"
+
+namespace octant {
+
+// Offset from Observer::now() on this rank to the clock of rank 0, and its maximum error.
+struct ClockOffset {
+  std::int64_t offset_ns = 0;
+  std::int64_t error_ns = 0;
+};
+
+// Compares the clocks of all ranks with that of rank 0 along a binary tree: log2(ranks) rounds of a
+// few requests and answers. The age of an answer is half of the round-trip time, with an error of
+// the same size; errors add up along the tree. Collective.
+ClockOffset align_clocks(const Communicator& communicator);
+
+// Variant for `node`, the ranks of this rank's machine, which have the same clock: only the first
+// rank of each node compares. Collective over both communicators.
+ClockOffset align_clocks(const Communicator& communicator, const Communicator& node);
+
+// Sums, during its lifetime, the CPU time of the main thread inside blocking MPI calls of this
+// program and its libraries, which is busy waiting.
+class MpiStopwatch {
+ public:
+  MpiStopwatch();
+  ~MpiStopwatch();
+  MpiStopwatch(const MpiStopwatch&) = delete;
+  MpiStopwatch& operator=(const MpiStopwatch&) = delete;
+
+  std::int64_t cpu_ns() const;  // so far
+
+ private:
+  std::int64_t before_;
+};
+
+}  // namespace octant

@@ -1,0 +1,79 @@
+// Cost estimate of a run, for `octant check`, from the run's own initial mesh, and from rehearsals
+// on coarser base grids, which show how the mesh grows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "comm/communicator.hpp"
+#include "core/parameters.hpp"
+
+namespace octant {
+
+// Measured or extrapolated size of a run.
+struct RunSize {
+  std::vector<double> blocks;    // maximum over time, by level
+  double bytes_per_block = 0.0;  // of the mesh on the largest rank, per block of all ranks
+  double peak_bytes = 0.0;       // of the largest rank, including the program
+  double updates = 0.0;          // of leaf cells
+  double updates_per_second = 0.0;
+};
+
+// Initial mesh of a run.
+struct InitialMesh {
+  double coarsening = 1.0;          // cell size relative to the run
+  std::vector<double> blocks;       // by level
+  std::vector<double> leaf_cells;   // by level
+  double work = 0.0;                // leaf-cell updates in a coarse step
+  double begin = 0.0, dt = 0.0;     // start time; first coarse step
+  double updates_per_second = 0.0;  // in that step; 0: not measured
+  double peak_bytes = 0.0;          // of the largest rank so far
+  bool has_all_levels = true;       // false: finer levels may be too large
+};
+
+struct Rehearsal {
+  double coarsening = 1.0;  // cell size relative to the run
+  RunSize size;
+  InitialMesh initial;
+  double time = 0.0;    // reached
+  double steps = 0.0;   // taken
+  double share = 1.0;   // fraction of the run, by time or steps
+  bool whole = false;   // true if the run was completed
+  std::string failure;  // error of the coarse run, if it failed
+};
+
+// Runs the problem of a parameter file on the coarsest base grid of whole blocks, then on finer
+// ones, as long as a total of `seconds` of CPU time suffices and the base grid has less than two
+// million cells; block size and levels are unchanged. Incomplete runs are dropped, except the
+// first. Empty if no such base grid is coarser than the run's. Collective.
+std::vector<Rehearsal> rehearse(const Communicator& communicator, const std::string& file,
+                                const ParameterSchema::Overrides& overrides, double seconds);
+
+// Initial mesh of a run, or of the same run on the finest coarser base grid of at most two million
+// cells. It resolves structure that the rehearsals may miss. Levels are added as long as `seconds`
+// of CPU time last and the next one is expected to have at most four million cells, from the
+// rehearsals and the level below. No value if even the base grid is too large. Collective.
+std::optional<InitialMesh> make_initial_mesh(const Communicator& communicator,
+                                             const std::string& file,
+                                             const ParameterSchema::Overrides& overrides,
+                                             const std::vector<Rehearsal>& rehearsals,
+                                             double seconds);
+
+// Returns true if the run's initial mesh has much more work than the rehearsals suggest.
+bool miss_structure(const std::vector<Rehearsal>& rehearsals, const InitialMesh& initial);
+
+// Runs the run itself, without output, for some seconds of CPU time. Collective.
+Rehearsal rehearse_itself(const Communicator& communicator, const std::string& file,
+                          const ParameterSchema::Overrides& overrides, double seconds);
+
+// Extrapolates the size of the run. Base blocks are known; those of finer levels lie along surfaces
+// or fill volumes, and the two finest rehearsals determine the mixture. `base_blocks` is the number
+// for the run's own base grid. If the initial mesh has more cells than extrapolated, its additional
+// work is added to all steps.
+RunSize extrapolate(const std::vector<Rehearsal>& rehearsals,
+                    const std::optional<InitialMesh>& initial, double base_blocks);
+
+}  // namespace octant

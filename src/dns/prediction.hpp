@@ -1,0 +1,88 @@
+// Prediction of the velocity in a Runge-Kutta stage: the momentum equation, and implicit diffusion.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <vector>
+
+#include "comm/reproducible_sum.hpp"
+#include "dns/domain.hpp"
+#include "dns/kernels.hpp"
+#include "dns/outflow_sides.hpp"
+#include "pencil/poisson_solver.hpp"
+
+namespace octant::dns {
+
+// Prediction of the velocity in a Runge-Kutta stage, plane by plane (eq. 3, 7).
+class MomentumSweep {
+ public:
+  // `force`: per unit mass.
+  MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
+
+  // Predicts plane k; to be called for k = 0 .. nz - 1 in this order, with a barrier after each.
+  // Reads the state at slide 0 with its ghosts, and writes the unknowns of this thread's rows of
+  // plane k at slide -1.
+  void plane(const Team& team, State& state, int k, int n, const Stage& stage);
+
+  // Adds to `sum` a predicted component times the height of its cell, over this thread's cells in
+  // plane k.
+  void add_to_mean(const Team& team, const State& state, int k, int component,
+                   ReproducibleSum& sum) const;
+
+ private:
+  using RowKernel = void (*)(int, std::ptrdiff_t, std::ptrdiff_t, const PlaneOperator&,
+                             const Transport&, const Stage&, const MomentumRows&);
+  const Domain& domain_;
+  std::array<std::vector<PlaneOperator>, k_components> operators_;  // by plane
+  double* rhs_row(int component, int k, int j) {
+    return rhs_[component].data() + (std::ptrdiff_t{k} * domain_.ny + j) * rhs_stride_;
+  }
+  double* edge_of(const Team& team) { return edges_.data() + team.rank() * edge_stride_; }
+  void keep_edge(const Team& team, const State& state, int k);
+
+  std::ptrdiff_t rhs_stride_, edge_stride_;
+  std::array<pencil::Buffer, k_components> rhs_;  // without ghosts
+  // Row of w after each thread's last row, in the plane below, saved before the next thread
+  // overwrites it.
+  pencil::Buffer edges_;
+  std::array<RowKernel, k_stages> kernels_;
+};
+
+// Implicit diffusion by Crank-Nicolson, or backward Euler in damped steps: along z alone (eq. 11)
+// or along all axes (eq. 8).
+//
+// The predicted velocity u**, less a part of the diffusion of the present one, is at slide -1; the
+// solution of  u* - factor L u* = that,  factor = gamma nu dt times Stage::implicit, is written at
+// slide 0.
+//
+// Plane by plane: eliminate all components of the planes in ascending order as they are predicted;
+// exchange, which is collective and called by one thread; then settle (back substitution) the
+// components in descending order. All threads of a team call eliminate and settle, with a barrier
+// between one plane and the next. Planes of w on a boundary are no unknowns.
+class ImplicitDiffusion {
+ public:
+  virtual ~ImplicitDiffusion() = default;
+
+  // Collective where diffusion is implicit along all axes.
+  virtual void set_factor(double factor) = 0;
+  virtual void eliminate(const Team& team, State& state, int k) = 0;
+  // `push` is a uniform addition to the forced component of the prediction, which exchange includes
+  // only where response() cannot.
+  virtual void exchange(State& state, double push) = 0;
+  virtual void settle(const Team& team, State& state, int component, int k) = 0;
+
+  // Returns the change of the forced component in plane k of this rank for a push of 1, which the
+  // caller adds; 0 where exchange has added it.
+  virtual double response(int k) const = 0;
+  virtual pencil::PoissonReport report() const = 0;  // sum over all components
+};
+
+// Returns null for explicit diffusion. Uses the memory of `state`, which it diffuses. `outflow` has
+// predicted the stage when elimination begins. `forced`: component whose mean is kept, or -1.
+// Collective.
+std::unique_ptr<ImplicitDiffusion> make_implicit_diffusion(const Domain& domain, State& state,
+                                                           const Outflow<Place::host>& outflow,
+                                                           Diffusion diffusion, int forced,
+                                                           const pencil::PoissonOptions& options);
+
+}  // namespace octant::dns

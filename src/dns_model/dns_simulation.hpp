@@ -1,0 +1,146 @@
+// Incompressible-flow model: parameters, state, time steps, and snapshots.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "comm/comm_options.hpp"
+#include "core/parameters.hpp"
+#include "dns/forcing.hpp"
+#include "dns/incompressible_flow.hpp"
+#include "dns/scalar.hpp"
+#include "dns/statistics.hpp"
+#include "io/hdf5_file.hpp"
+#include "output/contents.hpp"
+#include "output/format.hpp"
+#include "output/output_options.hpp"
+#include "pencil/tuning.hpp"
+#include "problems/flow_problem.hpp"
+#include "run/debug_options.hpp"
+#include "run/run.hpp"
+#include "run/run_control.hpp"
+#include "run/run_request.hpp"
+#include "run/timers.hpp"
+#include "telemetry/telemetry_options.hpp"
+
+namespace octant {
+
+// Section [time].
+struct FlowTimeOptions {
+  double end = 1.0;
+  std::int64_t max_steps = 1'000'000'000;
+  double cfl = 0.8;
+  double step = 0.0;          // fixed; 0: maximum stable step
+  double largest_step = 0.0;  // 0: no limit
+};
+
+// Parameters of a DNS run.
+class DnsOptions {
+ public:
+  ModelKind model = ModelKind::dns;
+  std::string problem_name;
+  dns::GridOptions grid;
+  dns::FlowParameters flow;
+  pencil::PencilOptions pencil;
+  CommOptions comm;
+  FlowTimeOptions time;
+  OutputOptions output;
+  Formats<GridContents> formats = make_grid_formats();
+  RunOptions run;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
+  double slowness = 1.0;  // slow-down factor of this rank's kernels, from [debug]
+  dns::StatisticsOptions statistics;
+  dns::ScalarOptions scalar;
+  std::unique_ptr<dns::BodyForce> force = std::make_unique<dns::BodyForce>();
+  std::unique_ptr<problems::FlowProblem> problem;
+
+  // Reads and checks a parameter file. Throws InputError.
+  static DnsOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
+
+  // All parameters with their values, as TOML.
+  const std::string& resolved() const { return resolved_; }
+
+  dns::Grid make_grid() const { return {grid, make_boundaries().periodic(2)}; }
+  dns::Boundaries make_boundaries() const { return {flow, grid.size}; }
+
+ private:
+  friend std::string dns_manual(const std::string& section);
+  friend std::vector<std::string> dns_sections();
+  void declare_all(ParameterSchema& schema);
+  std::string resolved_;
+};
+
+class DnsSimulation {
+ public:
+  // Functions that change the state are collective. Chooses the process grid.
+  DnsSimulation(const Communicator& communicator, const DnsOptions& options);
+
+  // Total bytes of the fields, the minimum for a run with these options.
+  static double least_bytes(const DnsOptions& options);
+
+  // Sets the problem's initial state.
+  void initialise();
+  // Continues from a state that the caller has written to the cells, at the end of a step with this
+  // step_limit().
+  void resume(double time, std::int64_t step, double step_limit);
+
+  // Computes totals(). Throws RunError if the state is not finite.
+  void measure();
+  void step(double dt);
+
+  double stable_dt() const;  // valid after measure()
+  // Maximum length of the last step before it was cut to end at an output time.
+  double step_limit() const { return step_limit_; }
+  const dns::Totals& totals() const { return totals_; }
+  double time() const { return time_; }
+  std::int64_t step_count() const { return step_; }
+  std::int64_t cell_updates() const { return cell_updates_; }  // on this rank
+
+  const Communicator& communicator() const { return domain_.pencils.communicator(); }
+  const DnsOptions& options() const { return options_; }
+  const dns::Domain& domain() const { return domain_; }
+  dns::Flow& flow() { return flow_; }
+  const dns::Flow& flow() const { return flow_; }
+  dns::Statistics& statistics() { return statistics_; }
+  const dns::Statistics& statistics() const { return statistics_; }
+  const pencil::Tuning& tuning() const { return tuning_; }
+  Timers& timers() { return timers_; }
+
+ private:
+  static constexpr double k_no_limit = std::numeric_limits<double>::max();
+
+  const DnsOptions& options_;
+  Timers timers_;
+  pencil::Tuning tuning_;
+  dns::Domain domain_;
+  dns::Flow flow_;
+  dns::Statistics statistics_;
+  dns::Totals totals_;
+  double time_ = 0.0, step_limit_ = k_no_limit;
+  std::int64_t step_ = 0, cell_updates_ = 0;
+};
+
+// --- snapshots and checkpoints (dns_snapshot.cpp) ------------------------------------------------
+
+// Snapshots and checkpoints have one file layout:
+//
+//   /header     attributes: time, step, grid, parameters as text, ...
+//   /grid/      x, y, z: centres of cells; x_face, y_face, z_face: their upper faces
+//   /fields/    u, v, w, p: one dataset [k][j][i] each; u, v and w on the upper faces of the cells
+//   /lower_faces/  u, v, w on lower outflow boundaries of the domain
+
+// Contents of a snapshot as selected by [output]; valid until the simulation changes.
+GridContents dns_snapshot_contents(const DnsSimulation& simulation);
+
+// Writes "`stem`.h5" atomically. Throws RunError on every rank on failure. Collective.
+void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress& progress,
+                          const std::string& stem);
+
+// Replaces the simulation's state by that of a checkpoint, on any process grid. Throws InputError
+// on every rank if the file is not a complete checkpoint of this problem and grid. Collective.
+OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string& path);
+
+}  // namespace octant

@@ -1,0 +1,148 @@
+// V-cycles on a grid that one rank holds, and on all coarser ones: a list of cells of any shape on
+// a grid of any extent.
+//
+// All data lie in the memory of Kokkos' default execution space. A V-cycle is one kernel of one
+// thread team: the grids are too small to justify more launches. Sums run over cells in their
+// order, so that their bits do not depend on the team's size.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "decomp/key_table.hpp"
+#include "gravity/patches.hpp"
+
+namespace octant::gravity {
+
+// Over-relaxation factor for one sweep before and one after the coarse-grid correction, or two of
+// each on coarse grids.
+inline constexpr double k_relaxation = 1.2;
+inline constexpr int k_coarse_sweeps = 2;
+
+// --- arithmetic --------------------------------------------------------------------------------
+// Shared by lists of cells and by patches distributed over the ranks, so that both give the same
+// bits. A grid has the fields phi, f and diagonal, and
+//   double beside(const double* field, Cell n, int face): value beyond a face, -x, x, -y, ...
+//   double above(const double* field, Cell n, int corner): value of the coarse cell around cell n,
+//     or of its neighbour along the axes whose bits are set, on the side of n.
+// Both return 0 if there is no cell.
+
+template <class Grid, class Cell>
+KOKKOS_FORCEINLINE_FUNCTION double neighbours(const Grid& grid, Cell n, const double* field) {
+  return ((grid.beside(field, n, 0) + grid.beside(field, n, 1)) +
+          (grid.beside(field, n, 2) + grid.beside(field, n, 3))) +
+         (grid.beside(field, n, 4) + grid.beside(field, n, 5));
+}
+
+template <class Grid, class Cell>
+KOKKOS_FORCEINLINE_FUNCTION double residual(const Grid& grid, Cell n) {
+  return (grid.f[n] - neighbours(grid, n, grid.phi)) + grid.diagonal[n] * grid.phi[n];
+}
+
+template <class Grid, class Cell>
+KOKKOS_FORCEINLINE_FUNCTION void relax(const Grid& grid, Cell n) {
+  grid.phi[n] = (1.0 - k_relaxation) * grid.phi[n] +
+                (neighbours(grid, n, grid.phi) - grid.f[n]) * (k_relaxation / grid.diagonal[n]);
+}
+
+// Adds the interpolated coarse phi.
+template <class Grid, class Cell>
+KOKKOS_FORCEINLINE_FUNCTION void prolong(const Grid& grid, Cell n, const double* coarse) {
+  constexpr double weights[4] = {27.0 / 64, 9.0 / 64, 3.0 / 64, 1.0 / 64};
+  double correction = 0.0;
+  for (int corner = 0; corner < 8; ++corner) {
+    const int away = (corner & 1) + (corner >> 1 & 1) + (corner >> 2);
+    correction += weights[away] * grid.above(coarse, n, corner);
+  }
+  grid.phi[n] += correction;
+}
+
+// --- V-cycles ----------------------------------------------------------------------------------
+
+// Cell of a coarse grid: its position, the fraction that the level's blocks cover, and the mean row
+// sum of its finer cells (cell_equation()), 0 without finer cells.
+struct CoarseCell {
+  std::array<std::int64_t, 3> position;
+  double cover, row_sum;
+};
+
+// Cover and row sums of own patches, [slot][8]. Row sums are empty if nothing is masked.
+struct CoarseCells {
+  DeviceArray<double> cover, row_sums;
+};
+
+// Result of V-cycles towards a target.
+struct SolveOutcome {
+  int cycles;
+  double residual;
+};
+
+// Grid as kernels use it: its active cells, red ones first. Indices of neighbours, parents and
+// children are those of active cells, or one past the last if there is none.
+struct CellGrid {
+  int cells, red;
+  bool open;  // no boundary: the solution is determined up to a constant
+  const std::array<std::int32_t, 6>* next;      // neighbours
+  const std::array<std::int32_t, 8>* parents;   // coarse cells that interpolate to it
+  const std::array<std::int32_t, 8>* children;  // cells of the finer grid, in their order
+  const double* diagonal;
+  double *phi, *f;  // one element more than cells, where phi stays 0
+
+  KOKKOS_FORCEINLINE_FUNCTION double beside(const double* field, int c, int face) const {
+    return field[next[c][face]];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double above(const double* field, int c, int corner) const {
+    return field[parents[c][corner]];
+  }
+};
+
+// Data of a solver that kernels use.
+struct CellGrids {
+  DeviceArray<const CellGrid> grids;        // all grids, finest first
+  DeviceArray<const std::int32_t> index;    // index of the given cells in the finest grid
+  DeviceArray<double> residual, direction;  // of conjugate gradients on the coarsest grid
+  DeviceArray<double> terms;                // terms of a sum over a grid
+};
+
+// Solves sum(neighbours) - d phi = f (multiplied by h^2) with the diagonals of mask.hpp, on one
+// rank.
+class CoarseCycle {
+ public:
+  static constexpr std::int64_t k_few_cells = 8;  // no coarser grid up to this size
+
+  // The grid has `extent` cells along each axis. `finest`: it is the level itself, not coarsened.
+  CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
+              const std::array<bool, 3>& periodic, bool finest);
+
+  // Runs one V-cycle from phi = 0. f and phi are in the order of the cells; phi of masked cells is
+  // 0. Returns before the kernel has finished.
+  void cycle(const double* f, double* phi) const;
+
+  // Runs V-cycles from phi = 0 until the norm of the residual is at most `target`, no longer falls,
+  // or `most` cycles were done.
+  SolveOutcome solve(const double* f, double* phi, double target, int most) const;
+
+  std::int64_t bytes() const;  // memory of all grids
+
+ private:
+  using Positions = std::vector<std::array<std::int64_t, 3>>;
+  struct Tables;
+
+  Tables make_tables(const std::vector<CoarseCell>& cells,
+                     const std::array<std::int64_t, 3>& extent, bool finest,
+                     std::vector<std::int32_t>& index_of) const;
+  void link(Tables& fine, const Positions& fine_positions, Tables& coarse,
+            const KeyTable<std::int32_t>& coarse_index) const;
+  bool wrap(std::array<std::int64_t, 3>& c, const std::array<std::int64_t, 3>& extent) const;
+  void place(const std::vector<Tables>& grids);
+
+  std::array<bool, 3> periodic_;
+  CellGrids grids_;  // views of the arrays below
+  DeviceArray<const std::array<std::int32_t, 6>> next_;
+  DeviceArray<const std::array<std::int32_t, 8>> parents_, children_;
+  DeviceArray<const double> diagonal_;
+  DeviceArray<double> phi_, f_;
+};
+
+}  // namespace octant::gravity

@@ -1,0 +1,360 @@
+#include "gravity/patch_exchange.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/observer.hpp"
+#include "gravity/patch_scratch.hpp"
+#include "mesh/device.hpp"
+
+namespace octant::gravity {
+
+namespace {
+
+void copy_regions(const DeviceArray<const PatchCopy>& tasks,
+                  const DeviceArray<const StripTable>& strips, int side, double* field,
+                  double* message, bool pack) {
+  for_rows_of(
+      "gravity: copy halo", tasks, KOKKOS_LAMBDA(const PatchCopy& task, int n) {
+        double* cells = row_of(strips.data(), side, field, task.slot, task.j(n), task.k(n));
+        double* line = message + task.place(n);
+        for (int i = 0; i < task.length(); ++i) {
+          const int cell = split(i + task.begin[0], side);
+          if (!pack) cells[cell] = line[i];
+          else line[i] = cells ? cells[cell] : 0.0;
+        }
+      });
+}
+
+}  // namespace
+
+HaloExchange::HaloExchange(const LevelPatches& patches, int side, int depth,
+                           const CommOptions& options)
+    : side_(side),
+      depth_(std::min(depth, side)),
+      level_(patches.level()),
+      alone_(patches.communicator().size() == 1),
+      strips_(patches.strips()),
+      exchanger_(fmt::format("gravity: {}^3 cells to a depth of {}", side, depth),
+                 patches.communicator(), options, patches.level(), Buffers::of_device) {
+  std::vector<Segment> sends, receives;
+  packs_ = mesh::to_device("patch packs", plan_copies(patches.sent(), sends));
+  unpacks_ = mesh::to_device("patch unpacks", plan_copies(patches.received(), receives));
+  plan_ =
+      std::make_unique<ExchangePlan>(patches.communicator(), std::move(sends), std::move(receives));
+  send_ = mesh::uninitialised<double>("patch message", plan_->items_sent());
+  receive_ = mesh::uninitialised<double>("patch message", plan_->items_received());
+}
+
+std::vector<PatchCopy> HaloExchange::plan_copies(const std::vector<SharedPatch>& shared,
+                                                 std::vector<Segment>& segments) const {
+  std::vector<PatchCopy> copies;
+  std::int64_t offset = 0;
+  for (const SharedPatch& patch : shared) {
+    const PatchCopy& copy = copies.emplace_back(patch.part(side_, depth_, offset));
+    const std::int64_t cells = std::int64_t{copy.rows()} * copy.length();
+    count_items(segments, patch.rank, cells);
+    offset += cells;
+  }
+  return copies;
+}
+
+void HaloExchange::start(double* field) {
+  ++rounds_;
+  field_ = field;
+  if (alone_) return;
+  {
+    const Observed packing(Phase::pack, "gravity halo", level_);
+    copy_regions(packs_, strips_, side_, field, send_.data(), true);
+  }
+  exchanger_.start<double>(*plan_, send_.data(), receive_.data(), 1);
+}
+
+void HaloExchange::finish() {
+  if (alone_) return;
+  exchanger_.finish();
+  const Observed unpacking(Phase::unpack, "gravity halo", level_);
+  copy_regions(unpacks_, strips_, side_, field_, receive_.data(), false);
+}
+
+namespace {
+
+// Addresses of the rows of a piece. Cell i of row (j, k) is cell i of the row in a block, and cell
+// `split(x + i)` of the row in a patch.
+struct Rows {
+  int N, T, P;
+  DeviceArray<const StripTable> strips;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_block(const Piece& p, int j, int k) const {
+    return (static_cast<std::int64_t>(p.in_block[2] + k) * N + p.in_block[1] + j) * N +
+           p.in_block[0];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_patch(const Piece& p, int j, int k) const {
+    return place_of_row(strips.data(), T, p.patch, p.in_patch[1] + j, p.in_patch[2] + k) +
+           (p.in_patch[0] >> 1);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_message(int piece, int j, int k) const {
+    return ((static_cast<std::int64_t>(piece) * P + k) * P + j) * P;
+  }
+};
+
+// Calls body(piece index, piece, j, k), which copies a row of some fields, for all rows of pieces
+// of P^3 cells.
+template <int P, class Body>
+void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, int fields,
+                    const Body& body) {
+  for_teams(
+      {name, {16.0 * fields, 0.0}}, pieces.extent(0), {.items = P * P * P},
+      KOKKOS_LAMBDA(const Team& team) {
+        const int n = team.league_rank();
+        const Piece& piece = pieces(n);
+        in_team(team, P * P, [&](int row) { body(n, piece, row % P, row / P); });
+      });
+}
+
+// Conversion between a row in natural order and one with even cells first.
+template <int P>
+KOKKOS_FORCEINLINE_FUNCTION void split_row(const double* from, double* to, int half) {
+  for (int e = 0; e < P / 2; ++e) {
+    to[e] = from[2 * e];
+    to[e + half] = from[2 * e + 1];
+  }
+}
+template <int P>
+KOKKOS_FORCEINLINE_FUNCTION void join_row(const double* from, int half, double* to) {
+  for (int e = 0; e < P / 2; ++e) {
+    to[2 * e] = from[e];
+    to[2 * e + 1] = from[e + half];
+  }
+}
+
+// Sets a row to the values of a block.
+template <int P>
+KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int64_t block,
+                                             std::int64_t cell, double* to) {
+  using PackOf = SimdTraits<SimdDouble>;
+  if constexpr (P % PackOf::width == 0) {
+    for (int i = 0; i < P; i += PackOf::width)
+      PackOf::store(to + i, values.pack_at(block, cell + i));
+  } else {
+    for (int i = 0; i < P; ++i) to[i] = values.at(block, cell + i);
+  }
+}
+
+// Fields that one kernel copies.
+struct Fields {
+  int count = 0;
+  PatchValues of[PieceTransfer::k_most_fields];
+
+  explicit Fields(std::span<const PatchValues> fields) {
+    for (const PatchValues& field : fields) of[count++] = field;
+  }
+};
+
+// Packs rows of blocks into a message, [piece][field][k][j][i].
+template <int P>
+void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const Fields& fields,
+                 double* message) {
+  for_piece_rows<P>(
+      "gravity: pack pieces", pieces, fields.count,
+      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        for (int f = 0; f < fields.count; ++f)
+          combine_row<P>(fields.of[f].values, piece.block, rows.in_block(piece, j, k),
+                         message + rows.in_message(n * fields.count + f, j, k));
+      });
+}
+
+// Fills rows of cubes along x (see rows_with_memory()), except cubes that arrive as messages.
+template <int P>
+void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
+                       const DeviceArray<const std::int32_t>& places,
+                       const DeviceArray<const Piece>& pieces, const Rows& rows,
+                       const Fields& fields) {
+  const KernelCost cost{16.0 * fields.count, 0.0};
+  record_kernel_work("gravity: blocks to patches",
+                     static_cast<std::int64_t>(pieces.extent(0)) * P * P * P, cost);
+  for_teams(
+      "gravity: blocks to patches", cube_rows.extent(0), {}, KOKKOS_LAMBDA(const Team& team) {
+        const int across = rows.T / P, n = cube_rows(team.league_rank());
+        const int y = n % across, z = n / across % across, patch = n / across / across;
+        in_team(team, P * P, [&](int line) {
+          const int j = line % P, k = line / P;
+          const std::int64_t row =
+              place_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
+          for (int x = 0; x < across; ++x) {
+            const std::int32_t place = places(std::int64_t{n} * across + x);
+            if (place < VectorTarget::k_none) continue;
+            for (int f = 0; f < fields.count; ++f) {
+              double cells[P] = {};
+              if (place >= 0)
+                combine_row<P>(fields.of[f].values, pieces(place).block,
+                               rows.in_block(pieces(place), j, k), cells);
+              split_row<P>(cells, fields.of[f].patches + row + x * (P / 2), rows.T / 2);
+            }
+          }
+        });
+      });
+}
+
+template <int P>
+void unpack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
+                    const Fields& fields) {
+  for_piece_rows<P>(
+      "gravity: unpack pieces", pieces, fields.count,
+      KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        for (int f = 0; f < fields.count; ++f)
+          split_row<P>(message + rows.in_message(n * fields.count + f, j, k),
+                       fields.of[f].patches + rows.in_patch(piece, j, k), rows.T / 2);
+      });
+}
+
+template <int P>
+void pack_patches(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* patches,
+                  double* message) {
+  for_piece_rows<P>(
+      "gravity: pack pieces", pieces, 1, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
+                    message + rows.in_message(n, j, k));
+      });
+}
+
+template <int P>
+void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
+                       const double* patches, const BlockField& blocks) {
+  for_piece_rows<P>(
+      "gravity: patches to blocks", pieces, 1,
+      KOKKOS_LAMBDA(int, const Piece& piece, int j, int k) {
+        join_row<P>(patches + rows.in_patch(piece, j, k), rows.T / 2,
+                    blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k));
+      });
+}
+
+// Index of the piece at every position in own patches: see VectorTarget.
+std::vector<std::int32_t> places_of(const LevelPatches& patches) {
+  const int P = patches.piece_side(), across = patches.side() / P;
+  std::vector<std::int32_t> places(patches.own() * cells_of(across), VectorTarget::k_none);
+  const auto place = [&](const Piece& p) -> std::int32_t& {
+    const int x = p.in_patch[0] / P, y = p.in_patch[1] / P, z = p.in_patch[2] / P;
+    return places[p.patch * cells_of(across) + (z * across + y) * across + x];
+  };
+  std::int32_t n = 0;
+  for (const Piece& piece : patches.local_pieces()) place(piece) = n++;
+  n = VectorTarget::k_none;
+  for (const Piece& piece : patches.arriving_pieces()) place(piece) = --n;
+  return places;
+}
+
+// Rows of cubes of own patches, (patch * across + z) * across + y, for which fields have memory.
+std::vector<std::int32_t> rows_with_memory(const LevelPatches& patches,
+                                           const std::vector<std::int32_t>& places) {
+  const int P = patches.piece_side(), across = patches.side() / P;
+  const int sharing = std::max(1, k_strip / P);  // rows of cubes in the same strips
+  const int rows = patches.own() * across * across;
+  std::vector<std::int32_t> with_memory;
+  for (int row = 0; row < rows; ++row) {
+    const auto first = places.begin() + std::int64_t{row / sharing * sharing} * across;
+    if (patches.side() < k_largest_patch ||
+        std::any_of(first, first + sharing * across,
+                    [](std::int32_t place) { return place != VectorTarget::k_none; }))
+      with_memory.push_back(row);
+  }
+  return with_memory;
+}
+
+template <int P>
+void unpack_vectors(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
+                    const VectorField& blocks) {
+  for_piece_rows<P>(
+      "gravity: unpack pieces", pieces, 3, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        double* to = blocks.x.data + piece.block * blocks.x.stride + rows.in_block(piece, j, k);
+        for (int d = 0; d < 3; ++d) {
+          const double* line = message + rows.in_message(3 * n + d, j, k);
+          for (int i = 0; i < P; ++i) to[d * blocks.stride_component + i] = line[i];
+        }
+      });
+}
+
+template <int P>
+void unpack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const double* message,
+                   const BlockField& blocks) {
+  for_piece_rows<P>(
+      "gravity: unpack pieces", pieces, 1, KOKKOS_LAMBDA(int n, const Piece& piece, int j, int k) {
+        const double* line = message + rows.in_message(n, j, k);
+        double* to = blocks.data + piece.block * blocks.stride + rows.in_block(piece, j, k);
+        for (int i = 0; i < P; ++i) to[i] = line[i];
+      });
+}
+
+}  // namespace
+
+PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
+                             const CommOptions& options)
+    : block_size_(block_size),
+      side_(patches.side()),
+      piece_(patches.piece_side()),
+      plan_(patches.piece_plan()),
+      strips_(patches.strips()),
+      local_(mesh::to_device("pieces", patches.local_pieces())),
+      leaving_(mesh::to_device("pieces", patches.leaving_pieces())),
+      arriving_(mesh::to_device("pieces", patches.arriving_pieces())),
+      exchanger_("gravity pieces", patches.communicator(), options, patches.level(),
+                 Buffers::of_device) {
+  const std::vector<std::int32_t> places = places_of(patches);
+  places_ = mesh::to_device("places of pieces", places);
+  rows_ = mesh::to_device("rows of pieces", rows_with_memory(patches, places));
+}
+
+void PieceTransfer::to_patches(std::span<const PatchValues> values) {
+  OCTANT_REQUIRE(values.size() <= k_most_fields, "{} fields are copied to patches together",
+                 values.size());
+  const Rows rows{block_size_, side_, piece_, strips_};
+  const Fields fields(values);
+  const auto cells = static_cast<int>(cells_of(piece_)) * fields.count;
+  const auto sent = mesh::uninitialised<double>("leaving pieces", leaving_.extent(0) * cells);
+  const auto received = mesh::uninitialised<double>("arriving pieces", arriving_.extent(0) * cells);
+  with_patch_side(piece_, [&](auto P) {
+    pack_blocks<P.value>(leaving_, rows, fields, sent.data());
+    exchanger_.start<double>(plan_, sent.data(), received.data(), cells);
+    blocks_to_patches<P.value>(rows_, places_, local_, rows, fields);
+    exchanger_.finish();
+    unpack_patches<P.value>(arriving_, rows, received.data(), fields);
+  });
+}
+
+// Reverse of to_patches(): arrived pieces are sent, and sent pieces arrive.
+void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
+  const Rows rows{block_size_, side_, piece_, strips_};
+  const auto cells = static_cast<int>(cells_of(piece_));
+  const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * cells);
+  const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * cells);
+  with_patch_side(piece_, [&](auto P) {
+    pack_patches<P.value>(arriving_, rows, patches, sent.data());
+    exchanger_.start<double>(plan_, sent.data(), received.data(), cells, Direction::reverse);
+    patches_to_blocks<P.value>(local_, rows, patches, blocks);
+    exchanger_.finish();
+    unpack_blocks<P.value>(leaving_, rows, received.data(), blocks);
+  });
+}
+
+void PieceTransfer::vector_to_blocks(const VectorField& blocks,
+                                     const std::function<void(const VectorTarget&)>& write) {
+  const Rows rows{block_size_, side_, piece_, strips_};
+  const auto values = static_cast<int>(3 * cells_of(piece_));
+  const auto sent = mesh::uninitialised<double>("leaving pieces", arriving_.extent(0) * values);
+  const auto received = mesh::uninitialised<double>("arriving pieces", leaving_.extent(0) * values);
+  write({.pieces_across = side_ / piece_,
+         .log2_side = std::countr_zero(static_cast<unsigned>(piece_)),
+         .block_size = block_size_,
+         .places = places_,
+         .local = local_,
+         .blocks = blocks,
+         .message = sent.data()});
+  exchanger_.run<double>(plan_, sent.data(), received.data(), values, Direction::reverse);
+  with_patch_side(
+      piece_, [&](auto P) { unpack_vectors<P.value>(leaving_, rows, received.data(), blocks); });
+}
+
+}  // namespace octant::gravity

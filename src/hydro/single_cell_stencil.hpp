@@ -1,0 +1,85 @@
+// Single cells of a tile's patch and its ghosts, read from the boxes around the tile: a repair
+// recomputes them with the same bodies of the scheme as a sweep, hence with the same bits.
+#pragma once
+
+#include "hydro/fallback.hpp"
+#include "hydro/kernel_arguments.hpp"
+#include "hydro/tile_view.hpp"
+#include "hydro/walls.hpp"
+
+namespace octant::hydro {
+
+struct CellPlace {
+  int index[3];
+
+  KOKKOS_FORCEINLINE_FUNCTION CellPlace shifted(int axis, int by) const {
+    const auto along = [&](int a) { return index[a] + (a == axis ? by : 0); };  // in registers
+    return {{along(0), along(1), along(2)}};
+  }
+};
+
+// Numbers of cells: 0 is the cell itself, 1 + 2 axis + side its neighbour across a face.
+inline constexpr int k_cells_around = 7;
+KOKKOS_FORCEINLINE_FUNCTION CellPlace cell_around(const BadCell& cell, int number) {
+  const CellPlace centre{{cell.i, cell.j, cell.k}};
+  if (number == 0) return centre;
+  return centre.shifted((number - 1) / 2, (number - 1) % 2 == 0 ? -1 : 1);
+}
+
+// Returns true if a face of a cell, below (side 0) or above (1) it, lies on a closed boundary of
+// the domain.
+KOKKOS_FORCEINLINE_FUNCTION bool is_closed(const TileView& view, const BadCell& cell, int axis,
+                                           int side) {
+  const int index = axis == 0 ? cell.i : axis == 1 ? cell.j : cell.k;
+  return view.closed(axis, side) == index + side;
+}
+
+class SingleCellStencil {
+ public:
+  KOKKOS_FUNCTION SingleCellStencil(const KernelArguments& arguments, int tile)
+      : a_(arguments), view_(arguments.sweep.tiles, tile) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const TileView& view() const { return view_; }
+
+  // Conserved variables of a cell, by number.
+  KOKKOS_FUNCTION auto conserved(const CellPlace& c) const {
+    const CellPointer p =
+        view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
+    return [p](int n) { return p.from[n * p.stride]; };
+  }
+  // Primitive variable of a cell, as in the scheme. On a GPU it is called, not inlined in the
+  // hundred places of a scheme that read a value: nvcc took five minutes for them.
+  OCTANT_INLINE_ON_HOST double primitive(const CellPlace& c, int variable) const {
+    double value = 0.0;
+    to_all_primitives<double>(
+        conserved(c),
+        [&](int n, double w) {
+          if (n == variable) value = w;
+        },
+        a_.gas, a_.variables);
+    if (variable == k_velocity_x)
+      value -= a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, c.index[1]));
+    if (variable == k_velocity_y)
+      value -= a_.frame.velocity_y(view_.coordinate(a_.sweep, 0, c.index[0]));
+    if (a_.balanced) {
+      if (variable == k_density || variable == k_pressure)
+        value *= hydrostatic_factor(a_, view_, {c.index[0], c.index[1], c.index[2]});
+    } else if (variable == k_pressure && a_.sources.any())
+      value = pressure_beyond_walls(a_, view_, {c.index[0], c.index[1], c.index[2]}, value);
+    return value;
+  }
+  KOKKOS_FUNCTION State<double> gas(const CellPlace& c) const {
+    State<double> w;
+    for (int n = 0; n < k_hydro_variables; ++n) w[n] = primitive(c, n);
+    return w;
+  }
+  KOKKOS_FUNCTION Vector<double> place(const CellPlace& c) const {
+    return view_.place<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
+  }
+
+ private:
+  const KernelArguments& a_;
+  TileView view_;
+};
+
+}  // namespace octant::hydro

@@ -1,0 +1,60 @@
+// Compiles the flux kernels of a Riemann solver, for every schedule. Included by the files of
+// solvers, which end with
+//   template SchemeOps ops_of_solver<Hllc>();
+// A solver is a struct with `name`, as in parameter files, and flux<Axis>(left, right, gas); see
+// riemann.hpp for solvers that also take the strength of shocks. Kernels of states are compiled
+// elsewhere, so that a changed solver takes only a few seconds.
+#pragma once
+
+#include "core/compiler.hpp"
+#include "hydro/riemann.hpp"
+#include "hydro/scheme_ops.hpp"
+
+namespace octant::hydro {
+
+// Fluxes of Godunov schemes, independent of the reconstruction of the states.
+template <class RiemannSolver>
+class GodunovFluxes {
+ public:
+  static constexpr int points = 7;
+  template <class Planes>
+  using Surface = FaceAndCellCentres<Planes>;
+
+  KOKKOS_FUNCTION explicit GodunovFluxes(const KernelArguments& a)
+      : gas_(a.gas), variables_(a.variables) {}
+
+  template <int Axis, class V, class Left, class Right, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
+                                        const Put& put) const {
+    State<V> l, r;
+    OCTANT_UNROLL(8)
+    for (int n = 0; n < k_hydro_variables; ++n) {
+      l[n] = left(upper_face(Axis), n);
+      r[n] = right(lower_face(Axis), n);
+    }
+    State<V> out;
+    if constexpr (k_senses_shocks<RiemannSolver>) {
+      const V shock = max(left(k_cell_centre, Axis), right(k_cell_centre, Axis));
+      out = RiemannSolver::template flux<Axis>(l, r, shock, gas_);
+    } else {
+      out = RiemannSolver::template flux<Axis>(l, r, gas_);
+    }
+    OCTANT_UNROLL(8)
+    for (int n = 0; n < k_hydro_variables; ++n) put(n, out[n]);
+    for (int n = k_hydro_variables; n < variables_; ++n)
+      put(n, scalar_flux(out[k_mass], left(upper_face(Axis), n), right(lower_face(Axis), n)));
+  }
+
+ private:
+  Gas gas_;
+  int variables_;
+};
+
+template <class Solver>
+SchemeOps ops_of_solver() {
+  SchemeOps ops{Solver::name, true, k_senses_shocks<Solver>};
+  set_fluxes<GodunovFluxes<Solver>>(ops);
+  return ops;
+}
+
+}  // namespace octant::hydro

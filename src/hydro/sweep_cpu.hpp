@@ -1,0 +1,333 @@
+// CPU schedule of a sweep: a thread per tile processes the planes k of its patch that have own
+// cells, with all data in scratch memory that stays in the cache.
+//
+//   states on the surfaces of the cells of plane k, from a ring of primitive planes
+//   z fluxes below plane k, which completes plane k-1: its new state is written
+//   x and y fluxes of plane k
+//   the next plane is gathered and replaces the oldest one in the ring
+//   fluxes of the plane for flux registers, in tiles with requests
+//
+// Only the states are compiled for each scheme: fluxes are called by function pointer, and all else
+// is compiled once (sweep_cpu.cpp). Another Riemann solver then takes only a few seconds to
+// compile, and a call per plane has no noticeable cost.
+//
+// If the gas does not vary along z, or along y and z (HydroOptions::dimensions), the patch has one
+// plane, or one row, whose fluxes are those of all others.
+#pragma once
+
+#include "core/compiler.hpp"
+#include "core/error.hpp"
+#include "hydro/conservative_update.hpp"
+#include "hydro/scheme.hpp"
+#include "hydro/schemes.hpp"
+#include "hydro/tile_gather.hpp"
+
+namespace octant::hydro {
+
+// --- planes in the scratch memory of a thread ----------------------------------------------------
+
+// Data of fluxes and update: planes of faces, and for DualEnergy::overwrite two variables of the
+// plane that is updated next.
+template <int M>
+class SweepFaces {
+ public:
+  static constexpr bool keeps_all_planes = false;  // only the last two
+  static constexpr int patch = M, width = SimdTraits<SimdDouble>::width;
+  using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
+  using InnerPlane = ScratchPlane<M, 0, M, 0>;
+
+  // Number of doubles for a scheme with this many planes of states besides those of fluxes.
+  static constexpr std::size_t doubles(int variables, int surface_planes) {
+    return std::size_t(variables) * (flux_planes + surface_planes) * FacePlane::stride +
+           inner_planes * InnerPlane::stride;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION SweepFaces(double* base, int variables)
+      : base_(base), face_size_(variables * FacePlane::stride) {}
+
+  // Fluxes through the lower faces along an axis of the cells of plane k, kept until plane k + 1 is
+  // complete.
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
+    return face(2 * axis + (k & 1));
+  }
+  // Plane n of the scheme's Surface, for any plane k.
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n, int /*k*/) const {
+    return face(flux_planes + n);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation(int /*k*/) const { return {base_}; }
+
+ private:
+  static constexpr int flux_planes = 6, inner_planes = 2;
+
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane face(int n) const {
+    return {base_ + inner_planes * InnerPlane::stride + n * face_size_};
+  }
+
+  double* base_;
+  int face_size_;
+};
+
+// Data of the reconstruction: a ring of planes of primitive variables.
+template <int M, mesh::GhostShape shape>
+class SweepCells {
+ public:
+  static constexpr mesh::GhostShape ghosts = shape;
+  static constexpr int patch = M, reach = ghosts.reach - 1;
+  using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
+  using InnerPlane = ScratchPlane<M, 0, M, 0>;
+
+  static constexpr std::size_t doubles(int variables) {
+    return inner_planes * InnerPlane::stride +
+           std::size_t(variables) * (ring * PrimitivePlane::stride + 1);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION SweepCells(double* base, int variables)
+      : base_(base), primitive_size_(variables * PrimitivePlane::stride) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
+    return {base_ + inner_planes * InnerPlane::stride + (k + 2 * ring) % ring * primitive_size_};
+  }
+  // Velocities (three variables) of the last two planes that have left the ring, for
+  // DualEnergy::overwrite.
+  KOKKOS_FORCEINLINE_FUNCTION InnerPlane past_velocity(int k) const {
+    return {base_ + 3 * (k & 1) * InnerPlane::stride};
+  }
+  // Contiguous conserved state that replaces cells outside all boxes.
+  KOKKOS_FORCEINLINE_FUNCTION double* placeholder_state() const {
+    return base_ + inner_planes * InnerPlane::stride + ring * primitive_size_;
+  }
+
+ private:
+  static constexpr int ring = 2 * reach + 1, inner_planes = 6;
+
+  double* base_;
+  int primitive_size_;
+};
+
+// Scratch memory of a sweep by a scheme.
+template <int M, class Scheme>
+class SweepScratch : public SweepFaces<M>, public SweepCells<M, ghosts_of<Scheme>()> {
+ public:
+  using Faces = SweepFaces<M>;
+  using Cells = SweepCells<M, ghosts_of<Scheme>()>;
+  using Surface = typename Scheme::template Surface<Faces>;
+
+  // Bytes for a number of variables, with padding for alignment.
+  static std::size_t bytes(int variables) {
+    return sizeof(double) * doubles(variables) + k_alignment;
+  }
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(const Member& team, int variables)
+      : SweepScratch(static_cast<double*>(team.team_scratch(0).get_shmem_aligned(
+                         sizeof(double) * doubles(variables), k_alignment)),
+                     variables) {}
+
+ private:
+  static constexpr std::size_t k_alignment = 64;
+
+  static std::size_t doubles(int variables) {
+    return Faces::doubles(variables, Surface::planes) + Cells::doubles(variables);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SweepScratch(double* base, int variables)
+      : Faces(base, variables),
+        Cells(base + Faces::doubles(variables, Surface::planes), variables) {}
+};
+
+// Estimates the truncation error of some rows of plane k - 1, for DualEnergy::overwrite. Stores
+// velocities of planes that leave the ring.
+template <int M, mesh::GhostShape ghosts>
+KOKKOS_FORCEINLINE_FUNCTION void estimate_truncation(const SweepCells<M, ghosts>& cells,
+                                                     const SweepFaces<M>& faces, int rows, int k) {
+  using V = SimdDouble;
+  using P = SimdTraits<V>;
+  using Inner = typename SweepCells<M, ghosts>::InnerPlane;
+  using Primitive = typename SweepCells<M, ghosts>::PrimitivePlane;
+  const Inner past = cells.past_velocity(k - 2), long_past = cells.past_velocity(k - 3);
+  const auto keep = [&](int j, int i) OCTANT_INLINE_LAMBDA {
+    const double* const here = cells.primitive(k - 1).at(j, i);
+    const double* const next = cells.primitive(k).at(j, i);
+    const double* const after = cells.primitive(k + 1).at(j, i);
+    const double* const before = past.at(j, i);
+    double* const long_before = long_past.at(j, i);
+    const auto velocity = [&](int d, int x, int y, int z) OCTANT_INLINE_LAMBDA {
+      if (z < 0) return P::load((z == -1 ? before : long_before) + d * Inner::stride);
+      return P::load((z == 0   ? here
+                      : z == 1 ? next
+                               : after) +
+                     (k_velocity_x + d) * Primitive::stride + y * Primitive::row + x);
+    };
+    keep_truncation(faces, k - 1, j, i, truncation_around<V>(velocity));
+    OCTANT_UNROLL(3)
+    for (int d = 0; d < 3; ++d) P::store(long_before + d * Inner::stride, velocity(d, 0, 0, 0));
+  };
+  for (int j = 0; j < rows; ++j)
+    for (int i = 0; i < M; i += P::width) keep(j, i);
+}
+
+// --- operations on one plane, for all schemes ----------------------------------------------------
+
+// Compiled once for all schemes, in sweep_cpu.cpp. Planes are passed by value, so that callers can
+// keep them in registers.
+
+using CoreTeam = Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace>::member_type;
+
+// Operations before reconstruction.
+template <int M, mesh::GhostShape ghosts>
+struct CellPlanes {
+  using Cells = SweepCells<M, ghosts>;
+
+  // Gathers the cells of plane k that are read.
+  [[gnu::noinline]] static void gather(const KernelArguments& a, TileView view, Cells cells,
+                                       const ActiveCells<M>& active, int k) {
+    const Gather<Cells> of_tile(a, view, cells);
+    for (int j = -ghosts.reach; j < M + ghosts.reach; ++j)
+      if (const RowOfCells read = active.read(k, j)) of_tile.row(k, j, read);
+  }
+  // Estimates truncation errors of some rows of plane k - 1, for DualEnergy::overwrite.
+  [[gnu::noinline]] static void find_truncation(Cells cells, SweepFaces<M> faces, int rows, int k) {
+    estimate_truncation(cells, faces, rows, k);
+  }
+};
+
+// Ghost shapes of the schemes in schemes.cpp.
+inline constexpr mesh::GhostShape k_star_2{2}, k_star_3{3},
+    k_cube_3{3, mesh::GhostShape::Kind::cube};
+extern template struct CellPlanes<8, k_star_2>;
+extern template struct CellPlanes<8, k_star_3>;
+extern template struct CellPlanes<8, k_cube_3>;
+extern template struct CellPlanes<16, k_star_2>;
+extern template struct CellPlanes<16, k_star_3>;
+extern template struct CellPlanes<16, k_cube_3>;
+
+// Operations after reconstruction.
+template <int M>
+struct FacePlanes {
+  using Faces = SweepFaces<M>;
+
+  // Transforms the fluxes along an axis from the rotating to the inertial frame.
+  static void leave_frame(const KernelArguments& a, TileView view, Faces faces,
+                          const ActiveCells<M>& active, int axis, int k);
+  // Computes new states from the fluxes of planes k and k + 1.
+  static void update(const KernelArguments& a, TileView view, Faces faces,
+                     const ActiveCells<M>& active, int k, UpdateResult<SimdDouble>& result);
+  // Updates other planes, or rows, with the fluxes of plane 0, or, in one dimension, row 0.
+  static void update_others(const KernelArguments& a, TileView view, Faces faces,
+                            const ActiveCells<M>& active, int dimensions,
+                            UpdateResult<SimdDouble>& result);
+  // Adds the fluxes that are complete with those of plane k to flux registers.
+  static void answer_requests(const CoreTeam& team, const KernelArguments& a, TileView view,
+                              Faces faces, int dimensions, int k);
+};
+
+// --- the sweep -----------------------------------------------------------------------------------
+
+template <int M, class Scheme>
+class SweepKernel {
+ public:
+  using Scratch = SweepScratch<M, Scheme>;
+  using Cells = CellPlanes<M, Scratch::ghosts>;
+  using Faces = FacePlanes<M>;
+  // Each team, with its scratch memory, is a thread. Scheduling is dynamic, because tiles are
+  // partly empty and cores may have other work.
+  using Policy =
+      Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace, Kokkos::Schedule<Kokkos::Dynamic>>;
+  static constexpr int g = Scratch::ghosts.reach;
+
+  // Advances all tiles; returns the largest signal speed of the new state.
+  static double run(const KernelArguments& arguments, const SchemeOps& ops) {
+    if constexpr (!k_has_core_schedule) {
+      throw RunError("a program built for GPUs only supports the device schedule");
+    } else {
+      Policy policy(arguments.sweep.tiles.count(), 1);
+      policy.set_chunk_size(1);
+      policy.set_scratch_size(0, Kokkos::PerTeam(Scratch::bytes(arguments.variables)));
+      double fastest = 0;
+      Kokkos::parallel_reduce("hydro::sweep", policy, SweepKernel(arguments, ops),
+                              Kokkos::Max<double>(fastest));
+      return fastest;
+    }
+  }
+
+  SweepKernel(const KernelArguments& arguments, const SchemeOps& ops)
+      : a_(arguments), scheme_(arguments), fluxes_(std::get<PlaneFluxes<M>>(ops.fluxes_of_plane)) {}
+
+  void operator()(const CoreTeam& team, double& fastest) const {
+    const std::uint64_t begun = cycle_count();
+    const TileView view(a_.sweep.tiles, team.league_rank());
+    const Scratch planes(team, a_.variables);
+    const int dimensions = view.dimensions(a_.dimensions);
+    const ActiveCells<M> active(view, dimensions, Scratch::ghosts);
+    const int first = active.begin(), last = active.end();
+    const bool requested = view.tile().request_begin < view.tile().request_end;
+    UpdateResult<SimdDouble> result;
+    write_placeholder_state(a_, planes.placeholder_state());
+    for (int k = first - g; k < first + g - 1; ++k) Cells::gather(a_, view, planes, active, k);
+    for (int k = first - 1; k <= last; ++k) {
+      const bool inside = k >= first && k < last;
+      const typename Scratch::Surface surface(planes, k);
+      if (inside) {
+        for (int j = -1; j <= M; ++j)
+          for_packs<-1, M + 1>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
+            scheme_.template reconstruct<true, SimdDouble>(
+                CellsAround(planes, k, j, i),
+                [&]() OCTANT_INLINE_LAMBDA { return view.place<SimdDouble>(a_.sweep, k, j, i); },
+                states_on(surface, j, i));
+          });
+      } else {
+        for (int j = 0; j < M; ++j)
+          for_packs<0, M>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
+            scheme_.template reconstruct<false, SimdDouble>(
+                CellsAround(planes, k, j, i),
+                [&]() OCTANT_INLINE_LAMBDA { return view.place<SimdDouble>(a_.sweep, k, j, i); },
+                states_on(surface, j, i));
+          });
+      }
+      if (a_.guards_entropy) Cells::find_truncation(planes, planes, dimensions > 1 ? M : 1, k);
+      if (k >= first) find_fluxes(view, planes, active, 2, k);
+      if (k > first) Faces::update(a_, view, planes, active, k - 1, result);
+      for (int axis = 0; inside && axis < 2; ++axis) find_fluxes(view, planes, active, axis, k);
+      if (k < last) Cells::gather(a_, view, planes, active, k + g);
+      if (k >= first && requested) Faces::answer_requests(team, a_, view, planes, dimensions, k);
+    }
+    if (dimensions < 3) Faces::update_others(a_, view, planes, active, dimensions, result);
+    a_.sweep.bad_tiles[team.league_rank()] = any(result.bad);
+    fastest = max(fastest, largest(result.fastest));
+    if (a_.sweep.tile_cycles) a_.sweep.tile_cycles[team.league_rank()] += cycle_count() - begun;
+  }
+
+ private:
+  void find_fluxes(const TileView& view, const Scratch& planes, const ActiveCells<M>& active,
+                   int axis, int k) const {
+    fluxes_(a_, planes, active, axis, k);
+    if (a_.frame.turns()) Faces::leave_frame(a_, view, planes, active, axis, k);
+  }
+
+  KernelArguments a_;
+  Scheme scheme_;
+  PlaneFluxes<M> fluxes_;
+};
+
+template <int M, class Scheme>
+void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, const ActiveCells<M>& active,
+                     int axis, int k) {
+  const Scheme scheme(a);
+  const auto through = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
+    active.for_closed(Axis, k, [&](int j, int i, int side, bool lets_out) {
+      close_states<Axis, Scheme>(faces, k, j, i, side, lets_out, a.variables);
+    });
+    for (int j = 0; j < M + (Axis == 1); ++j)
+      for_packs<0, M + (Axis == 0)>(
+          active.with_fluxes(Axis, k, j),
+          [&](int i) OCTANT_INLINE_LAMBDA { flux_through<Axis>(scheme, faces, k, j, i); });
+    active.for_closed(Axis, k, [&](int j, int i, int side, bool lets_out) {
+      close_flux<Axis>(faces.flux(Axis, k).at(j, i), side, lets_out, a.variables,
+                       SweepFaces<M>::FacePlane::stride);
+    });
+  };
+  if (axis == 0) through.template operator()<0>();
+  else if (axis == 1) through.template operator()<1>();
+  else through.template operator()<2>();
+}
+
+}  // namespace octant::hydro

@@ -1,0 +1,258 @@
+// Device schedule of a sweep: batches of whole tiles, as many as fit in a buffer, and for each
+// batch one kernel after the other.
+//
+//   gather    primitive variables of the patches and their ghost cells   a thread per cell
+//   states    on the surfaces of the cells, and data for dual energy     a thread per cell
+//   fluxes    through all faces                                          a thread per face
+//   update    new states and their validation                            a thread per cell
+//   answers   fluxes for flux registers, in tiles with requests          a team per tile
+//
+// (On a host, where this schedule is tested, packs replace cells and faces.) The buffer stays in
+// the cache of a device, and takes any number of variables. Planes are laid out as in the scratch
+// memory of the CPU schedule (sweep_cpu.hpp), so that bodies access them in the same way; but every
+// plane of every tile has its own memory.
+#pragma once
+
+#include "hydro/dual_energy.hpp"
+#include "hydro/scheme.hpp"
+#include "hydro/schemes.hpp"
+#include "hydro/tile_gather.hpp"
+#include "mesh/launch.hpp"
+
+namespace octant::hydro {
+
+// Tiles first, first + 1, ... of a sweep, and their memory.
+struct Batch {
+  int first, count;
+  double* tiles;  // `tile_doubles` for each
+  std::int64_t tile_doubles;
+  double* placeholder_state;  // state that replaces cells outside all boxes
+
+  KOKKOS_FORCEINLINE_FUNCTION double* of(int tile) const { return tiles + tile * tile_doubles; }
+};
+
+// Data of a tile for the update: fluxes through the lower faces of cells -1..M, and two variables
+// of the patch for DualEnergy::overwrite.
+template <int M>
+class BatchFluxes {
+ public:
+  static constexpr bool keeps_all_planes = true;
+  static constexpr int patch = M, width = SimdTraits<SimdDouble>::width;
+  using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
+  using InnerPlane = ScratchPlane<M, 0, M, 0>;
+
+  static std::int64_t doubles(int variables) { return flux_doubles(variables) + truncations; }
+
+  KOKKOS_FORCEINLINE_FUNCTION BatchFluxes(const Batch& batch, int tile, int variables)
+      : base_(batch.of(tile)), face_size_(variables * FacePlane::stride) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
+    return {base_ + (axis * planes + k + 1) * face_size_};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation(int k) const {
+    return {base_ + 3 * planes * face_size_ + 2 * k * InnerPlane::stride};
+  }
+
+ protected:
+  static constexpr int planes = M + 2;  // planes from -1 on
+
+  KOKKOS_FORCEINLINE_FUNCTION int face_size() const { return face_size_; }
+  KOKKOS_FORCEINLINE_FUNCTION double* end() const {
+    return base_ + 3 * planes * face_size_ + truncations;
+  }
+
+ private:
+  static constexpr int truncations = 2 * M * InnerPlane::stride;
+  static std::int64_t flux_doubles(int variables) {
+    return std::int64_t{3} * planes * variables * FacePlane::stride;
+  }
+
+  double* base_;
+  int face_size_;
+};
+
+// Data of a tile for the fluxes: the states on the surfaces of cells, in `Surfaces` planes.
+template <int M, int Surfaces>
+class BatchSurfaces : public BatchFluxes<M> {
+  using Base = BatchFluxes<M>;
+
+ public:
+  using typename Base::FacePlane;
+
+  static std::int64_t doubles(int variables) {
+    return Base::doubles(variables) +
+           std::int64_t{Base::planes} * Surfaces * variables * FacePlane::stride;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION BatchSurfaces(const Batch& batch, int tile, int variables)
+      : Base(batch, tile, variables) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n, int k) const {
+    return {Base::end() + ((k + 1) * Surfaces + n) * Base::face_size()};
+  }
+
+ protected:
+  KOKKOS_FORCEINLINE_FUNCTION double* end() const {
+    return Base::end() + Base::planes * Surfaces * Base::face_size();
+  }
+};
+
+// Data of a tile for the states: primitive variables.
+template <int M, int Surfaces, mesh::GhostShape shape>
+class BatchCells : public BatchSurfaces<M, Surfaces> {
+  using Base = BatchSurfaces<M, Surfaces>;
+
+ public:
+  static constexpr mesh::GhostShape ghosts = shape;
+  static constexpr int reach = ghosts.reach - 1;
+  using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
+
+  static std::int64_t doubles(int variables) {
+    return Base::doubles(variables) +
+           std::int64_t{M + 2 * ghosts.reach} * variables * PrimitivePlane::stride;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION BatchCells(const Batch& batch, int tile, int variables)
+      : Base(batch, tile, variables),
+        placeholder_state_(batch.placeholder_state),
+        primitive_size_(variables * PrimitivePlane::stride) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
+    return {Base::end() + (k + ghosts.reach) * primitive_size_};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double* placeholder_state() const { return placeholder_state_; }
+
+ private:
+  double* placeholder_state_;
+  int primitive_size_;
+};
+
+// Data for a scheme.
+template <int M, class Scheme>
+inline constexpr int k_surface_planes = Scheme::template Surface<BatchFluxes<M>>::planes;
+template <int M, class Scheme>
+using SurfacesInBatch = BatchSurfaces<M, k_surface_planes<M, Scheme>>;
+template <int M, class Scheme>
+using CellsInBatch = BatchCells<M, k_surface_planes<M, Scheme>, ghosts_of<Scheme>()>;
+
+// Packs of a plane's rows [j_first, j_last), columns [i_first, i_last), by number.
+template <int j_first, int j_last, int i_first, int i_last>
+struct PackGrid {
+  static constexpr int width = SimdTraits<SimdDouble>::width;
+  static constexpr int columns = (i_last - i_first + width - 1) / width;
+  static constexpr int packs = (j_last - j_first) * columns;
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int j(int n) { return j_first + n / columns; }
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int i(int n) {
+    return i_first + n % columns * width;
+  }
+};
+
+// Calls body(tile, n) for all tiles of a batch, counted from 0, and n = 0, ..., PerTile - 1.
+template <int PerTile, class Body>
+struct TileItems {
+  Body body;
+  KOKKOS_FUNCTION void operator()(int n) const { body(n / PerTile, n % PerTile); }
+};
+template <int PerTile, class Body>
+void for_tile_items(const char* name, const Batch& batch, const Body& body) {
+  mesh::for_items(name, std::int64_t{batch.count} * PerTile, TileItems<PerTile, Body>{body});
+}
+
+// --- states and fluxes of a batch ----------------------------------------------------------------
+
+// Resets the flag of a tile; on a device all tiles have the same cost.
+KOKKOS_INLINE_FUNCTION void begin_tile(const SweepArguments& sweep, int tile) {
+  sweep.bad_tiles[tile] = 0;
+  if (sweep.tile_cycles) sweep.tile_cycles[tile] += 1;
+}
+
+template <class Planes>
+void gather_batch(const KernelArguments& a, const Batch& batch) {
+  using Cells = Gather<Planes>;
+  for_tile_items<Cells::across * Cells::pieces>(
+      "hydro::gather", batch, KOKKOS_LAMBDA(int tile, int n) {
+        const TileView view(a.sweep.tiles, batch.first + tile);
+        const Planes planes(batch, tile, a.variables);
+        if (n == 0) begin_tile(a.sweep, batch.first + tile);
+        Cells(a, view, planes).piece(n / Cells::pieces - Planes::ghosts.reach, n % Cells::pieces);
+      });
+}
+
+// Estimates truncation errors for DualEnergy::overwrite.
+template <class Planes>
+void find_truncation_in_batch(const KernelArguments& a, const Batch& batch) {
+  constexpr int M = Planes::patch;
+  using Inner = PackGrid<0, M, 0, M>;
+  for_tile_items<M * Inner::packs>(
+      "hydro::truncation", batch, KOKKOS_LAMBDA(int tile, int n) {
+        using P = SimdTraits<SimdDouble>;
+        using Plane = typename Planes::PrimitivePlane;
+        const Planes planes(batch, tile, a.variables);
+        const int k = n / Inner::packs;
+        const int j = Inner::j(n % Inner::packs), i = Inner::i(n % Inner::packs);
+        keep_truncation(planes, k, j, i,
+                        truncation_around<SimdDouble>([&](int d, int x, int y, int z) {
+                          return P::load(planes.primitive(k + z).at(j + y, i + x) +
+                                         (k_velocity_x + d) * Plane::stride);
+                        }));
+      });
+}
+
+template <int M, class Scheme>
+void states_of_batch(const KernelArguments& a, const Batch& batch) {
+  using Planes = CellsInBatch<M, Scheme>;
+  using Surface = typename Scheme::template Surface<Planes>;
+  using Around = PackGrid<-1, M + 1, -1, M + 1>;
+  const Scheme scheme(a);
+  gather_batch<Planes>(a, batch);
+  for_tile_items<(M + 2) * Around::packs>(
+      "hydro::states", batch, KOKKOS_LAMBDA(int tile, int n) {
+        const TileView view(a.sweep.tiles, batch.first + tile);
+        const Planes planes(batch, tile, a.variables);
+        const int k = n / Around::packs - 1;
+        const int j = Around::j(n % Around::packs), i = Around::i(n % Around::packs);
+        const Surface surface(planes, k);
+        const auto place = [&] { return view.place<SimdDouble>(a.sweep, k, j, i); };
+        const CellsAround cells(planes, k, j, i);
+        const auto states = states_on(surface, j, i);
+        if (k >= 0 && k < M) scheme.template reconstruct<true, SimdDouble>(cells, place, states);
+        else if (j >= 0 && j < M)
+          scheme.template reconstruct<false, SimdDouble>(cells, place, states);
+      });
+  if (a.guards_entropy) find_truncation_in_batch<Planes>(a, batch);
+}
+
+template <int M, class Scheme>
+void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
+  using Planes = SurfacesInBatch<M, Scheme>;
+  using X = PackGrid<0, M, 0, M + 1>;
+  using Y = PackGrid<0, M + 1, 0, M>;
+  using Z = PackGrid<0, M, 0, M>;
+  constexpr int x_end = M * X::packs, y_end = x_end + M * Y::packs;
+  const Scheme scheme(a);
+  for_tile_items<y_end + (M + 1) * Z::packs>(
+      "hydro::fluxes", batch, KOKKOS_LAMBDA(int tile, int n) {
+        const TileView view(a.sweep.tiles, batch.first + tile);
+        const Planes planes(batch, tile, a.variables);
+        const auto through = [&]<int Axis, class Grid>(int m) {
+          const int k = m / Grid::packs, j = Grid::j(m % Grid::packs), i = Grid::i(m % Grid::packs);
+          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool lets_out) {
+            close_states<Axis, Scheme>(planes, k, j, lane, side, lets_out, a.variables);
+          });
+          flux_through<Axis>(scheme, planes, k, j, i);
+          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool lets_out) {
+            close_flux<Axis>(planes.flux(Axis, k).at(j, lane), side, lets_out, a.variables,
+                             Planes::FacePlane::stride);
+          });
+          if (a.frame.turns()) leave_frame<Axis>(a, view, planes, k, j, i);
+        };
+        if (n < x_end) through.template operator()<0, X>(n);
+        else if (n < y_end) through.template operator()<1, Y>(n - x_end);
+        else through.template operator()<2, Z>(n - y_end);
+      });
+}
+
+// Starts to advance all tiles in the buffer of the arguments.
+void sweep_in_batches(const SchemeOps& ops, const KernelArguments& arguments);
+
+}  // namespace octant::hydro

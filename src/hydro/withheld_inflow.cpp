@@ -1,0 +1,466 @@
+#include "hydro/withheld_inflow.hpp"
+
+#include <algorithm>
+
+#include "hydro/dual_energy.hpp"
+#include "hydro/euler.hpp"
+#include "hydro/sweep_costs.hpp"
+#include "mesh/device.hpp"
+#include "mesh/launch.hpp"
+
+namespace octant::hydro {
+
+namespace {
+
+using mesh::CorrectedBlock;
+using mesh::CorrectionTask;
+using mesh::TaskTeam;
+
+// Minimum certain mass, relative to the mass before the step. Fractions of less have few digits.
+constexpr double k_least_certain_mass = 0.1;
+
+// Maximum fraction of a cell's mass that finer levels remove in a step of the coarse level.
+constexpr double k_most_to_finer = 0.5;
+
+struct Range {
+  double least, greatest;
+
+  KOKKOS_FORCEINLINE_FUNCTION void include(double value) {
+    least = min(least, value);
+    greatest = max(greatest, value);
+  }
+};
+
+// Coarse cells of one level beside finer cells.
+//
+// With the weights w_s of the stages' fluxes in the step, the `certain` amounts are
+//   U(old) + sum over the stages so far of w_s times the fluxes, without inflow from finer cells.
+// In all schemes this sum is a mean of the old and the new state of a stage; the weight of the new
+// state is that of the next stage, or of the first flux if two stages follow. If rho (X - m) and
+// rho (M - X) at a stage s do not exceed the certain amounts of both, divided by the weights of all
+// later stages, these amounts stay positive to the end of the step, since no stage removes more
+// than a cell contains (fractions.hpp). After the last stage, finer levels still follow. The same
+// rule holds for the gas. Of the gas before the step, finer levels only remove what the coarse flux
+// has already removed, so that they count only for the gain of a cell.
+struct BoundaryCells {
+  static constexpr int k_most = FractionGroups::k_most_variables;
+
+  mesh::BlockLayout layout;
+  RefluxedLevel boundary;
+  FractionGroups groups;
+  Gas gas;
+  const double *old, *current;
+  double* next;
+  bool is_first, is_last;  // first and last stage of the step
+  bool gives_back;
+  double a1;               // weight of the withheld amounts
+  double so_far, to_come;  // sums of w_s
+
+  KOKKOS_FORCEINLINE_FUNCTION int half() const { return layout.block_size / 2; }
+  KOKKOS_FORCEINLINE_FUNCTION int side_cells() const { return half() * half(); }
+
+  KOKKOS_INLINE_FUNCTION void operator()(const TaskTeam& team) const {
+    const CorrectedBlock block = boundary.corrections.blocks(team.league_rank());
+    if (block.begin == block.end) return;
+    if (gives_back) {
+      give_back(team, block);
+      team.team_barrier();
+    }
+    for (int first = k_hydro_variables; first < layout.variables;) {
+      const int end = groups.end[first];
+      if (end > first) {
+        Range ranges[k_most];
+        for (int v = first; v < end; ++v)
+          ranges[v - first] = range_in_block(team, boundary.corrections.tasks(block.begin).slot, v);
+        for_cells(team, block, [&](int task, int n, std::int64_t cell) {
+          withhold_group(block, ranges, first, end, task, n, cell);
+        });
+      }
+      first = max(end, first + 1);
+    }
+    team.team_barrier();
+    for_cells(team, block,
+              [&](int task, int n, std::int64_t cell) { withhold_gas(block, task, n, cell); });
+  }
+
+  // Adds the withheld amounts.
+  KOKKOS_INLINE_FUNCTION void give_back(const TaskTeam& team, const CorrectedBlock& block) const {
+    for_cells(team, block, [&](int task, int n, std::int64_t cell) {
+      for (int v = 0; v < layout.variables; ++v) {
+        const double amount = *withheld(task, v, n);
+        if (amount != 0.0) next[at(cell, v)] += a1 * amount;
+      }
+    });
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t at(std::int64_t cell, int v) const {
+    return cell + static_cast<std::int64_t>(v) * layout.stride_variable;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double* withheld(int task, int v, int n) const {
+    const std::int64_t side = boundary.corrections.tasks(task).coarse;
+    return boundary.withheld + (side * layout.variables + v) * side_cells() + n;
+  }
+
+  // Calls visit(task, n, cell) once for each cell: cell n of the task's side, at the offset `cell`.
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void for_cells(const TaskTeam& team, const CorrectedBlock& block,
+                                        const Visit& visit) const {
+    for (int t = block.begin; t < block.end; ++t) {
+      const CorrectionTask& side = boundary.corrections.tasks(t);
+      mesh::in_team(team, side_cells(), [&](int n) {
+        const int in_block = side.cell_in_block(n % half(), n / half(), layout.block_size);
+        for (int before = block.begin; before < t; ++before)
+          if (number_in(boundary.corrections.tasks(before), in_block) >= 0) return;
+        visit(t, n, side.slot * layout.stride_slot + in_block);
+      });
+    }
+  }
+  // Index of the cell in a side; -1 if it lies in another one.
+  KOKKOS_INLINE_FUNCTION int number_in(const CorrectionTask& side, int in_block) const {
+    const int N = layout.block_size;
+    const int index[3] = {in_block % N, in_block / N % N, in_block / (N * N)};
+    const int a = index[side.axis == 0 ? 1 : 0] - side.a_begin;
+    const int b = index[side.axis == 2 ? 1 : 2] - side.b_begin;
+    const bool is_inside =
+        index[side.axis] == side.cell && a >= 0 && a < half() && b >= 0 && b < half();
+    return is_inside ? b * half() + a : -1;
+  }
+
+  // Range of a fraction in a block at the start of the step.
+  KOKKOS_INLINE_FUNCTION Range range_in_block(const TaskTeam& team, int slot, int v) const {
+    const double* const mass = old + slot * layout.stride_slot;
+    const double* const amount = mass + static_cast<std::int64_t>(v) * layout.stride_variable;
+    const int cells = layout.block_size * layout.block_size * layout.block_size;
+    Kokkos::MinMaxScalar<double> range;
+    Kokkos::parallel_reduce(
+        Kokkos::TeamThreadRange(team, cells),
+        [&](int n, Kokkos::MinMaxScalar<double>& yet) {
+          const double fraction = amount[n] / mass[n];
+          yet.min_val = min(yet.min_val, fraction);
+          yet.max_val = max(yet.max_val, fraction);
+        },
+        Kokkos::MinMax<double>(range));
+    return {range.min_val, range.max_val};
+  }
+
+  // Amount in a cell that refluxing cannot change: mass, or that of a fraction.
+  KOKKOS_INLINE_FUNCTION double certain(const CorrectedBlock& block, std::int64_t cell,
+                                        int in_block, int v) const {
+    double sum = (1.0 - so_far) * old[at(cell, v)] + so_far * next[at(cell, v)];
+    for (int t = block.begin; t < block.end; ++t) {
+      const CorrectionTask& side = boundary.corrections.tasks(t);
+      const int n = number_in(side, in_block);
+      if (n < 0) continue;
+      const double* const flux =
+          boundary.coarse_fluxes + side.coarse * std::int64_t{layout.variables} * side_cells() + n;
+      const double factor = side.sign * boundary.inverse_cell_size;
+      if (factor * flux[k_mass * side_cells()] > 0.0) sum -= factor * flux[v * side_cells()];
+    }
+    return sum;
+  }
+
+  KOKKOS_INLINE_FUNCTION void withhold_group(const CorrectedBlock& block,
+                                             const Range (&ranges)[k_most], int first, int end,
+                                             int task, int n, std::int64_t cell) const {
+    const CorrectionTask& side = boundary.corrections.tasks(task);
+    const int in_block = static_cast<int>(cell - side.slot * layout.stride_slot);
+    const double mass = next[cell], old_mass = old[cell];
+    const double certain_mass = certain(block, cell, in_block, k_mass);
+    const bool is_certain = certain_mass > k_least_certain_mass * old_mass;
+    double share[k_most], away[k_most];  // withheld fraction of the distance `away`
+    double sum = 0.0, certain_sum = 0.0, largest = 0.0;
+    for (int v = first; v < end; ++v) {
+      const double value = next[at(cell, v)] / mass, before = old[at(cell, v)] / old_mass;
+      const double sure = is_certain ? certain(block, cell, in_block, v) / certain_mass : before;
+      Range range = ranges[v - first];
+      range.include(current[at(cell, v)] / current[cell]);
+      if (is_first) range.include(value);
+      const double ratio = is_certain ? certain_mass / (to_come * mass) : 0.0;
+      const double high = max(range.least + ratio * max(sure - range.least, 0.0), sure);
+      const double low = min(range.greatest - ratio * max(range.greatest - sure, 0.0), sure);
+      const double beyond = value > high ? value - high : value < low ? value - low : 0.0;
+      away[v - first] = value - sure;
+      share[v - first] = beyond == 0.0 ? 0.0 : beyond / (value - sure);
+      largest = max(largest, share[v - first]);
+      sum += value;
+      certain_sum += sure;
+    }
+    const bool is_mixture = end > first + 1 && absolute(sum - 1.0) < groups.tolerance &&
+                            absolute(certain_sum - 1.0) < groups.tolerance;
+    for (int v = first; v < end; ++v) {
+      const double amount = mass * (is_mixture ? largest : share[v - first]) * away[v - first];
+      next[at(cell, v)] -= amount;
+      *withheld(task, v, n) = amount;
+    }
+  }
+
+  // Returns true if the coarse fluxes so far bring mass into a cell from finer ones.
+  KOKKOS_INLINE_FUNCTION bool has_inflow(const CorrectedBlock& block, int in_block) const {
+    for (int t = block.begin; t < block.end; ++t) {
+      const CorrectionTask& side = boundary.corrections.tasks(t);
+      const int n = number_in(side, in_block);
+      if (n < 0) continue;
+      const double* const flux =
+          boundary.coarse_fluxes + side.coarse * std::int64_t{layout.variables} * side_cells() + n;
+      if (side.sign * flux[k_mass * side_cells()] > 0.0) return true;
+    }
+    return false;
+  }
+
+  // Fraction of the change since the step began that remains in a cell's state. With the fraction
+  // `limit`, the certain amounts would just be physical if all later stages removed the whole
+  // state. The result is 1 if the limit is 1 or more, 0 if it is half or less, and at most the
+  // limit in between.
+  KOKKOS_INLINE_FUNCTION double kept_share(const CorrectedBlock& block, int task, int n,
+                                           std::int64_t cell, int in_block) const {
+    if (!has_inflow(block, in_block)) return 1.0;
+    // A sweep's unphysical state is repaired separately, unless earlier withheld amounts caused it.
+    if (is_unphysical(next + cell, layout.stride_variable, gas))
+      return is_first || *withheld(task, k_mass, n) == 0.0 ? 1.0 : 0.0;
+    State<double> rest, taken;
+    double rest_of_entropy = 0.0, taken_entropy = 0.0;
+    const auto find = [&](int v, double& rest_of, double& taken_of) {
+      const double before = old[at(cell, v)];
+      rest_of = certain(block, cell, in_block, v) - (is_last ? 0.0 : to_come * before);
+      taken_of = to_come * (next[at(cell, v)] - before);
+    };
+    for (int v = 0; v < k_hydro_variables; ++v) find(v, rest[v], taken[v]);
+    if (gas.dual_energy) find(k_entropy, rest_of_entropy, taken_entropy);
+    Gas without_floors = gas;
+    without_floors.density_floor = without_floors.pressure_floor = 0.0;
+    const auto lasts = [&](double share) {
+      State<double> u;
+      for (int v = 0; v < k_hydro_variables; ++v) u[v] = rest[v] - share * taken[v];
+      const double entropy = rest_of_entropy - share * taken_entropy;
+      return !is_unphysical(u, physical_state(u, entropy, without_floors), entropy, without_floors);
+    };
+    if (lasts(1.0)) return 1.0;
+    if (!lasts(0.5)) return 0.0;
+    double limit = 0.5, beyond = 1.0;
+    for (int bisection = 0; bisection < 20; ++bisection) {
+      const double middle = 0.5 * (limit + beyond);
+      (lasts(middle) ? limit : beyond) = middle;
+    }
+    return 2.0 - 1.0 / limit;
+  }
+
+  KOKKOS_INLINE_FUNCTION void withhold_gas(const CorrectedBlock& block, int task, int n,
+                                           std::int64_t cell) const {
+    const int in_block =
+        static_cast<int>(cell - boundary.corrections.tasks(task).slot * layout.stride_slot);
+    const double share = kept_share(block, task, n, cell, in_block);
+    for (int v = 0; v < layout.variables; ++v) {
+      double& value = next[at(cell, v)];
+      const double before = old[at(cell, v)];
+      const double kept = share == 1.0 ? value : before + share * (value - before);
+      const double amount = value - kept;
+      if (groups.end[v] > 0) *withheld(task, v, n) += amount;
+      else *withheld(task, v, n) = amount;
+      value = kept;
+    }
+  }
+};
+
+}  // namespace
+
+std::int64_t withheld_values(const mesh::BlockLayout& layout, std::int64_t registers) {
+  const int half = layout.block_size / 2;
+  return registers * layout.variables * half * half;
+}
+
+void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layout,
+                     const SweepArguments& arguments, const Stage& stage,
+                     const RefluxedLevel& boundary, bool is_repaired) {
+  const int count = boundary.corrections.count();
+  const auto all = stages(options.integrator);
+  if (count == 0 || all.size() == 1) return;
+  double so_far = 0.0;
+  for (const Stage& s : all.first(static_cast<std::size_t>(&stage - all.data()) + 1))
+    so_far += s.flux_weight;
+  const bool is_second_last = !stage.last && (&stage)[1].last;
+  const BoundaryCells cells{.layout = layout,
+                            .boundary = boundary,
+                            .groups = options.fractions(),
+                            .gas = options.gas(),
+                            .old = arguments.old,
+                            .current = arguments.current.buffer[mesh::k_own],
+                            .next = arguments.next,
+                            .is_first = stage.time == 0.0,
+                            .is_last = stage.last,
+                            .gives_back = stage.time != 0.0 && !is_repaired,
+                            .a1 = stage.new_weight,
+                            .so_far = is_second_last ? (&stage)[1].new_weight
+                                      : stage.last   ? 1.0
+                                                     : so_far,
+                            .to_come = stage.last ? k_most_to_finer : 1.0 - so_far};
+  const int fractions = static_cast<int>(options.scalars.size());
+  const double side_cells = boundary.corrections.tasks.extent_int(0) * cells.side_cells();
+  const double block_cells = layout.block_size * layout.block_size * layout.block_size;
+  // Each boundary cell: old, new and withheld values and the mass flux. Ranges of fractions: mass
+  // and amounts in the whole block.
+  const KernelCost cost{
+      8.0 * side_cells / count * (4 * layout.variables + 1) +
+          (fractions > 0 ? 8.0 * block_cells * (1 + fractions) : 0.0),
+      side_cells / count * (3 * layout.variables + 10) + block_cells * 4.0 * fractions};
+  mesh::for_tasks({"withhold inflow", cost}, count, {}, cells);
+}
+
+void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boundary,
+                      double* next) {
+  const int count = boundary.corrections.count();
+  if (count == 0) return;
+  const BoundaryCells cells{.layout = layout,
+                            .boundary = boundary,
+                            .groups = {},
+                            .gas = {},
+                            .old = nullptr,
+                            .current = nullptr,
+                            .next = next,
+                            .is_first = false,
+                            .is_last = true,
+                            .gives_back = true,
+                            .a1 = 1.0,
+                            .so_far = 1.0,
+                            .to_come = 0.0};
+  record_kernel_work("give back inflow",
+                     std::int64_t{boundary.corrections.tasks.extent_int(0)} * cells.side_cells(),
+                     {8.0 * layout.variables, 0.0});
+  mesh::for_tasks(
+      "give back inflow", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
+        cells.give_back(team, cells.boundary.corrections.blocks(team.league_rank()));
+      });
+}
+
+// --- restoration of cells that refluxing left unphysical -----------------------------------------
+
+namespace {
+
+// Maximum ratio of the pressure from the energy to that from the entropy, which is used above it.
+constexpr double k_most_heating = 2.0;
+
+// Blocks of a level, and those that corrections have changed.
+struct CorrectedBlocks {
+  mesh::BlockLayout layout;
+  mesh::Corrections corrected;
+  const double* old;
+  double* now;
+  Gas gas;
+  bool overwrite;  // DualEnergy::overwrite
+
+  KOKKOS_INLINE_FUNCTION int side_cells() const {
+    return layout.block_size * layout.block_size / 4;
+  }
+
+  // Offset of cell n of a side.
+  KOKKOS_INLINE_FUNCTION std::int64_t offset(const mesh::CorrectionTask& side, int n) const {
+    const int half = layout.block_size / 2;
+    return side.slot * layout.stride_slot +
+           side.cell_in_block(n % half, n / half, layout.block_size);
+  }
+
+  KOKKOS_INLINE_FUNCTION int count_broken(const TaskTeam& team) const {
+    int broken = 0;
+    const mesh::CorrectedBlock block = corrected.blocks(team.league_rank());
+    for (int t = block.begin; t < block.end; ++t) {
+      int in_side = 0;
+      Kokkos::parallel_reduce(
+          Kokkos::TeamThreadRange(team, side_cells()),
+          [&](int n, int& count) {
+            double* const cell = now + offset(corrected.tasks(t), n);
+            if (overwrite) settle_energy(cell);
+            count += is_unphysical(cell, layout.stride_variable, gas);
+          },
+          in_side);
+      broken += in_side;
+    }
+    return broken;
+  }
+
+  // Resets the energy from the entropy in cold gas. Fluxes of the finer level and those that they
+  // replace differ by truncation errors, also of the kinetic energy, which appear as (possibly
+  // negative) internal energy. Shock heating is already in the coarse level's own sweep.
+  KOKKOS_INLINE_FUNCTION void settle_energy(double* cell) const {
+    const State<double> u = load_state<double>(cell, layout.stride_variable);
+    const double entropy = cell[k_entropy * layout.stride_variable];
+    if (!(u[k_mass] >= gas.density_floor) || !(entropy > 0.0)) return;
+    const double pressure = pressure_of_energy(u, gas);
+    const double expected = entropy * power(u[k_mass], gas.gamma - 1.0);
+    if (!(pressure > 0.0) || pressure > k_most_heating * expected)
+      cell[k_energy * layout.stride_variable] = energy_at(u, expected, gas);
+  }
+
+  // Serial over cells: a cell may have several corrected sides, and the sum needs a fixed order.
+  KOKKOS_INLINE_FUNCTION RestoredCells restore(int number) const {
+    RestoredCells gained;
+    const mesh::CorrectedBlock block = corrected.blocks(number);
+    for (int t = block.begin; t < block.end; ++t)
+      for (int n = 0; n < side_cells(); ++n) {
+        double* const cell = now + offset(corrected.tasks(t), n);
+        if (!is_unphysical(cell, layout.stride_variable, gas)) continue;
+        const double* const before = old + offset(corrected.tasks(t), n);
+        const State<double> broken = load_state<double>(cell, layout.stride_variable);
+        mend(before, cell);
+        const State<double> mended = load_state<double>(cell, layout.stride_variable);
+        const double mass = mended[k_mass] - broken[k_mass];
+        const double energy = mended[k_energy] - broken[k_energy];
+        gained.cells += mass != 0.0 || energy != 0.0;
+        gained.mass += mass;
+        gained.energy += energy;
+      }
+    return gained;
+  }
+
+  KOKKOS_INLINE_FUNCTION void mend(const double* before, double* cell) const {
+    const int stride = layout.stride_variable;
+    const double ratio = cell[k_mass] / before[k_mass];
+    const State<double> u = load_state<double>(cell, stride);
+    if (!(u[k_mass] >= gas.density_floor) || !(u[k_energy] > 0.0)) {
+      for (int v = 0; v < layout.variables; ++v)
+        cell[std::int64_t{v} * stride] = before[std::int64_t{v} * stride];
+      return;
+    }
+    double pressure = pressure_of_energy(u, gas);
+    if (follows_entropy(u, gas)) {
+      cell[k_entropy * stride] =
+          max(ratio * before[k_entropy * stride], entropy_at(u[k_mass], gas.pressure_floor, gas));
+      return;
+    }
+    if (!(pressure >= gas.pressure_floor)) {
+      pressure = max(ratio * pressure_of_energy(load_state<double>(before, stride), gas),
+                     gas.pressure_floor);
+      cell[k_energy * stride] = energy_at(u, pressure, gas);
+    }
+    if (gas.dual_energy) cell[k_entropy * stride] = entropy_at(u[k_mass], pressure, gas);
+  }
+};
+
+}  // namespace
+
+std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
+                                                const mesh::BlockLayout& layout,
+                                                const mesh::Corrections& corrected,
+                                                const double* old, double* now) {
+  const int count = corrected.count();
+  if (count == 0) return {};
+  const CorrectedBlocks blocks{layout, corrected,     old,
+                               now,    options.gas(), options.dual_energy == DualEnergy::overwrite};
+  const auto restored = mesh::uninitialised<RestoredCells>("restored cells", count);
+  record_kernel_work("restore broken cells",
+                     std::int64_t{corrected.tasks.extent_int(0)} * blocks.side_cells(),
+                     cost_of_judging(blocks.gas));
+  mesh::for_tasks(
+      "restore broken cells", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
+        const int number = team.league_rank();
+        const bool is_broken = blocks.count_broken(team) > 0;
+        Kokkos::single(Kokkos::PerTeam(team), [&] {
+          restored(number) = is_broken ? blocks.restore(number) : RestoredCells{};
+        });
+      });
+  std::vector<RestoredCells> gained = to_vector(TransferKind::numbers, restored);
+  const bool is_restored =
+      std::any_of(gained.begin(), gained.end(), [](const auto& block) { return block.cells > 0; });
+  return is_restored ? gained : std::vector<RestoredCells>{};
+}
+
+}  // namespace octant::hydro

@@ -1,0 +1,68 @@
+// Copies of boxes of a staggered field between blocks on any ranks. Only the rank of the source
+// lists a copy; the constructor sends the list to the other ranks.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "comm/exchanger.hpp"
+#include "mesh/staggered_field.hpp"
+#include "mesh/tree.hpp"
+
+namespace octant::mesh {
+
+// Points of one component that a copy reads or writes.
+struct StaggeredBox {
+  std::int32_t slot, component;
+  std::int32_t begin[3], extent[3];
+  std::int64_t message;  // offset of the values in the message buffer, [k][j][i]
+
+  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return extent[0] * extent[1] * extent[2]; }
+  KOKKOS_FORCEINLINE_FUNCTION void point(int n, int (&at)[3]) const {
+    at[0] = begin[0] + n % extent[0];
+    at[1] = begin[1] + n / extent[0] % extent[1];
+    at[2] = begin[2] + n / (extent[0] * extent[1]);
+  }
+};
+
+// Box of one component in the block `target`, in indices of that block.
+struct TargetBox {
+  Key target;
+  std::int32_t component;
+  std::int32_t position;  // of the source, among the 27 positions around the target
+  std::int32_t begin[3], extent[3];
+};
+
+struct BoxCopy {
+  int rank;         // owner of the target
+  int source_slot;  // on this rank
+  std::int32_t source_begin[3];
+  TargetBox to;
+};
+
+class BoxMessages {
+ public:
+  BoxMessages() = default;
+  // `targets` is the level of the targets. Collective.
+  BoxMessages(const Communicator& communicator, const TreeLevel& targets,
+              std::vector<BoxCopy> copies);
+
+  // Copies from `source`, or from (1 - theta) * earlier + theta * source if an earlier field is
+  // given. All copies to one point must carry the same value. Collective.
+  void run(Exchanger& exchanger, const StaggeredView& source, const StaggeredView& target) const;
+  void run(Exchanger& exchanger, const StaggeredView& earlier, const StaggeredView& source,
+           double theta, const StaggeredView& target) const;
+
+  // Own blocks that receive, with the position of the source, once per copy.
+  struct Arrival {
+    int slot, position;
+  };
+  const std::vector<Arrival>& arrivals() const { return arrivals_; }
+
+ private:
+  DeviceArray<const StaggeredBox> sent_, received_;
+  std::unique_ptr<ExchangePlan> plan_;
+  std::vector<Arrival> arrivals_;
+};
+
+}  // namespace octant::mesh

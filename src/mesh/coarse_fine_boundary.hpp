@@ -1,0 +1,196 @@
+// Coupling of a level to the next coarser one: restriction of children into their parents, and
+// refluxing of the coarse cells at coarse-fine boundaries.
+#pragma once
+
+#include <array>
+#include <iterator>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "comm/exchanger.hpp"
+#include "mesh/device.hpp"
+#include "mesh/transfer.hpp"
+
+namespace octant::mesh {
+
+// Boundary between a level and the next coarser one, on one rank. Updates rewrite only the tables
+// near changed blocks.
+//
+// Fluxes through a face between levels are integrated over time twice: by the fine level, averaged
+// over 2^2 faces and summed over its sub-steps, and by the coarse level. The difference corrects
+// the coarse cell (Berger & Colella 1989). A flux register holds one quarter of a coarse block's
+// plane, [variable][b][a], and belongs to one face of a fine block. A face between two own blocks
+// has a number, which is the index of its register on both levels. Registers of faces shared with
+// other ranks follow, in the order of messages.
+class CoarseFineBoundary {
+ public:
+  CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout);
+
+  // Applies the changes of the tree since the last call. Registers of this boundary begin at
+  // `coarse_begin` in the coarse level's array of registers, and at 0 in the fine level's.
+  // Collective.
+  void follow(std::int64_t coarse_begin);
+
+  // Size in doubles of the registers on either level.
+  std::int64_t fine_doubles() const { return (own_room_ + sent_room_) * face_values_; }
+  std::int64_t coarse_doubles() const { return coarse_registers() * face_values_; }
+  // Number of registers on the coarse level, as indexed by CorrectionTask::coarse, and their
+  // offset.
+  std::int64_t coarse_registers() const { return own_room_ + received_room_; }
+  std::int64_t coarse_begin() const { return coarse_begin_; }
+
+  // Slots whose flux requests changed in the last follow(), and the requests of a slot.
+  const std::vector<int>& rewritten_fine() const { return rewritten_fine_.slots(); }
+  const std::vector<int>& rewritten_coarse() const { return touched_coarse_.slots(); }
+  void append_fine_requests(int slot, std::vector<FluxRequest>& requests) const;
+  void append_coarse_requests(int slot, std::vector<FluxRequest>& requests) const;
+
+  // Owners of the children of an own coarse block, by octant; -1 if there is no child.
+  const std::array<std::int32_t, 8>& child_owners(int coarse_slot) const {
+    return child_owners_[coarse_slot];
+  }
+
+  // Sets the registers of both sides to zero; `fine` and `coarse` are the levels' arrays of
+  // registers.
+  void clear_registers(const DeviceArray<double>& fine, const DeviceArray<double>& coarse) const;
+
+  // Restriction: a coarse cell takes the mean of its children. Octants for other ranks are sent
+  // first; own parents are updated during the transfer. Sending and receiving are collective.
+  void send_octants(const double* children, Exchanger& octants);
+  void restrict_own(const double* children, double* parents) const;
+  void receive_octants(double* parents, Exchanger& octants);
+
+  // Refluxing of the coarse blocks, and of the flows through their faces, with the registers of
+  // both levels: first blocks that touch own fine blocks only, then the others. Sent fluxes are
+  // read from the fine level's array, which must not change until the exchanger has completed its
+  // sends.
+  struct Registers {
+    const double* fine;
+    const double* coarse;
+  };
+  void send_fluxes(const Registers& registers, Exchanger& fluxes);
+  void correct_own(const Registers& registers, double* coarse_blocks, const FaceFlow& flow) const;
+  void receive_fluxes(const Registers& registers, double* coarse_blocks, const FaceFlow& flow,
+                      Exchanger& fluxes);
+
+  // Own coarse cells that refluxing corrects.
+  Corrections corrections() const { return {blocks_.on_device(), tasks_.on_device()}; }
+
+ private:
+  // A face of a fine block as seen from the adjacent coarse block. Corrections of a block are
+  // applied in the order of its sides.
+  struct Side {
+    std::int8_t axis, side;  // of the face of the fine block
+    std::int8_t octant;      // of the coarse block, adjacent to the face
+    auto operator<=>(const Side&) const = default;
+  };
+  struct FineBlock {
+    Key key = k_no_key;
+    std::int32_t parent = -1;           // its slot if this rank owns it
+    std::array<std::int32_t, 6> faces;  // number; index among sent faces, by sent_face(); or -1
+  };
+  struct OwnFace {
+    std::int32_t fine, coarse;  // slots
+    Side side;
+  };
+  struct CoarseFace {
+    Side side;
+    bool is_received;
+    std::int32_t number;  // of an own face, or index among received ones
+  };
+  // Maximum number of flux registers of a coarse block: three outer faces per unrefined octant and
+  // at most three inner faces per refined octant.
+  static constexpr int k_most_faces = 24;
+  struct CoarseBlock {
+    Key key = k_no_key;
+    std::int32_t slot = -1;
+    std::int32_t count = 0;
+    std::array<CoarseFace, k_most_faces> faces;  // ordered by side
+  };
+  struct SentFace {
+    std::int32_t owner;  // of the coarse block
+    Key coarse;
+    Side side;
+    std::int32_t fine, face;  // slot, and face 0 to 5
+    auto order() const { return std::tuple(owner, coarse, side); }
+  };
+  struct SentChild {
+    std::int32_t owner;  // of the parent
+    Key key;
+    std::int32_t slot;
+    auto order() const { return std::tuple(owner, key); }
+  };
+  struct ReceivedFace {
+    std::int32_t coarse;
+    Side side;
+  };
+  // Set of slots in order of insertion.
+  class SlotSet {
+   public:
+    void add(int slot);
+    bool has(int slot) const { return slot < std::ssize(has_) && has_[slot]; }
+    void clear();
+    const std::vector<int>& slots() const { return slots_; }
+
+   private:
+    std::vector<int> slots_;
+    std::vector<bool> has_;
+  };
+
+  const TreeLevel& fine() const { return tree_.level(fine_level_); }
+  const TreeLevel& coarse() const { return tree_.level(fine_level_ - 1); }
+  static constexpr std::int32_t sent_face(int place) { return -2 - place; }
+
+  bool has_block(int slot) const;
+  bool is_jump(int slot, int face) const;
+  template <class Work>
+  void for_changed_faces(const Work& work);
+  void find_touched();
+  void forget_received();
+  void release(int slot);
+  void release_face(int slot, int face);
+  void settle(int slot);
+  void settle_face(int slot, int face);
+  void announce_children();
+  void announce_faces();
+  void add_face(int coarse_slot, const CoarseFace& face);
+  void remove_face(int coarse_slot, const Side& side);
+  void write_corrections(int coarse_slot);
+  void make_room();
+  std::int64_t fine_register(std::int32_t face) const;
+  std::int32_t coarse_number(const CoarseFace& face) const;
+  FluxRequest coarse_request(const Side& side) const;
+
+  const Tree& tree_;
+  int fine_level_;
+  BlockLayout layout_;
+  double inverse_cell_size_;         // of the coarse level
+  int octant_values_, face_values_;  // doubles in a restricted octant, in a register
+  bool alone_;                       // true on one rank: no messages
+
+  SlotSet touched_fine_, touched_coarse_;                  // blocks all of whose faces are rebuilt
+  SlotSet rewritten_fine_;                                 // blocks that have or had faces
+  std::vector<FineBlock> fine_blocks_;                     // by fine slot
+  std::vector<std::array<std::int32_t, 8>> child_owners_;  // by coarse slot
+  std::vector<std::int32_t> block_of_slot_;  // by coarse slot: index in coarse_blocks_, or -1
+  std::vector<OwnFace> own_faces_;           // by number
+  std::vector<CoarseBlock> coarse_blocks_;
+  std::vector<std::int32_t> free_faces_, free_blocks_;
+  std::vector<SentFace> sent_faces_;
+  std::vector<SentChild> sent_children_;
+  std::vector<ReceivedFace> received_faces_;
+  // Allocated registers of own, sent and received faces.
+  std::int64_t own_room_ = 0, sent_room_ = 0, received_room_ = 0;
+  std::int64_t coarse_begin_ = 0;
+
+  DeviceTable<RestrictionTask> sent_restrictions_, own_restrictions_;  // own ones by fine slot
+  DeviceTable<OctantTask> octants_;
+  std::unique_ptr<ExchangePlan> octant_plan_, face_plan_;
+  SendBuffers octant_buffers_;
+  DeviceArray<double> received_octants_, received_fluxes_;  // during the exchange
+  DeviceTable<CorrectedBlock> blocks_;                      // by number of a coarse block
+  DeviceTable<CorrectionTask> tasks_;                       // k_most_faces per block
+};
+
+}  // namespace octant::mesh

@@ -1,0 +1,151 @@
+#include "output/file_header.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/parameters.hpp"
+#include "core/version.hpp"
+#include "io/expectations.hpp"
+
+namespace octant {
+
+namespace {
+
+constexpr std::int64_t k_format_version = 1;
+
+std::string text(const Hdf5Reader& file, const char* name) {
+  return file.attribute<std::string>("/header", name);
+}
+
+std::string kind_of(const Hdf5Reader& file) {
+  if (!file.exists("/header") || !file.has_attribute("/header", "kind"))
+    throw InputError(
+        "{}: not an Octant snapshot or checkpoint: it has no /header with the attribute kind",
+        file.path());
+  return text(file, "kind");
+}
+
+const char* state_of_checksums(const Hdf5Reader& file) {
+  if (file.has_checksums()) return "with checksums; --verify checks the whole file";
+  if (file.lost_checksums())
+    return "without its checksums: the file was modified after it was written";
+  return "without checksums";
+}
+
+}  // namespace
+
+void write_file_header(Hdf5Writer& file, const FileOrigin& origin) {
+  file.group("/header");
+  const auto put = [&](const char* name, const AttributeValue& value) {
+    file.attribute("/header", name, value);
+  };
+  put("kind", origin.kind);
+  put("format_version", k_format_version);
+  put("model", origin.model);
+  put("problem", origin.problem);
+  put("time", origin.time);
+  put("step", origin.step);
+  put("unit_length", origin.units.length);
+  put("unit_mass", origin.units.mass);
+  put("unit_time", origin.units.time);
+  put("parameters", origin.parameters);
+  put("version", std::string(k_version));
+  put("git_revision", std::string(k_git_revision));
+}
+
+void add_progress(Attributes& attributes, const OutputProgress& progress) {
+  attributes.set("next_snapshot", progress.next_snapshot);
+  attributes.set("next_checkpoint", progress.next_checkpoint);
+  attributes.set("last_snapshot_time", progress.last_snapshot_time);
+  attributes.set("next_cutout", progress.next_cutout);
+  attributes.set("last_cutout_time", progress.last_cutout_time);
+}
+
+OutputProgress read_progress(const Hdf5Reader& file) {
+  OutputProgress progress{
+      .next_snapshot = count_attribute(file, "/header", "next_snapshot"),
+      .next_checkpoint = count_attribute(file, "/header", "next_checkpoint"),
+      .last_snapshot_time = finite_attribute(file, "/header", "last_snapshot_time")};
+  // Files from versions before cut-outs lack this attribute.
+  if (file.has_attribute("/header", "next_cutout")) {
+    progress.next_cutout = count_attribute(file, "/header", "next_cutout");
+    progress.last_cutout_time = finite_attribute(file, "/header", "last_cutout_time");
+  }
+  return progress;
+}
+
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {
+  const std::string kind = kind_of(file);
+  if (kind != "checkpoint")
+    throw InputError("{}: a run cannot restart from a {}; expected a checkpoint_*.h5", file.path(),
+                     kind);
+  require_same(file.path(), "format_version",
+               file.attribute<std::int64_t>("/header", "format_version"), k_format_version);
+  file.require_unchanged();
+  if (!file.has_checksums())
+    log::warn("{} has no checksums: the integrity of the file cannot be verified", file.path());
+  require_same_run(file.path(), stored_parameters(file), parameters);
+}
+
+std::string describe_origin(const Hdf5Reader& file) {
+  return fmt::format("{}: {} of problem \"{}\", step {}, time {}, written by Octant {} ({})\n{}\n",
+                     file.path(), kind_of(file), text(file, "problem"),
+                     file.attribute<std::int64_t>("/header", "step"),
+                     file.attribute<double>("/header", "time"), text(file, "version"),
+                     text(file, "git_revision"), state_of_checksums(file));
+}
+
+std::string stored_parameters(const Hdf5Reader& file) { return text(file, "parameters"); }
+
+namespace {
+
+// Parameters that may change at a restart. A name that ends in a dot stands for its whole section.
+constexpr std::string_view k_may_change[] = {
+    // execution and output
+    "balance.", "comm.", "debug.", "execution.", "output.", "run.", "telemetry.",
+    "statistics.interval", "statistics.start", "cosmology.snapshots", "grid.process_grid",
+    "grid.transpose", "events.method",
+    // duration and resolution
+    "time.", "cosmology.end", "cosmology.largest_growth", "refine.", "mesh.max_level",
+    // numerical method
+    "hydro.scheme", "hydro.reconstruction", "hydro.limiter", "hydro.riemann", "hydro.density_floor",
+    "hydro.pressure_floor", "hydro.dual_energy_threshold", "gravity.base", "gravity.gradient_order",
+    "gravity.laplacian", "gravity.max_cycles", "gravity.solver", "gravity.tolerance",
+    "gravity.theta", "gravity.transfer", "dns.diffusion", "dns.poisson", "dns.schedule",
+    // files used for the initial state only
+    "initial.path", "initial.table"};
+
+bool may_change(std::string_view name) {
+  return std::any_of(std::begin(k_may_change), std::end(k_may_change), [&](std::string_view free) {
+    return free.ends_with('.') ? name.starts_with(free) : name == free;
+  });
+}
+
+}  // namespace
+
+void require_same_run(const std::string& path, const std::string& stored,
+                      const std::string& given) {
+  std::vector<std::string> forbidden, changed;
+  bool other_grid = false;
+  for (const auto& [name, before, now] : parameter_differences(stored, path, given)) {
+    auto& list = may_change(name) ? changed : forbidden;
+    other_grid |= !may_change(name) && name.starts_with("grid.");
+    list.push_back(fmt::format("{} = {}, but this run has {}", name, before, now));
+  }
+  if (!forbidden.empty())
+    throw InputError(
+        "{}: the checkpoint was written with {}; use the same parameters as the run that wrote it "
+        "(octant info prints them), or start a new one{}",
+        path, fmt::join(forbidden, "; "),
+        other_grid
+            ? " with problem.name = \"stored_flow\", which interpolates the flow of a snapshot "
+              "to another grid"
+            : "");
+  for (const std::string& line : changed) log::info("the checkpoint was written with {}", line);
+}
+
+}  // namespace octant

@@ -1,0 +1,333 @@
+// Assignment of particles to blocks: after drifts, between levels, after mesh changes, and for new
+// particles.
+//
+// A rank has data of the blocks beside its own, their parents and those beside them. It sends a
+// particle to the owner of the next such block on the way, which forwards it. This takes few hops
+// and needs no global list of blocks.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "core/observer.hpp"
+#include "particles/cloud.hpp"
+#include "particles/particles.hpp"
+
+namespace octant::particles {
+
+namespace {
+
+using Position = std::array<double, 3>;
+
+// Position in the words of a row.
+Position position_of(std::span<const Word> row) {
+  Position position;
+  for (int d = 0; d < 3; ++d) position[d] = std::bit_cast<double>(row[k_position + d]);
+  return position;
+}
+
+// Selects rows that have left their block, or are in an octant with particles of its own level.
+// Particles served by the coarser level may move to a finer level only if the coarser level is at
+// the same time; otherwise they are in the middle of its step.
+RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
+                    bool may_descend, bool may_descend_on_coarser) {
+  const ParticleColumns p = set.columns();
+  const auto blocks = near.blocks;
+  const auto slots = static_cast<int>(blocks.extent(0));
+  const int N = frame.block_size;
+  record_kernel_work("select rows", set.count(), {28.0, 6.0});  // a home and a position
+  return select_rows(
+      set.count(), KOKKOS_LAMBDA(int n) {
+        const std::int32_t home = p.home[n];
+        if (home < 0 || home >= slots) return true;
+        int octant = 0;
+        for (int d = 0; d < 3; ++d) {
+          const double x = p.position[d][n];
+          if (!frame.holds(d, x)) return true;
+          const BlockCoordinate cell = frame.cell_of(d, x) - blocks(home).first_cell[d];
+          if (blocks(home).first_cell[d] < 0 || cell < 0 || cell >= N) return true;
+          octant |= (cell >= N / 2) << d;
+        }
+        const bool may = p.on_coarser[n] != 0 ? may_descend_on_coarser : may_descend;
+        return may && (blocks(home).refined >> octant & 1) != 0;
+      });
+}
+
+}  // namespace
+
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool on_coarser, double sign) {
+  const Position x = position_of(row);
+  return {.position = {x[0], x[1], x[2]},
+          .mass = std::bit_cast<double>(row[k_mass]),
+          .sign = sign,
+          .home = home,
+          .on_coarser = on_coarser ? 1 : 0};
+}
+
+Particles::BlockLocation Particles::location_of(int level, int coarsest, int finest,
+                                                const Position& position, int slot) const {
+  const int rank = mesh_.communicator().rank();
+  for (;;) {
+    const LevelFrame frame(mesh_.geometry(), level);
+    const Key key = frame.block_at(position);
+    const mesh::Node* node = mesh_.blocks(level).find(key);
+    if (node && node->owner != rank) return {level, node->owner, -1};
+    if (node) {
+      const int octant = frame.octant_at(position);
+      if (level == finest || !(mesh_.blocks(level).refined(node->slot) >> octant & 1))
+        return {level, rank, node->slot};
+      const int owner = mesh_.child_owners(level, node->slot)[octant];
+      ++level;
+      if (owner != rank) return {level, owner, -1};
+    } else {
+      if (level == coarsest) return {level, rank, slot};
+      // A block that has just been removed refers to its parent's owner even if no block remained.
+      const mesh::Node* parent = mesh_.blocks(level - 1).find(parent_key(key));
+      const std::int32_t* former = levels_[level].parents.find(key);
+      if (!parent && !former) return {coarsest, rank, -1};
+      const int owner = parent ? parent->owner : *former;
+      --level;
+      if (owner != rank) return {level, owner, -1};
+    }
+  }
+}
+
+// Checks that a particle beyond the end of its level is still within its last block's
+// neighbourhood. It stays listed there, as long as the neighbourhood contains its cloud.
+void Particles::check_stay(int level, const Position& position, int slot) {
+  const LevelFrame frame(mesh_.geometry(), level);
+  double excursion = 0.0;
+  if (slot >= 0) {
+    const BlockCoordinates block = morton_decode(mesh_.blocks(level).key(slot));
+    for (int d = 0; d < 3; ++d) {
+      double x = frame.in_cells(d, position[d]) - static_cast<double>(block[d]) * frame.block_size;
+      if (frame.periodic[d] && x < -k_depth) x += frame.cells[d];
+      if (frame.periodic[d] && x > frame.block_size + k_depth) x -= frame.cells[d];
+      excursion = std::max({excursion, -x, x - frame.block_size});
+    }
+  }
+  if (slot >= 0 && excursion < k_largest_excursion) return;
+  trouble_ = fmt::format(
+      "a {} particle at ({}, {}, {}) left level {} by more than {} cells before that level was "
+      "synchronised with the coarser level; use a smaller time.cfl",
+      name(), position[0], position[1], position[2], level, k_largest_excursion);
+}
+
+void Particles::find_homes(int coarsest, int finest, MassSums* sums) {
+  OutgoingRows leaving;
+  const int last = std::min<int>(finest, static_cast<int>(levels_.size()) - 1);
+  MassChanges changes(levels_.size());
+  MassChanges* const noted = sums ? &changes : nullptr;
+  for (int level = coarsest; level <= last; ++level)
+    collect_movers(level, coarsest, finest, leaving, noted);
+  redistribute(std::move(leaving), coarsest, finest, noted);
+  // Serving levels are not chosen while particles drift.
+  if (coarsest < finest) choose_serving_levels(coarsest, noted);
+  if (sums) add_changes(changes, *sums);
+  for (int level = coarsest; level <= last; ++level)
+    levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
+}
+
+// Assigns new home blocks on this rank to particles of one level, or adds them to those that leave.
+void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows& leaving,
+                               MassChanges* changes) {
+  ParticleSet& set = levels_[level].set;
+  const LevelFrame frame(mesh_.geometry(), level);
+  const auto movers = find_movers(set, *levels_[level].neighbourhood, frame, level < finest,
+                                  coarsest < level && level < finest);
+  if (movers.empty()) return;
+  const ReadRows rows = set.read(movers);
+
+  const int rank = mesh_.communicator().rank();
+  std::vector<std::int32_t> moved, new_homes, gone;
+  std::vector<std::size_t> departing;  // indices among the movers
+  std::vector<BlockLocation> destinations;
+  const auto take_out = [&](std::size_t n) {
+    gone.push_back(movers[n]);
+    if (changes)
+      (*changes)[level].push_back(change_of(rows[n], rows.home(n), rows.on_coarser(n), -1.0));
+  };
+  for (std::size_t n = 0; n < movers.size(); ++n) {
+    const Position position = position_of(rows[n]);
+    if (!frame.holds(position)) {
+      if (!std::isfinite(position[0] + position[1] + position[2]))
+        trouble_ = fmt::format(
+            "a {} particle of level {} has the position ({}, {}, {}); expected finite coordinates",
+            name(), level, position[0], position[1], position[2]);
+      else note_departure(level, rows[n], rows.home(n), rows.on_coarser(n));
+      take_out(n);
+      continue;
+    }
+    const bool stays_on_level = rows.on_coarser(n) && level == coarsest;
+    const BlockLocation home =
+        location_of(level, coarsest, stays_on_level ? level : finest, position, rows.home(n));
+    if (home.owner != rank || home.level != level) {
+      if (home.owner == rank && home.slot < 0) check_stay(level, position, home.slot);
+      departing.push_back(n);
+      take_out(n);
+      destinations.push_back(home);
+    } else if (home.slot != rows.home(n)) {
+      moved.push_back(movers[n]);
+      new_homes.push_back(home.slot);
+    } else {
+      check_stay(level, position, home.slot);
+    }
+  }
+  set.set_homes(moved, new_homes);
+  set.remove(gone);
+
+  std::vector<std::vector<Word>> arriving(levels_.size());
+  std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  std::vector<std::vector<std::uint8_t>> flags(levels_.size());
+  for (std::size_t n = 0; n < destinations.size(); ++n) {
+    const BlockLocation& to = destinations[n];
+    const auto row = rows[departing[n]];
+    const bool on_coarser = rows.on_coarser(departing[n]) && to.level == level;
+    if (to.owner == rank) {
+      arriving[to.level].insert(arriving[to.level].end(), row.begin(), row.end());
+      slots[to.level].push_back(to.slot);
+      flags[to.level].push_back(on_coarser ? 1 : 0);
+    } else {
+      leaving.ranks.push_back(to.owner);
+      leaving.words.push_back(static_cast<Word>(to.level) | (on_coarser ? k_on_coarser : 0));
+      leaving.words.insert(leaving.words.end(), row.begin(), row.end());
+    }
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    take_in(static_cast<int>(l), arriving[l], slots[l], flags[l], changes);
+}
+
+void Particles::take_in(int level, std::span<const Word> words,
+                        const std::vector<std::int32_t>& homes,
+                        const std::vector<std::uint8_t>& on_coarser, MassChanges* changes) {
+  ParticleSet& set = levels_[level].set;
+  set.append(words, homes, on_coarser);
+  for (const std::uint8_t flag : on_coarser)
+    levels_[level].any_on_coarser = levels_[level].any_on_coarser || flag != 0;
+  if (!changes) return;
+  const auto width = static_cast<std::size_t>(set.row_words());
+  for (std::size_t n = 0; n < homes.size(); ++n)
+    (*changes)[level].push_back(
+        change_of(words.subspan(n * width, width), homes[n], on_coarser[n] != 0, 1.0));
+}
+
+// Forwards particles from rank to rank until all have reached their home.
+void Particles::redistribute(OutgoingRows leaving, int coarsest, int finest, MassChanges* changes) {
+  const Communicator& communicator = mesh_.communicator();
+  for (;;) {
+    enum { k_all_home, k_some_travel, k_broken };
+    const int state = !trouble_.empty()       ? k_broken
+                      : leaving.ranks.empty() ? k_all_home
+                                              : k_some_travel;
+    const int worst = communicator.max(state);
+    if (worst == k_all_home) return;
+    if (worst == k_broken)
+      communicator.collective_try([&] {
+        if (!trouble_.empty()) throw RunError("{}", trouble_);
+      });
+    const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
+    const auto arrived =
+        route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
+    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest, changes);
+  }
+}
+
+// Inserts particles whose home is on this rank; returns the others with their next ranks.
+Particles::OutgoingRows Particles::settle(const OutgoingRows& arrived, int coarsest, int finest,
+                                          MassChanges* changes) {
+  const int rank = mesh_.communicator().rank();
+  const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
+  std::vector<std::vector<Word>> arriving(levels_.size());
+  std::vector<std::vector<std::int32_t>> slots(levels_.size());
+  std::vector<std::vector<std::uint8_t>> flags(levels_.size());
+  OutgoingRows onward;
+  for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
+    const auto row = std::span(arrived.words).subspan(n * width, width);
+    const Position position = position_of(row.subspan(1));
+    const auto level = static_cast<int>(row[0] & (k_on_coarser - 1));
+    const bool stays_on_level = (row[0] & k_on_coarser) != 0 && level == coarsest;
+    const BlockLocation home =
+        location_of(level, coarsest, stays_on_level ? level : finest, position, -1);
+    const bool on_coarser = (row[0] & k_on_coarser) != 0 && home.level == level;
+    if (home.owner != rank) {
+      onward.ranks.push_back(home.owner);
+      onward.words.push_back(static_cast<Word>(home.level) | (on_coarser ? k_on_coarser : 0));
+      onward.words.insert(onward.words.end(), row.begin() + 1, row.end());
+      continue;
+    }
+    if (home.slot < 0) check_stay(home.level, position, home.slot);
+    arriving[home.level].insert(arriving[home.level].end(), row.begin() + 1, row.end());
+    slots[home.level].push_back(home.slot);
+    flags[home.level].push_back(on_coarser ? 1 : 0);
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l)
+    take_in(static_cast<int>(l), arriving[l], slots[l], flags[l], changes);
+  return onward;
+}
+
+void Particles::synchronise(int coarsest, MassSums* sums) {
+  find_homes(coarsest, mesh_.finest_level(), sums);
+}
+
+void Particles::adapt_to_mesh(const Particles* adapted) {
+  const int N = mesh_.geometry().block_size();
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = levels_[l];
+    level.neighbourhood =
+        adapted ? adapted->levels_[l].neighbourhood
+                : std::make_shared<const Neighbourhood>(mesh_.tree(), static_cast<int>(l));
+    level.mass = {};
+    if (!kind_.has_mass) continue;
+    level.mass = mesh::uninitialised<std::int64_t>(
+        "masses", std::int64_t{mesh_.blocks(static_cast<int>(l)).slots()} * N * N * N);
+  }
+  // Includes particles of a level that no longer exists.
+  find_homes(0, mesh_.geometry().max_level());
+  for (int l = 1; l < static_cast<int>(levels_.size()); ++l) {
+    levels_[l].parents.clear();
+    for (const int slot : mesh_.blocks(l).own()) {
+      const Key key = mesh_.blocks(l).key(slot);
+      levels_[l].parents.insert(key, mesh_.blocks(l - 1).find(parent_key(key))->owner);
+    }
+  }
+}
+
+void Particles::migrate(const std::vector<std::vector<int>>& owners) {
+  const Communicator& communicator = mesh_.communicator();
+  const int rank = communicator.rank();
+  OutgoingRows leaving;
+  for (int l = 0; l <= mesh_.finest_level(); ++l) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(l);
+    ParticleSet& set = levels_[l].set;
+    std::vector<std::int32_t> owner_of(blocks.slots(), rank);
+    for (std::size_t n = 0; n < blocks.own().size(); ++n) owner_of[blocks.own()[n]] = owners[l][n];
+    const auto table = mesh::to_device("new owners", owner_of);
+    const ParticleColumns p = set.columns();
+    record_kernel_work("select rows", set.count(), {4.0, 0.0});
+    const auto rows = select_rows(
+        set.count(), KOKKOS_LAMBDA(int n) { return table(p.home[n]) != rank; });
+    const ReadRows read = set.read(rows);
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      leaving.ranks.push_back(owner_of[read.home(n)]);
+      leaving.words.push_back(static_cast<Word>(l));
+      leaving.words.insert(leaving.words.end(), read[n].begin(), read[n].end());
+    }
+    set.remove(rows.of_host());
+  }
+  const std::size_t width = levels_[0].set.row_words() + 1;
+  const auto routed = route_bytes(communicator, leaving.ranks,
+                                  std::as_bytes(std::span(leaving.words)), width * sizeof(Word));
+  const auto words = items_of<Word>(routed.items);
+  std::vector<std::vector<Word>> arriving(levels_.size());
+  std::vector<std::vector<std::int32_t>> homes(levels_.size());
+  for (std::size_t n = 0; n < routed.sources.size(); ++n) {
+    const auto row = std::span(words).subspan(n * width, width);
+    arriving[row[0]].insert(arriving[row[0]].end(), row.begin() + 1, row.end());
+    homes[row[0]].push_back(-1);  // found by adapt_to_mesh()
+  }
+  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], homes[l]);
+}
+
+}  // namespace octant::particles

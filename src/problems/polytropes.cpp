@@ -1,0 +1,257 @@
+// Polytropic stars: a rotating one, and a binary.
+#include <array>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+#include "core/number_file.hpp"
+#include "core/parameters.hpp"
+#include "mesh/add_totals.hpp"
+#include "problems/problem.hpp"
+#include "problems/stars_in_gas.hpp"
+
+namespace octant::problems {
+
+namespace {
+
+// Uniformly rotating polytrope, or a spherical one at rest (Lane-Emden), from the self-consistent
+// field method. The star should not change, also while it moves.
+class RotatingStarProblem final : public StarsInGas {
+ public:
+  RotatingStarProblem() : StarsInGas("rotating_star") {}
+
+  void declare(ParameterSchema& schema) override {
+    schema.add("problem.polytropic_index", star_.index,
+               {.meaning = "Polytropic index n, p = K rho^(1 + 1/n)", .min = 0.5, .max = 4.0});
+    schema.add("problem.mass", star_.mass,
+               {.unit = "mass", .meaning = "Mass of the star", .above = 0.0});
+    schema.add("problem.radius", star_.radius,
+               {.unit = "length", .meaning = "Equatorial radius of the star", .above = 0.0});
+    schema.add("problem.axis_ratio", star_.axis_ratio,
+               {.meaning = "Ratio of polar to equatorial radius; 1: non-rotating star",
+                .max = 1.0,
+                .above = 0.0});
+    StarsInGas::declare(schema);
+  }
+
+ private:
+  std::string description() const override {
+    return fmt::format("polytropic index {:.17g}, mass {:.17g}, radius {:.17g}, axis ratio {:.17g}",
+                       star_.index, star_.mass, star_.radius, star_.axis_ratio);
+  }
+  StarModel solve(double G) const override { return solve_star(star_, G); }
+
+  RotatingStar star_{.index = 1.5, .mass = 1.0, .radius = 1.0, .axis_ratio = 0.75};
+};
+
+// Binary of two synchronously rotating polytropes on a circular orbit, detached or in contact, from
+// the self-consistent field method. Passive scalars 0 and 1 mark the gas of the first and of the
+// second star.
+
+// Roche potential of two point masses on a circle about their centre of mass in a plane z = const.
+struct RochePoints {
+  double mass[2], place[2][3];
+  double centre[3], separation;
+  double inner_place, inner_potential;  // inner Lagrangian point, relative to the first
+
+  static RochePoints of(const double (&mass)[2], const double (&place)[2][3]) {
+    RochePoints points{};
+    const double total = mass[0] + mass[1];
+    double square = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      for (int s = 0; s < 2; ++s) points.place[s][d] = place[s][d];
+      points.centre[d] = (mass[0] * place[0][d] + mass[1] * place[1][d]) / total;
+      square += (place[1][d] - place[0][d]) * (place[1][d] - place[0][d]);
+    }
+    points.mass[0] = mass[0] / total;
+    points.mass[1] = mass[1] / total;
+    points.separation = std::sqrt(square);
+    points.inner_place = inner_lagrangian_point(mass[1] / mass[0]);
+    double inner[3];
+    for (int d = 0; d < 3; ++d)
+      inner[d] = place[0][d] + points.inner_place * (place[1][d] - place[0][d]);
+    points.inner_potential = points.potential(inner);
+    return points;
+  }
+
+  // Potential in units of G total mass / separation, in the corotating frame.
+  KOKKOS_INLINE_FUNCTION double potential(const double (&x)[3]) const {
+    double value = 0.0;
+    for (int s = 0; s < 2; ++s) value -= mass[s] * separation / distance(s, x);
+    const double dx = x[0] - centre[0], dy = x[1] - centre[1];
+    return value - 0.5 * (dx * dx + dy * dy) / (separation * separation);
+  }
+  KOKKOS_INLINE_FUNCTION double distance(int s, const double (&x)[3]) const {
+    double square = 0.0;
+    for (int d = 0; d < 3; ++d) square += (x[d] - place[s][d]) * (x[d] - place[s][d]);
+    return Kokkos::sqrt(square);
+  }
+
+  // Returns the index of the star whose Roche lobe contains a position; -1: none.
+  KOKKOS_INLINE_FUNCTION int lobe_of(const double (&x)[3]) const {
+    if (distance(0, x) > separation && distance(1, x) > separation) return -1;
+    if (potential(x) > inner_potential) return -1;
+    double along = 0.0;
+    for (int d = 0; d < 3; ++d) along += (x[d] - place[0][d]) * (place[1][d] - place[0][d]);
+    return along < inner_place * separation * separation ? 0 : 1;
+  }
+};
+
+// Mass and first moment of the gas of a block by star. `Weight` gives the fraction of a cell that
+// counts.
+template <class Weight>
+struct PairTerms {
+  static constexpr int sums = 8, count = sums, parts = 1;
+
+  mesh::BlockLayout layout;
+  const double* blocks;
+  mesh::CellRange cells;
+  Weight weight;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
+    const auto place = cells.centre(cell);
+    const double x[3] = {place[0], place[1], place[2]};
+    double mass[2] = {0.0, 0.0};
+    weight(blocks + layout.offset(cell), layout.stride_variable, x, mass);
+    for (int s = 0; s < 2; ++s) {
+      terms[4 * s] = mass[s];
+      for (int d = 0; d < 3; ++d) terms[4 * s + 1 + d] = mass[s] * x[d];
+    }
+  }
+};
+
+struct ByTracer {
+  int first;  // variable index
+  KOKKOS_INLINE_FUNCTION void operator()(const double* gas, std::int32_t stride,
+                                         const double (&)[3], double (&mass)[2]) const {
+    for (int s = 0; s < 2; ++s) mass[s] = gas[(first + s) * stride];
+  }
+};
+
+struct ByLobe {
+  RochePoints points;
+  KOKKOS_INLINE_FUNCTION void operator()(const double* gas, std::int32_t, const double (&x)[3],
+                                         double (&mass)[2]) const {
+    const int lobe = points.lobe_of(x);
+    if (lobe >= 0) mass[lobe] = gas[0];
+  }
+};
+
+struct Pair {
+  double mass[2] = {0.0, 0.0}, place[2][3] = {};
+};
+
+template <class Weight>
+Pair measured_pair(const mesh::Mesh& mesh, const Weight& weight) {
+  using Terms = PairTerms<Weight>;
+  std::array<ReproducibleSum, Terms::sums> sums;
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    const mesh::CellRange cells = mesh.leaf_cells(level);
+    const Terms terms{mesh.layout(), mesh.fields(level).blocks(mesh::LevelFields::k_now), cells,
+                      weight};
+    mesh::add_totals("measure binary", cells, terms, mesh.geometry().cell_volume(level), sums);
+  }
+  reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
+  Pair pair;
+  for (int s = 0; s < 2; ++s) {
+    pair.mass[s] = sums[4 * s].to_double();
+    for (int d = 0; d < 3; ++d) pair.place[s][d] = sums[4 * s + 1 + d].to_double() / pair.mass[s];
+  }
+  return pair;
+}
+
+class Binary final : public StarsInGas {
+ public:
+  Binary() : StarsInGas("binary") {}
+
+  void declare(ParameterSchema& schema) override {
+    schema.add("problem.polytropic_index", index_,
+               {.meaning = "Polytropic indices n of both stars, p = K rho^(1 + 1/n)",
+                .min = 0.5,
+                .max = 4.0});
+    schema.add("problem.mass", binary_.mass,
+               {.unit = "mass", .meaning = "Total mass of the two stars", .above = 0.0});
+    schema.add("problem.mass_ratio", binary_.mass_ratio,
+               {.meaning = "Ratio of the mass of the second star to that of the first star",
+                .min = 0.01,
+                .max = 100.0});
+    schema.add("problem.separation", binary_.separation,
+               {.unit = "length",
+                .meaning = "Separation of the density maxima of the two stars along x",
+                .above = 0.0});
+    schema.add(
+        "problem.filling", filling_,
+        {.unit = "distance to the inner Lagrangian point",
+         .meaning = "Extent of each star towards its companion, measured from its centre; 1: "
+                    "the star reaches the inner Lagrangian point",
+         .above = 0.0});
+    StarsInGas::declare(schema);
+  }
+
+  void prepare(const ProblemSetup& setup) override {
+    binary_.index = of_both("problem.polytropic_index", index_);
+    binary_.filling = of_both("problem.filling", filling_);
+    StarsInGas::prepare(setup);
+    const auto traced = setup.hydro.place("scalar_1");
+    if (!traced)
+      throw InputError(
+          "problem.name = \"binary\" requires hydro.scalars = 2, one for the gas of each star");
+    first_tracer_ = setup.hydro.first_scalar();
+  }
+
+  void measure(const ProblemContext& context) override {
+    StarsInGas::measure(context);
+    traced_ = measured_pair(context.mesh, ByTracer{first_tracer_});
+    in_lobes_ = measured_pair(context.mesh, ByLobe{RochePoints::of(traced_.mass, traced_.place)});
+  }
+
+  void add_columns(Columns& columns) const override {
+    StarsInGas::add_columns(columns);
+    double square = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      const double along = traced_.place[1][d] - traced_.place[0][d];
+      square += along * along;
+    }
+    columns.add("separation", std::sqrt(square));
+    for (int s = 0; s < 2; ++s) {
+      columns.add(fmt::format("star_{}_mass", s + 1), traced_.mass[s]);
+      columns.add(fmt::format("lobe_{}_mass", s + 1), in_lobes_.mass[s]);
+      columns.add_vector(fmt::format("star_{}", s + 1), traced_.place[s]);
+    }
+  }
+
+ private:
+  static std::array<double, 2> of_both(const char* name, const std::vector<double>& values) {
+    if (values.size() != 2)
+      throw InputError("{} has {} numbers; expected one for each of the two stars", name,
+                       values.size());
+    return {values[0], values[1]};
+  }
+
+  std::string description() const override {
+    return fmt::format(
+        "polytropic index {:.17g} and {:.17g}, mass {:.17g}, mass ratio {:.17g}, separation "
+        "{:.17g}, filling {:.17g} and {:.17g}",
+        binary_.index[0], binary_.index[1], binary_.mass, binary_.mass_ratio, binary_.separation,
+        binary_.filling[0], binary_.filling[1]);
+  }
+  StarModel solve(double G) const override { return solve_binary(binary_, G); }
+
+  SynchronousBinary binary_{
+      .index = {}, .mass = 1.0, .mass_ratio = 0.5, .separation = 1.0, .filling = {}};
+  std::vector<double> index_{1.5, 1.5}, filling_{0.9, 0.9};
+  int first_tracer_ = 0;
+  Pair traced_, in_lobes_;
+};
+
+}  // namespace
+
+std::unique_ptr<Problem> make_rotating_star() { return std::make_unique<RotatingStarProblem>(); }
+
+std::unique_ptr<Problem> make_binary() { return std::make_unique<Binary>(); }
+
+}  // namespace octant::problems

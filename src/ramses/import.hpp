@@ -1,0 +1,131 @@
+// Conversion of a RAMSES output to the state of a simulation: checks of parameters, distribution of
+// octs to the owners of their blocks, particles, and the pending half kick.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "amr/amr_simulation.hpp"
+#include "comm/route.hpp"
+#include "mesh/device.hpp"
+#include "ramses/source.hpp"
+
+namespace octant {
+
+// Correspondence between levels of the file and of the mesh.
+struct RamsesLevels {
+  int base = 0;  // RAMSES level of the mesh's level 0
+  int of_mesh(int level) const { return level - base; }
+};
+
+// Throws InputError: the output is inconsistent with the parameters or in itself.
+[[noreturn]] void refuse_ramses(const RamsesFacts& attributes, const std::string& what);
+
+// Start time of the run. In cosmological runs it follows from the scale factor, since the time
+// tables of RAMSES are less accurate; a time that agrees to rounding is kept bitwise.
+double ramses_time(const RamsesFacts& attributes, const cosmology::Universe* universe);
+
+// --- octs (import_octs.cpp) ----------------------------------------------------------------------
+
+// Position of an oct on the rank that owns its block.
+struct OctPlace {
+  std::int32_t slot, first_cell;  // slot of the block; the oct's lower corner cell in it
+  std::uint32_t refined;          // mask of its cells, as in the file
+
+  // Index of a cell of the oct within the block of N^3 cells.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t cell(std::int64_t of_oct, int N) const {
+    return first_cell + ((of_oct >> 2) * N + (of_oct >> 1 & 1)) * N + (of_oct & 1);
+  }
+};
+
+// Octs received by the owner of their blocks, also on the device.
+struct ArrivedOcts {
+  mesh::DeviceTable<OctPlace> places{"octs"};
+  mesh::DeviceTable<double> values{"values of octs"};  // [oct][variable][cell]
+};
+
+class OctDelivery {
+ public:
+  // `variables` is the number of variables per cell. All arguments must outlive this.
+  OctDelivery(const mesh::Mesh& mesh, const RamsesFacts& attributes, RamsesSource& source,
+              RamsesLevels levels, int variables);
+
+  using Store = std::function<void(const ArrivedOcts&)>;
+  // Reads the octs of the file's next level and passes those received by this rank to `store`.
+  // Returns the number of octs that this rank has read. All functions are collective.
+  std::int64_t deliver_level(int level, const Store& store);
+
+  // Octs of a level that the file does not contain.
+  struct FurtherOct {
+    Key block;
+    std::int32_t first_cell;
+    std::vector<double> values;
+  };
+  void deliver(int level, std::span<const FurtherOct> octs, const Store& store);
+
+ private:
+  struct Head;
+  // Copies the values of an oct, [variable][cell].
+  using CopyValues = std::function<void(std::size_t oct, double* to)>;
+
+  std::size_t item_bytes() const;
+  std::int64_t octs_at_once() const;
+  Head head_of(std::size_t oct) const;
+  void send(int level, std::span<const Head> heads, const CopyValues& copy_values,
+            const Store& store);
+  std::vector<int> owners_of(int level, std::span<const Head> heads) const;
+  void unpack(int level, std::span<const std::byte> items);
+
+  const mesh::Mesh& mesh_;
+  const RamsesFacts& facts_;
+  RamsesSource& source_;
+  RamsesLevels levels_;
+  std::size_t variables_;
+  // Reused buffers.
+  RamsesOcts octs_;
+  std::vector<std::byte> leaving_;
+  Router router_;
+  ArrivedOcts arrived_;
+};
+
+// Stores the variables of received octs in the blocks of a level.
+void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bool is_conserved);
+
+// Raises cells without positive internal energy to the pressure floor: RAMSES applies its floor
+// when it reads cells, not when it writes them, so cold fast gas may have negative internal energy.
+// Returns the number of raised cells on this rank.
+std::int64_t raise_broken_cells(AmrSimulation& simulation);
+
+// --- particles and sinks (import_particles.cpp) --------------------------------------------------
+
+// Kinds of particles in an output.
+std::vector<particles::Kind> kinds_of_families(const RamsesFacts& attributes);
+
+// Calls visit(name of the kind, particles, family) with the particles that this rank reads, in
+// batches, for each family that becomes a kind, and for sinks. Collective.
+using VisitFamily =
+    std::function<void(const std::string& kind, const RamsesParticles& some, RamsesFamily family)>;
+void for_families(const RamsesFacts& attributes, RamsesSource& source, const VisitFamily& visit);
+
+// Particles of one family, as a batch of a kind.
+particles::ParticleBatch batch_of(const RamsesParticles& some, RamsesFamily family,
+                                  const particles::Kind& kind, const mesh::Geometry& geometry);
+
+// Adds all particles of an output to the run. Throws InputError on every rank, also if their number
+// differs from that in the header. Collective.
+void read_ramses_particles(AmrSimulation& simulation, const RamsesFacts& attributes,
+                           RamsesSource& source);
+
+// --- kicks (half_kick.cpp) -----------------------------------------------------------------------
+
+// Computes the half kick that the state of an output lacks. Gravity must be up to date, and nothing
+// may have moved since. Reads the output's forces and particles again. Returns a function that adds
+// the kick to gas and particles, whose positions must not have changed. Throws InputError on every
+// rank. Both functions are collective.
+std::function<void()> find_half_kick(AmrSimulation& simulation, const RamsesFacts& attributes,
+                                     RamsesLevels levels, RamsesSource& source, int chunk_files);
+
+}  // namespace octant

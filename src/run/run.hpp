@@ -1,0 +1,137 @@
+// Execution of a run for any model: its directory, outputs, run control and the loop over steps.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "comm/communicator.hpp"
+#include "core/number_file.hpp"
+#include "output/output_options.hpp"
+#include "run/debug_options.hpp"
+#include "run/run_control.hpp"
+#include "run/run_request.hpp"
+#include "run/timers.hpp"
+#include "telemetry/recorder.hpp"
+#include "telemetry/telemetry_options.hpp"
+
+namespace octant {
+
+// Parameters of a run that do not depend on the model. Times may be negative.
+struct RunSettings {
+  ModelKind model;
+  int block_size;  // 0: no blocks
+  double end;
+  std::int64_t max_steps;
+  OutputOptions output;
+  RunOptions run;
+  telemetry::TelemetryOptions telemetry;
+  DebugOptions debug;
+  std::string resolved;  // all parameters as TOML
+};
+
+// Interface of a simulation for its run. All functions are collective.
+class Model {
+ public:
+  virtual ~Model() = default;
+
+  virtual const Communicator& communicator() const = 0;
+  virtual RunSettings settings() const = 0;
+  virtual Timers& timers() = 0;
+
+  // Logs a description of the run at its start.
+  virtual void log_beginning() const = 0;
+  // Logs a summary of the run at its end.
+  virtual void log_end() const {}
+
+  // Set the state to that at time 0, or to that of a checkpoint. Throw InputError.
+  virtual void initialise() = 0;
+  virtual OutputProgress read_checkpoint(const std::string& path) = 0;
+
+  virtual double time() const = 0;
+  // Describes the current time for log lines.
+  virtual std::string when() const { return fmt::format("time {:.6g}", time()); }
+  virtual std::int64_t step_count() const = 0;
+
+  // Prepares the next step and measures the state: required before stable_dt and history. Throws
+  // RunError if the state is unphysical.
+  virtual void prepare_step() = 0;
+  // Measures the state when no further step follows.
+  virtual void measure() = 0;
+  virtual double stable_dt() const = 0;
+  virtual void step(double dt) = 0;
+
+  // Row of history.csv: the measured state, and the next time step. The columns are fixed and known
+  // before the first measurement.
+  virtual Columns history(double dt) const = 0;
+
+  // Number of cell updates on this rank since the start of the run.
+  virtual std::int64_t cell_updates() const = 0;
+  // Number of leaf cells on all ranks at the last measurement.
+  virtual std::int64_t leaf_cells() const = 0;
+  // Reports the last step to the recorder: adds the blocks, and the sizes on this rank and in total
+  // to `attributes`; the caller adds the rest. Local.
+  virtual void report_step(telemetry::Recorder& recorder,
+                           telemetry::StepFacts& attributes) const = 0;
+  // Short text about the state for the status line.
+  virtual std::string status() const = 0;
+
+  // Write files whose names begin with `stem` ("DIR/snap_00012") atomically, and return their
+  // paths. Throw RunError on every rank on failure.
+  using Paths = std::vector<std::string>;
+  virtual Paths write_snapshot(const std::string& stem) = 0;
+  // Writes the slices and the coarse cut-out requested by [output]: "DIR/slice_z0.5_00012.h5", ...
+  virtual Paths write_cutouts(const std::string& directory, std::int64_t number) = 0;
+  virtual void write_checkpoint(const OutputProgress& progress, const std::string& stem) = 0;
+};
+
+// Runs a model to its end and returns the exit code. Throws InputError before the first step,
+// RunError after it. Collective.
+int run(Model& model, const RunRequest& request);
+
+// --- runs stepped by the caller ------------------------------------------------------------------
+
+class AmrSimulation;
+class DnsSimulation;
+
+// Model with access to its simulation, for callers that read its fields between steps.
+struct OpenModel {
+  std::unique_ptr<Model> model;
+  AmrSimulation* amr = nullptr;
+  DnsSimulation* dns = nullptr;
+};
+
+// Receiver of stop signals: the run, or the program that embeds it.
+enum class Signals { of_the_run, of_the_program };
+
+// All functions are collective.
+class Run {
+ public:
+  // Sets the state to that at time 0, or to that of a checkpoint. Throws InputError. The model must
+  // outlive the run.
+  Run(Model& model, const RunRequest& request, Signals signals = Signals::of_the_run);
+  ~Run();
+
+  // Takes a step that does not pass the time `latest`, and writes due outputs; before the first
+  // step, those of the initial state. Returns false, without a step, at the end of the run or after
+  // a stop request. Throws RunError.
+  bool step(double latest = std::numeric_limits<double>::infinity());
+
+  // Writes a file of the run's series in addition to those that are due.
+  void snapshot();
+  void checkpoint();
+
+  // Writes the final state and the summary of the run; returns the exit code. Only the destructor
+  // may be called afterwards.
+  int finish();
+
+ private:
+  class Loop;
+  std::unique_ptr<Loop> loop_;
+};
+
+}  // namespace octant

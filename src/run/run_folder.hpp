@@ -1,0 +1,59 @@
+// Directory of a run: prevents simultaneous writers and accidental overwriting.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "comm/communicator.hpp"
+#include "io/files.hpp"
+
+namespace octant {
+
+// Mode of access to the directory.
+enum class Entry {
+  begin,    // it must not contain a run
+  replace,  // moves an existing run aside after the new run's first step
+  go_on     // continues an existing run
+};
+
+// Locks a directory during its lifetime. All functions are collective, except path().
+class RunFolder {
+ public:
+  // Creates the directory if necessary, and leaves its contents unchanged. Throws InputError if it
+  // cannot be written, if another process writes a run there, or if it contains a run that must not
+  // be changed.
+  RunFolder(const Communicator& communicator, const std::string& directory, Entry entry);
+  // Removes the temporary folder if settle() was not called, because the run has no results.
+  ~RunFolder();
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+
+  // Path for the run's files: the directory, or a temporary folder next to it until settle().
+  const std::string& path() const { return path_; }
+  bool is_beside() const { return beside_; }
+
+  // Moves the old run to DIRECTORY.old-N, and the temporary folder to its place. Open files in both
+  // remain valid. Throws RunError.
+  void settle();
+
+  // Moves snapshots and cut-outs from these numbers on to a folder superseded-N, because a restart
+  // from before them writes them again.
+  void supersede_snapshots(std::int64_t first, std::int64_t first_cutout);
+
+ private:
+  void claim(const std::string& directory, Entry entry);
+  void open_beside(const std::string& directory);
+  void exchange();
+
+  Communicator communicator_;
+  std::string path_;
+  bool beside_ = false;
+  std::string place_;                        // real path of the directory
+  std::optional<FileLock> lock_, old_lock_;  // on the root: of path_, and of the run to replace
+};
+
+// Returns true if a directory contains results of a run.
+bool holds_run(const std::string& directory);
+
+}  // namespace octant

@@ -1,0 +1,241 @@
+#include "subgrid/events/affected_blocks.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "mesh/device.hpp"
+#include "mesh/launch.hpp"
+
+namespace octant::subgrid {
+
+namespace {
+
+// Pair of an own block and an event that overlaps it.
+struct BlockEventPair {
+  Key key;
+  std::int32_t event, slot;
+
+  auto operator<=>(const BlockEventPair&) const = default;
+};
+
+// Sorts the pairs by block and event and removes duplicates.
+AffectedBlocks in_order(std::vector<BlockEventPair> touches) {
+  std::sort(touches.begin(), touches.end());
+  AffectedBlocks touched;
+  for (std::size_t n = 0; n < touches.size(); ++n) {
+    const bool is_new = n == 0 || touches[n].slot != touches[n - 1].slot;
+    if (!is_new && touches[n].event == touches[n - 1].event) continue;
+    if (is_new) {
+      touched.slots.push_back(touches[n].slot);
+      touched.begins.push_back(touched.begins.back());
+    }
+    touched.events.push_back(touches[n].event);
+    ++touched.begins.back();
+  }
+  return touched;
+}
+
+// --- bins ----------------------------------------------------------------------------------------
+
+// Uniform bins, at least as wide as the largest radius, over the extent of the cells plus a margin
+// of the reach of events. A bin lists each of its events once for every image that may reach cells.
+struct Bins {
+  static constexpr int k_most = 128;  // maximum along an axis
+
+  int count[3] = {1, 1, 1};
+  double lower[3] = {}, per_length[3] = {};
+  mesh::DeviceArray<const std::int32_t> begins, events;
+
+  KOKKOS_INLINE_FUNCTION int along(int axis, double x) const {
+    const int bin = static_cast<int>(Kokkos::floor((x - lower[axis]) * per_length[axis]));
+    return bin < 0 ? 0 : bin < count[axis] ? bin : count[axis] - 1;
+  }
+
+  // Calls visit(event) for all events in the bins around a position.
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void around(const mesh::DevicePosition& x, const Visit& visit) const {
+    int first[3], last[3];
+    for (int d = 0; d < 3; ++d) {
+      const int bin = along(d, x[d]);
+      first[d] = bin > 0 ? bin - 1 : 0;
+      last[d] = bin + 1 < count[d] ? bin + 1 : bin;
+    }
+    for (int k = first[2]; k <= last[2]; ++k)
+      for (int j = first[1]; j <= last[1]; ++j) {
+        const int row = (k * count[1] + j) * count[0];
+        for (int n = begins(row + first[0]); n < begins(row + last[0] + 1); ++n) visit(events(n));
+      }
+  }
+};
+
+struct Extent {
+  std::array<double, 3> lower, upper;
+};
+
+// Extent of all own blocks of all levels, with a margin.
+Extent extent_of_blocks(const mesh::Mesh& mesh, double margin) {
+  const double most = std::numeric_limits<double>::max();
+  Extent extent{{most, most, most}, {-most, -most, -most}};
+  for (int level = 0; level <= mesh.finest_level(); ++level) {
+    const double side = mesh.geometry().cell_size(level) * mesh.geometry().block_size();
+    for (const int slot : mesh.blocks(level).own()) {
+      const auto corner =
+          mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
+      for (int d = 0; d < 3; ++d) {
+        extent.lower[d] = std::min(extent.lower[d], corner[d] - margin);
+        extent.upper[d] = std::max(extent.upper[d], corner[d] + side + margin);
+      }
+    }
+  }
+  return extent;
+}
+
+Bins make_bins(const mesh::Mesh& mesh, std::span<const EventPlace> places) {
+  double radius = 0.0;
+  for (const EventPlace& event : places) radius = std::max(radius, event.radius);
+  const Extent extent = extent_of_blocks(mesh, radius);
+  const Periods periods(mesh.geometry());
+  Bins bins;
+  for (int d = 0; d < 3; ++d) {
+    const double length = extent.upper[d] - extent.lower[d];
+    bins.count[d] = std::clamp(static_cast<int>(length / radius), 1, Bins::k_most);
+    bins.lower[d] = extent.lower[d];
+    bins.per_length[d] = bins.count[d] / length;
+  }
+  struct Entry {
+    std::int32_t bin, event;
+  };
+  std::vector<Entry> listed;
+  const auto images = [&](int d) { return periods.size[d] > 0.0 ? 1 : 0; };
+  for (std::size_t n = 0; n < places.size(); ++n)
+    for (int k = -images(2); k <= images(2); ++k)
+      for (int j = -images(1); j <= images(1); ++j)
+        for (int i = -images(0); i <= images(0); ++i) {
+          const int image[3] = {i, j, k};
+          int bin[3];
+          bool outside = false;
+          for (int d = 0; d < 3; ++d) {
+            const double x = places[n].centre[d] + image[d] * periods.size[d];
+            outside = outside || x < extent.lower[d] || x > extent.upper[d];
+            bin[d] = bins.along(d, x);
+          }
+          if (!outside)
+            listed.push_back({(bin[2] * bins.count[1] + bin[1]) * bins.count[0] + bin[0],
+                              static_cast<std::int32_t>(n)});
+        }
+  std::vector<std::int32_t> begins(
+      static_cast<std::size_t>(bins.count[0]) * bins.count[1] * bins.count[2] + 1);
+  for (const Entry& entry : listed) ++begins[entry.bin + 1];
+  for (std::size_t b = 1; b < begins.size(); ++b) begins[b] += begins[b - 1];
+  std::vector<std::int32_t> ends = begins, events(listed.size());
+  for (const Entry& entry : listed) events[ends[entry.bin]++] = entry.event;
+  bins.begins = mesh::to_device("first events of bins", begins);
+  bins.events = mesh::to_device("events of bins", events);
+  return bins;
+}
+
+// --- search by cells -----------------------------------------------------------------------------
+
+struct EveryEvent {
+  int count;
+  template <class Visit>
+  KOKKOS_INLINE_FUNCTION void around(const mesh::DevicePosition&, const Visit& visit) const {
+    for (int event = 0; event < count; ++event) visit(event);
+  }
+};
+
+// Finds, for each block of a range, the events with cells in it: found(block, n) for n <
+// counts(block), of which `room` are kept.
+template <class Candidates>
+struct LookAround {
+  mesh::CellRange cells;
+  Periods periods;
+  Candidates candidates;
+  mesh::DeviceArray<const EventPlace> places;
+  int room;
+  mesh::DeviceArray<std::int32_t> counts, found;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int block) const {
+    const mesh::OwnBlock own = cells.blocks(block);
+    int count = 0;
+    for (int index = 0; index < cells.cells_per_block(); ++index) {
+      if (own.refined >> cells.octant_of(index) & 1) continue;
+      const mesh::DevicePosition x = cells.centre({block, own.slot, index});
+      candidates.around(x, [&](int event) {
+        if (!is_inside(places(event), periods.look(places(event), x, 0.0))) return;
+        for (int n = 0; n < count && n < room; ++n)
+          if (found(std::int64_t{block} * room + n) == event) return;
+        if (count < room) found(std::int64_t{block} * room + count) = event;
+        ++count;
+      });
+    }
+    counts(block) = count;
+  }
+};
+
+template <class Candidates>
+std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
+                                        const Candidates& candidates,
+                                        const mesh::DeviceArray<const EventPlace>& places) {
+  const mesh::CellRange& cells = mesh.cells(level);
+  const mesh::TreeLevel& blocks = mesh.blocks(level);
+  std::vector<BlockEventPair> touches;
+  for (int room = 16; cells.count() > 0; room *= 4) {
+    const LookAround<Candidates> kernel{
+        cells,
+        Periods(mesh.geometry()),
+        candidates,
+        places,
+        room,
+        mesh::uninitialised<std::int32_t>("events of blocks", cells.count()),
+        mesh::uninitialised<std::int32_t>("events found", std::int64_t{room} * cells.count())};
+    mesh::for_items("look around", cells.count(), kernel);
+    const auto counts = on_host(TransferKind::numbers, kernel.counts);
+    const auto found = on_host(TransferKind::lists, kernel.found);
+    int most = 0;
+    for (int block = 0; block < cells.count(); ++block) most = std::max(most, counts(block));
+    if (most > room) continue;
+    for (int block = 0; block < cells.count(); ++block) {
+      const int slot = blocks.own()[block];
+      for (int n = 0; n < counts(block); ++n)
+        touches.push_back({blocks.key(slot), found(std::int64_t{block} * room + n), slot});
+    }
+    break;
+  }
+  return touches;
+}
+
+}  // namespace
+
+std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSearch search,
+                                                std::span<const EventPlace> places,
+                                                std::span<const mesh::Met> met) {
+  const int levels = mesh.finest_level() + 1;
+  std::vector<std::vector<BlockEventPair>> touches(levels);
+  const auto add = [&](int level, std::int32_t slot, std::int32_t event) {
+    touches[level].push_back({mesh.blocks(level).key(slot), event, slot});
+  };
+  if (search == EventSearch::blocks) {
+    for (const mesh::Met& block : met) add(block.level, block.slot, block.item);
+  } else if (!places.empty()) {
+    const auto on_device =
+        mesh::to_device("events", std::vector<EventPlace>(places.begin(), places.end()));
+    const auto look = [&](const auto& candidates) {
+      for (int level = 0; level < levels; ++level)
+        touches[level] = look_around(mesh, level, candidates, on_device);
+    };
+    if (search == EventSearch::bins) look(make_bins(mesh, places));
+    else look(EveryEvent{static_cast<int>(places.size())});
+  }
+  for (std::size_t n = 0; n < places.size(); ++n)
+    if (places[n].slot >= 0) add(places[n].level, places[n].slot, static_cast<std::int32_t>(n));
+  std::vector<AffectedBlocks> touched;
+  for (int level = 0; level < levels; ++level)
+    touched.push_back(in_order(std::move(touches[level])));
+  return touched;
+}
+
+}  // namespace octant::subgrid

@@ -1,0 +1,359 @@
+#include "subgrid/friends/distributed.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "subgrid/friends/cell_list.hpp"
+#include "subgrid/friends/linking.hpp"
+
+namespace octant::subgrid::friends {
+
+namespace {
+
+constexpr double k_cells_per_rank = 512.0;
+
+// Extent of a rank's bodies in one cell of the coarse grid, sent to the home rank of a touching
+// cell.
+struct Presence {
+  std::int64_t home_cell, cell;
+  Box box;
+};
+
+// Request to a rank with bodies in `cell` for copies near the box of another rank's bodies.
+struct Wish {
+  std::int64_t cell;
+  int rank;
+  Box box;
+};
+
+struct Copy {
+  Body body;
+  int index;
+};
+
+// Cell width of the coarse grid: links end in the next cell at most, and each rank has few cells.
+double width_of_coarse_cells(const Box& box, const Linking& linking, int ranks) {
+  constexpr double k_rounding = 1.0 + 1e-9;
+  double volume = 1.0;
+  for (int d = 0; d < 3; ++d) volume *= std::max(box.upper[d] - box.lower[d], linking.length);
+  return std::max(k_rounding * linking.length, std::cbrt(volume / (k_cells_per_rank * ranks)));
+}
+
+int home_of(std::int64_t cell, int ranks) {
+  constexpr std::uint64_t k_golden = 0x9E3779B97F4A7C15;  // Fibonacci hashing
+  return static_cast<int>((static_cast<std::uint64_t>(cell) * k_golden >> 32) %
+                          static_cast<std::uint64_t>(ranks));
+}
+
+class CopyFinder {
+ public:
+  CopyFinder(const Communicator& communicator, std::span<const Body> bodies, const Linking& linking,
+             const CellGrid& grid, const CellList& list)
+      : communicator_(communicator), bodies_(bodies), linking_(linking), grid_(grid), list_(list) {}
+
+  Copies find() const { return send(wishes_from(presences())); }
+
+ private:
+  std::vector<std::int64_t> touched_cells(std::int64_t key) const;
+  Routed<Presence> presences() const;
+  std::vector<Wish> wishes_from(const Routed<Presence>& presences) const;
+  Copies send(const std::vector<Wish>& wishes) const;
+
+  Communicator communicator_;
+  std::span<const Body> bodies_;
+  Linking linking_;
+  const CellGrid& grid_;
+  const CellList& list_;
+};
+
+// Returns a cell and its neighbours without duplicates.
+std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
+  std::vector<std::int64_t> keys;
+  const CellPlace place = grid_.place(key);
+  for (int n = 0; n < 27; ++n) {
+    CellPlace there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
+    if (grid_.wrap(0, there[0]) && grid_.wrap(1, there[1]) && grid_.wrap(2, there[2]))
+      keys.push_back(grid_.key(there));
+  }
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  return keys;
+}
+
+// Extents of bodies in cells, received by the home ranks of the cells.
+Routed<Presence> CopyFinder::presences() const {
+  const Linking wider{1.1 * linking_.length, linking_.period};  // cell corners are rounded
+  std::vector<Presence> told;
+  std::vector<int> homes;
+  for (int cell = 0; cell < list_.cells(); ++cell) {
+    const std::int64_t key = list_.keys()[cell];
+    const Box box = bounding_box(list_.points(list_.first_clump(cell)));
+    for (const std::int64_t touched : touched_cells(key)) {
+      if (touched != key && !may_be_near(box, grid_.box(touched), wider)) continue;
+      told.push_back({touched, key, box});
+      homes.push_back(home_of(touched, communicator_.size()));
+    }
+  }
+  return route(communicator_, homes, std::span<const Presence>(told));
+}
+
+// Home ranks match pairs of ranks: the lower rank of a pair receives the higher one's request.
+std::vector<Wish> CopyFinder::wishes_from(const Routed<Presence>& presences) const {
+  std::vector<std::size_t> order(presences.items.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return presences.items[a].home_cell < presences.items[b].home_cell;
+  });
+  std::vector<Wish> wishes;
+  std::vector<int> hear;
+  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const std::int64_t cell = presences.items[order[begin]].home_cell;
+    while (end < order.size() && presences.items[order[end]].home_cell == cell) ++end;
+    for (std::size_t a = begin; a < end; ++a) {
+      const Presence& held = presences.items[order[a]];
+      if (held.cell != cell) continue;
+      for (std::size_t b = begin; b < end; ++b) {
+        const Presence& other = presences.items[order[b]];
+        const int holder = presences.sources[order[a]], wisher = presences.sources[order[b]];
+        if (holder >= wisher || !may_be_near(held.box, other.box, linking_)) continue;
+        wishes.push_back({cell, wisher, other.box});
+        hear.push_back(holder);
+      }
+    }
+  }
+  return route(communicator_, hear, std::span<const Wish>(wishes)).items;
+}
+
+Copies CopyFinder::send(const std::vector<Wish>& wishes) const {
+  std::vector<std::pair<int, int>> sent;  // (rank, index of the body)
+  for (const Wish& wish : wishes) {
+    const auto found = std::lower_bound(list_.keys().begin(), list_.keys().end(), wish.cell);
+    const int clump = list_.first_clump(static_cast<int>(found - list_.keys().begin()));
+    for (int n = list_.begin(clump); n < list_.begin(clump + 1); ++n)
+      if (may_be_near({list_.points()[n], list_.points()[n]}, wish.box, linking_))
+        sent.emplace_back(wish.rank, list_.order()[n]);
+  }
+  std::sort(sent.begin(), sent.end());
+  sent.erase(std::unique(sent.begin(), sent.end()), sent.end());
+
+  std::vector<Copy> outgoing;
+  std::vector<int> ranks;
+  for (const auto& [rank, index] : sent) {
+    outgoing.push_back({bodies_[index], index});
+    ranks.push_back(rank);
+  }
+  const auto incoming = route(communicator_, ranks, std::span<const Copy>(outgoing));
+  Copies copies;
+  for (std::size_t n = 0; n < incoming.items.size(); ++n) {
+    copies.bodies.push_back(incoming.items[n].body);
+    copies.origins.push_back({incoming.sources[n], incoming.items[n].index});
+  }
+  return copies;
+}
+
+}  // namespace
+
+Copies copies_within(const Communicator& communicator, std::span<const Body> bodies,
+                     const Linking& linking) {
+  std::vector<Point> points(bodies.size());
+  for (std::size_t n = 0; n < bodies.size(); ++n) points[n] = bodies[n].position;
+  Box box = bounding_box(points);
+  communicator.collective_try([&] { check_points(points, box, linking); });
+  communicator.min_in_place(std::span<double>(box.lower));
+  communicator.max_in_place(std::span<double>(box.upper));
+  if (box.empty()) return {};  // no rank has a body
+  check_points({}, box, linking);
+  if (communicator.size() == 1) return {};
+  const CellGrid grid(box, linking, width_of_coarse_cells(box, linking, communicator.size()));
+  const CellList list(points, grid);
+  return CopyFinder(communicator, bodies, linking, grid, list).find();
+}
+
+namespace {
+
+// Name of the part of a group on one rank: that rank, and the first of its bodies.
+using PartName = std::uint64_t;
+
+PartName name_of(int rank, int first) {
+  return static_cast<PartName>(rank) << 32 | static_cast<PartName>(first);
+}
+int rank_of(PartName name) { return static_cast<int>(name >> 32); }
+int first_of(PartName name) { return static_cast<int>(name & 0xffffffff); }
+
+// Minimum of the values offered to each part.
+class Offers {
+ public:
+  void add(PartName part, std::uint64_t value) {
+    const auto [place, is_new] = least_.try_emplace(part, value);
+    if (!is_new) place->second = std::min(place->second, value);
+  }
+
+  struct Offer {
+    PartName part;
+    std::uint64_t value;
+  };
+  // Sends the values to the owners of the parts; returns those for this rank. Collective.
+  std::vector<Offer> deliver(const Communicator& communicator) const {
+    std::vector<int> ranks;
+    std::vector<Offer> offers;
+    for (const auto& [part, value] : least_) {
+      ranks.push_back(rank_of(part));
+      offers.push_back({part, value});
+    }
+    return route(communicator, ranks, std::span<const Offer>(offers)).items;
+  }
+
+ private:
+  std::map<PartName, std::uint64_t> least_;
+};
+
+// Two parts that share a body; `own` is on this rank.
+struct Link {
+  PartName own, other;
+
+  auto operator<=>(const Link&) const = default;
+};
+
+// Parts of this rank with bodies on other ranks, too.
+class Parts {
+ public:
+  Parts(const Communicator& communicator, std::vector<PartName> names)
+      : communicator_(communicator),
+        names_(std::move(names)),
+        parent_(names_),
+        grandparent_(names_) {}
+
+  // Iterates until grandparents are the same for all parts of a group; returns the number of
+  // rounds. Collective, like the following functions.
+  int merge(const std::vector<Link>& links) {
+    if (!communicator_.any(!links.empty())) return 0;
+    int rounds = 1;
+    while (communicator_.any(hook_and_shorten(links))) ++rounds;
+    return rounds;
+  }
+
+  // Returns the minimum over a group's parts for each part of this rank.
+  std::vector<std::uint64_t> least(std::span<const std::uint64_t> values) const {
+    Offers offers;
+    for (std::size_t n = 0; n < names_.size(); ++n) offers.add(grandparent_[n], values[n]);
+    std::vector<std::uint64_t> least(names_.size(), std::numeric_limits<std::uint64_t>::max());
+    for (const auto& [part, value] : offers.deliver(communicator_))
+      least[place(part)] = std::min(least[place(part)], value);
+    return values_of(grandparent_, least);
+  }
+
+ private:
+  std::size_t place(PartName own) const {
+    return std::lower_bound(names_.begin(), names_.end(), own) - names_.begin();
+  }
+
+  // One round of FastSV. Returns true if the grandparent of any part on this rank has changed.
+  bool hook_and_shorten(const std::vector<Link>& links) {
+    Offers to_neighbours, to_parents;
+    for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[place(own)]);
+    std::vector<PartName> next = parent_;
+    for (const auto& [part, value] : to_neighbours.deliver(communicator_)) {
+      to_parents.add(parent_[place(part)], value);
+      next[place(part)] = std::min(next[place(part)], value);
+    }
+    for (const auto& [part, value] : to_parents.deliver(communicator_))
+      next[place(part)] = std::min(next[place(part)], value);
+    for (std::size_t n = 0; n < next.size(); ++n) next[n] = std::min(next[n], grandparent_[n]);
+
+    parent_ = std::move(next);
+    std::vector<PartName> grandparent = values_of(parent_, parent_);
+    grandparent_.swap(grandparent);
+    return grandparent != grandparent_;
+  }
+
+  // Fetches the values of parts from their owners.
+  std::vector<std::uint64_t> values_of(std::span<const PartName> parts,
+                                       std::span<const std::uint64_t> values) const {
+    std::vector<PartName> names(parts.begin(), parts.end());
+    std::sort(names.begin(), names.end());
+    names.erase(std::unique(names.begin(), names.end()), names.end());
+    std::vector<int> ranks;
+    for (const PartName name : names) ranks.push_back(rank_of(name));
+    const auto asked = route(communicator_, ranks, std::span<const PartName>(names));
+    std::vector<std::uint64_t> answers;
+    for (const PartName name : asked.items) answers.push_back(values[place(name)]);
+    // Names are sorted by rank, and so are their answers.
+    const auto heard =
+        route(communicator_, asked.sources, std::span<const std::uint64_t>(answers)).items;
+    std::vector<std::uint64_t> found;
+    for (const PartName part : parts)
+      found.push_back(heard[std::lower_bound(names.begin(), names.end(), part) - names.begin()]);
+    return found;
+  }
+
+  Communicator communicator_;
+  std::vector<PartName> names_;  // ascending
+  std::vector<PartName> parent_, grandparent_;
+};
+
+// Links given by copies, on the ranks of both parts. Collective.
+std::vector<Link> links_by_copies(const Communicator& communicator, std::span<const int> groups,
+                                  std::span<const Origin> origins) {
+  struct Held {
+    int index;      // index of the body on the receiving rank
+    PartName part;  // part of the copy
+  };
+  const std::size_t own = groups.size() - origins.size();
+  std::vector<int> ranks;
+  std::vector<Held> held;
+  for (std::size_t n = 0; n < origins.size(); ++n) {
+    ranks.push_back(origins[n].rank);
+    held.push_back({origins[n].index, name_of(communicator.rank(), groups[own + n])});
+  }
+  std::vector<Link> links;
+  for (const Held& copy : route(communicator, ranks, std::span<const Held>(held)).items)
+    links.push_back({name_of(communicator.rank(), groups[copy.index]), copy.part});
+  std::sort(links.begin(), links.end());
+  links.erase(std::unique(links.begin(), links.end()), links.end());
+
+  std::vector<Link> from_there;
+  ranks.clear();
+  for (const Link& link : links) {
+    ranks.push_back(rank_of(link.other));
+    from_there.push_back({link.other, link.own});
+  }
+  const auto told = route(communicator, ranks, std::span<const Link>(from_there)).items;
+  links.insert(links.end(), told.begin(), told.end());
+  return links;
+}
+
+}  // namespace
+
+MergedLabels merge_labels(const Communicator& communicator, std::span<const int> groups,
+                          std::span<const std::uint64_t> ids, std::span<const Origin> origins) {
+  std::vector<std::uint64_t> least(groups.size(), std::numeric_limits<std::uint64_t>::max());
+  for (std::size_t n = 0; n < groups.size(); ++n)
+    least[groups[n]] = std::min(least[groups[n]], ids[n]);
+
+  const std::vector<Link> links = links_by_copies(communicator, groups, origins);
+  std::vector<PartName> names;
+  for (const Link& link : links) names.push_back(link.own);
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+
+  Parts parts(communicator, names);
+  MergedLabels merged;
+  merged.rounds = parts.merge(links);
+  std::vector<std::uint64_t> values;
+  for (const PartName name : names) values.push_back(least[first_of(name)]);
+  const auto of_group = parts.least(values);
+  for (std::size_t n = 0; n < names.size(); ++n) least[first_of(names[n])] = of_group[n];
+
+  const std::size_t own = groups.size() - origins.size();
+  merged.label.resize(own);
+  for (std::size_t n = 0; n < own; ++n) merged.label[n] = least[groups[n]];
+  return merged;
+}
+
+}  // namespace octant::subgrid::friends

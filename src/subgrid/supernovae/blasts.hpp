@@ -1,0 +1,355 @@
+// Event laws (apply_events.hpp) for supernova feedback.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/random.hpp"
+#include "core/units.hpp"
+#include "hydro/gas_cell.hpp"
+#include "subgrid/events/event.hpp"
+
+namespace octant::subgrid {
+
+// One or several simultaneous supernovae of a star particle.
+struct Supernova {
+  EventPlace place;
+  double velocity[3];  // velocity of the star
+  double mass;         // ejecta and swept-up mass
+  double energy;       // explosion energy, without the star's kinetic energy
+  double metals;       // metal mass fraction
+};
+
+// Kinetic energy of the ejecta from the motion of the star, in addition to the explosion.
+KOKKOS_INLINE_FUNCTION double energy_of_motion(const Supernova& event) {
+  double square = 0.0;
+  for (const double v : event.velocity) square += v * v;
+  return 0.5 * event.mass * square;
+}
+
+// Kinetic feedback: Sedov-like velocities that grow linearly with the distance from the star
+// (Dubois & Teyssier 2008, A&A 477, 79, appendix A).
+struct KineticBlast {
+  using Event = Supernova;
+
+  // Quantities in terms of q = r / radius: mass and thermal energy per volume, mean of q, and speed
+  // at q = 1. Each velocity component is speed (q - mean).
+  struct Blast {
+    double density, thermal, speed, mean[3];
+  };
+
+  // The volume, and the volume integrals of q and q^2 by component.
+  static constexpr int sums = 7;
+
+  double kinetic_share = 1.0;  // kinetic fraction of the energy
+
+  // Component of q along an axis. A radius of 0 includes at most one cell, around the star itself.
+  KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
+                                                int axis) {
+    return event.place.radius > 0.0 ? cell.way[axis] / event.place.radius : 0.0;
+  }
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
+                                    const hydro::GasCell&, double* terms) const {
+    terms[0] = cell.volume;
+    for (int d = 0; d < 3; ++d) {
+      const double q = distance(event, cell, d);
+      terms[1 + d] = cell.volume * q;
+      terms[4 + d] = cell.volume * (q * q);
+    }
+  }
+
+  // A blast in a single cell has no velocities and is purely thermal.
+  bool finish(const Event& event, const double* sums, Blast& blast) const {
+    const double volume = sums[0];
+    if (volume == 0.0) return false;
+    double variance = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      blast.mean[d] = sums[1 + d] / volume;
+      variance += sums[4 + d] / volume - blast.mean[d] * blast.mean[d];
+    }
+    const bool pushes = variance > 1e-12 && event.mass > 0.0;
+    const double kinetic = pushes ? kinetic_share * event.energy : 0.0;
+    blast.density = event.mass / volume;
+    blast.thermal = (event.energy - kinetic) / volume;
+    blast.speed = pushes ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
+    return true;
+  }
+
+  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
+                                    const hydro::GasCell&) const {
+    Gain gain;
+    double square = 0.0;
+    for (int d = 0; d < 3; ++d) {
+      const double q = distance(event, cell, d);
+      const double v = blast.speed * (q - blast.mean[d]) + event.velocity[d];
+      gain.momentum[d] = blast.density * v;
+      square += v * v;
+    }
+    gain.mass = blast.density;
+    gain.energy = 0.5 * blast.density * square + blast.thermal;
+    gain.metals = event.metals * blast.density;
+    return gain;
+  }
+
+  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
+                                            const hydro::GasCell& gas) const {
+    const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
+    return share(event, heat, cell, gas);
+  }
+};
+
+// Stochastic thermal feedback (Dalla Vecchia & Schaye 2012, MNRAS 426, 140): each neighbouring cell
+// is heated with the same probability, by so much that radiative losses are small. The energy is
+// correct on average.
+struct StochasticBlast {
+  using Event = Supernova;
+
+  struct Blast {
+    double volume, heat, chance;  // of the cells; per mass of a heated cell; per cell
+  };
+
+  static constexpr int sums = 2;
+  double heat;  // per mass of a heated cell; larger if all cells together need more
+  std::uint64_t seed;
+  std::uint32_t step;
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
+                                    double* terms) const {
+    terms[0] = cell.volume;
+    terms[1] = cell.volume * gas.density();
+  }
+
+  bool finish(const Event& event, const double* sums, Blast& blast) const {
+    if (sums[0] == 0.0) return false;
+    const double per_mass = event.energy / sums[1];
+    blast.volume = sums[0];
+    blast.heat = per_mass > heat ? per_mass : heat;
+    blast.chance = per_mass / blast.heat;
+    return true;
+  }
+
+  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
+                                    const hydro::GasCell& gas) const {
+    const RandomStream random(seed, event.place.id, step);
+    const bool hit = blast.chance >= 1.0 || random.uniform(number_of(cell)) < blast.chance;
+    return ejecta(event, 1.0 / blast.volume, hit ? blast.heat * gas.density() : 0.0);
+  }
+
+  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
+                                            const hydro::GasCell&) const {
+    return ejecta(event, 1.0 / cell.volume, event.energy / cell.volume);
+  }
+
+ private:
+  KOKKOS_INLINE_FUNCTION static Gain ejecta(const Event& event, double per_volume, double heat) {
+    Gain gain;
+    gain.mass = event.mass * per_volume;
+    gain.metals = event.metals * gain.mass;
+    for (int d = 0; d < 3; ++d) gain.momentum[d] = gain.mass * event.velocity[d];
+    gain.energy = energy_of_motion(event) * per_volume + heat;
+    return gain;
+  }
+
+  // Unique number of each neighbouring cell from its distance in cells and its size.
+  KOKKOS_INLINE_FUNCTION static std::uint32_t number_of(const CellAround& cell) {
+    const double dx = Kokkos::cbrt(cell.volume);
+    auto number =
+        static_cast<std::uint32_t>(static_cast<int>(Kokkos::floor(Kokkos::log2(dx) + 0.5)) & 255);
+    for (const double way : cell.way)
+      number =
+          number << 8 | static_cast<std::uint32_t>(static_cast<int>(Kokkos::floor(way / dx)) & 255);
+    return number;
+  }
+};
+
+// Mechanical feedback for blasts that the cells do not resolve: cells receive the terminal momentum
+// (Kimm & Cen 2014, ApJ 788, 121), distributed without net momentum for any position of the star in
+// its cell (Hopkins et al. 2018, MNRAS 477, 1578, section 2.3).
+//
+// Two passes over the cells. The first computes the solid angles of the cells as seen from the
+// star, and from them vectors whose sum is 0. The second finds the length of these vectors for
+// which the gas gains exactly the kinetic energy of the blast.
+
+// Fraction of the full solid angle that a cell covers as seen from the star, and its direction.
+struct SolidAngle {
+  double share, direction[3];
+
+  // Solid angle of a cell's face at the distance r (Hopkins et al. 2018, eq. 2).
+  KOKKOS_INLINE_FUNCTION explicit SolidAngle(const CellAround& cell) {
+    const double dx = Kokkos::cbrt(cell.volume), r = Kokkos::sqrt(cell.square);
+    const double away = r > 0.5 * dx ? r : 0.5 * dx;
+    share = 0.5 * (1.0 - 1.0 / Kokkos::sqrt(1.0 + dx * dx / (std::numbers::pi * away * away)));
+    for (int d = 0; d < 3; ++d) direction[d] = r > 0.0 ? cell.way[d] / r : 0.0;
+  }
+};
+
+// First pass, for sum_events(). Means of the ambient gas are weighted by solid angle.
+struct BlastSurroundings {
+  using Event = Supernova;
+
+  struct Blast {
+    double share = 0.0;     // sum of solid angles
+    double factor[3][2]{};  // for vector components towards lower and upper sides
+    double density = 0.0, metals = 0.0;
+  };
+
+  static constexpr int sums = 9;
+  int metals = -1;  // variable index; -1: none
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
+                                    double* terms) const {
+    const SolidAngle angle(cell);
+    for (int d = 0; d < 3; ++d) {
+      const double part = angle.share * angle.direction[d];
+      terms[2 * d] = part < 0.0 ? -part : 0.0;
+      terms[2 * d + 1] = part > 0.0 ? part : 0.0;
+    }
+    terms[6] = angle.share;
+    terms[7] = angle.share * gas.density();
+    terms[8] = metals >= 0 ? angle.share * gas[metals] / gas.density() : 0.0;
+  }
+
+  // The factors give both sides of an axis equal weights (Hopkins et al. 2018, eq. 5). They are 0
+  // for an axis with cells on one side only.
+  bool finish(const Event&, const double* sums, Blast& blast) const {
+    blast.share = sums[6];
+    if (blast.share == 0.0) return false;
+    for (int d = 0; d < 3; ++d)
+      for (int side = 0; side < 2; ++side) {
+        const double own = sums[2 * d + side], other = sums[2 * d + 1 - side];
+        if (own > 0.0 && other > 0.0)
+          blast.factor[d][side] = std::sqrt(0.5 * (1.0 + (other / own) * (other / own)));
+      }
+    blast.density = sums[7] / blast.share;
+    blast.metals = sums[8] / blast.share;
+    return true;
+  }
+};
+
+// Second pass.
+struct MechanicalBlast {
+  struct Event : Supernova {
+    BlastSurroundings::Blast around;
+    double terminal_momentum, cooling_radius;
+  };
+
+  struct Blast {
+    double momentum;  // multiplies the cells' vectors
+    double heat;      // total over all solid angles
+    bool has_cooled;  // true if the momentum is the terminal one
+  };
+
+  static constexpr int sums = 3;
+  double kinetic_share = 1.0;  // kinetic fraction of the energy
+
+  // Part of the blast that a cell receives: mass, and a momentum vector.
+  struct Portion {
+    double share, mass, vector[3], square;
+
+    KOKKOS_INLINE_FUNCTION Portion(const Event& event, const CellAround& cell) {
+      const SolidAngle angle(cell);
+      share = angle.share / event.around.share;
+      mass = share * event.mass;
+      square = 0.0;
+      for (int d = 0; d < 3; ++d) {
+        const double factor = event.around.factor[d][angle.direction[d] > 0.0];
+        vector[d] = angle.share * angle.direction[d] * factor;
+        square += vector[d] * vector[d];
+      }
+    }
+  };
+
+  // Kinetic energy P linear + P^2 quadratic, in the frame of the star, that a momentum P along the
+  // vector adds to gas that already contains its part of the ejecta.
+  struct KineticGain {
+    double linear = 0.0, quadratic;
+
+    KOKKOS_INLINE_FUNCTION KineticGain(const Event& event, const Portion& portion,
+                                       const CellAround& cell, const hydro::GasCell& gas) {
+      const double gas_mass = gas.density() * cell.volume, mass = gas_mass + portion.mass;
+      for (int d = 0; d < 3; ++d)
+        linear += portion.vector[d] * (gas.velocity(d) - event.velocity[d]) * gas_mass / mass;
+      quadratic = 0.5 * portion.square / mass;
+    }
+  };
+
+  KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
+                                    const hydro::GasCell& gas, double* terms) const {
+    const Portion portion(event, cell);
+    const KineticGain gain(event, portion, cell, gas);
+    terms[0] = gain.linear;
+    terms[1] = gain.quadratic;
+    terms[2] = Kokkos::sqrt(portion.square);
+  }
+
+  bool finish(const Event& event, const double* sums, Blast& blast) const {
+    if (event.around.share == 0.0) return false;
+    const double linear = sums[0], quadratic = sums[1], lengths = sums[2];
+    const double kinetic = kinetic_share * event.energy;
+    const double root = std::sqrt(linear * linear + 4.0 * quadratic * kinetic);
+    blast = {0.0, event.energy, false};
+    if (quadratic == 0.0) return true;
+    blast.momentum =
+        linear > 0.0 ? 2.0 * kinetic / (linear + root) : 0.5 * (root - linear) / quadratic;
+    const double most = event.terminal_momentum / lengths;
+    blast.has_cooled = blast.momentum > most;
+    if (blast.has_cooled) blast.momentum = most;
+    blast.heat -= blast.momentum * (linear + blast.momentum * quadratic);
+    return true;
+  }
+
+  KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
+                                    const hydro::GasCell& gas) const {
+    const Portion portion(event, cell);
+    const KineticGain kinetic(event, portion, cell, gas);
+    const double per_volume = 1.0 / cell.volume, P = blast.momentum;
+    Gain gain;
+    gain.mass = portion.mass * per_volume;
+    gain.metals = event.metals * gain.mass;
+    double energy = portion.share * energy_of_motion(event) +
+                    P * (kinetic.linear + P * kinetic.quadratic) +
+                    portion.share * blast.heat * kept_heat(event, blast, cell);
+    for (int d = 0; d < 3; ++d) {
+      energy += P * portion.vector[d] * event.velocity[d];
+      gain.momentum[d] = (P * portion.vector[d] + portion.mass * event.velocity[d]) * per_volume;
+    }
+    gain.energy = energy * per_volume;
+    return gain;
+  }
+
+  KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
+                                            const hydro::GasCell&) const {
+    Gain gain;
+    gain.mass = event.mass / cell.volume;
+    gain.metals = event.metals * gain.mass;
+    for (int d = 0; d < 3; ++d) gain.momentum[d] = gain.mass * event.velocity[d];
+    gain.energy = (event.energy + energy_of_motion(event)) / cell.volume;
+    return gain;
+  }
+
+  // Fraction of the heat that a cell receives beyond the cooling radius, where a blast has radiated
+  // the rest.
+  KOKKOS_INLINE_FUNCTION static double kept_heat(const Event& event, const Blast& blast,
+                                                 const CellAround& cell) {
+    const double r = Kokkos::sqrt(cell.square);
+    if (!blast.has_cooled || r <= event.cooling_radius) return 1.0;
+    return Kokkos::pow(r / event.cooling_radius, -6.5);
+  }
+};
+
+// Terminal momentum in g cm s^-1 of a blast in gas of n hydrogen nuclei per cm^3 and Z solar
+// metallicities: 3e5 Msun km/s E51^(16/17) n^(-2/17) Z^-0.14 (Kimm & Cen 2014, eq. 17).
+inline double terminal_momentum(double energy, double n, double Z) {
+  return 3e5 * constants::k_solar_mass * 1e5 * std::pow(energy / 1e51, 16.0 / 17.0) *
+         std::pow(n, -2.0 / 17.0) * std::pow(std::max(Z, 0.01), -0.14);
+}
+
+// Cooling radius in cm: 28.4 pc n^(-3/7) E51^(2/7) Z^-0.14 (Hopkins et al. 2018).
+inline double cooling_radius(double energy, double n, double Z) {
+  return 28.4 * constants::k_parsec * std::pow(n, -3.0 / 7.0) * std::pow(energy / 1e51, 2.0 / 7.0) *
+         std::pow(std::max(Z, 0.01), -0.14);
+}
+
+}  // namespace octant::subgrid
