@@ -17,14 +17,23 @@ import gallery
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-PAGES = ("CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "CITATION.cff", "examples", "docs")
+PAGES = (
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "CITATION.cff",
+    "examples",
+    "docs",
+)
 # Sources that pages link to: readers may fetch them from the site.
 SOURCES = ("tests/extending",)
 
 
 def parameters(program: Path) -> str:
     """Describe all parameters, as the program declares them."""
-    said = subprocess.run([program, "params"], check=True, capture_output=True, text=True).stdout
+    said = subprocess.run(
+        [program, "params"], check=True, capture_output=True, text=True
+    ).stdout
     tables = re.sub(r"^# ", "## ", said, flags=re.MULTILINE)
     about = "All that a parameter file may hold, as `./octant params` prints it."
     return f"# Parameters\n\n{about}\n\n{tables}"
@@ -33,9 +42,13 @@ def parameters(program: Path) -> str:
 def helps(program: Path) -> list[tuple[str, list[str]]]:
     """List all commands with the words that make them explain themselves."""
     octools = Path(sys.executable).with_name("octools")
-    of_program = [(name, [str(program), name]) for name in ("run", "check", "params", "info")]
+    of_program = [
+        (name, [str(program), name]) for name in ("run", "check", "params", "info")
+    ]
     names = (ROOT / "python/octools/commands.txt").read_text().splitlines()
-    of_tools = [(name, [str(octools), name]) for name in (line.split()[0] for line in names)]
+    of_tools = [
+        (name, [str(octools), name]) for name in (line.split()[0] for line in names)
+    ]
     return of_program + of_tools
 
 
@@ -48,7 +61,12 @@ def commands(program: Path) -> str:
             check=True,
             capture_output=True,
             text=True,
-            env={"NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "100", "PATH": "/usr/bin:/bin"},
+            env={
+                "NO_COLOR": "1",
+                "TERM": "dumb",
+                "COLUMNS": "100",
+                "PATH": "/usr/bin:/bin",
+            },
         ).stdout
         pages.append(f"## {name}\n\n```text\n{said.strip()}\n```\n")
     return "\n".join(pages)
@@ -69,15 +87,25 @@ def collect(program: Path, sources: Path) -> None:
 
 
 def main() -> int:
-    """Build the site anew."""
+    """Build the site from scratch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("build", type=Path, help="the build folder: the site goes to manual/ in it")
+    parser.add_argument(
+        "build", type=Path, help="the build folder: the site goes to manual/ in it"
+    )
     build = parser.parse_args().build
     sources, site = build / "manual/sources", build / "manual/html"
     shutil.rmtree(sources, ignore_errors=True)
     sources.mkdir(parents=True)
     collect(build / "octant", sources)
-    sphinx = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "-c", HERE]
+    sphinx = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "--quiet",
+        "--fail-on-warning",
+        "-c",
+        HERE,
+    ]
     status = subprocess.run([*sphinx, sources, site], check=False).returncode
     if status == 0:
         print(f"wrote {site / 'index.html'}")
