@@ -140,9 +140,18 @@ install_packages() {
 
 # Installs octools into a virtual environment of this clone whenever its description has changed.
 prepare_python() {
-  local installed=$venv/installed
   [[ -e $root/python/pyproject.toml ]] || fail "$root/python/pyproject.toml is missing"
-  python_description | cmp -s - "$installed" && return
+  python_is_ready && return
+  mkdir -p "$root/.octant"
+  (
+    lock "installs the Python tools into $venv"
+    python_is_ready || install_python_tools
+  ) 9> "$root/.octant/.lock" || exit 2
+}
+
+python_is_ready() { python_description | cmp -s - "$venv/installed"; }
+
+install_python_tools() {
   echo "Installing the Python tools into $venv" >&2
   if [[ ! -x $venv/bin/pip ]]; then
     install_packages
@@ -154,7 +163,7 @@ prepare_python() {
     ! pip_install --no-deps --no-build-isolation --editable "$root/python"; then
     fail "the Python tools could not be installed completely; the next call tries again"
   fi
-  python_description > "$installed"
+  python_description > "$venv/installed"
 }
 
 python_description() { cat "$root/python/pyproject.toml" "$root/python/requirements.txt"; }
@@ -224,7 +233,6 @@ configure() {
   [[ -e $build/build.ninja ]] && return
   announce "$@"
   install_packages
-  mkdir -p "$build"
   echo "Configuring build/$preset" >&2
   if ! (cd "$root" && cmake --preset "$preset" > "$build/configure.log"); then
     tail -n 20 "$build/configure.log" >&2
@@ -234,13 +242,21 @@ configure() {
 
 # Builds the given targets, or all. Says nothing when nothing has changed.
 build_targets() {
-  configure "$@"
+  mkdir -p "$build" 2> /dev/null || true
   [[ -w $build ]] || fail "no permission to write to $build: build in your own clone"
   (
+    lock "builds in build/$preset"
+    configure "$@"
     cd "$build"
-    flock 9
-    ninja -j "$jobs" "$@" | show_progress "$@" >&2
-  ) 9> "$build/.lock" || fail "the build failed"
+    ninja -j "$jobs" "$@" | show_progress "$@" >&2 || fail "the build failed"
+  ) 9> "$build/.lock" || exit 2
+}
+
+# Waits until no other launcher holds the lock, which is file descriptor 9.
+lock() {
+  flock --nonblock 9 && return
+  echo "Waiting for another ./octant, which $1" >&2
+  flock 9
 }
 
 # Reduces ninja's lines, one for each step, to a line that counts them on a terminal and ten lines

@@ -174,6 +174,35 @@ def test_first_build_says_what_it_does_and_counts_its_steps(clone: Clone) -> Non
     assert "Building" not in outcome.stdout + "".join(rest)
 
 
+def test_two_first_builds_at_once_wait_for_each_other(clone: Clone) -> None:
+    """The second one neither configures nor installs, and says what it waits for."""
+    (clone.root / "build/release/build.ninja").unlink()
+    (clone.root / ".octant/venv/installed").unlink()
+    for folder in ("src", "bench", "tests"):
+        (clone.root / folder).mkdir()
+    clone.script("bin/dpkg-query", "echo -n installed")
+    clone.script(
+        "bin/cmake", f"echo cmake >> {clone.root}/did; sleep 1; touch build/release/build.ninja"
+    )
+    clone.script(".octant/venv/bin/pip", f"echo pip >> {clone.root}/did; sleep 0.3")
+    clone.script("build/release/octant", "exit 0")
+    for words, steps in ((["run", "blast.toml"], 1), (["plot", "output"], 3)):
+        launchers = [
+            subprocess.Popen(
+                [str(clone.root / "octant"), *words],
+                env=clone.environment,
+                stderr=subprocess.PIPE,
+                text=True,
+            )
+            for _ in range(2)
+        ]
+        messages = [launcher.communicate(timeout=60)[1] for launcher in launchers]
+        assert [launcher.returncode for launcher in launchers] == [0, 0], messages
+        assert sum("Waiting for another ./octant" in text for text in messages) == 1
+        assert len((clone.root / "did").read_text().split()) == steps
+        (clone.root / "did").unlink()
+
+
 @pytest.mark.parametrize("slowness", [1, 3])
 def test_first_build_estimates_the_time_left_from_the_measured_speed(
     tmp_path: Path, clone: Clone, slowness: int
