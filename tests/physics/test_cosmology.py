@@ -249,6 +249,47 @@ def test_a_run_without_gas_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
 STEPS = 20
 
 
+SLOWLY_OPENED = """
+[problem]
+name = "cosmology"
+[cosmology]
+enabled = true
+box = 10.0
+start = "z = 30"
+end = "a = 0.85"
+[initial]
+kind = "generate"
+sigma_8 = 0.81
+[gravity]
+enabled = true
+[mesh]
+base_cells = [8, 8, 8]
+block_size = 4
+max_level = 3
+[refine]
+mass = [1.0, 1.0, 1.0]
+holdback = true
+[hydro]
+enabled = false
+"""
+
+
+@pytest.mark.parametrize("ranks", [1, 3])
+def test_levels_become_available_at_their_epochs(tmp_path: Path, ranks: int) -> None:
+    """At a = 0.79 / 2^n, where the finest cells have again half of their proper size."""
+    history = run_well(tmp_path / "run", SLOWLY_OPENED, ranks=ranks).history()
+    a = history["a"]
+    for level, epoch in ((1, 0.1984), (2, 0.3969), (3, 0.7937)):
+        blocks = history[f"blocks_{level}"]
+        first = int(np.argmax(blocks > 0))  # matter is dense enough from the beginning
+        assert a[first - 1] < epoch < a[first]
+        assert np.all(blocks[first:] > 0)
+    without = run_well(
+        tmp_path / "all", SLOWLY_OPENED, "refine.holdback=false", "time.max_steps=1", ranks=ranks
+    )
+    assert without.history()["blocks_3"][-1] > 0
+
+
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     """Run the clumpy box on one rank."""
