@@ -12,6 +12,7 @@ namespace {
 // Tasks of a coarse step. Tasks of the same `When` run in this order.
 const Task k_step[] = {
     // when, task, required contents, function, data it reads, overlapping communication
+    {When::coarse_begins, "clocks of all levels", k_any, &StepContext::begin_coarse_step, "time"},
     {When::coarse_begins, "processes around the step, first half", k_processes,
      &ProcessStep::act_before, "gas"},
     {When::level_advances, "kick, first half", k_gravity, &GravityStep::kick_first_half,
@@ -19,6 +20,8 @@ const Task k_step[] = {
     {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},
     {When::level_advances, "gas", k_gas, &GasSolver::advance, "gas, ghost cells",
      "ghost cells during the sweep of inner tiles"},
+    {When::level_advances, "clock of the level", k_any, &StepContext::count_step,
+     "length of the step"},
     {When::finer_begins, "halo of the coarser level", k_gas, &GasSolver::begin_finer,
      "gas of the coarser level"},
     {When::substep_begins, "first ghost cells", k_gas, &GasSolver::begin_substep,
@@ -27,6 +30,9 @@ const Task k_step[] = {
      "flux registers, gas of the finer level"},
     {When::coarse_advanced, "processes around the step, second half", k_processes,
      &ProcessStep::act_after, "gas"},
+    {When::coarse_advanced, "time", k_any, &StepContext::advance_time, "length of the step"},
+    {When::levels_meet, "clocks of finer levels", k_any, &StepContext::synchronise_clocks,
+     "clock of the level"},
     {When::levels_meet, "processes", k_processes, &ProcessStep::act, "gas"},
     {When::levels_meet, "deposit", k_gravity | k_particles, &ParticleStep::deposit, "positions"},
     {When::levels_meet, "potential", k_gravity, &GravityStep::solve,
@@ -39,6 +45,7 @@ const Task k_step[] = {
      "positions"},
     {When::levels_meet, "processes on gas and particles", k_processes, &ProcessStep::interact,
      "gas, particles"},
+    {When::coarse_ends, "number of steps", k_any, &StepContext::end_coarse_step, ""},
     {When::coarse_ends, "ledgers", k_processes, &ProcessStep::settle, "changes by processes"},
     {When::coarse_ends, "work of gravity", k_gravity, &Measurement::count_work, "mass fluxes"},
     {When::coarse_ends, "deposit", k_particles, &ParticleStep::deposit_all, "positions"},
@@ -69,7 +76,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       measurement_(context_, matter_, gas_, gravity_, particles_, processes_),
       balance_(context_, matter_, gas_, particles_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
-            {&gas_, &gravity_, &particles_, &processes_, &measurement_},
+            {&context_, &gas_, &gravity_, &particles_, &processes_, &measurement_},
             [this](int level, double courant) { return gas_.longest_step(level, courant); }) {}
 
 std::string describe_step(const AmrOptions& options) {
@@ -107,16 +114,7 @@ void AmrSimulation::initialise() {
 void AmrSimulation::step(double dt) {
   measurement_.forget();
   gravity_.forget_energy();
-  context_.begin_step(dt);
-  context_.meter.begin_step();
-  const LevelStep all{.level = 0, .dt = dt};
-  loop_.run(When::coarse_begins, all);
-  loop_.advance(all);
-  loop_.run(When::coarse_advanced, all);
-  context_.time += dt;
-  loop_.meet(0, context_.time);
-  ++context_.step;
-  loop_.run(When::coarse_ends, all);
+  loop_.step(dt);
 }
 
 void AmrSimulation::adapt() {

@@ -19,7 +19,7 @@ inline constexpr double k_largest_excursion = k_depth - 0.5;
 // m / dx^2 with dx of the coarser level, falling with the fourth power of the distance.
 inline constexpr double k_margin = 3.0;
 
-// BlockLocation block of particles.
+// Home block of particles.
 struct HomeBlock {
   BlockCoordinate first_cell[3] = {-1, -1, -1};  // -1: no block in this slot
   std::uint32_t refined = 0;                     // mask of octants

@@ -13,13 +13,16 @@ namespace octant::particles {
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
+// Home of a particle whose block is not known yet: adapt_to_mesh() finds it.
+inline constexpr std::int32_t k_no_block = -1;
+
 // Columns of a set for kernels. Lengths and velocities are in code units.
 struct ParticleColumns {
   double* position[3];
   double* velocity[3];
   double* mass;
   std::uint64_t* id;
-  std::int32_t* home;        // slot of the home block; -1: none yet
+  std::int32_t* home;        // slot of the home block, or k_no_block
   std::uint8_t* on_coarser;  // 1: the next coarser level serves the particle
 };
 

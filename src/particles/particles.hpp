@@ -21,6 +21,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -260,22 +261,39 @@ class Particles {
     KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
     Exchanger fields, coarser_fields, masses, sums;
   };
-  // BlockLocation of a particle: slot -1 if it is on another rank or only that rank can determine
-  // it.
-  struct BlockLocation {
-    int level, owner, slot;
+  // Result of the search of this rank for the block that contains a particle.
+  struct BlockSearch {
+    enum Result {
+      found,          // block `slot` of `level`, on this rank
+      on_other_rank,  // rank `owner` has the block, or continues the search, at `level`
+      outside_level   // outside the blocks of `level`, the coarsest one searched, on this rank
+    };
+    Result result;
+    int level, owner;
+    int slot = k_no_block;
   };
-  // Rows to be sent to other ranks: the level, with k_on_coarser if the coarser level serves the
-  // particle, then the words of the row.
-  static constexpr Word k_on_coarser = Word{1} << 32;
+  // Rows to be appended to the particles of a level.
+  struct NewRows {
+    std::vector<Word> words;
+    std::vector<std::int32_t> homes;
+    std::vector<std::uint8_t> on_coarser;
+
+    void add(std::span<const Word> row, std::int32_t home, bool is_on_coarser = false);
+  };
+  using NewRowsByLevel = std::vector<NewRows>;
+  // Rows to be sent to other ranks. In a message, the first word is the level, with k_on_coarser if
+  // the coarser level serves the particle; the words of the row follow.
   struct OutgoingRows {
+    static constexpr Word k_on_coarser = Word{1} << 32;
     std::vector<int> ranks;
     std::vector<Word> words;
+
+    void add(int rank, int level, std::span<const Word> row, bool is_on_coarser = false);
   };
 
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
-  BlockLocation own_leaf(const std::array<double, 3>& position) const;
+  std::optional<BlockPlace> own_leaf(const std::array<double, 3>& position) const;
 
   // Global data that a deposit needs.
   struct Measure {
@@ -294,14 +312,14 @@ class Particles {
   void collect_movers(int level, int coarsest, int finest, OutgoingRows& leaving,
                       MassChanges* changes);
   void redistribute(OutgoingRows leaving, int coarsest, int finest, MassChanges* changes = nullptr);
-  OutgoingRows settle(const OutgoingRows& arrived, int coarsest, int finest, MassChanges* changes);
-  void take_in(int level, std::span<const Word> words, const std::vector<std::int32_t>& homes,
-               const std::vector<std::uint8_t>& on_coarser, MassChanges* changes);
+  OutgoingRows insert_or_forward(const OutgoingRows& arrived, int coarsest, int finest,
+                                 MassChanges* changes);
+  void append(const NewRowsByLevel& rows, MassChanges* changes);
   void choose_serving_levels(int coarsest, MassChanges* changes);
   void add_changes(const MassChanges& changes, MassSums& sums) const;
   void note_departure(int level, std::span<const Word> row, std::int32_t home, bool on_coarser);
-  BlockLocation location_of(int level, int coarsest, int finest,
-                            const std::array<double, 3>& position, int slot) const;
+  BlockSearch find_block(int level, int coarsest, int finest,
+                         const std::array<double, 3>& position) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);
 
   using VisitRows = std::function<void(int level, const std::vector<std::int32_t>& rows,
