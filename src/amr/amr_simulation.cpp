@@ -114,7 +114,8 @@ void AmrSimulation::initialise() {
 void AmrSimulation::step(double dt) {
   measurement_.forget();
   gravity_.forget_energy();
-  loop_.step(dt);
+  loop_.set_coarse_step(dt);
+  loop_.advance(0);
 }
 
 void AmrSimulation::adapt() {

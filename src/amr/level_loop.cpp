@@ -46,11 +46,6 @@ void StepSequence::advance(int level) {
   if (is_coarse_step) run(When::coarse_ends, level);
 }
 
-void StepSequence::run(When when, int level) {
-  for (const Task& task : tasks_)
-    if (task.when == when) process(task, level);
-}
-
 // --- execution -----------------------------------------------------------------------------------
 
 LevelLoop::LevelLoop(StepContext& context, std::span<const Task> tasks, unsigned contents,
@@ -61,13 +56,10 @@ LevelLoop::LevelLoop(StepContext& context, std::span<const Task> tasks, unsigned
       longest_(std::move(longest)),
       steps_(context.levels()) {}
 
-void LevelLoop::step(double dt) {
-  steps_[0] = {.level = 0, .dt = dt, .begin = 0.0, .end = 1.0};
-  advance(0);
-}
-
-void LevelLoop::process(const Task& task, int level) {
-  (parts_[static_cast<std::size_t>(task.part)]->*task.action)(steps_[level]);
+void LevelLoop::run(When when, int level) {
+  for (const Task& task : tasks_)
+    if (task.when == when)
+      (parts_[static_cast<std::size_t>(task.part)]->*task.action)(steps_[level]);
 }
 
 // The number of substeps is a power of two, so that fractions of the coarser step are exact.
@@ -113,17 +105,17 @@ class StepPlan : public StepSequence {
   const std::string& text() const { return text_; }
 
  private:
-  void process(const Task& task, int level) override {
-    if (task.when == When::levels_meet && level > 0 && last_ != task.when)
+  void run(When when, int level) override {
+    if (when == When::levels_meet && level > 0)
       add_line(std::to_string(level), indented(level, "after every substep except the last:"));
-    last_ = task.when;
-    const bool acts_on_finer_levels =
-        task.when != When::level_advances && task.when != When::finer_begins &&
-        task.when != When::substep_begins && task.when != When::finer_ends;
+    const bool acts_on_finer_levels = when != When::level_advances && when != When::finer_begins &&
+                                      when != When::substep_begins && when != When::finer_ends;
     const std::string levels = acts_on_finer_levels && level < finest_
                                    ? fmt::format("{}-{}", level, finest_)
                                    : std::to_string(level);
-    add_line(levels, indented(level, task.name), task.reads, task.overlaps);
+    for (const Task& task : tasks_)
+      if (task.when == when)
+        add_line(levels, indented(level, task.name), task.reads, task.overlaps);
   }
   int finest_level() const override { return finest_; }
   void begin_substeps(int level) override {
@@ -152,7 +144,6 @@ class StepPlan : public StepSequence {
   int finest_;
   bool subcycle_;
   bool in_substep_ = false;  // of the level whose substeps began last
-  When last_ = When::coarse_begins;
   std::string text_;
 };
 

@@ -60,15 +60,15 @@ class StepSequence {
  public:
   virtual ~StepSequence() = default;
 
- protected:
-  StepSequence(std::span<const Task> tasks, unsigned contents);
-
   // Processes all tasks of one step of a level and the substeps of all finer levels. A step of
   // level 0 is a coarse step.
   void advance(int level);
 
-  // Executes or prints a task, one that the physics of the run requires.
-  virtual void process(const Task& task, int level) = 0;
+ protected:
+  StepSequence(std::span<const Task> tasks, unsigned contents);
+
+  // Executes or prints the tasks of one point of the step.
+  virtual void run(When when, int level) = 0;
   virtual int finest_level() const = 0;
   // Loop over the substeps of a level within one step of the coarser level.
   virtual void begin_substeps(int level) = 0;
@@ -77,10 +77,7 @@ class StepSequence {
   virtual bool is_last_substep(int level) const = 0;
   virtual void end_substep(int level) = 0;
 
- private:
-  void run(When when, int level);
-
-  std::vector<Task> tasks_;
+  std::vector<Task> tasks_;  // those that the physics of the run requires
 };
 
 // Execution of the tasks. All functions are collective.
@@ -92,11 +89,11 @@ class LevelLoop : public StepSequence {
   LevelLoop(StepContext& context, std::span<const Task> tasks, unsigned contents,
             const StepParts& parts, LongestStep longest);
 
-  // Advances all levels by a coarse step of length dt.
-  void step(double dt);
+  // Sets the length of the coarse step, which advance(0) takes.
+  void set_coarse_step(double dt) { steps_[0].dt = dt; }
 
  private:
-  void process(const Task& task, int level) override;
+  void run(When when, int level) override;
   int finest_level() const override { return context_.mesh.finest_level(); }
   void begin_substeps(int level) override;
   bool has_substep(int level) const override { return steps_[level].begin < 1.0; }
