@@ -73,13 +73,14 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-// Slots with room for growth, so that few regrids reallocate. Unwritten memory takes no pages.
-std::int64_t roomy(std::int64_t slots) { return slots + slots / 4 + 8; }
+// Number of slots with spare capacity for growth, so that few regrids reallocate. Unwritten memory
+// takes no pages.
+std::int64_t with_spare_capacity(std::int64_t slots) { return slots + slots / 4 + 8; }
 
 // Returns true if blocks in their former slots can stay in place.
-bool has_room(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
+bool has_capacity(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
   const auto capacity = static_cast<std::int64_t>(blocks.values.size()) / stride;
-  return slots <= capacity && capacity <= 2 * roomy(slots);
+  return slots <= capacity && capacity <= 2 * with_spare_capacity(slots);
 }
 
 // Copies to `now` the values, `stride` doubles each, of every block that some rank has in `before`.
@@ -93,7 +94,7 @@ std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int6
       slot_before.insert(before.keys[slot], static_cast<std::int32_t>(slot));
   std::vector<std::uint8_t> is_new(now.keys.size(), 0);
   std::vector<Move> moves;
-  bool in_place = has_room(before, std::ssize(now.keys), stride);
+  bool in_place = has_capacity(before, std::ssize(now.keys), stride);
   for (std::size_t slot = 0; slot < now.keys.size(); ++slot) {
     if (now.keys[slot] == k_no_key) continue;
     if (const std::int32_t* known = slot_before.find(now.keys[slot])) {
@@ -106,8 +107,8 @@ std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int6
   if (in_place) {
     now.values = before.values;
   } else {
-    now.values =
-        mesh::uninitialised<double>("gravity fields", roomy(std::ssize(now.keys)) * stride);
+    now.values = mesh::uninitialised<double>("gravity fields",
+                                             with_spare_capacity(std::ssize(now.keys)) * stride);
     move_blocks(moves, stride, before.values.data(), now.values.data());
   }
   if (communicator.size() > 1)

@@ -10,12 +10,12 @@ namespace octant::particles {
 // Records a particle beyond an open boundary, which is still in the list of its level. Its
 // potential is that of the last cells before the boundary.
 void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home,
-                               bool on_coarser) {
+                               bool served_by_coarser) {
   const auto real = [&](int column) { return std::bit_cast<double>(row[column]); };
   ++leaving_.count;
   if (!kind_.has_mass) return;
   const double m = real(k_mass);
-  MassChange particle = change_of(row, home, on_coarser, 1.0);
+  MassChange particle = change_of(row, home, served_by_coarser, 1.0);
   double speed_squared = 0.0;
   for (int d = 0; d < 3; ++d) {
     const double v = real(k_velocity + d), lower = mesh_.geometry().lower()[d],

@@ -89,18 +89,18 @@ KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&we
 // Adds clouds, in cells of their level, of the particles served by their own level, or of those
 // served by the coarser level.
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                double quantum, bool on_coarser, const CellArrays<std::int64_t>& cells) {
+                double quantum, bool served_by_coarser, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto places = near.places;
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
-  const std::uint8_t wanted = on_coarser ? 1 : 0;
+  const std::uint8_t wanted = served_by_coarser ? 1 : 0;
   // Reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
   // operations, the mass 2, each of seven weights 2.
   mesh::for_items(
       {"deposit", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.on_coarser[n] != wanted) return;
+        if (p.served_by_coarser[n] != wanted) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = cloud_of(frame, blocks(home), x);
@@ -122,7 +122,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
   // Most particles cost one flag.
   mesh::for_items(
       {"deposit on coarser level", {1.0, 0.0}}, set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.on_coarser[n] == 0) return;
+        if (p.served_by_coarser[n] == 0) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
@@ -135,7 +135,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
 
 constexpr int k_middle_place = 13;  // the block itself among the 27 positions around it
 
-// Restriction: adds the sums of 2^3 cells to the coarser cells beneath them.
+// Restriction: adds the sums of 2^3 cells to the coarser cells that contain them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
                     const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
@@ -159,8 +159,8 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
 }
 
 // Restriction that preserves centres of mass, which plain sums would move by up to half a cell:
-// along each axis a quarter of a cell's mass goes to the neighbour of the coarser cell beneath it.
-// At a wall masses stay in the last cell.
+// along each axis a quarter of a cell's mass goes to the neighbour of the coarser cell that
+// contains it. At a wall masses stay in the last cell.
 void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& children,
                        const LevelFrame& coarse, const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
@@ -177,7 +177,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
         const int at[3] = {cell % half, cell / half % half, cell / half / half};
         const std::int64_t* first =
             fine.data + slot * fine.stride_slot + (2 * at[2] * N + 2 * at[1]) * N + 2 * at[0];
-        std::int64_t mass[3][3][3] = {};  // [z][y][x]; the cells beneath are in the middle
+        std::int64_t mass[3][3][3] = {};  // [z][y][x]; the containing cells are in the middle
         std::int64_t any = 0;
         for (int child = 0; child < 8; ++child) {
           const std::int64_t m = first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)];
@@ -228,7 +228,7 @@ Particles::Measure Particles::measure_masses() const {
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
   for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
-  for (const Level& level : levels_) most.push_back(level.any_on_coarser ? 1.0 : 0.0);
+  for (const Level& level : levels_) most.push_back(level.any_served_by_coarser ? 1.0 : 0.0);
   communicator.max_in_place(std::span(most));
   const double smallest = -most[k_smallest], largest = most[k_largest];
   if (most[k_broken] != 0.0)
@@ -260,7 +260,7 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
 
 // Deposits the clouds of a level's particles served by their own level, or of the others, which add
 // nothing to coarser cells.
-void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_coarser) {
+void Particles::deposit_level(int l, double quantum, bool served_by_coarser, bool into_coarser) {
   Level& level = levels_[l];
   const Neighbourhood& near = *level.neighbourhood;
   CellArrays<std::int64_t> cells{};
@@ -268,7 +268,7 @@ void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_
   if (into_coarser) cells.source[k_coarser] = mass_array(l - 1);
   const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
-  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, on_coarser, cells);
+  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, served_by_coarser, cells);
   near.around.give_back(ghosts.data(), cells, level.masses);
 }
 
@@ -281,17 +281,17 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   CellArrays<std::int64_t> cells{};
   cells.source[k_here] = mass_array(l);
   cells.source[k_coarser] = mass_array(l - 1);
-  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.beneath.ghosts());
+  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.coarse.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
   if (levels_apart_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
   else add_to_parents(near, mesh_.cells(l), cells);
   if (clouds) add_coarse_clouds(level.set, near, coarse, quantum, cells);
-  near.beneath.give_back(ghosts.data(), cells, level.sums);
+  near.coarse.give_back(ghosts.data(), cells, level.sums);
 }
 
 void Particles::deposit(int coarsest) {
   OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
-  const auto [quantum, has_particles, on_coarser] = measure_masses();
+  const auto [quantum, has_particles, served_by_coarser] = measure_masses();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
@@ -302,9 +302,9 @@ void Particles::deposit(int coarsest) {
     has_mass = has_mass || has_particles[l];
     levels_[l].has_mass = has_mass;
     if (!has_mass) continue;
-    if (l > coarsest) deposit_coarse(l, quantum, on_coarser[l]);
+    if (l > coarsest) deposit_coarse(l, quantum, served_by_coarser[l]);
     // After deposit_coarse(), because these masses are already in the coarser level.
-    if (on_coarser[l]) deposit_level(l, quantum, true, false);
+    if (served_by_coarser[l]) deposit_level(l, quantum, true, false);
   }
 }
 

@@ -34,9 +34,9 @@ class Neighbourhood::Builder {
     }
   }
 
-  // Finds the coarser cells beneath a block and the 26 positions beside it, as far as clouds of the
+  // Finds the coarser cells in a block and the 26 positions beside it, as far as clouds of the
   // coarser level reach.
-  void look_beneath(int slot, RemoteCells& remote) {
+  void find_coarser_cells(int slot, RemoteCells& remote) {
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
     for (int n = 0; n < 27; ++n) {
       if (keys[n] == k_no_key) findings_.emplace_back();
@@ -94,12 +94,12 @@ class Neighbourhood::Builder {
       found.slot = node->slot;
       return found;
     }
-    Region beneath;
+    Region coarse;
     for (int d = 0; d < 3; ++d) {
-      beneath.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
-      beneath.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
+      coarse.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
+      coarse.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
     }
-    found.box = remote.want(k_coarser, parent_key(key), node->owner, beneath);
+    found.box = remote.want(k_coarser, parent_key(key), node->owner, coarse);
     return found;
   }
 
@@ -151,12 +151,12 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
   const int N = tree.geometry().block_size();
   std::vector<HomeBlock> homes(level_blocks.slots());
   Builder sides(tree, level, 27 * level_blocks.slots()),
-      bottoms(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
+      coarse_places_finder(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
   for (int slot = 0; slot < level_blocks.slots(); ++slot) {
     const Key key = level_blocks.key(slot);
     if (key == k_no_key) {
       sides.skip(27);
-      if (level > 0) bottoms.skip(27);
+      if (level > 0) coarse_places_finder.skip(27);
       continue;
     }
     const BlockCoordinates block = morton_decode(key);
@@ -165,19 +165,19 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     sides.look_around(slot, around);
     if (level == 0) continue;
     homes[slot].level_goes_on = level_at(tree, level, slot);
-    bottoms.look_beneath(slot, beneath);
+    coarse_places_finder.find_coarser_cells(slot, coarse);
   }
   around.agree(tree, level);
-  beneath.agree(tree, level);
+  coarse.agree(tree, level);
   blocks = mesh::to_device("home blocks", homes);
   places = mesh::to_device("places around blocks", sides.places(around));
-  coarse_places = mesh::to_device("places beneath blocks", bottoms.places(beneath));
+  coarse_places = mesh::to_device("coarse places of blocks", coarse_places_finder.places(coarse));
 }
 
 std::int64_t Neighbourhood::bytes() const {
   return static_cast<std::int64_t>(blocks.extent(0) * sizeof(HomeBlock) +
                                    (places.extent(0) + coarse_places.extent(0)) * sizeof(Place)) +
-         around.bytes() + beneath.bytes();
+         around.bytes() + coarse.bytes();
 }
 
 }  // namespace octant::particles

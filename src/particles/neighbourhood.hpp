@@ -87,9 +87,9 @@ struct Neighbourhood {
 
   DeviceArray<const HomeBlock> blocks;  // by slot
   DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
-  // Coarser cells beneath the same positions, with or without cells of the level; by slot.
+  // Coarser cells at the same positions, with or without cells of the level; by slot.
   DeviceArray<const Place> coarse_places;
-  RemoteCells around, beneath;  // ghosts of `places` and of `coarse_places`
+  RemoteCells around, coarse;  // ghosts of `places` and of `coarse_places`
   std::int64_t bytes() const;
 
  private:

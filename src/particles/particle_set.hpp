@@ -22,8 +22,8 @@ struct ParticleColumns {
   double* velocity[3];
   double* mass;
   std::uint64_t* id;
-  std::int32_t* home;        // slot of the home block, or k_no_block
-  std::uint8_t* on_coarser;  // 1: the next coarser level serves the particle
+  std::int32_t* home;               // slot of the home block, or k_no_block
+  std::uint8_t* served_by_coarser;  // 1: the next coarser level serves the particle
 };
 
 // Value of a row exchanged between sets or ranks: the bits of a number, or an id.
@@ -34,7 +34,7 @@ struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
   std::int32_t* home;
-  std::uint8_t* on_coarser;
+  std::uint8_t* served_by_coarser;
   int reals, integers;
 
   KOKKOS_INLINE_FUNCTION int count() const { return reals + integers + 1; }
@@ -87,7 +87,7 @@ class ReadRows {
   std::int32_t home(std::size_t n) const {
     return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
   }
-  bool on_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
+  bool served_by_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
   // All rows, then their homes, then flags for service by the coarser level.
   std::vector<Word>& words() { return words_; }
 
@@ -120,10 +120,10 @@ class ParticleSet {
   std::vector<Word> words(const RowList& rows) const;
   ReadRows read(const RowList& rows) const;
 
-  // Appends rows. `on_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError beyond
-  // 2^31 - 1 particles.
+  // Appends rows. `served_by_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError
+  // beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
-              const std::vector<std::uint8_t>& on_coarser = {});
+              const std::vector<std::uint8_t>& served_by_coarser = {});
   // Replaces the words of rows, each listed once; their homes stay.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last rows fill the gaps.
@@ -154,7 +154,7 @@ class ParticleSet {
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
   DeviceArray<std::int32_t> homes_;
-  DeviceArray<std::uint8_t> on_coarser_;
+  DeviceArray<std::uint8_t> served_by_coarser_;
 };
 
 // Returns the rows 0 .. count - 1 for which `wanted(row)` is true, in ascending order.

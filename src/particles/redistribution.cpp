@@ -32,7 +32,7 @@ Position position_of(std::span<const Word> row) {
 // Particles served by the coarser level may move to a finer level only if the coarser level is at
 // the same time; otherwise they are in the middle of its step.
 RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                    bool may_descend, bool may_descend_on_coarser) {
+                    bool may_descend, bool may_descend_if_served_by_coarser) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
@@ -50,37 +50,41 @@ RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const Lev
           if (blocks(home).first_cell[d] < 0 || cell < 0 || cell >= N) return true;
           octant |= (cell >= N / 2) << d;
         }
-        const bool may = p.on_coarser[n] != 0 ? may_descend_on_coarser : may_descend;
+        const bool may =
+            p.served_by_coarser[n] != 0 ? may_descend_if_served_by_coarser : may_descend;
         return may && (blocks(home).refined >> octant & 1) != 0;
       });
 }
 
 }  // namespace
 
-MassChange change_of(std::span<const Word> row, std::int32_t home, bool on_coarser, double sign) {
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
+                     double sign) {
   const Position x = position_of(row);
   return {.position = {x[0], x[1], x[2]},
           .mass = std::bit_cast<double>(row[k_mass]),
           .sign = sign,
           .home = home,
-          .on_coarser = on_coarser ? 1 : 0};
+          .served_by_coarser = served_by_coarser ? 1 : 0};
 }
 
-void Particles::NewRows::add(std::span<const Word> row, std::int32_t home, bool is_on_coarser) {
+void Particles::NewRows::add(std::span<const Word> row, std::int32_t home,
+                             bool is_served_by_coarser) {
   words.insert(words.end(), row.begin(), row.end());
   homes.push_back(home);
-  on_coarser.push_back(is_on_coarser ? 1 : 0);
+  served_by_coarser.push_back(is_served_by_coarser ? 1 : 0);
 }
 
 void Particles::OutgoingRows::add(int rank, int level, std::span<const Word> row,
-                                  bool is_on_coarser) {
+                                  bool is_served_by_coarser) {
   ranks.push_back(rank);
-  words.push_back(static_cast<Word>(level) | (is_on_coarser ? k_on_coarser : 0));
+  words.push_back(static_cast<Word>(level) | (is_served_by_coarser ? k_served_by_coarser : 0));
   words.insert(words.end(), row.begin(), row.end());
 }
 
 // Searches for the finest block from `coarsest` to `finest` that contains a position, starting at
-// `level`: towards finer levels in refined octants, towards coarser ones where `level` has no block.
+// `level`: towards finer levels in refined octants, towards coarser ones where `level` has no
+// block.
 Particles::BlockSearch Particles::find_block(int level, int coarsest, int finest,
                                              const Position& position) const {
   const int rank = mesh_.communicator().rank();
@@ -161,7 +165,8 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
   const auto take_out = [&](std::size_t n) {
     gone.push_back(movers[n]);
     if (changes)
-      (*changes)[level].push_back(change_of(rows[n], rows.home(n), rows.on_coarser(n), -1.0));
+      (*changes)[level].push_back(
+          change_of(rows[n], rows.home(n), rows.served_by_coarser(n), -1.0));
   };
   for (std::size_t n = 0; n < movers.size(); ++n) {
     const Position position = position_of(rows[n]);
@@ -170,20 +175,20 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
         trouble_ = fmt::format(
             "a {} particle of level {} has the position ({}, {}, {}); expected finite coordinates",
             name(), level, position[0], position[1], position[2]);
-      else note_departure(level, rows[n], rows.home(n), rows.on_coarser(n));
+      else note_departure(level, rows[n], rows.home(n), rows.served_by_coarser(n));
       take_out(n);
       continue;
     }
-    const bool stays_on_level = rows.on_coarser(n) && level == coarsest;
+    const bool stays_on_level = rows.served_by_coarser(n) && level == coarsest;
     const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
-    const bool on_coarser = rows.on_coarser(n) && to.level == level;
+    const bool served_by_coarser = rows.served_by_coarser(n) && to.level == level;
     if (to.result == BlockSearch::on_other_rank) {
-      leaving.add(to.owner, to.level, rows[n], on_coarser);
+      leaving.add(to.owner, to.level, rows[n], served_by_coarser);
       take_out(n);
     } else if (to.result == BlockSearch::outside_level) {
       check_stay(level, position, to.level == level ? rows.home(n) : k_no_block);
     } else if (to.level != level) {
-      arriving[to.level].add(rows[n], to.slot, on_coarser);
+      arriving[to.level].add(rows[n], to.slot, served_by_coarser);
       take_out(n);
     } else if (to.slot != rows.home(n)) {
       moved.push_back(movers[n]);
@@ -199,15 +204,15 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
 void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = levels_[l];
-    const auto& [words, homes, on_coarser] = rows[l];
-    level.set.append(words, homes, on_coarser);
-    for (const std::uint8_t flag : on_coarser)
-      level.any_on_coarser = level.any_on_coarser || flag != 0;
+    const auto& [words, homes, served_by_coarser] = rows[l];
+    level.set.append(words, homes, served_by_coarser);
+    for (const std::uint8_t flag : served_by_coarser)
+      level.any_served_by_coarser = level.any_served_by_coarser || flag != 0;
     if (!changes) continue;
     const auto width = static_cast<std::size_t>(level.set.row_words());
     for (std::size_t n = 0; n < homes.size(); ++n)
-      (*changes)[l].push_back(
-          change_of(std::span(words).subspan(n * width, width), homes[n], on_coarser[n] != 0, 1.0));
+      (*changes)[l].push_back(change_of(std::span(words).subspan(n * width, width), homes[n],
+                                        served_by_coarser[n] != 0, 1.0));
   }
 }
 
@@ -243,16 +248,16 @@ Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived
     const auto message = std::span(arrived.words).subspan(n * width, width);
     const auto row = message.subspan(1);
     const Position position = position_of(row);
-    const auto level = static_cast<int>(message[0] & (OutgoingRows::k_on_coarser - 1));
-    const bool was_on_coarser = (message[0] & OutgoingRows::k_on_coarser) != 0;
-    const bool stays_on_level = was_on_coarser && level == coarsest;
+    const auto level = static_cast<int>(message[0] & (OutgoingRows::k_served_by_coarser - 1));
+    const bool was_served_by_coarser = (message[0] & OutgoingRows::k_served_by_coarser) != 0;
+    const bool stays_on_level = was_served_by_coarser && level == coarsest;
     const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
-    const bool on_coarser = was_on_coarser && to.level == level;
+    const bool served_by_coarser = was_served_by_coarser && to.level == level;
     if (to.result == BlockSearch::on_other_rank) {
-      onward.add(to.owner, to.level, row, on_coarser);
+      onward.add(to.owner, to.level, row, served_by_coarser);
     } else {
       if (to.result == BlockSearch::outside_level) check_stay(to.level, position, k_no_block);
-      arriving[to.level].add(row, to.slot, on_coarser);
+      arriving[to.level].add(row, to.slot, served_by_coarser);
     }
   }
   append(arriving, changes);

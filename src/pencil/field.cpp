@@ -46,7 +46,7 @@ int whole(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
 }  // namespace
 
-// A plane has room for its coefficients (PoissonOptions::kept).
+// A plane has memory for its coefficients (PoissonOptions::kept).
 FieldLayout::FieldLayout(const Box& x_pencil)
     : nx(x_pencil[0].count()),
       ny(x_pencil[1].count()),

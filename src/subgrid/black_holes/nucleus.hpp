@@ -167,8 +167,8 @@ struct HeatLaw {
     return blast.per_mass * gas.density();
   }
   KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell& gas) const {
-    const double room = hottest - gas.internal_energy();
-    return room > 0.0 ? room * gas.density() : 0.0;
+    const double available = hottest - gas.internal_energy();
+    return available > 0.0 ? available * gas.density() : 0.0;
   }
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell&,
                                     double asked, double given, double* terms) const {
