@@ -46,7 +46,7 @@ const Task k_step[] = {
     {When::levels_meet, "processes on gas and particles", k_processes, &ProcessStep::interact,
      "gas, particles"},
     {When::coarse_ends, "number of steps", k_any, &StepContext::end_coarse_step, ""},
-    {When::coarse_ends, "ledgers", k_processes, &ProcessStep::settle, "changes by processes"},
+    {When::coarse_ends, "ledgers", k_processes, &ProcessStep::sum_ledgers, "changes by processes"},
     {When::coarse_ends, "work of gravity", k_gravity, &Measurement::count_work, "mass fluxes"},
     {When::coarse_ends, "deposit", k_particles, &ParticleStep::deposit_all, "positions"},
     {When::coarse_ends, "strongest acceleration", k_gravity | k_processes,

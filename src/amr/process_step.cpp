@@ -122,8 +122,8 @@ void ProcessStep::follow_gas(int coarsest) {
   if (coarsest > 0) gas_.measure_signals(coarsest);
 }
 
-void ProcessStep::settle(const LevelStep& /*step*/) {
-  for (subgrid::Ledger& ledger : ledgers_) ledger.settle(mesh_.communicator());
+void ProcessStep::sum_ledgers(const LevelStep& /*step*/) {
+  for (subgrid::Ledger& ledger : ledgers_) ledger.sum_over_ranks(mesh_.communicator());
 }
 
 void ProcessStep::remeasure_gravity(const LevelStep& /*step*/) {

@@ -32,7 +32,7 @@ class ProcessStep : public StepPart {
   // Applies interactions of gas and particles on the same levels.
   void interact(const LevelStep& step);
   // Sums the ledgers over all ranks.
-  void settle(const LevelStep& step);
+  void sum_ledgers(const LevelStep& step);
   // Recomputes the sources of gravity if interact() changed the gas.
   void remeasure_gravity(const LevelStep& step);
 
