@@ -28,7 +28,6 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "mesh/mesh.hpp"
-#include "particles/joined_sets.hpp"
 #include "particles/kind.hpp"
 #include "particles/neighbourhood.hpp"
 #include "particles/particle_set.hpp"
