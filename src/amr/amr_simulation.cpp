@@ -202,8 +202,8 @@ void AmrSimulation::initialise() {
 }
 
 void AmrSimulation::step(double dt) {
-  measurement_.forget();
-  gravity_.forget_energy();
+  measurement_.invalidate();
+  gravity_.invalidate_energy();
   loop_.set_coarse_step(dt);
   loop_.advance(0);
 }
@@ -218,14 +218,14 @@ void AmrSimulation::adapt() {
   regridded_ = may_regrid && regrid(context_, matter_, gravity_.solver());
   rebalanced_ = context_.step > 0 && is_due(options.balance.interval) && balance_.rebalance();
   if (regridded_ || rebalanced_) {
-    measurement_.forget();
+    measurement_.invalidate();
     follow_mesh();
   }
   measurement_.after_adapt(regridded_);
 }
 
 void AmrSimulation::follow_mesh() {
-  gravity_.forget_energy();
+  gravity_.invalidate_energy();
   particles_.deposit_from(0);
   gravity_.follow_mesh();
 }

@@ -80,7 +80,7 @@ class Measurement : public StepPart {
   // level, position and values if a density or energy is NaN or not positive.
   void measure();
   // Invalidates the measurement after changes of the state.
-  void forget() { measured_ = false; }
+  void invalidate() { measured_ = false; }
 
   // --- tasks
   // Adds the work of gravity on the gas to the budgets.

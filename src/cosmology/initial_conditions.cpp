@@ -72,7 +72,7 @@ CellDelivery::CellDelivery(const Communicator& communicator, const CellSpread& s
       boxes_(std::move(boxes)),
       starts_(1, 0),
       parts_(parts_of_boxes(spread)),
-      asked_(ask(communicator)),
+      requested_(exchange_boxes(communicator)),
       plan_(plan(communicator)),
       exchanger_("initial cells", communicator, {.exchange = Backend::p2p}) {
   for (const pencil::Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
@@ -94,7 +94,7 @@ std::vector<CellDelivery::Part> CellDelivery::parts_of_boxes(const CellSpread& s
   return parts;
 }
 
-std::vector<pencil::Box> CellDelivery::ask(const Communicator& communicator) {
+std::vector<pencil::Box> CellDelivery::exchange_boxes(const Communicator& communicator) {
   std::vector<Segment> sends;
   std::vector<pencil::Box> asking;
   for (const Part& part : parts_) {
@@ -113,7 +113,7 @@ std::vector<pencil::Box> CellDelivery::ask(const Communicator& communicator) {
 
 ExchangePlan CellDelivery::plan(const Communicator& communicator) const {
   std::vector<Segment> sends, receives;
-  auto asked = asked_.begin();
+  auto asked = requested_.begin();
   for (const Segment& segment : asking_)
     for (std::int64_t n = 0; n < segment.count; ++n)
       add_to_segment(sends, segment.rank, (asked++)->cells());
@@ -126,7 +126,7 @@ std::vector<double> CellDelivery::deliver(std::span<const double> own) {
                  own_.cells());
   std::vector<double> sent, received(static_cast<std::size_t>(plan_.items_received()));
   sent.reserve(static_cast<std::size_t>(plan_.items_sent()));
-  for (const pencil::Box& cells : asked_)
+  for (const pencil::Box& cells : requested_)
     for_each_row(own_, cells, [&](std::int64_t first, int count) {
       sent.insert(sent.end(), own.begin() + first, own.begin() + first + count);
     });

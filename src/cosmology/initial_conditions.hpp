@@ -63,15 +63,15 @@ class CellDelivery {
     std::size_t target;  // index of the box
   };
   std::vector<Part> parts_of_boxes(const CellSpread& spread) const;
-  std::vector<pencil::Box> ask(const Communicator& communicator);
+  std::vector<pencil::Box> exchange_boxes(const Communicator& communicator);
   ExchangePlan plan(const Communicator& communicator) const;
 
   pencil::Box own_;
   std::vector<pencil::Box> boxes_;
-  std::vector<std::int64_t> starts_;  // offsets of the boxes' values, and the total
-  std::vector<Part> parts_;           // by ascending rank
-  std::vector<Segment> asking_;       // requesting ranks, with their numbers of parts
-  std::vector<pencil::Box> asked_;    // parts requested by them
+  std::vector<std::int64_t> starts_;    // offsets of the boxes' values, and the total
+  std::vector<Part> parts_;             // by ascending rank
+  std::vector<Segment> asking_;         // requesting ranks, with their numbers of parts
+  std::vector<pencil::Box> requested_;  // parts requested by them
   ExchangePlan plan_;
   Exchanger exchanger_;
 };

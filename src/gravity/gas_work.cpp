@@ -413,7 +413,7 @@ double GasWork::take_spared_work() {
   return sum.to_double();
 }
 
-void GasWork::forget_finer(int finest) {
+void GasWork::release_finer(int finest) {
   for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};
 }
 

@@ -131,7 +131,7 @@ class GasWork {
   void set_frame(const mesh::Frame& frame) { frame_ = frame; }
 
   // Releases the memory of levels beyond the finest one.
-  void forget_finer(int finest);
+  void release_finer(int finest);
 
  private:
   struct Level {

@@ -43,26 +43,26 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
       keys.push_back(now.keys[slot]);
       missing.push_back({-1, static_cast<std::int32_t>(slot)});
     }
-  const auto attributes = directory.ask(keys);
+  const auto attributes = directory.find_owners(keys);
   for (std::size_t n = 0; n < missing.size(); ++n) missing[n].owner = attributes[n].owner;
   std::erase_if(missing, [](const Missing& m) { return m.owner < 0; });
   std::stable_sort(missing.begin(), missing.end(),
                    [](const Missing& a, const Missing& b) { return a.owner < b.owner; });
   std::vector<int> owners;
-  std::vector<Key> questions;
+  std::vector<Key> queries;
   std::vector<Segment> sends, receives;
   std::vector<Move> packs, unpacks;
   for (const Missing& m : missing) {
-    unpacks.push_back({static_cast<std::int32_t>(questions.size()), m.slot});
+    unpacks.push_back({static_cast<std::int32_t>(queries.size()), m.slot});
     owners.push_back(m.owner);
-    questions.push_back(now.keys[m.slot]);
+    queries.push_back(now.keys[m.slot]);
     count_items(receives, m.owner);
     is_new[m.slot] = 0;
   }
-  const auto asked = route<Key>(communicator, owners, questions);
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    packs.push_back({*slot_before.find(asked.items[n]), static_cast<std::int32_t>(n)});
-    count_items(sends, asked.sources[n]);
+  const auto received = route<Key>(communicator, owners, queries);
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    packs.push_back({*slot_before.find(received.items[n]), static_cast<std::int32_t>(n)});
+    count_items(sends, received.sources[n]);
   }
   const ExchangePlan plan(communicator, std::move(sends), std::move(receives));
   const auto sent = mesh::uninitialised<double>("leaving blocks", plan.items_sent() * stride);
@@ -159,7 +159,7 @@ StoredPotential::NewBlocks StoredPotential::follow_mesh(int level) {
   return found;
 }
 
-void StoredPotential::forget_finer(int finest) {
+void StoredPotential::release_finer(int finest) {
   for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};
 }
 

@@ -60,7 +60,7 @@ void CoarseFineBoundary::follow(std::int64_t coarse_begin) {
   touched_coarse_.clear();
   rewritten_fine_.clear();
   find_touched();
-  forget_received();
+  clear_received();
   for (const int slot : touched_fine_.slots()) release(slot);
   for_changed_faces([this](int slot, int face) {
     if (fine_blocks_[slot].faces[face] != -1 && !is_jump(slot, face)) release_face(slot, face);
@@ -142,7 +142,7 @@ void CoarseFineBoundary::find_touched() {
   for (const SentChild& child : sent_children_) touched_fine_.add(child.slot);
 }
 
-void CoarseFineBoundary::forget_received() {
+void CoarseFineBoundary::clear_received() {
   for (std::size_t n = 0; n < octants_.size(); ++n)
     child_owners_[octants_[n].parent][octants_[n].octant] = -1;
   for (const ReceivedFace& face : received_faces_) remove_face(face.coarse, face.side);

@@ -147,7 +147,7 @@ class CoarseFineBoundary {
   template <class Work>
   void for_changed_faces(const Work& work);
   void find_touched();
-  void forget_received();
+  void clear_received();
   void release(int slot);
   void release_face(int slot, int face);
   void connect(int slot);

@@ -80,7 +80,7 @@ void GhostPlan::follow() {
     if (slot < std::ssize(rows_) && (!has_block(slot) || rows_[slot].key != blocks.key(slot)))
       release(rows_[slot]);
   for (const int slot : blocks.touched())
-    if (has_block(slot)) ask(slot, blocks.changed_around(slot) & read_);
+    if (has_block(slot)) request_ghosts(slot, blocks.changed_around(slot) & read_);
 
   open_.clear();
   for (int n = 0; n < std::ssize(resolved_); ++n) {
@@ -129,15 +129,15 @@ void GhostPlan::drop(Reference r, int neighbour) {
 }
 
 Region GhostPlan::region_of(Positions requesters) const {
-  Region asked;
+  Region requested;
   for (; requesters != 0; requesters &= requesters - 1)
-    asked.merge(ghosts_[std::countr_zero(requesters)]);
-  return asked;
+    requested.merge(ghosts_[std::countr_zero(requesters)]);
+  return requested;
 }
 
 // Sets the ghost sources of an own block at `positions`, where holders changed. A sweep reads no
 // other cells. A source remains valid as long as this rank owns no block at its position.
-void GhostPlan::ask(int slot, Positions positions) {
+void GhostPlan::request_ghosts(int slot, Positions positions) {
   if (positions == 0) return;
   Row& row = rows_[slot];
   const Key key = tree_.level(level_).key(slot);
@@ -324,7 +324,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
 }
 
 // Releases a source that is no longer read, unless it is released already.
-void GhostPlan::forget(int n) {
+void GhostPlan::remove_source(int n) {
   if (resolved_[n] == k_unused) return;
   resolved_[n] = k_unused;
   index_.erase(place_key(sources_[n].position));
@@ -341,7 +341,7 @@ void GhostPlan::place(LevelHalo& halo) {
     const GhostSource& need = sources_[n];
     const auto number = static_cast<int>(n);
     if (need.region.empty()) {
-      forget(number);
+      remove_source(number);
       boxes[n] = {};
       continue;
     }

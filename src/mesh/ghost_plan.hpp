@@ -102,14 +102,14 @@ class GhostPlan {
   void release(Row& row);
   GhostSource& change(Reference r);
   void drop(Reference r, int neighbour);
-  void ask(int slot, Positions positions);
+  void request_ghosts(int slot, Positions positions);
   Region region_of(Positions requesters) const;
   bool has_changed_coarse_block(std::int32_t coarse_slot) const;
   void open(int need);
   void find_holder(int need, GhostPlan* coarser);
   void resolve_mirror(int need);
   void interpolate(int need, GhostPlan& coarser);
-  void forget(int need);
+  void remove_source(int need);
   void write_slot_boxes(LevelHalo& halo);
 
   const Tree& tree_;
@@ -165,7 +165,7 @@ class Tiling {
   int group_under(Key ancestor);
   Group& touch(int group);
   int group_of(int slot) const;
-  void forget_empty_groups();
+  void remove_empty_groups();
   struct Lost {  // former position of a removed block
     int group;
     Key ancestor;

@@ -159,11 +159,11 @@ void Halos::agree_on_messages() {
       owners.push_back(need.owner);
     }
   }
-  const auto asked = route<Request>(tree_.communicator(), owners, requests);
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const auto& [l, for_finer_level, region, key] = asked.items[n];
+  const auto received = route<Request>(tree_.communicator(), owners, requests);
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const auto& [l, for_finer_level, region, key] = received.items[n];
     LevelHalo& halo = levels_[l].halo;
-    const int slot = tree_.level(l).find(key)->slot, requester = asked.sources[n];
+    const int slot = tree_.level(l).find(key)->slot, requester = received.sources[n];
     add_departure(slot, region, layout_.variables, requester, halo.whole, segments[l].whole);
     if (for_finer_level)
       add_departure(slot, region, layout_.variables, requester, halo.for_finer_level,

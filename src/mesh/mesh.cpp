@@ -102,7 +102,7 @@ void Mesh::build_tables() {
   for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
   halos_.follow(requests);
 
-  forget_ghosts();
+  release_ghosts();
   scratch_doubles_ = 0;
   for (int l = 0; l < levels; ++l) {
     fields_[l].resize_halo(halos_[l].halo_doubles);

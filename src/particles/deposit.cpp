@@ -272,7 +272,7 @@ void Particles::deposit_level(int l, double quantum, bool served_by_coarser, boo
   const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
   add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, served_by_coarser, cells);
-  near.around.give_back(ghosts.data(), cells, level.masses);
+  near.around.add_to_owners(ghosts.data(), cells, level.masses);
 }
 
 // Deposits a level's masses, and the clouds of its particles served by the coarser level, on that
@@ -289,7 +289,7 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   if (levels_apart_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
   else add_to_parents(near, mesh_.cells(l), cells);
   if (clouds) add_coarse_clouds(level.set, near, coarse, quantum, cells);
-  near.coarse.give_back(ghosts.data(), cells, level.sums);
+  near.coarse.add_to_owners(ghosts.data(), cells, level.sums);
 }
 
 void Particles::deposit(int coarsest) {

@@ -25,7 +25,7 @@ struct Request {
 
 }  // namespace
 
-int RemoteCells::want(Source source, Key key, int owner, const Region& region) {
+int RemoteCells::request(Source source, Key key, int owner, const Region& region) {
   if (const std::int32_t* known = box_of_[source].find(key)) {
     boxes_[*known].region.merge(region);
     return *known;
@@ -36,7 +36,7 @@ int RemoteCells::want(Source source, Key key, int owner, const Region& region) {
   return box;
 }
 
-void RemoteCells::agree(const mesh::Tree& tree, int level) {
+void RemoteCells::exchange_requests(const mesh::Tree& tree, int level) {
   std::vector<int> order(boxes_.size());
   std::iota(order.begin(), order.end(), 0);
   std::sort(order.begin(), order.end(), [this](int a, int b) {
@@ -56,11 +56,11 @@ void RemoteCells::agree(const mesh::Tree& tree, int level) {
     owners.push_back(box.owner);
     count_items(receives, box.owner, box.region.volume());
   }
-  const auto asked = route<Request>(tree.communicator(), owners, requests);
+  const auto received = route<Request>(tree.communicator(), owners, requests);
   std::vector<SentCell> sent;
   const int N = tree.geometry().block_size();
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const Request& request = asked.items[n];
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const Request& request = received.items[n];
     const auto* node = tree.level(level - request.source).find(request.key);
     OCTANT_REQUIRE(node && node->slot >= 0,
                    "particles: cells of level {} are requested from a rank that does not own them",
@@ -70,7 +70,7 @@ void RemoteCells::agree(const mesh::Tree& tree, int level) {
       for (int j = r.begin[1]; j < r.end[1]; ++j)
         for (int i = r.begin[0]; i < r.end[0]; ++i)
           sent.push_back({request.source, node->slot, (k * N + j) * N + i});
-    count_items(sends, asked.sources[n], r.volume());
+    count_items(sends, received.sources[n], r.volume());
   }
   sent_ = mesh::to_device("sent cells", sent);
   plan_ =
@@ -96,8 +96,8 @@ void RemoteCells::fetch(const CellArrays<const double>& fields, int components, 
   exchanger.run<double>(*plan_, message.data(), ghosts, components);
 }
 
-void RemoteCells::give_back(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
-                            Exchanger& exchanger) const {
+void RemoteCells::add_to_owners(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
+                                Exchanger& exchanger) const {
   if (plan_->communicator().size() == 1) return;
   const auto message = mesh::uninitialised<std::int64_t>("arriving masses", plan_->items_sent());
   exchanger.run<std::int64_t>(*plan_, ghosts, message.data(), 1, Direction::reverse);
@@ -186,7 +186,7 @@ class Neighbourhood::Builder {
     Finding found;
     found.source = mesh::is_own(holder) ? k_here : k_ghost;
     if (mesh::is_own(holder)) found.slot = holder;
-    else found.box = remote.want(k_here, key, mesh::rank_of(holder), near);
+    else found.box = remote.request(k_here, key, mesh::rank_of(holder), near);
     return found;
   }
 
@@ -208,7 +208,7 @@ class Neighbourhood::Builder {
       coarse.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
       coarse.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
     }
-    found.box = remote.want(k_coarser, parent_key(key), node->owner, coarse);
+    found.box = remote.request(k_coarser, parent_key(key), node->owner, coarse);
     return found;
   }
 
@@ -276,8 +276,8 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     homes[slot].level_goes_on = level_at(tree, level, slot);
     coarse_places_finder.find_coarser_cells(slot, coarse);
   }
-  around.agree(tree, level);
-  coarse.agree(tree, level);
+  around.exchange_requests(tree, level);
+  coarse.exchange_requests(tree, level);
   blocks = mesh::to_device("home blocks", homes);
   places = mesh::to_device("places around blocks", sides.places(around));
   coarse_places = mesh::to_device("coarse places of blocks", coarse_places_finder.places(coarse));

@@ -45,12 +45,12 @@ class RemoteCells {
  public:
   // Requests a region of a block, in its own cells; several regions of a block are merged. Returns
   // the number of the box.
-  int want(Source source, Key key, int owner, const mesh::Region& region);
+  int request(Source source, Key key, int owner, const mesh::Region& region);
 
   // Sends the requests to the owners and builds the exchange plan. Collective.
-  void agree(const mesh::Tree& tree, int level);
+  void exchange_requests(const mesh::Tree& tree, int level);
 
-  // Box and its first ghost, after agree().
+  // Box and its first ghost, after exchange_requests().
   const mesh::Region& region(int box) const { return boxes_[box].region; }
   std::int64_t first_ghost(int box) const { return boxes_[box].first; }
 
@@ -61,8 +61,8 @@ class RemoteCells {
              Exchanger& exchanger) const;
 
   // Adds the ghosts' values to the owners' cells. Collective.
-  void give_back(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
-                 Exchanger& exchanger) const;
+  void add_to_owners(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
+                     Exchanger& exchanger) const;
 
   std::int64_t bytes() const;
 

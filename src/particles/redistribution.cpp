@@ -162,7 +162,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
 
   std::vector<std::int32_t> moved, new_homes, gone;
   NewRowsByLevel arriving(levels_.size());
-  const auto take_out = [&](std::size_t n) {
+  const auto remove_mover = [&](std::size_t n) {
     gone.push_back(movers[n]);
     if (changes)
       (*changes)[level].push_back(
@@ -176,7 +176,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
             "a {} particle of level {} has the position ({}, {}, {}); expected finite coordinates",
             name(), level, position[0], position[1], position[2]);
       else note_departure(level, rows[n], rows.home(n), rows.served_by_coarser(n));
-      take_out(n);
+      remove_mover(n);
       continue;
     }
     const bool stays_on_level = rows.served_by_coarser(n) && level == coarsest;
@@ -184,12 +184,12 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
     const bool served_by_coarser = rows.served_by_coarser(n) && to.level == level;
     if (to.result == BlockSearch::on_other_rank) {
       leaving.add(to.owner, to.level, rows[n], served_by_coarser);
-      take_out(n);
+      remove_mover(n);
     } else if (to.result == BlockSearch::outside_level) {
       check_stay(level, position, to.level == level ? rows.home(n) : k_no_block);
     } else if (to.level != level) {
       arriving[to.level].add(rows[n], to.slot, served_by_coarser);
-      take_out(n);
+      remove_mover(n);
     } else if (to.slot != rows.home(n)) {
       moved.push_back(movers[n]);
       new_homes.push_back(to.slot);

@@ -251,7 +251,7 @@ void HalfKick::add() const {
     simulation_.gravity()->add_velocity(level, {{gas_[level].data(), 3 * cells}, cells});
   }
   if (!gas_.empty()) simulation_.mesh().restrict_all();
-  simulation_.measure_anew();
+  simulation_.invalidate_measurement();
 }
 
 }  // namespace
