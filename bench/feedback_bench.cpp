@@ -79,7 +79,7 @@ void fill(mesh::Mesh& mesh) {
 }
 
 // Finds the own leaf octant that contains a position. Returns false if another rank has it.
-bool settle(const mesh::Mesh& mesh, EventPlace& place) {
+bool find_leaf(const mesh::Mesh& mesh, EventPlace& place) {
   const mesh::Geometry& geometry = mesh.geometry();
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     const double side = geometry.cell_size(level) * geometry.block_size();
@@ -116,7 +116,7 @@ std::vector<KineticBlast::Event> make_events(const mesh::Mesh& mesh, const Kinet
   for (int n = 0; n < count; ++n) {
     KineticBlast::Event event{place_of(mesh, n), {0.1, 0.0, -0.1}, 1e-9, 1e-9, 0.02};
     event.place.radius = k_blast_radius * dx;
-    if (settle(mesh, event.place)) events.push_back(event);
+    if (find_leaf(mesh, event.place)) events.push_back(event);
   }
   return events;
 }
@@ -133,7 +133,7 @@ std::vector<JetLaw::Event> make_events(const mesh::Mesh& mesh, const JetLaw&, in
     event.direction[n / 2 % 3] = 1.0;
     event.mass = event.energy = 1e-10;
     event.kinetic_share = 1.0;
-    if (settle(mesh, event.place)) events.push_back(event);
+    if (find_leaf(mesh, event.place)) events.push_back(event);
   }
   return events;
 }
@@ -144,7 +144,7 @@ std::vector<HeatLaw::Event> make_events(const mesh::Mesh& mesh, const HeatLaw&, 
   for (int n = 1; n < count; n += 2) {
     HeatLaw::Event event{place_of(mesh, n), 0.0, 1e-10, 0.0};
     event.place.radius = k_jet_reach * dx;
-    if (settle(mesh, event.place)) events.push_back(event);
+    if (find_leaf(mesh, event.place)) events.push_back(event);
   }
   return events;
 }

@@ -96,7 +96,8 @@ Result measure(const PolicyOptions& options, const BlockList& blocks, int ranks,
     };
     result.owners = zone_by_zone(blocks, zones_of(options, blocks, ranks), timed);
     if (options.most_blocks > 0)
-      result.owners = with_room(blocks, std::move(result.owners), Room(ranks, options.most_blocks));
+      result.owners =
+          within_capacity(blocks, std::move(result.owners), Capacity(ranks, options.most_blocks));
     whole.push_back(thread_seconds() - begin);
     slowest.push_back(most);
   }

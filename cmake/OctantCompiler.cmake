@@ -40,7 +40,7 @@ if(OCTANT_KEY128)
 endif()
 target_compile_definitions(octant_flags INTERFACE $<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
-# The rooms become parts of a module that Python loads.
+# The modules become parts of a module that Python loads.
 if(OCTANT_PYTHON STREQUAL "module")
   set(CMAKE_POSITION_INDEPENDENT_CODE ON)
   target_compile_options(octant_flags INTERFACE

@@ -1,4 +1,4 @@
-# Third-party libraries, each behind one target that the rooms link to.
+# Third-party libraries, each behind one target that the modules link to.
 include(OctantKokkos)
 
 # octant_headers(<package> <target> <header> [<definitions>...])

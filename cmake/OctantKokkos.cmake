@@ -72,7 +72,7 @@ if(OCTANT_CUDA)
     list(APPEND options -fmad=false)        # the device's own contraction
   endif()
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13)
-    list(APPEND options --compress-mode=size)  # kernels in a ninth of the room
+    list(APPEND options --compress-mode=size)  # a ninth of the size
   endif()
   target_compile_options(octant_kokkos INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:${options}>)
   # Kokkos names the driver's library, and calls nothing of it: a program that asks the loader for

@@ -62,7 +62,9 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
         header["h0"], header["gamma"] = np.array([info["H0"]]), np.array([gamma])
         file.create_group("domain").attrs["ordering"] = np.array([ordering.encode()])
         for level, parts in octs.items():
-            amr, hydro = (file.create_group(f"{room}/level_{level}") for room in ("amr", "hydro"))
+            amr, hydro = (
+                file.create_group(f"{section}/level_{level}") for section in ("amr", "hydro")
+            )
             amr["ngrid_per_cpu"] = counts[level]
             parts = [part[1:] for part in sorted(parts, key=lambda part: part[0])]
             centres = np.concatenate([part[0] for part in parts])
@@ -75,8 +77,8 @@ def write_hdf5(source: Path, target: Path, ordering: str = "ksection", birth: fl
             for n, column in enumerate(columns):
                 if column.startswith("f") and not has_forces:
                     continue
-                room = hydro if n < 5 else file.require_group(f"gravity/level_{level}")
-                room[column] = np.concatenate([part[2][n].T.ravel() for part in parts])
+                section = hydro if n < 5 else file.require_group(f"gravity/level_{level}")
+                section[column] = np.concatenate([part[2][n].T.ravel() for part in parts])
         particles = read_particles(source, ncpu).get("dark")
         if not particles:
             return

@@ -278,11 +278,11 @@ def bits(path: Path) -> dict[str, bytes]:
     with h5py.File(path) as file:
         for level, mesh in file["mesh"].items():
             order = np.argsort(mesh["key"][...], kind="stable")
-            for room in ("mesh", "hydro", "gravity"):
-                group = file[f"{room}/{level}"] if room in file else {}
+            for section in ("mesh", "hydro", "gravity"):
+                group = file[f"{section}/{level}"] if section in file else {}
                 for name, data in group.items():
                     if name != "owner":
-                        found[f"{room}/{level}/{name}"] = data[...][order].tobytes()
+                        found[f"{section}/{level}/{name}"] = data[...][order].tobytes()
         for kind, columns in file.get("particles", {}).items():
             for name, data in columns.items():
                 found[f"particles/{kind}/{name}"] = data[...].tobytes()

@@ -40,7 +40,7 @@ class Run:
     example: str
     processor_seconds: float
     machine: str
-    says: str  # the verdicts of its pictures, one a line
+    says: str  # the comparisons of its plots, one a line
     part: str = ""  # of the whole run, where it was not all of it
 
 
@@ -100,8 +100,8 @@ def _card(entry: Example, run: Run | None) -> str:
         takes = f"{_duration(run.processor_seconds)} of processor time ({run.machine})"
         if run.part:
             takes += f" {run.part}, as drawn here"
-        verdicts = f"\n\n```text\n{run.says}\n```" if run.says else ""
-        text = f"![{entry.name}](gallery/{entry.name}.png)\n\n{text} Takes {takes}.{verdicts}"
+        comparisons = f"\n\n```text\n{run.says}\n```" if run.says else ""
+        text = f"![{entry.name}](gallery/{entry.name}.png)\n\n{text} Takes {takes}.{comparisons}"
     return f"\n::::{{container}} card\n{text}\n::::\n"
 
 
@@ -125,8 +125,8 @@ def renew(entry: Example, output: Path) -> Run:
     ran = tomllib.loads((output / "run.toml").read_text())
     part = " ".join(_differences(entry.parameters, ran))
     _keep_picture(entry, output)
-    verdicts = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
-    return Run(entry.name, round(seconds, 1), _processor(), "\n".join(verdicts), part)
+    comparisons = re.findall(r"^(?:PASS|DEVIATES) .*$", drawn, re.MULTILINE)
+    return Run(entry.name, round(seconds, 1), _processor(), "\n".join(comparisons), part)
 
 
 def _differences(whole: Mapping[str, Any], ran: Mapping[str, Any]) -> Iterator[str]:

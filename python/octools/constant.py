@@ -68,8 +68,8 @@ def name_constants(axes: Axes) -> None:
     found = [value for value in constants if value is not None]
     if len(found) < sum(y[np.isfinite(y)].size > 0 for y in values):
         return
-    room = 0.1 * (max(abs(value) for value in found) or 1.0)
-    axes.set_ylim(min(found) - room, max(found) + room)
+    margin = 0.1 * (max(abs(value) for value in found) or 1.0)
+    axes.set_ylim(min(found) - margin, max(found) + margin)
     if len(found) == 1:
         text = f"constant: {found[0]:.6g}"
         axes.text(0.5, 0.62, text, transform=axes.transAxes, ha="center", fontsize=9)

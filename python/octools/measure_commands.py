@@ -95,11 +95,11 @@ def profile(
     from octools.flow_profile import profile_flow
     from octools.profile import (
         RADIAL_NAMES,
+        comparisons,
         constants,
         exact_solution,
         key_numbers,
         save_profile,
-        verdicts,
         write_csv,
     )
     from octools.snapshot import Snapshot
@@ -141,8 +141,8 @@ def profile(
         console.print(f"{label + ':':<28}{value:.6g}")
     for field, value in constants(result).items():
         console.print(f"{field} is constant: {value:.6g}")
-    for verdict in verdicts(result, solution):
-        console.print(str(verdict))
+    for comparison in comparisons(result, solution):
+        console.print(str(comparison))
     if other is not None:
         _print_differences(result, other)
     console.print(f"wrote {destination} and {destination.with_suffix('.csv').name}")

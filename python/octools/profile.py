@@ -293,7 +293,7 @@ MOST_CELLS_OF_OTHERS = 1.25
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Comparison:
     """How far a profile is from its exact solution.
 
     Attributes
@@ -321,7 +321,7 @@ class Verdict:
         return f"{word:<9} {self.what}: off by {self.cells:.2g} cells; {self.most:g} pass"
 
 
-def verdicts(profile: Profile, exact: Exact | None) -> list[Verdict]:
+def comparisons(profile: Profile, exact: Exact | None) -> list[Comparison]:
     """Compare a profile with its exact solution: where its shock is, and each field.
 
     A field's deviation is the L1 error over the mean change of the exact solution per cell.
@@ -334,13 +334,13 @@ def verdicts(profile: Profile, exact: Exact | None) -> list[Verdict]:
     if exact.shock is not None and "outer half-jump radius" in numbers:
         at = int(np.abs(profile.place - exact.shock).argmin())
         off = abs(numbers["outer half-jump radius"] - exact.shock) / cell[at]
-        found.append(Verdict("shock radius", float(off), most))
+        found.append(Comparison("shock radius", float(off), most))
     behind = exact_values(profile, exact, np.maximum(profile.place - 0.5 * cell, 0.0))
     for name, ahead in exact_values(profile, exact, profile.place + 0.5 * cell).items():
         change = float(np.average(np.abs(ahead - behind[name]), weights=profile.volume))
         if change > 0:
             cells = numbers[f"L1 error, {name}"] / change
-            found.append(Verdict(name.replace("_", " "), cells, most))
+            found.append(Comparison(name.replace("_", " "), cells, most))
     return found
 
 

@@ -15,7 +15,7 @@ from octools.figure import Picture, picture_field, render
 from octools.flow_spectra import read_spectra
 from octools.gradients import GRADIENTS
 from octools.phase import phase_diagram
-from octools.profile import Exact, Profile, verdicts
+from octools.profile import Exact, Profile, comparisons
 from octools.snapshot import Snapshot
 
 # v = MATRIX x + const: every gradient is known.
@@ -246,18 +246,20 @@ def test_phase_diagram_shares_out_everything(
 
 
 @pytest.mark.parametrize(("shift", "passes"), [(0, True), (1, True), (2, False), (5, False)])
-def test_verdict_follows_the_distance_from_the_exact_solution(shift: int, passes: bool) -> None:
+def test_comparison_passes_within_the_tolerance_of_the_exact_solution(
+    shift: int, passes: bool
+) -> None:
     blast, width = Sedov(1.0, 1.0, 1.4), 1 / 256
     place = (np.arange(256) + 0.5) * width
     exact = Exact("sedov", lambda r: blast.at(np.maximum(r, 1e-6), 0.05), blast.radius(0.05))
     moved = blast.at(np.maximum(place - shift * width, 1e-6), 0.05)
     values = dict(zip(("density", "radial_velocity", "pressure"), moved, strict=True))
     profile = Profile("radius", place, place**2 * width, values, {})
-    found = verdicts(profile, exact)
-    assert [verdict.what for verdict in found] == [
+    found = comparisons(profile, exact)
+    assert [comparison.what for comparison in found] == [
         "shock radius", "density", "radial velocity", "pressure"
     ]  # fmt: skip
-    assert all(verdict.passes == passes for verdict in found[:2]), [str(v) for v in found]
+    assert all(comparison.passes == passes for comparison in found[:2]), [str(v) for v in found]
     assert found[0].cells == pytest.approx(shift, abs=1.0)
     assert all(str(v).startswith("PASS" if v.passes else "DEVIATES") for v in found)
 

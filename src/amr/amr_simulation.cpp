@@ -1,17 +1,27 @@
 #include "amr/amr_simulation.hpp"
 
+#include <cmath>
+#include <numbers>
 #include <numeric>
+#include <span>
+#include <vector>
 
-#include "amr/initial_gas.hpp"
 #include "amr/mesh_adaptation.hpp"
+#include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
+#include "core/memory_transfer.hpp"
+#include "hydro/diagnostics.hpp"
 
 namespace octant {
+
+using mesh::LevelFields;
 
 namespace {
 
 // Tasks of a coarse step. Tasks of the same `When` run in this order.
 const Task k_step[] = {
     // when, task, required contents, function, data it reads, overlapping communication
+    {When::coarse_begins, "clocks of all levels", k_any, &StepContext::begin_coarse_step, "time"},
     {When::coarse_begins, "processes around the step, first half", k_processes,
      &ProcessStep::act_before, "gas"},
     {When::level_advances, "kick, first half", k_gravity, &GravityStep::kick_first_half,
@@ -19,6 +29,8 @@ const Task k_step[] = {
     {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},
     {When::level_advances, "gas", k_gas, &GasSolver::advance, "gas, ghost cells",
      "ghost cells during the sweep of inner tiles"},
+    {When::level_advances, "clock of the level", k_any, &StepContext::count_step,
+     "length of the step"},
     {When::finer_begins, "halo of the coarser level", k_gas, &GasSolver::begin_finer,
      "gas of the coarser level"},
     {When::substep_begins, "first ghost cells", k_gas, &GasSolver::begin_substep,
@@ -27,6 +39,9 @@ const Task k_step[] = {
      "flux registers, gas of the finer level"},
     {When::coarse_advanced, "processes around the step, second half", k_processes,
      &ProcessStep::act_after, "gas"},
+    {When::coarse_advanced, "time", k_any, &StepContext::advance_time, "length of the step"},
+    {When::levels_meet, "clocks of finer levels", k_any, &StepContext::synchronise_clocks,
+     "clock of the level"},
     {When::levels_meet, "processes", k_processes, &ProcessStep::act, "gas"},
     {When::levels_meet, "deposit", k_gravity | k_particles, &ParticleStep::deposit, "positions"},
     {When::levels_meet, "potential", k_gravity, &GravityStep::solve,
@@ -39,7 +54,8 @@ const Task k_step[] = {
      "positions"},
     {When::levels_meet, "processes on gas and particles", k_processes, &ProcessStep::interact,
      "gas, particles"},
-    {When::coarse_ends, "ledgers", k_processes, &ProcessStep::settle, "changes by processes"},
+    {When::coarse_ends, "number of steps", k_any, &StepContext::end_coarse_step, ""},
+    {When::coarse_ends, "ledgers", k_processes, &ProcessStep::sum_ledgers, "changes by processes"},
     {When::coarse_ends, "work of gravity", k_gravity, &Measurement::count_work, "mass fluxes"},
     {When::coarse_ends, "deposit", k_particles, &ParticleStep::deposit_all, "positions"},
     {When::coarse_ends, "strongest acceleration", k_gravity | k_processes,
@@ -56,6 +72,87 @@ unsigned contents_of(const AmrOptions& options, bool has_particles) {
          (has_particles ? k_particles : 0U) | (options.processes.empty() ? 0U : k_processes);
 }
 
+// --- initial conditions of the gas ---------------------------------------------------------------
+
+// Sets the problem's initial state in all cells of a level.
+void set_initial_gas(StepContext& context, int level) {
+  const AmrOptions& options = context.options;
+  mesh::Mesh& mesh = context.mesh;
+  if (!options.hydro.enabled) return;
+  const auto timing = context.timers.time("initial state");
+  const mesh::BlockLayout& layout = mesh.layout();
+  const int cells = layout.block_size * layout.block_size * layout.block_size;
+  std::vector<double> values(layout.stride_slot, 1.0);
+  const auto host = host_view(values);
+  const int spin = options.hydro.spin(), N = layout.block_size;
+  const double dx = mesh.geometry().cell_size(level);
+  const auto with_spin = [&](int slot, int cell, problems::GasState gas) {
+    auto centre = mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(slot)));
+    const int index[3] = {cell % N, cell / N % N, cell / N / N};
+    for (int d = 0; d < 3; ++d) centre[d] += (index[d] + 0.5) * dx;
+    problems::add_spin(*options.problem, spin, centre, dx, gas);
+    return gas;
+  };
+  const auto store = [&](int slot, int cell, const problems::GasState& gas) {
+    problems::store_state(spin < 0 ? gas : with_spin(slot, cell, gas), options.hydro,
+                          values.data() + cell, layout.stride_variable);
+    if (cell + 1 < cells) return;
+    const Kokkos::View<double*, mesh::DeviceSpace, Kokkos::MemoryUnmanaged> block(
+        mesh.fields(level).blocks(LevelFields::k_now) + slot * layout.stride_slot, values.size());
+    copy_to_device(TransferKind::fields, block, host);
+  };
+  if (options.given_state)
+    problems::give_level(mesh, level, options.hydro, options.given_state, store);
+  else options.problem->initial_level(mesh, level, store);
+}
+
+// Measures the scales of the gas in the leaf cells of all levels. They are 1 without gas, or for
+// gas without mass and energy. Collective.
+InitialScales measure_scales(const StepContext& context) {
+  const hydro::HydroOptions& gas = context.options.hydro;
+  const mesh::Mesh& mesh = context.mesh;
+  if (!gas.enabled) return {};
+  double volume = 1.0;
+  for (int d = 0; d < 3; ++d) volume *= mesh.geometry().upper()[d] - mesh.geometry().lower()[d];
+  hydro::GasSums sums;
+  for (int level = 0; level <= mesh.finest_level(); ++level)
+    hydro::measure_gas(gas, mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now),
+                       mesh.cells(level), mesh.geometry().cell_volume(level), sums);
+  reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
+  const auto power_of_two = [&](const ReproducibleSum& sum) {
+    const double mean = sum.to_double() / volume;
+    if (!(mean > 0.0) || !std::isfinite(mean)) return 1.0;
+    int exponent = 0;
+    const double mantissa = std::frexp(mean, &exponent);  // in [1/2, 1)
+    return std::ldexp(1.0, mantissa < std::numbers::sqrt2 / 2.0 ? exponent - 1 : exponent);
+  };
+  return {power_of_two(sums[hydro::k_mass_sum]), power_of_two(sums[hydro::k_total_energy_sum])};
+}
+
+// Throws InputError if the gas varies along an axis that hydro.dimensions excludes. Collective.
+void check_dimensions(const StepContext& context) {
+  const hydro::HydroOptions& gas = context.options.hydro;
+  const mesh::Mesh& mesh = context.mesh;
+  if (!gas.enabled || gas.dimensions == 3) return;
+  mesh.communicator().collective_try([&] {
+    for (int level = 0; level <= mesh.finest_level(); ++level) {
+      const mesh::CellRange cells = mesh.cells(level);
+      const auto found = hydro::varying_cells(gas, mesh.layout(),
+                                              mesh.fields(level).blocks(LevelFields::k_now), cells);
+      if (found.empty()) continue;
+      const mesh::Cell& cell = found.front();
+      auto place = mesh.geometry().origin(level, morton_decode(mesh.blocks(level).key(cell.slot)));
+      for (int d = 0; d < 3; ++d)
+        place[d] += (cells.coordinate(cell.index, d) + 0.5) * cells.cell_size;
+      throw InputError(
+          "hydro.dimensions = {}: the gas state in the cell at x = {}, y = {}, z = {} on level {} "
+          "differs from that of its neighbours along {}",
+          gas.dimensions, place[0], place[1], place[2], level,
+          gas.dimensions == 2 ? "z" : "y or z");
+    }
+  });
+}
+
 }  // namespace
 
 AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& options)
@@ -69,7 +166,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       measurement_(context_, matter_, gas_, gravity_, particles_, processes_),
       balance_(context_, matter_, gas_, particles_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
-            {&gas_, &gravity_, &particles_, &processes_, &measurement_},
+            {&context_, &gas_, &gravity_, &particles_, &processes_, &measurement_},
             [this](int level, double courant) { return gas_.longest_step(level, courant); }) {}
 
 std::string describe_step(const AmrOptions& options) {
@@ -105,18 +202,10 @@ void AmrSimulation::initialise() {
 }
 
 void AmrSimulation::step(double dt) {
-  measurement_.forget();
-  gravity_.forget_energy();
-  context_.begin_step(dt);
-  context_.meter.begin_step();
-  const LevelStep all{.level = 0, .dt = dt};
-  loop_.run(When::coarse_begins, all);
-  loop_.advance(all);
-  loop_.run(When::coarse_advanced, all);
-  context_.time += dt;
-  loop_.meet(0, context_.time);
-  ++context_.step;
-  loop_.run(When::coarse_ends, all);
+  measurement_.invalidate();
+  gravity_.invalidate_energy();
+  loop_.set_coarse_step(dt);
+  loop_.advance(0);
 }
 
 void AmrSimulation::adapt() {
@@ -129,14 +218,14 @@ void AmrSimulation::adapt() {
   regridded_ = may_regrid && regrid(context_, matter_, gravity_.solver());
   rebalanced_ = context_.step > 0 && is_due(options.balance.interval) && balance_.rebalance();
   if (regridded_ || rebalanced_) {
-    measurement_.forget();
+    measurement_.invalidate();
     follow_mesh();
   }
   measurement_.after_adapt(regridded_);
 }
 
 void AmrSimulation::follow_mesh() {
-  gravity_.forget_energy();
+  gravity_.invalidate_energy();
   particles_.deposit_from(0);
   gravity_.follow_mesh();
 }

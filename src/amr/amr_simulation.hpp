@@ -45,7 +45,7 @@ class AmrSimulation {
   // Measures the state unless it is known from the last step: see Measurement::measure().
   void measure() { measurement_.measure(); }
   // Must be called after the caller changed gas or particles, but not their positions.
-  void measure_anew() { measurement_.forget(); }
+  void invalidate_measurement() { measurement_.invalidate(); }
   double stable_dt() const { return measurement_.stable_dt(); }  // valid after measure()
   // Advances all levels by one coarse step of length dt.
   void step(double dt);

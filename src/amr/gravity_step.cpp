@@ -108,7 +108,7 @@ void GravityStep::solve_levels(int coarsest, double time) {
     solver_->set_constant(universe->newton_constant(time));
     solver_->set_scale_factor(universe->scale_factor(time));
   }
-  mesh_.forget_ghosts();
+  mesh_.release_ghosts();
   for (int level = coarsest; level <= mesh_.finest_level();) {
     const auto working = context_.work("gravity", Share::blocks, level, Phase::other);
     const gravity::LevelRange levels = solver_->solved_with(level);

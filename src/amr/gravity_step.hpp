@@ -48,7 +48,7 @@ class GravityStep : public StepPart {
   // part without forces, because the energy equation contains the work of forces.
   double potential_energy();
   // Invalidates the potential energy after changes of the state.
-  void forget_energy() { potential_energy_.reset(); }
+  void invalidate_energy() { potential_energy_.reset(); }
 
   // --- the energy budget of an expanding box
   EnergyBudget& energy() { return energy_; }

@@ -19,120 +19,131 @@ constexpr int k_max_substeps = 256;
 
 }  // namespace
 
-LevelLoop::LevelLoop(StepContext& context, std::span<const Task> tasks, unsigned contents,
-                     const StepParts& parts, LongestStep longest)
-    : context_(context), parts_(parts), longest_(std::move(longest)) {
+// --- the sequence --------------------------------------------------------------------------------
+
+StepSequence::StepSequence(std::span<const Task> tasks, unsigned contents) {
   std::copy_if(tasks.begin(), tasks.end(), std::back_inserter(tasks_),
                [&](const Task& task) { return task.is_in(contents); });
 }
 
-void LevelLoop::run(When when, const LevelStep& step) {
-  for (const Task& task : tasks_)
-    if (task.when == when) (parts_[static_cast<std::size_t>(task.part)]->*task.action)(step);
+void StepSequence::advance(int level) {
+  const bool is_coarse_step = level == 0;
+  if (is_coarse_step) run(When::coarse_begins, level);
+  run(When::level_advances, level);
+  if (level < finest_level()) {
+    const int finer = level + 1;
+    run(When::finer_begins, level);
+    for (begin_substeps(finer); has_substep(finer); end_substep(finer)) {
+      run(When::substep_begins, finer);
+      limit_substep(finer);
+      advance(finer);
+    }
+    run(When::finer_ends, level);
+  }
+  if (is_coarse_step) run(When::coarse_advanced, level);
+  // At the end of its last substep, a level meets together with the coarser one.
+  if (is_coarse_step || !is_last_substep(level)) run(When::levels_meet, level);
+  if (is_coarse_step) run(When::coarse_ends, level);
 }
 
-void LevelLoop::advance(const LevelStep& step) {
-  const int level = step.level;
+// --- execution -----------------------------------------------------------------------------------
+
+LevelLoop::LevelLoop(StepContext& context, std::span<const Task> tasks, unsigned contents,
+                     const StepParts& parts, LongestStep longest)
+    : StepSequence(tasks, contents),
+      context_(context),
+      parts_(parts),
+      longest_(std::move(longest)),
+      steps_(context.levels()) {}
+
+void LevelLoop::run(When when, int level) {
   for (const Task& task : tasks_)
-    if (task.when == When::level_advances)
-      (parts_[static_cast<std::size_t>(task.part)]->*task.action)(step);
-  context_.cell_updates += context_.leaf_cells[level];
-  context_.meter.count_update(level);
-  context_.clocks[level] += step.dt;
-  context_.level_dt[level] = step.dt;
-  ++context_.level_steps[level];
-  if (level < context_.mesh.finest_level()) advance_finer(step);
+    if (task.when == when)
+      (parts_[static_cast<std::size_t>(task.part)]->*task.action)(steps_[level]);
 }
 
-void LevelLoop::advance_finer(const LevelStep& coarse) {
-  const int finer = coarse.level + 1;
-  run(When::finer_begins, coarse);
-  // Number of substeps; a power of two, so that fractions are exact.
-  int substeps = context_.options.time.subcycle ? 2 : 1;
-  for (double done = 0.0; done < 1.0; done += 1.0 / substeps) {
-    run(When::substep_begins, {finer, 0.0, done, 1.0});
-    const double longest = longest_(finer, k_max_courant);
-    while (coarse.dt / substeps > longest && substeps <= k_max_substeps) substeps *= 2;
-    if (substeps > k_max_substeps)
+// The number of substeps is a power of two, so that fractions of the coarser step are exact.
+void LevelLoop::begin_substeps(int level) {
+  const int substeps = context_.options.time.subcycle ? 2 : 1;
+  steps_[level] = {
+      .level = level, .dt = steps_[level - 1].dt / substeps, .begin = 0.0, .end = 1.0 / substeps};
+}
+
+// Halves the substep until no signal crosses too many cells.
+void LevelLoop::limit_substep(int level) {
+  LevelStep& step = steps_[level];
+  const double longest = longest_(level, k_max_courant);
+  while (step.dt > longest) {
+    step.dt *= 0.5;
+    step.end = step.begin + 0.5 * (step.end - step.begin);
+    if (step.end - step.begin < 1.0 / k_max_substeps)
       throw RunError(
           "step {}, time {}: the signal speed on level {} grew by more than a factor of {} within "
           "one step of level {}; try a smaller time.cfl, a more diffusive hydro.riemann or "
           "hydro.limiter, or, for nearly empty cells, a hydro.density_floor",
-          context_.step, context_.time, finer, k_max_substeps / 2, coarse.level);
-    advance({finer, coarse.dt / substeps, done, done + 1.0 / substeps});
-    if (done + 1.0 / substeps < 1.0) meet(finer, context_.clocks[finer]);
+          context_.step, context_.time, level, k_max_substeps / 2, level - 1);
   }
-  run(When::finer_ends, coarse);
 }
 
-void LevelLoop::meet(int coarsest, double time) {
-  for (int level = coarsest; level <= context_.mesh.finest_level(); ++level)
-    context_.clocks[level] = time;
-  run(When::levels_meet, {coarsest, context_.level_dt[coarsest]});
+void LevelLoop::end_substep(int level) {
+  LevelStep& step = steps_[level];
+  step = {.level = level, .dt = step.dt, .begin = step.end, .end = 2.0 * step.end - step.begin};
 }
 
-// --- the plan of a step -------------------------------------------------------------------------
+// --- the plan of a step --------------------------------------------------------------------------
 
 namespace {
 
-class Plan {
+// Prints the tasks. One substep of a level represents all of them.
+class StepPlan : public StepSequence {
  public:
-  Plan(std::span<const Task> tasks, unsigned contents, int finest, bool subcycle)
-      : tasks_(tasks), contents_(contents), finest_(finest), subcycle_(subcycle) {
-    add("level", "task", "needs", "overlaps with");
-    const std::string all = levels_from(0);
-    add(When::coarse_begins, 0, all);
-    add_level(0);
-    add(When::coarse_advanced, 0, all);
-    add(When::levels_meet, 0, all);
-    add(When::coarse_ends, 0, all);
+  StepPlan(std::span<const Task> tasks, unsigned contents, int finest, bool subcycle)
+      : StepSequence(tasks, contents), finest_(finest), subcycle_(subcycle) {
+    add_line("level", "task", "needs", "overlaps with");
+    advance(0);
   }
   const std::string& text() const { return text_; }
 
  private:
-  // Lists the tasks in the order of LevelLoop::advance() and advance_finer().
-  void add_level(int level) {
-    add(When::level_advances, level, std::to_string(level));
-    if (level == finest_) return;
-    const std::string finer = std::to_string(level + 1);
-    add(When::finer_begins, level, std::to_string(level));
-    add(finer,
-        indented(level + 1, subcycle_ ? "in each of two substeps, or 4, 8, ... where signals"
-                                        " are faster than expected:"
-                                      : "in one step, or 2, 4, ... substeps where signals"
-                                        " are faster than expected:"),
-        "", "");
-    add(When::substep_begins, level + 1, finer);
-    add_level(level + 1);
-    if (std::any_of(tasks_.begin(), tasks_.end(), [&](const Task& task) {
-          return task.when == When::levels_meet && task.is_in(contents_);
-        }))
-      add(finer, indented(level + 1, "after every substep except the last:"), "", "");
-    add(When::levels_meet, level + 1, levels_from(level + 1));
-    add(When::finer_ends, level, std::to_string(level));
-  }
-  void add(When when, int level, const std::string& levels) {
+  void run(When when, int level) override {
+    if (when == When::levels_meet && level > 0)
+      add_line(std::to_string(level), indented(level, "after every substep except the last:"));
+    const bool acts_on_finer_levels = when != When::level_advances && when != When::finer_begins &&
+                                      when != When::substep_begins && when != When::finer_ends;
+    const std::string levels = acts_on_finer_levels && level < finest_
+                                   ? fmt::format("{}-{}", level, finest_)
+                                   : std::to_string(level);
     for (const Task& task : tasks_)
-      if (task.when == when && task.is_in(contents_))
-        add(levels, indented(level, task.name), task.reads, task.overlaps);
+      if (task.when == when)
+        add_line(levels, indented(level, task.name), task.reads, task.overlaps);
   }
-  void add(const std::string& level, const std::string& task, const std::string& reads,
-           const std::string& overlaps) {
-    std::string line = fmt::format("{:<7}{:<45}{:<45}{}", level, task, reads, overlaps);
+  int finest_level() const override { return finest_; }
+  void begin_substeps(int level) override {
+    in_substep_ = true;
+    add_line(std::to_string(level),
+             indented(level, subcycle_ ? "in each of two substeps, or 4, 8, ... where signals are "
+                                         "faster than expected:"
+                                       : "in one step, or 2, 4, ... substeps where signals are "
+                                         "faster than expected:"));
+  }
+  bool has_substep(int /*level*/) const override { return in_substep_; }
+  void limit_substep(int /*level*/) override {}
+  bool is_last_substep(int /*level*/) const override { return false; }
+  void end_substep(int /*level*/) override { in_substep_ = false; }
+
+  void add_line(const std::string& levels, const std::string& task, const std::string& reads = "",
+                const std::string& overlaps = "") {
+    std::string line = fmt::format("{:<7}{:<45}{:<45}{}", levels, task, reads, overlaps);
     line.erase(line.find_last_not_of(' ') + 1);
     text_ += line + "\n";
-  }
-  std::string levels_from(int level) const {
-    return level == finest_ ? std::to_string(level) : fmt::format("{}-{}", level, finest_);
   }
   static std::string indented(int level, const std::string& text) {
     return std::string(2 * static_cast<std::size_t>(level), ' ') + text;
   }
 
-  std::span<const Task> tasks_;
-  unsigned contents_;
   int finest_;
   bool subcycle_;
+  bool in_substep_ = false;  // of the level whose substeps began last
   std::string text_;
 };
 
@@ -140,7 +151,7 @@ class Plan {
 
 std::string describe_step(std::span<const Task> tasks, unsigned contents, int finest,
                           bool subcycle) {
-  return Plan(tasks, contents, finest, subcycle).text();
+  return StepPlan(tasks, contents, finest, subcycle).text();
 }
 
 }  // namespace octant

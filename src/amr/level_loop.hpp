@@ -1,5 +1,6 @@
 // Recursive time step over levels: a level advances, then the next finer one in two or more
-// substeps. A list of tasks defines the work.
+// substeps. One table of tasks defines the work; one class defines the sequence in which a run
+// executes the tasks and `octant run --plan` prints them.
 #pragma once
 
 #include <array>
@@ -28,9 +29,6 @@ enum class When {
 // Physics of a run. A task lists what it requires.
 enum Contents : unsigned { k_any = 0, k_gas = 1, k_gravity = 2, k_particles = 4, k_processes = 8 };
 
-// Part of the time step whose member functions are tasks. Each class has its own number `k_part`.
-class StepPart {};
-enum class PartNumber { gas, gravity, particles, processes, measurement, count };
 using StepParts = std::array<StepPart*, static_cast<std::size_t>(PartNumber::count)>;
 
 // Entry of the task list. Tasks of the same `When` run in list order on all ranks.
@@ -57,8 +55,33 @@ struct Task {
   const char* overlaps;  // overlapping communication; "": none
 };
 
-// All functions are collective.
-class LevelLoop {
+// Sequence of a coarse step. LevelLoop executes its tasks, describe_step() prints them.
+class StepSequence {
+ public:
+  virtual ~StepSequence() = default;
+
+  // Processes all tasks of one step of a level and the substeps of all finer levels. A step of
+  // level 0 is a coarse step.
+  void advance(int level);
+
+ protected:
+  StepSequence(std::span<const Task> tasks, unsigned contents);
+
+  // Executes or prints the tasks of one point of the step.
+  virtual void run(When when, int level) = 0;
+  virtual int finest_level() const = 0;
+  // Loop over the substeps of a level within one step of the coarser level.
+  virtual void begin_substeps(int level) = 0;
+  virtual bool has_substep(int level) const = 0;
+  virtual void limit_substep(int level) = 0;  // before it is taken
+  virtual bool is_last_substep(int level) const = 0;
+  virtual void end_substep(int level) = 0;
+
+  std::vector<Task> tasks_;  // those that the physics of the run requires
+};
+
+// Execution of the tasks. All functions are collective.
+class LevelLoop : public StepSequence {
  public:
   // Returns the longest step of a level in which no signal crosses more than `courant` cells.
   using LongestStep = std::function<double(int level, double courant)>;
@@ -66,21 +89,22 @@ class LevelLoop {
   LevelLoop(StepContext& context, std::span<const Task> tasks, unsigned contents,
             const StepParts& parts, LongestStep longest);
 
-  // Runs the tasks of one `When`.
-  void run(When when, const LevelStep& step);
-  // Advances a level from `begin` to `end` of the coarser level's step, including all finer levels.
-  // meet() runs the tasks at synchronisation with coarser levels.
-  void advance(const LevelStep& step);
-  // Runs the tasks after all levels from `coarsest` on have reached a time within a coarser step.
-  void meet(int coarsest, double time);
+  // Sets the length of the coarse step, which advance(0) takes.
+  void set_coarse_step(double dt) { steps_[0].dt = dt; }
 
  private:
-  void advance_finer(const LevelStep& coarse);
+  void run(When when, int level) override;
+  int finest_level() const override { return context_.mesh.finest_level(); }
+  void begin_substeps(int level) override;
+  bool has_substep(int level) const override { return steps_[level].begin < 1.0; }
+  void limit_substep(int level) override;
+  bool is_last_substep(int level) const override { return steps_[level].end == 1.0; }
+  void end_substep(int level) override;
 
   StepContext& context_;
-  std::vector<Task> tasks_;
   StepParts parts_;
   LongestStep longest_;
+  std::vector<LevelStep> steps_;  // the current one of each level
 };
 
 // Returns a table of the tasks of a coarse step with levels from 0 to `finest`: level, task, data

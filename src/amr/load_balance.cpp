@@ -68,7 +68,7 @@ void LoadBalance::measure_costs(std::vector<std::vector<CostItem>>& costs) const
 
 // On rank 0, the number of blocks of average particle number that fit on each rank; empty if
 // unlimited.
-placement::Room LoadBalance::room_for_blocks() const {
+placement::Capacity LoadBalance::block_capacity() const {
   if (!options_.balance.is_limited()) return {};
   std::int64_t sums[2] = {0, 0};  // blocks, particles
   for (const auto& level : particles_.counts()) {
@@ -85,12 +85,12 @@ placement::Room LoadBalance::room_for_blocks() const {
         "step {}: {} blocks do not fit on {} ranks that have memory for {} blocks each; increase "
         "balance.rank_memory or balance.most_blocks, or use more ranks",
         context_.step, sums[0], communicator.size(), most);
-  return placement::Room(communicator.is_root() ? communicator.size() : 0, most);
+  return placement::Capacity(communicator.is_root() ? communicator.size() : 0, most);
 }
 
 // Computes the owners of the blocks of a level, or of all levels (-1).
 std::vector<int> LoadBalance::owners_of(const std::vector<CostItem>& blocks, int level,
-                                        placement::Room& room) {
+                                        placement::Capacity& capacity) {
   const Communicator& communicator = mesh_.communicator();
   const auto decomposition = options_.balance.decomposition;
   const DomainShape domain{mesh_.geometry().extent(0)};
@@ -101,7 +101,7 @@ std::vector<int> LoadBalance::owners_of(const std::vector<CostItem>& blocks, int
       .curve = decomposition == Decomposition::morton ? Curve::morton : Curve::hilbert,
       .ranks_per_node = options_.ranks_per_node,
       .communication = communication_share()};
-  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks, &room);
+  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks, &capacity);
   if (communicator.is_root()) placements_.push_back({level, planned.report});
   return planned.owners;
 }
@@ -117,10 +117,10 @@ double LoadBalance::communication_share() const {
 // Fine levels come first because they have most of the work.
 std::vector<std::vector<int>> LoadBalance::balance_each_level(
     const std::vector<std::vector<CostItem>>& costs) {
-  placement::Room room = room_for_blocks();
+  placement::Capacity capacity = block_capacity();
   std::vector<std::vector<int>> owners(costs.size());
   for (int level = mesh_.finest_level(); level >= 0; --level)
-    owners[level] = owners_of(costs[level], level, room);
+    owners[level] = owners_of(costs[level], level, capacity);
   return owners;
 }
 
@@ -129,8 +129,8 @@ std::vector<std::vector<int>> LoadBalance::balance_all_levels(
     const std::vector<std::vector<CostItem>>& costs) {
   std::vector<CostItem> all;
   for (const auto& level : costs) all.insert(all.end(), level.begin(), level.end());
-  placement::Room room = room_for_blocks();
-  const auto together = owners_of(all, -1, room);
+  placement::Capacity capacity = block_capacity();
+  const auto together = owners_of(all, -1, capacity);
   std::vector<std::vector<int>> owners;
   auto next = together.begin();
   for (const auto& level : costs) {

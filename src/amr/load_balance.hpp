@@ -40,8 +40,9 @@ class LoadBalance {
   void measure_costs(std::vector<std::vector<CostItem>>& costs) const;
   std::vector<std::vector<int>> balance_each_level(const std::vector<std::vector<CostItem>>& costs);
   std::vector<std::vector<int>> balance_all_levels(const std::vector<std::vector<CostItem>>& costs);
-  std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level, placement::Room& room);
-  placement::Room room_for_blocks() const;
+  std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level,
+                             placement::Capacity& capacity);
+  placement::Capacity block_capacity() const;
   double communication_share() const;
 
   StepContext& context_;

@@ -113,7 +113,7 @@ void Matter::kick(int level, const particles::VectorField& here,
   if (!levels_apart_ || level == mesh_.finest_level()) return;
   const particles::FieldNearby of_finer = kinds_.front().fetch_coarser(level + 1, here, 3);
   for (particles::Particles& kind : kinds_)
-    if (falls(kind)) kind.kick_on_coarser(level + 1, of_finer, dt);
+    if (falls(kind)) kind.kick_served_by_coarser(level + 1, of_finer, dt);
 }
 
 void Matter::serve_levels_apart(bool apart) {

@@ -10,12 +10,44 @@
 #include "amr/gravity_step.hpp"
 #include "amr/level_loop.hpp"
 #include "amr/matter.hpp"
-#include "amr/outflow.hpp"
 #include "amr/particle_step.hpp"
 #include "amr/process_step.hpp"
 #include "amr/step_context.hpp"
+#include "comm/reproducible_sum.hpp"
+#include "core/number_file.hpp"
+#include "mesh/mesh.hpp"
 
 namespace octant {
+
+// Outflow through the domain boundaries.
+
+// Cumulative outflow of gas: mass, momentum, angular momentum about the origin (including the spin
+// variables, if any), total energy with pressure work, and potential energy. The latter is the full
+// potential times the mass, without a factor 1/2, because the remaining matter loses the same
+// binding energy.
+struct Outflow {
+  enum {
+    mass,
+    momentum,
+    angular_momentum = momentum + 3,
+    energy = angular_momentum + 3,
+    potential,
+    terms
+  };
+  std::array<double, terms> amount{};
+
+  void add_columns(Columns& columns) const;  // without the potential energy
+};
+
+// Cell potentials of a level before and after its last step; no data without gravity.
+struct PotentialsOfStep {
+  mesh::BlockField before, after;
+};
+
+// Adds this rank's boundary registers of a level to the sums and clears them. `spin` is the first
+// of hydro::spin_variables(), or -1.
+void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfStep& potentials,
+                     std::array<ReproducibleSum, Outflow::terms>& terms);
 
 // Totals over the leaf cells of the domain in code units, with the same bits on any number of
 // ranks.
@@ -48,7 +80,7 @@ class Measurement : public StepPart {
   // level, position and values if a density or energy is NaN or not positive.
   void measure();
   // Invalidates the measurement after changes of the state.
-  void forget() { measured_ = false; }
+  void invalidate() { measured_ = false; }
 
   // --- tasks
   // Adds the work of gravity on the gas to the budgets.

@@ -1,9 +1,214 @@
 #include "amr/process_step.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <iterator>
+#include <limits>
 #include <span>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "comm/route.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "telemetry/parquet_file.hpp"
 
 namespace octant {
+
+namespace {
+
+using subgrid::HoleMerger;
+using subgrid::StarBirth;
+
+// Maximum range of row positions that rank 0 holds at a time.
+constexpr std::uint64_t k_places_at_once = 1 << 17;
+
+// Temporary files, removed in the destructor, also after errors.
+struct TemporaryFiles {
+  bool are_mine;
+  std::vector<std::string> paths;
+
+  ~TemporaryFiles() {
+    if (!are_mine) return;
+    for (const std::string& path : paths) std::remove(path.c_str());
+  }
+};
+
+// Columns of a Parquet file from rows.
+template <class Row>
+class RowsAsColumns {
+ public:
+  explicit RowsAsColumns(const std::vector<Row>& rows) : rows_(rows) {}
+  template <class Get>
+  void add(const std::string& name, const Get& get) {
+    std::vector<std::decay_t<decltype(get(rows_.front()))>> values;
+    std::transform(rows_.begin(), rows_.end(), std::back_inserter(values), get);
+    columns.push_back({name, std::move(values)});
+  }
+  template <class Get>
+  void add_vector(const std::string& name, const Get& get) {
+    for (int d = 0; d < 3; ++d)
+      add(fmt::format("{}_{}", name, "xyz"[d]), [&](const Row& row) { return get(row)[d]; });
+  }
+  std::vector<telemetry::Column> columns;
+
+ private:
+  const std::vector<Row>& rows_;
+};
+
+// Traits of a table: name and file stem, sort position of a row, which increases with time,
+// secondary sort key, and columns.
+template <class Event>
+struct Table;
+
+template <>
+struct Table<StarBirth> {
+  static constexpr const char* name = "stars_formed";
+  template <class Row>
+  static std::pair<std::uint64_t, std::uint64_t> place(const Row& row) {
+    return {row.event.id, 0};
+  }
+  template <class Row>
+  static void add(RowsAsColumns<Row>& table) {
+    table.add("id", [](const Row& row) { return row.event.id; });
+    table.add("step", [](const Row& row) { return row.step; });
+    table.add("time", [](const Row& row) { return row.time; });
+    table.add("scale_factor", [](const Row& row) { return row.scale_factor; });
+    table.add("level", [](const Row& row) { return row.event.level; });
+    table.add_vector("position", [](const Row& row) { return row.event.position; });
+    table.add_vector("velocity", [](const Row& row) { return row.event.velocity; });
+    table.add("mass", [](const Row& row) { return row.event.mass; });
+    table.add("metallicity", [](const Row& row) { return row.event.metallicity; });
+    table.add("hydrogen_density", [](const Row& row) { return row.event.hydrogen; });
+    table.add("temperature_over_mu", [](const Row& row) { return row.event.temperature; });
+    table.add("virial_parameter", [](const Row& row) { return row.event.virial_parameter; });
+    table.add("mach", [](const Row& row) { return row.event.mach; });
+  }
+};
+
+template <>
+struct Table<HoleMerger> {
+  static constexpr const char* name = "black_hole_mergers";
+  template <class Row>
+  static std::pair<std::uint64_t, std::uint64_t> place(const Row& row) {
+    return {static_cast<std::uint64_t>(row.step), row.event.other};
+  }
+  template <class Row>
+  static void add(RowsAsColumns<Row>& table) {
+    table.add("step", [](const Row& row) { return row.step; });
+    table.add("time", [](const Row& row) { return row.time; });
+    table.add("scale_factor", [](const Row& row) { return row.scale_factor; });
+    table.add("id", [](const Row& row) { return row.event.id; });
+    table.add("heaviest_id", [](const Row& row) { return row.event.heaviest; });
+    table.add("heaviest_mass", [](const Row& row) { return row.event.heaviest_mass; });
+    table.add("other_id", [](const Row& row) { return row.event.other; });
+    table.add("other_mass", [](const Row& row) { return row.event.other_mass; });
+    table.add_vector("position", [](const Row& row) { return row.event.position; });
+  }
+};
+
+template <class Event>
+std::string log_in(const std::string& directory) {
+  return fmt::format("{}/{}.parquet", directory, Table<Event>::name);
+}
+
+template <class Row>
+auto place_of(const Row& row) {
+  return Table<decltype(Row::event)>::place(row);
+}
+
+template <class Row>
+void sort_by_place(std::vector<Row>& rows) {
+  std::sort(rows.begin(), rows.end(),
+            [](const Row& a, const Row& b) { return place_of(a) < place_of(b); });
+}
+
+}  // namespace
+
+template <class Event>
+void EventLog<Event>::add(const std::vector<Event>& events, std::int64_t step, double time,
+                          double scale_factor) {
+  for (const Event& event : events) rows_.push_back({event, step, time, scale_factor});
+}
+
+template <class Event>
+void EventLog<Event>::write(const Communicator& communicator, const std::string& directory) {
+  constexpr auto k_none = std::numeric_limits<std::uint64_t>::max();
+  sort_by_place(rows_);
+  TemporaryFiles temporary{communicator.is_root(), {}};
+  std::vector<std::string>& parts = temporary.paths;
+  auto next = rows_.cbegin();
+  for (;;) {
+    const std::uint64_t first =
+        communicator.min(next == rows_.cend() ? k_none : place_of(*next).first);
+    if (first == k_none) break;
+    const auto end = std::find_if(next, rows_.cend(), [&](const Row& row) {
+      return place_of(row).first - first >= k_places_at_once;
+    });
+    const std::vector<int> to_root(end - next, 0);
+    auto here = route(communicator, std::span<const int>(to_root),
+                      std::span<const Row>(&*next, to_root.size()));
+    parts.push_back(fmt::format("{}/.{}_{}.parquet", directory, Table<Event>::name, parts.size()));
+    communicator.collective_try([&] {
+      if (communicator.is_root()) write_rows(parts.back(), std::move(here.items));
+    });
+    next = end;
+  }
+  rows_.clear();
+  const std::string path = log_in<Event>(directory);
+  const bool is_whole = rows_of_earlier_ == k_all_rows;
+  if (parts.empty() && (earlier_.empty() || (earlier_ == path && is_whole))) return;
+  communicator.collective_try([&] {
+    if (communicator.is_root()) merge(parts, path);
+  });
+  earlier_ = path;
+  rows_of_earlier_ = k_all_rows;
+}
+
+template <class Event>
+void EventLog<Event>::write_rows(const std::string& path, std::vector<Row> rows) const {
+  sort_by_place(rows);
+  RowsAsColumns<Row> table(rows);
+  Table<Event>::add(table);
+  telemetry::write_parquet(path, table.columns, {});
+}
+
+// Merges the parts on rank 0.
+template <class Event>
+void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::string& path) {
+  std::vector<std::string> inputs;
+  if (!earlier_.empty() && std::filesystem::is_regular_file(earlier_)) inputs.push_back(earlier_);
+  else if (!earlier_.empty())
+    log::warn("{} is missing: {} will contain only data from after the restart", earlier_, path);
+  inputs.insert(inputs.end(), parts.begin(), parts.end());
+  if (inputs.empty()) return;
+  const bool goes_on = inputs.front() == earlier_;
+  telemetry::merge_parquet(inputs, path, {{"table", Table<Event>::name}},
+                           goes_on ? rows_of_earlier_ : k_all_rows, telemetry::Storage::on_disk);
+}
+
+template <class Event>
+void EventLog<Event>::go_on(const Communicator& communicator, const std::string& directory,
+                            std::int64_t step) {
+  const std::string path = log_in<Event>(directory);
+  bool is_there = false;
+  communicator.collective_try([&] {
+    if (!communicator.is_root()) return;
+    is_there = std::filesystem::is_regular_file(path);
+    if (!is_there) return;
+    const std::string wanted[] = {"step"};
+    const auto columns = telemetry::read_parquet(path, wanted);
+    const auto& steps = std::get<std::vector<std::int64_t>>(columns.front().values);
+    rows_of_earlier_ = std::lower_bound(steps.begin(), steps.end(), step) - steps.begin();
+  });
+  communicator.broadcast(rows_of_earlier_);
+  if (communicator.any(is_there)) earlier_ = path;
+}
+
+template class EventLog<StarBirth>;
+template class EventLog<HoleMerger>;
 
 ProcessStep::ProcessStep(StepContext& context, GasSolver& gas, GravityStep& gravity, Matter& matter)
     : context_(context),
@@ -122,8 +327,8 @@ void ProcessStep::follow_gas(int coarsest) {
   if (coarsest > 0) gas_.measure_signals(coarsest);
 }
 
-void ProcessStep::settle(const LevelStep& /*step*/) {
-  for (subgrid::Ledger& ledger : ledgers_) ledger.settle(mesh_.communicator());
+void ProcessStep::sum_ledgers(const LevelStep& /*step*/) {
+  for (subgrid::Ledger& ledger : ledgers_) ledger.sum_over_ranks(mesh_.communicator());
 }
 
 void ProcessStep::remeasure_gravity(const LevelStep& /*step*/) {

@@ -68,11 +68,32 @@ int StepContext::finest_allowed() const {
   return finest - closed;
 }
 
-void StepContext::begin_step(double dt) {
+// --- tasks ---------------------------------------------------------------------------------------
+
+void StepContext::begin_coarse_step(const LevelStep& step) {
   std::fill(clocks.begin(), clocks.end(), time);
   std::fill(level_steps.begin(), level_steps.end(), 0);
-  middle_of_step = time + 0.5 * dt;
+  middle_of_step = time + 0.5 * step.dt;
+  meter.begin_step();
 }
+
+void StepContext::count_step(const LevelStep& step) {
+  const int level = step.level;
+  cell_updates += leaf_cells[level];
+  meter.count_update(level);
+  clocks[level] += step.dt;
+  level_dt[level] = step.dt;
+  ++level_steps[level];
+}
+
+void StepContext::advance_time(const LevelStep& step) { time += step.dt; }
+
+void StepContext::synchronise_clocks(const LevelStep& step) {
+  for (int level = step.level + 1; level <= mesh.finest_level(); ++level)
+    clocks[level] = clocks[step.level];
+}
+
+void StepContext::end_coarse_step(const LevelStep& /*step*/) { ++this->step; }
 
 double base_grid_bytes(const AmrOptions& options) {
   const mesh::FieldSetup setup = field_setup(options);

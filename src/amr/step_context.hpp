@@ -1,4 +1,5 @@
-// Common data of all parts of a time step: parameters, mesh, level times, and timers.
+// Common data of all parts of a time step: parameters, mesh, level times, and timers. Its tasks
+// advance the times.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,13 @@ struct LevelStep {
   double dt = 0.0, begin = 0.0, end = 1.0;
 };
 
-struct StepContext {
+// Part of the time step whose member functions are tasks. Each class has its own number `k_part`.
+class StepPart {};
+enum class PartNumber { context, gas, gravity, particles, processes, measurement, count };
+
+struct StepContext : StepPart {
+  static constexpr PartNumber k_part = PartNumber::context;
+
   // Timer of a part of a level's step, which also counts towards the costs of its blocks, until the
   // end of the scope.
   struct Work {
@@ -39,15 +46,20 @@ struct StepContext {
   // Finest level allowed. With refine.holdback, levels open one after the other such that the
   // proper size of the finest cells stays about constant, the last one at a = 0.79.
   int finest_allowed() const;
-  // Begins a coarse step of length dt.
-  void begin_step(double dt);
+
+  // --- tasks: times and counters ---------------------------------------------------------------
+  void begin_coarse_step(const LevelStep& step);
+  void count_step(const LevelStep& step);          // of one level
+  void advance_time(const LevelStep& step);        // to the end of the coarse step
+  void synchronise_clocks(const LevelStep& step);  // of finer levels with the level of the step
+  void end_coarse_step(const LevelStep& step);
 
   AmrOptions& options;
   mesh::Mesh mesh;
   std::unique_ptr<mesh::FaceFields> faces;  // of processes; null without any
   BlockMeter meter;
   Timers timers;
-  double time = 0.0;            // start of the coarse step
+  double time = 0.0;            // start of the coarse step; its end after advance_time()
   double middle_of_step = 0.0;  // midpoint of the coarse step
   std::int64_t step = 0;        // number of completed coarse steps
   // State of each level: time, length of the last step, number of steps begun in this coarse step,

@@ -38,7 +38,7 @@ void answer(const Communicator& communicator, int rank, int tag, const ClockOffs
 }
 
 // Requests the time several times; keeps the answer with the smallest error.
-ClockOffset ask(const Communicator& communicator, int rank, int tag) {
+ClockOffset measure_offset(const Communicator& communicator, int rank, int tag) {
   ClockOffset best;
   for (int n = 0; n < k_questions; ++n) {
     const std::int64_t asked = Observer::now();
@@ -59,7 +59,7 @@ ClockOffset align_clocks(const Communicator& communicator) {
   ClockOffset own;
   for (int known = 1; known < size; known *= 2) {
     if (rank < known && rank + known < size) answer(communicator, rank + known, tag, own);
-    if (rank >= known && rank < 2 * known) own = ask(communicator, rank - known, tag);
+    if (rank >= known && rank < 2 * known) own = measure_offset(communicator, rank - known, tag);
   }
   return own;
 }

@@ -55,23 +55,23 @@ class Router {
 
 // Queries to ranks and their answers, for distributed directories.
 
-// Returns answer(questions[n]) as evaluated on rank ranks[n], in the order of the questions.
-// Collective; a rank may have no questions.
-template <Copyable Question, class Answerer>
-auto ask(const Communicator& communicator, std::span<const int> ranks,
-         std::span<const Question> questions, const Answerer& answer) {
-  using Answer = std::decay_t<std::invoke_result_t<Answerer, const Question&>>;
-  const auto asked = route<Question>(communicator, ranks, questions);
+// Returns answer(queries[n]) as evaluated on rank ranks[n], in the order of the queries.
+// Collective; a rank may have no queries.
+template <Copyable Query, class Answerer>
+auto query_ranks(const Communicator& communicator, std::span<const int> ranks,
+                 std::span<const Query> queries, const Answerer& answer) {
+  using Answer = std::decay_t<std::invoke_result_t<Answerer, const Query&>>;
+  const auto received = route<Query>(communicator, ranks, queries);
   std::vector<Answer> answers;
-  answers.reserve(asked.items.size());
-  for (const Question& question : asked.items) answers.push_back(answer(question));
-  const auto arrived = route<Answer>(communicator, asked.sources, answers);
-  // Answers arrive ordered by rank, then by question.
-  std::vector<std::size_t> order(questions.size());
+  answers.reserve(received.items.size());
+  for (const Query& query : received.items) answers.push_back(answer(query));
+  const auto arrived = route<Answer>(communicator, received.sources, answers);
+  // Answers arrive ordered by rank, then by query.
+  std::vector<std::size_t> order(queries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
-  std::vector<Answer> in_order(questions.size());
+  std::vector<Answer> in_order(queries.size());
   for (std::size_t n = 0; n < order.size(); ++n) in_order[order[n]] = arrived.items[n];
   return in_order;
 }

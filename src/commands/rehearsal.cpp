@@ -247,8 +247,9 @@ bool is_next_level_large(const Communicator& communicator, const InitialMesh& me
   for (const Rehearsal& rehearsal : rehearsals)
     part = std::max(part, refined_part(rehearsal.initial, level));
   const double all = 8.0 * mesh.leaf_cells.back();
-  const double room = communicator.min(static_cast<double>(memory_limit()));
-  return all * std::min(1.0, 2.0 * part + 0.1) > k_most_cells || all * k_bytes_per_cell > room / 2;
+  const double memory = communicator.min(static_cast<double>(memory_limit()));
+  return all * std::min(1.0, 2.0 * part + 0.1) > k_most_cells ||
+         all * k_bytes_per_cell > memory / 2;
 }
 
 }  // namespace

@@ -35,12 +35,12 @@ namespace {
 // Particle kinds of a RAMSES output, or of a checkpoint of a run that started from one. None for
 // "", or if the file cannot be read. Collective.
 std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
-                                              const std::string& wish,
+                                              const std::string& requested,
                                               const std::string& directory) {
   std::vector<particles::Kind> kinds;
-  if (wish.empty()) return kinds;
+  if (requested.empty()) return kinds;
   try {
-    const std::string path = find_checkpoint(communicator, wish, directory);
+    const std::string path = find_checkpoint(communicator, requested, directory);
     if (is_ramses_output(communicator, path)) return ramses_kinds(communicator, path);
     const Hdf5Reader file(communicator, path);
     if (!file.has_attribute("/header", k_further_kinds)) return kinds;

@@ -40,7 +40,7 @@ class Pages {
   // Extends the used range. Returns null if none is left.
   std::byte* take(std::size_t bytes) {
     if (begin_ == nullptr) reserve();
-    if (begin_ == nullptr || used_ + bytes > k_room) return nullptr;
+    if (begin_ == nullptr || used_ + bytes > k_reserved_bytes) return nullptr;
     used_ += bytes;
     protect(is_open_);
     return begin_ + used_ - bytes;
@@ -51,12 +51,12 @@ class Pages {
   }
 
  private:
-  static constexpr std::size_t k_room = std::size_t{1} << 40;
+  static constexpr std::size_t k_reserved_bytes = std::size_t{1} << 40;
 
   void reserve() {
     constexpr int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* room = mmap(nullptr, k_room, PROT_NONE, flags, -1, 0);
-    if (room != MAP_FAILED) begin_ = static_cast<std::byte*>(room);
+    void* reserved = mmap(nullptr, k_reserved_bytes, PROT_NONE, flags, -1, 0);
+    if (reserved != MAP_FAILED) begin_ = static_cast<std::byte*>(reserved);
   }
 
   std::byte* begin_ = nullptr;
@@ -162,8 +162,8 @@ void tell_of_host(const void* place) {
 }
 
 void tell_of_kernel() {
-  static std::set<std::string> told;
-  if (!told.insert(g_kernel).second) return;
+  static std::set<std::string> reported;
+  if (!reported.insert(g_kernel).second) return;
   std::fprintf(stderr, "the kernel \"%s\" accesses host memory\n", g_kernel);
   write_places();
 }

@@ -14,8 +14,8 @@ namespace octant {
 
 namespace {
 
+using placement::Capacity;
 using placement::Owners;
-using placement::Room;
 
 // Description of a block for the planner.
 struct PlannedBlock {
@@ -30,9 +30,9 @@ constexpr float k_least_cost = 1e-30F;  // policies require positive costs
 class Planner {
  public:
   Planner(const PlacementChoice& choice, const Work& work, std::vector<PlannedBlock> blocks,
-          std::vector<std::int64_t> counts, Room room)
+          std::vector<std::int64_t> counts, Capacity capacity)
       : choice_(choice),
-        room_(std::move(room)),
+        capacity_(std::move(capacity)),
         grid_(work.grid),
         blocks_(std::move(blocks)),
         ranks_(static_cast<int>(counts.size())) {
@@ -69,7 +69,8 @@ class Planner {
     Owners owners = placement::place(
         {.name = name, .percent = choice_.cplx_x, .ranks_per_node = choice_.ranks_per_node},
         {costs_, leaves_}, ranks_);
-    return room_.empty() ? owners : placement::with_room(costs_, std::move(owners), room_);
+    return capacity_.empty() ? owners
+                             : placement::within_capacity(costs_, std::move(owners), capacity_);
   }
 
   // Minimises makespan plus communication, which grows with the bytes that leave a rank.
@@ -125,7 +126,7 @@ class Planner {
   }
 
   PlacementChoice choice_;
-  Room room_;
+  Capacity capacity_;
   FinestGrid grid_;
   std::vector<PlannedBlock> blocks_;
   int ranks_;
@@ -164,7 +165,7 @@ const std::vector<std::string>& planned_policies() {
 
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,
-                                Room* room) {
+                                Capacity* capacity) {
   if (communicator.size() > k_most_planned_ranks)
     throw InputError(
         "balance.policy = \"{}\" supports at most {} ranks, not {}; use \"contiguous\"",
@@ -186,10 +187,10 @@ PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicato
   std::vector<std::int32_t> planned;
   communicator.collective_try([&] {
     if (!communicator.is_root()) return;
-    Planner planner(choice, work, std::move(all), counts, room ? *room : Room());
+    Planner planner(choice, work, std::move(all), counts, capacity ? *capacity : Capacity());
     planned = planner.plan();
-    if (room && !room->empty())
-      for (const std::int32_t owner : planned) --(*room)[owner];
+    if (capacity && !capacity->empty())
+      for (const std::int32_t owner : planned) --(*capacity)[owner];
     result.report = planner.report();
   });
   const auto own = scatter(communicator, counts, own_count, planned);

@@ -44,12 +44,12 @@ struct PlannedPlacement {
 };
 
 // Returns the owners of this rank's blocks. Rank 0 plans and receives 16 bytes per block of the
-// run. Blocks are ordered along a curve; the result does not depend on the present owners. `room`
-// on rank 0, if given, is the number of blocks for which each rank has memory, and is reduced
-// accordingly. Throws InputError for more than k_most_planned_ranks ranks, and if blocks do not
-// fit. Collective.
+// run. Blocks are ordered along a curve; the result does not depend on the present owners.
+// `capacity` on rank 0, if given, is the number of blocks for which each rank has memory, and is
+// reduced accordingly. Throws InputError for more than k_most_planned_ranks ranks, and if blocks do
+// not fit. Collective.
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,
-                                placement::Room* room = nullptr);
+                                placement::Capacity* capacity = nullptr);
 
 }  // namespace octant

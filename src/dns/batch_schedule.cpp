@@ -73,10 +73,10 @@ class BatchSchedule final : public Schedule {
 
   void fill_ghosts();
   void add_backflow(const VelocityViews& predicted) const;
-  // Returns the push that gives the predicted velocity its mean.
+  // Returns the forcing velocity that gives the predicted velocity its mean.
   double missing(const Stage& stage);
-  CorrectionStep correction(int k, const Stage& stage, double push) const;
-  void push(const Stage& stage, const VelocityViews& predicted) const;
+  CorrectionStep correction(int k, const Stage& stage, double forcing_velocity) const;
+  void add_force(const Stage& stage, const VelocityViews& predicted) const;
   void fetch();
   void lap(double& part, const char* name);
 
@@ -176,25 +176,26 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   outflow_.predict(velocity, pressure_.view(), stage);
   momentum_.predict(velocity, pressure_.view(), n, stage, predicted);
   add_backflow(predicted);
-  if (scalar_) scalar_->push(predicted.w, stage);
-  push(stage, predicted);
-  const double push = parameters_.forcing == Forcing::bulk_velocity ? missing(stage) : 0.0;
+  if (scalar_) scalar_->add_source(predicted.w, stage);
+  add_force(stage, predicted);
+  const double forcing_velocity =
+      parameters_.forcing == Forcing::bulk_velocity ? missing(stage) : 0.0;
   lap(seconds_.momentum, "momentum");
   if (implicit_) {
     implicit_->set_factor(stage.implicit * parameters_.viscosity * stage.gamma);
-    implicit_->solve(predicted, outflow_, push);
+    implicit_->solve(predicted, outflow_, forcing_velocity);
     lap(seconds_.diffusion, "diffusion");
   }
   ghosts_.close(predicted);
   projection_.solve(predicted, stage.gamma);
   lap(seconds_.poisson, "poisson");
-  const auto step = [&](int k) { return correction(k, stage, push); };
+  const auto step = [&](int k) { return correction(k, stage, forcing_velocity); };
   projection_.correct(predicted, step, velocity, pressure_.view());
   lap(seconds_.correction, "correction");
   fill_ghosts();
   lap(seconds_.ghosts, "ghosts");
   host_is_current_ = false;
-  return push;
+  return forcing_velocity;
 }
 
 // Adds the outflow condition's terms to the tangential components beside outflows.
@@ -222,7 +223,7 @@ void BatchSchedule::set_force(const ForceFields& force) {
   }
 }
 
-void BatchSchedule::push(const Stage& stage, const VelocityViews& predicted) const {
+void BatchSchedule::add_force(const Stage& stage, const VelocityViews& predicted) const {
   for (int c = 0; c < k_components; ++c)
     if (force_[c])
       launch_cells("dns: body force",
@@ -240,8 +241,9 @@ double BatchSchedule::missing(const Stage& stage) {
   return missing_velocity(domain_, parameters_, sum);
 }
 
-CorrectionStep BatchSchedule::correction(int k, const Stage& stage, double push) const {
-  return correction_step(parameters_, stage, implicit_ ? push * implicit_->response(k) : push);
+CorrectionStep BatchSchedule::correction(int k, const Stage& stage, double forcing_velocity) const {
+  return correction_step(parameters_, stage,
+                         implicit_ ? forcing_velocity * implicit_->response(k) : forcing_velocity);
 }
 
 FlowFigures BatchSchedule::measure() {

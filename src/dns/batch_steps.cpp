@@ -92,8 +92,8 @@ BatchDiffusion::BatchDiffusion(const Domain& domain, Diffusion diffusion, int fo
     : domain_(domain),
       along_all_(diffusion == Diffusion::implicit_all),
       forced_(forced),
-      pushed_before_(along_all_ && forced >= 0 &&
-                     !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))) {
+      forced_before_solve_(along_all_ && forced >= 0 &&
+                           !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))) {
   const Grid& grid = domain.grid;
   for (int c = 0; c < k_components; ++c) {
     second_derivative_[c] = velocity_z_matrix(grid, domain.boundaries, c);
@@ -108,7 +108,7 @@ void BatchDiffusion::set_factor(double factor) {
   factor_ = factor;
   for (int c = 0; c < k_components; ++c) {
     pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[c], -factor);
-    if (c == forced_ && !pushed_before_) response_ = response_to_one(matrix);
+    if (c == forced_ && !forced_before_solve_) response_ = response_to_one(matrix);
     if (along_all_) {
       solvers_[c].set_operator(1.0, -factor);
     } else {
@@ -119,10 +119,10 @@ void BatchDiffusion::set_factor(double factor) {
 }
 
 void BatchDiffusion::solve(const VelocityViews& predicted, const Outflow<Place::device>& outflow,
-                           double push) {
+                           double forcing_velocity) {
   for (int c = 0; c < k_components; ++c) {
     add_sources(predicted[c], outflow, c);
-    if (pushed_before_ && c == forced_) add_to_cells(predicted[c], push);
+    if (forced_before_solve_ && c == forced_) add_to_cells(predicted[c], forcing_velocity);
     if (along_all_) solvers_[c].solve(predicted[c]);
     else lines_[c].solve(predicted[c]);
   }
@@ -202,8 +202,8 @@ struct CorrectedRows {
     const auto& [us, vs, ws] = c.predicted;
     const auto& [u, v, w] = c.velocity;
     const double *phi = c.phi.row(k, j), *north = c.phi.row(k, j + 1), *above = c.phi.row(k + 1, j);
-    return {{us.row(k, j), phi, phi + 1, plane.x, plane.push_u, u.row(k, j)},
-            {vs.row(k, j), phi, north, plane.y, plane.push_v, v.row(k, j)},
+    return {{us.row(k, j), phi, phi + 1, plane.x, plane.forcing_u, u.row(k, j)},
+            {vs.row(k, j), phi, north, plane.y, plane.forcing_v, v.row(k, j)},
             {ws.row(k, j), phi, above, plane.z, 0.0, w.row(k, j)},
             {{phi, above, c.phi.row(k - 1, j), north, c.phi.row(k, j - 1), c.pressure.row(k, j),
               plane.up, plane.down, plane.xx, plane.yy}}};
@@ -233,8 +233,8 @@ PlaneCorrection plane_correction(const Domain& d, const CorrectionStep& step, in
   return {.x = step.gamma_dt / d.grid.dx,
           .y = step.gamma_dt / d.grid.dy,
           .z = step.gamma_dt / d.dz_face[k],
-          .push_u = step.forced == k_u ? step.forcing : 0.0,
-          .push_v = step.forced == k_v ? step.forcing : 0.0,
+          .forcing_u = step.forced == k_u ? step.forcing : 0.0,
+          .forcing_v = step.forced == k_v ? step.forcing : 0.0,
           .up = step.implicit_z / (height * d.dz_face[k]),
           .down = step.implicit_z / (height * d.dz_face[k - 1]),
           .xx = step.implicit_xy / (d.grid.dx * d.grid.dx),

@@ -43,12 +43,13 @@ class BatchDiffusion {
                  const pencil::BatchedOptions& options);
 
   void set_factor(double factor);
-  // Replaces the predicted velocity u** by u* of  u* - factor L u* = u**. `push` is a uniform
-  // addition to the forced component of u**; solve includes it only where response() cannot.
-  // `outflow` has predicted the stage. Collective.
-  void solve(const VelocityViews& predicted, const Outflow<Place::device>& outflow, double push);
-  // Returns the change of the forced component in plane k of this rank for a push of 1, which the
-  // caller adds; 0 where solve has added it, and where nothing is forced.
+  // Replaces the predicted velocity u** by u* of  u* - factor L u* = u**. `forcing_velocity` is a
+  // uniform addition to the forced component of u**; solve includes it only where response()
+  // cannot. `outflow` has predicted the stage. Collective.
+  void solve(const VelocityViews& predicted, const Outflow<Place::device>& outflow,
+             double forcing_velocity);
+  // Returns the change of the forced component in plane k of this rank for a forcing velocity of 1,
+  // which the caller adds; 0 where solve has added it, and where nothing is forced.
   double response(int k) const {
     return response_.empty() ? 0.0 : response_[domain_.box[2].begin + k];
   }
@@ -62,8 +63,9 @@ class BatchDiffusion {
   const Domain& domain_;
   bool along_all_;
   int forced_;
-  // True if the response differs within a plane, so that the push must be known before the solve.
-  bool pushed_before_;
+  // True if the response differs within a plane, so that the forcing velocity must be known before
+  // the solve.
+  bool forced_before_solve_;
   double factor_ = 0.0;
   std::vector<pencil::BatchedTridiagonal> lines_;  // by component, along z
   std::vector<pencil::BatchedPoisson> solvers_;    // by component, along all axes
@@ -74,7 +76,7 @@ class BatchDiffusion {
 // Factors of a plane for differences of the correction, in velocities and in the pressure, and
 // additions to velocities.
 struct PlaneCorrection {
-  double x, y, z, push_u, push_v;
+  double x, y, z, forcing_u, forcing_v;
   double up, down, xx, yy;
 };
 

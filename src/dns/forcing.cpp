@@ -86,7 +86,7 @@ void ForceFields::fill(int c, double time) {
     }
 }
 
-void ForceFields::push(const Team& team, State& state, int k, const Stage& stage) const {
+void ForceFields::add_force(const Team& team, State& state, int k, const Stage& stage) const {
   const Range own = team.share(domain_.ny);
   for (int c = 0; c < k_components; ++c) {
     if (!values_[c] || k >= domain_.unknowns(c, 2)) continue;

@@ -104,8 +104,9 @@ class ForceFields {
   // Largest absolute values on this rank.
   const Vector& largest() const { return largest_; }
 
-  // Adds a stage's force to the predicted velocity in this thread's rows of plane k, at slide -1.
-  void push(const Team& team, State& state, int k, const Stage& stage) const;
+  // Adds a stage's force to the predicted velocity in this thread's rows of plane k, at plane
+  // offset -1.
+  void add_force(const Team& team, State& state, int k, const Stage& stage) const;
 
  private:
   void fill(int component, double time);

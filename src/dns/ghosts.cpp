@@ -133,9 +133,9 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
   halo_.fill_z(exchanged);
 }
 
-void Ghosts::close_x(Field& u, int k, int j, int slide) const {
+void Ghosts::close_x(Field& u, int k, int j, int plane_offset) const {
   const int nx = domain_.nx;
-  double* u_row = u.row(k, j, slide);
+  double* u_row = u.row(k, j, plane_offset);
   const GhostRule &lower = rule(k_u, 0, 0), &upper = rule(k_u, 0, 1);
   if (lower.condition == Condition::periodic) {
     u_row[-1] = u_row[nx - 1];
@@ -149,35 +149,35 @@ void Ghosts::close_x(Field& u, int k, int j, int slide) const {
   u_row[nx - 1] = value(upper, 1, nx - 2);
 }
 
-void Ghosts::close_y(Field& v, int k, int slide, int end) const {
+void Ghosts::close_y(Field& v, int k, int plane_offset, int end) const {
   const int nx = domain_.nx, ny = domain_.ny;
   if (end == 0 && domain_.boundaries.periodic(1) && !domain_.is_cut(1))
-    v.copy_row(k, -1, ny - 1, slide);
+    v.copy_row(k, -1, ny - 1, plane_offset);
   if (!domain_.ends(1, end)) return;
   const GhostRule& r = rule(k_v, 1, end);
   const int boundary = end == 0 ? -1 : ny - 1, inside = end == 0 ? 0 : ny - 2;
-  double* row = v.row(k, boundary, slide);
+  double* row = v.row(k, boundary, plane_offset);
   if (r.condition == Condition::dirichlet) set_row(row, nx, r.value);
-  else set_sum(row, v.row(k, inside, slide), outflow_.offset(1, end).row(k, 0), nx);
+  else set_sum(row, v.row(k, inside, plane_offset), outflow_.offset(1, end).row(k, 0), nx);
 }
 
-void Ghosts::close_z(Field& w, int end, int slide, Range rows) const {
+void Ghosts::close_z(Field& w, int end, int plane_offset, Range rows) const {
   if (!domain_.ends(2, end)) return;
   const int nx = domain_.nx, nz = domain_.nz;
   const GhostRule& r = rule(k_w, 2, end);
   const int boundary = end == 0 ? -1 : nz - 1, inside = end == 0 ? 0 : nz - 2;
   for (int j = rows.begin; j < rows.end; ++j) {
-    double* row = w.row(boundary, j, slide);
+    double* row = w.row(boundary, j, plane_offset);
     if (r.condition == Condition::dirichlet) set_row(row, nx, r.value);
-    else set_sum(row, w.row(inside, j, slide), outflow_.offset(2, end).row(0, j), nx);
+    else set_sum(row, w.row(inside, j, plane_offset), outflow_.offset(2, end).row(0, j), nx);
   }
 }
 
-void Ghosts::exchange_prediction(State& state, int slide) {
+void Ghosts::exchange_prediction(State& state, int plane_offset) {
   Field* v[] = {&state.v};
   Field* w[] = {&state.w};
-  if (domain_.is_cut(1)) halo_.fill_y(v, slide);
-  halo_.fill_z(w, slide);
+  if (domain_.is_cut(1)) halo_.fill_y(v, plane_offset);
+  halo_.fill_z(w, plane_offset);
 }
 
 void Ghosts::exchange_y(Field& field) {

@@ -42,8 +42,8 @@ class Ghosts {
   Ghosts(const Domain& domain, const pencil::HaloOptions& options,
          const Outflow<Place::host>& outflow, const ScalarSides& scalar = {});
 
-  // Fills all ghosts of some quantities, at slide 0, and sets the faces of velocities on boundaries
-  // that prescribe them. Collective.
+  // Fills all ghosts of some quantities, at plane offset 0, and sets the faces of velocities on
+  // boundaries that prescribe them. Collective.
   void fill(std::span<const Ghosted> all);
   void fill(Field& field, int quantity) {
     const Ghosted one[] = {{&field, quantity}};
@@ -54,7 +54,7 @@ class Ghosts {
 
   // Exchanges the faces below the first row of v and the first plane of w, which the divergence of
   // the predicted velocity needs. Collective.
-  void exchange_prediction(State& state, int slide);
+  void exchange_prediction(State& state, int plane_offset);
   // Exchange the rows, or planes, of a field beside this rank's own with other ranks, or the other
   // side of a periodic domain. Collective.
   void exchange_y(Field& field);
@@ -65,9 +65,9 @@ class Ghosts {
   // outflow sides, the next face inside plus the predicted offset.
   void fill_x(int quantity, double* row) const;
   void fill_y(int quantity, Field& field, int k, int end) const;
-  void close_x(Field& u, int k, int j, int slide) const;
-  void close_y(Field& v, int k, int slide, int end) const;
-  void close_z(Field& w, int end, int slide, Range rows) const;  // at the ends of z only
+  void close_x(Field& u, int k, int j, int plane_offset) const;
+  void close_y(Field& v, int k, int plane_offset, int end) const;
+  void close_z(Field& w, int end, int plane_offset, Range rows) const;  // at the ends of z only
 
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 

@@ -24,15 +24,15 @@ Flow::Flow(const Domain& domain, const FlowParameters& parameters, const ScalarO
   schedule_ = make(domain, parameters, scalar, solvers, comm);
   if (force == nullptr) return;
   force_ = std::make_unique<ForceFields>(domain, *force);
-  push_from(0.0);
+  update_force(0.0);
 }
 
 void Flow::set_time(double time) {
   time_ = time;
-  push_from(time);
+  update_force(time);
 }
 
-void Flow::push_from(double time) {
+void Flow::update_force(double time) {
   if (force_ && force_->set_time(time)) schedule_->set_force(*force_);
 }
 
@@ -44,7 +44,7 @@ void Flow::step(double dt) {
   for (int n = 0; n < k_stages; ++n) {
     Stage stage = runge_kutta_stage(n, dt);
     if (damped_steps_ > 0) stage.implicit = 1.0;
-    push_from(time_ + begin + 0.5 * stage.gamma);
+    update_force(time_ + begin + 0.5 * stage.gamma);
     mean_force_ += schedule_->advance(n, stage) / dt;
     begin += stage.gamma;
   }

@@ -116,7 +116,7 @@ class Flow {
   std::vector<ExchangeCount> halo_report() const { return schedule_->halo_report(); }
 
  private:
-  void push_from(double time);
+  void update_force(double time);
 
   const Domain& domain_;
   FlowParameters parameters_;

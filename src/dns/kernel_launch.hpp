@@ -37,7 +37,7 @@ inline FieldView view_of(Field& field) {
           field.nx(),      field.ny(),         field.nz()};
 }
 
-// Returns the view at Field's slide -1, one plane lower.
+// Returns the view at Field's plane offset -1, one plane lower.
 inline FieldView one_place_lower(FieldView view) {
   view.first -= view.plane_stride;
   return view;

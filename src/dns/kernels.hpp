@@ -130,7 +130,7 @@ class MomentumCell {
                             ? -2.0 * (present_x_ + present_y_) - (present_above_ + present_below_)
                             : -(present_above_ + present_below_)),
         gradient_(stage.gamma * o.gradient),
-        push_(stage.gamma * o.force),
+        force_(stage.gamma * o.force),
         alpha_(stage.alpha),
         beta_(stage.beta) {}
 
@@ -144,7 +144,7 @@ class MomentumCell {
     r = multiply_add(face(ym_, s[0][i], yp_, s[1][i], dy_), q[-row_], r);
     r = multiply_add(face(-z_, t[0][i], -z_, t[1][i], above_), q[plane_], r);
     r = multiply_add(face(z_, b[0][i], z_, b[1][i], below_), q[-plane_], r);
-    double v = multiply_add(-gradient_, rows_.pressure_next[i] - rows_.pressure[i], c + push_);
+    double v = multiply_add(-gradient_, rows_.pressure_next[i] - rows_.pressure[i], c + force_);
     if constexpr (implicit_z) {
       v = multiply_add(present_centre_, c, v);
       v = multiply_add(present_above_, q[plane_], v);
@@ -177,7 +177,7 @@ class MomentumCell {
   double dx_, dy_, above_, below_, centre_;
   double xm_, xp_, ym_, yp_, z_;
   double present_x_, present_y_, present_above_, present_below_, present_centre_;
-  double gradient_, push_, alpha_, beta_;
+  double gradient_, force_, alpha_, beta_;
 };
 
 // Updates the cells [0, n) of a row.
@@ -209,14 +209,14 @@ struct Divergence {
   }
 };
 
-// Computes velocity - factor (next - phi) + push; `result` may alias the velocity.
+// Computes velocity - factor (next - phi) + forcing; `result` may alias the velocity.
 struct VelocityCorrection {
   const double *velocity, *phi, *next;
-  double factor, push;
+  double factor, forcing;
   double* result;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
-    result[i] = velocity[i] - factor * (next[i] - phi[i]) + push;
+    result[i] = velocity[i] - factor * (next[i] - phi[i]) + forcing;
   }
 };
 

@@ -103,14 +103,15 @@ class PlaneSchedule final : public Schedule {
   void implicit_stage(int n, const Stage& stage);
   void predict(const Team& team, int k, int n, const Stage& stage);
   void add_backflow(const Team& team, int k);
-  void settle(const Team& team, int k);
+  void back_substitute(const Team& team, int k);
   // Deferred projection and correction of rows that need planes of other ranks.
-  void project_late(int slide, const Stage& stage);
-  void correct_late(const Stage& stage);
+  void project_deferred(int plane_offset, const Stage& stage);
+  void correct_deferred(const Stage& stage);
   CorrectionStep correction(int k, const Stage& stage) const;
   void fill_ghosts();
 
-  // Compute the push that gives the predicted velocity its mean, from the sums of a stage.
+  // Compute the forcing velocity that gives the predicted velocity its mean, from the sums of a
+  // stage.
   void begin_mean(const Stage& stage);
   void end_mean();
 
@@ -136,7 +137,7 @@ class PlaneSchedule final : public Schedule {
   const ForceFields* force_ = nullptr;
   FlowMeter<Place::host> meter_;
   std::vector<ReproducibleSum> mean_;  // by thread
-  double push_ = 0.0;                  // forcing of the present stage, as a velocity
+  double forcing_velocity_ = 0.0;      // forcing of the present stage, as a velocity
   Clock clock_;
   StepSeconds seconds_;
 };
@@ -194,7 +195,7 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
   else explicit_stage(n, stage);
   fill_ghosts();
   lap(seconds_.ghosts, "ghosts");
-  return push_;
+  return forcing_velocity_;
 }
 
 FlowFigures PlaneSchedule::measure() {
@@ -211,7 +212,7 @@ void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
       lap(team, seconds_.poisson, "poisson");
     }
   });
-  project_late(-1, stage);
+  project_deferred(-1, stage);
   end_mean();
   lap(seconds_.momentum, "momentum");
   pencil::in_team("dns: correction", [&](const Team& team) {
@@ -222,7 +223,7 @@ void PlaneSchedule::explicit_stage(int n, const Stage& stage) {
       lap(team, seconds_.correction, "correction");
     }
   });
-  correct_late(stage);
+  correct_deferred(stage);
 }
 
 void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
@@ -239,17 +240,17 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
   });
   end_mean();
   lap(seconds_.momentum, "momentum");
-  implicit_->exchange(state_, push_);
+  implicit_->exchange(state_, forcing_velocity_);
   pencil::in_team("dns: diffusion", [&](const Team& team) {
-    implicit_->settle(team, state_, k_w, nz - 1);
+    implicit_->back_substitute(team, state_, k_w, nz - 1);
     for (int k = nz - 1; k >= 0; --k) {
-      settle(team, k);
+      back_substitute(team, k);
       lap(team, seconds_.diffusion, "diffusion");
       projection_.forward(team, state_, k, 0, stage.gamma);
       lap(team, seconds_.poisson, "poisson");
     }
   });
-  project_late(0, stage);
+  project_deferred(0, stage);
   pencil::in_team("dns: correction", [&](const Team& team) {
     for (int k = 0; k < nz; ++k) {
       projection_.backward(team, k);
@@ -260,45 +261,45 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
     projection_.correct(team, state_, nz - 1, 0, correction(nz - 1, stage));
     lap(team, seconds_.correction, "correction");
   });
-  correct_late(stage);
+  correct_deferred(stage);
 }
 
 // Settles w one plane ahead of u and v, since the divergence needs the plane of w below.
-void PlaneSchedule::settle(const Team& team, int k) {
-  implicit_->settle(team, state_, k_u, k);
-  implicit_->settle(team, state_, k_v, k);
-  if (k > 0) implicit_->settle(team, state_, k_w, k - 1);
+void PlaneSchedule::back_substitute(const Team& team, int k) {
+  implicit_->back_substitute(team, state_, k_u, k);
+  implicit_->back_substitute(team, state_, k_v, k);
+  if (k > 0) implicit_->back_substitute(team, state_, k_w, k - 1);
 }
 
-void PlaneSchedule::project_late(int slide, const Stage& stage) {
-  ghosts_.exchange_prediction(state_, slide);
+void PlaneSchedule::project_deferred(int plane_offset, const Stage& stage) {
+  ghosts_.exchange_prediction(state_, plane_offset);
   lap(seconds_.ghosts, "ghosts");
-  projection_.forward_late(state_, slide, stage.gamma);
+  projection_.forward_deferred(state_, plane_offset, stage.gamma);
   projection_.exchange();
   lap(seconds_.poisson, "poisson");
 }
 
-void PlaneSchedule::correct_late(const Stage& stage) {
+void PlaneSchedule::correct_deferred(const Stage& stage) {
   projection_.fill_ghosts(ghosts_);
   lap(seconds_.ghosts, "ghosts");
-  pencil::in_team("dns: late correction", [&](const Team& team) {
-    const std::vector<Projection::RowTask>& late = projection_.late_corrections();
-    const Range own = team.share(static_cast<int>(late.size()));
+  pencil::in_team("dns: deferred correction", [&](const Team& team) {
+    const std::vector<Projection::RowTask>& deferred = projection_.deferred_corrections();
+    const Range own = team.share(static_cast<int>(deferred.size()));
     for (int n = own.begin; n < own.end; ++n)
-      projection_.correct(state_, late[n], 0, correction(late[n].k, stage));
+      projection_.correct(state_, deferred[n], 0, correction(deferred[n].k, stage));
   });
   lap(seconds_.correction, "correction");
 }
 
 CorrectionStep PlaneSchedule::correction(int k, const Stage& stage) const {
   if (forcing_ != Forcing::bulk_velocity) return correction_step(parameters_, stage, 0.0);
-  const double forcing = implicit_ ? push_ * implicit_->response(k) : push_;
+  const double forcing = implicit_ ? forcing_velocity_ * implicit_->response(k) : forcing_velocity_;
   return correction_step(parameters_, stage, forcing);
 }
 
 void PlaneSchedule::begin_mean(const Stage& stage) {
   std::fill(mean_.begin(), mean_.end(), ReproducibleSum());
-  push_ = 0.0;
+  forcing_velocity_ = 0.0;
   if (forcing_ != Forcing::bulk_velocity || diffusion_ == Diffusion::explicit_all) return;
   const Field& forced = state_.velocity(forced_);
   add_wall_friction(
@@ -310,14 +311,14 @@ void PlaneSchedule::begin_mean(const Stage& stage) {
 void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) {
   momentum_.plane(team, state_, k, n, stage);
   add_backflow(team, k);
-  if (scalar_) scalar_->push(team, one_place_lower(view_of(state_.w)), k, stage);
-  if (force_ != nullptr) force_->push(team, state_, k, stage);
+  if (scalar_) scalar_->add_source(team, one_place_lower(view_of(state_.w)), k, stage);
+  if (force_ != nullptr) force_->add_force(team, state_, k, stage);
   if (forcing_ == Forcing::bulk_velocity)
     momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
 }
 
 // Adds the outflow condition's terms to the tangential components beside outflows in plane k, at
-// slide -1.
+// plane offset -1.
 void PlaneSchedule::add_backflow(const Team& team, int k) {
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end)
@@ -341,7 +342,7 @@ void PlaneSchedule::end_mean() {
   if (forcing_ != Forcing::bulk_velocity) return;
   ReproducibleSum& sum = mean_.front();
   for (std::size_t thread = 1; thread < mean_.size(); ++thread) sum += mean_[thread];
-  push_ = missing_velocity(domain_, parameters_, sum);
+  forcing_velocity_ = missing_velocity(domain_, parameters_, sum);
 }
 
 pencil::PoissonReport PlaneSchedule::diffusion_report() const {

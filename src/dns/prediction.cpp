@@ -99,7 +99,8 @@ class BoundarySources {
  public:
   // Sources along z alone, or along all axes.
   BoundarySources(const Domain& domain, const Outflow<Place::host>& outflow, bool all_axes);
-  // Adds factor times the sources to this thread's rows of a component in plane k, at slide -1.
+  // Adds factor times the sources to this thread's rows of a component in plane k, at plane offset
+  // -1.
   void add(const Team& team, State& state, int component, int k, double factor) const;
 
  private:
@@ -199,7 +200,7 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
       together_->exchange(std::array{&state.velocity(0), &state.velocity(1), &state.velocity(2)},
                           -1);
   }
-  void settle(const Team& team, State& state, int component, int k) override {
+  void back_substitute(const Team& team, State& state, int component, int k) override {
     if (!transposed_) solvers_[component].backward(team, state.velocity(component), k, -1, 0);
   }
 
@@ -226,8 +227,9 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
 
 // Solves the components in the sweeps. Where lines need no transpose, their coefficients replace
 // the predicted velocity in memory; otherwise each has its own messages. Where a mean is kept
-// between side walls, the response to a push differs within a plane, so that the push must be known
-// before: exchange then does the whole solve, and the components use one memory in turn.
+// between side walls, the response to a forcing velocity differs within a plane, so that the
+// forcing velocity must be known before: exchange then does the whole solve, and the components use
+// one memory in turn.
 class DiffusionAlongAll final : public ImplicitDiffusion {
  public:
   DiffusionAlongAll(const Domain& domain, State& state, const Outflow<Place::host>& outflow,
@@ -235,9 +237,9 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
       : domain_(domain),
         sources_(domain, outflow, true),
         forced_(forced),
-        pushed_before_(forced >= 0 &&
-                       !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))),
-        in_sweeps_(!pushed_before_) {
+        forced_before_solve_(forced >= 0 &&
+                             !(domain.boundaries.periodic(0) && domain.boundaries.periodic(1))),
+        in_sweeps_(!forced_before_solve_) {
     solvers_.reserve(k_components);
     for (int c = 0; c < k_components; ++c) {
       Field& field = state.velocity(c);
@@ -264,7 +266,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
     if (factor == factor_) return;
     factor_ = factor;
     for (const int c : have_factors_) solvers_[c].set_operator(1.0, -factor);
-    if (forced_ >= 0 && !pushed_before_)
+    if (forced_ >= 0 && !forced_before_solve_)
       response_ = response_to_one(
           helmholtz(velocity_z_matrix(domain_.grid, domain_.boundaries, forced_), -factor));
   }
@@ -274,17 +276,17 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
     if (!in_sweeps_) return;
     for (int c = 0; c < k_components; ++c) forward(team, state, c, k);
   }
-  void exchange(State& state, double push) override {
+  void exchange(State& state, double forcing_velocity) override {
     if (together_) return together_->exchange();
     for (int c = 0; c < k_components; ++c)
-      solve(state, c, pushed_before_ && c == forced_ ? push : 0.0);
+      solve(state, c, forced_before_solve_ && c == forced_ ? forcing_velocity : 0.0);
   }
-  void settle(const Team& team, State& state, int component, int k) override {
+  void back_substitute(const Team& team, State& state, int component, int k) override {
     if (in_sweeps_) backward(team, state, component, k);
   }
 
   double response(int k) const override {
-    return pushed_before_ ? 0.0 : response_[domain_.box[2].begin + k];
+    return forced_before_solve_ ? 0.0 : response_[domain_.box[2].begin + k];
   }
   pencil::PoissonReport report() const override {
     if (together_) return together_->report();
@@ -294,11 +296,12 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   }
 
  private:
-  void solve(State& state, int component, double push) {
+  void solve(State& state, int component, double forcing_velocity) {
     Field& field = state.velocity(component);
-    if (push != 0.0)
+    if (forcing_velocity != 0.0)
       for (int k = 0; k < domain_.nz; ++k)
-        for (int j = 0; j < domain_.ny; ++j) add_to_row(field.row(k, j, -1), domain_.nx, push);
+        for (int j = 0; j < domain_.ny; ++j)
+          add_to_row(field.row(k, j, -1), domain_.nx, forcing_velocity);
     solvers_[component].solve(field, -1, 0);
   }
   void forward(const Team& team, State& state, int component, int k) {
@@ -318,7 +321,7 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   const Domain& domain_;
   BoundarySources sources_;
   int forced_;
-  bool pushed_before_, in_sweeps_;
+  bool forced_before_solve_, in_sweeps_;
   double factor_ = 0.0;
   std::vector<pencil::PoissonSolver> solvers_;      // by component
   std::optional<pencil::PoissonSolvers> together_;  // if in_sweeps_

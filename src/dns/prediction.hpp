@@ -20,8 +20,8 @@ class MomentumSweep {
   MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
   // Predicts plane k; to be called for k = 0 .. nz - 1 in this order, with a barrier after each.
-  // Reads the state at slide 0 with its ghosts, and writes the unknowns of this thread's rows of
-  // plane k at slide -1.
+  // Reads the state at plane offset 0 with its ghosts, and writes the unknowns of this thread's
+  // rows of plane k at plane offset -1.
   void plane(const Team& team, State& state, int k, int n, const Stage& stage);
 
   // Adds to `sum` a predicted component times the height of its cell, over this thread's cells in
@@ -51,14 +51,14 @@ class MomentumSweep {
 // Implicit diffusion by Crank-Nicolson, or backward Euler in damped steps: along z alone (eq. 11)
 // or along all axes (eq. 8).
 //
-// The predicted velocity u**, less a part of the diffusion of the present one, is at slide -1; the
-// solution of  u* - factor L u* = that,  factor = gamma nu dt times Stage::implicit, is written at
-// slide 0.
+// The predicted velocity u**, less a part of the diffusion of the present one, is at plane offset
+// -1; the solution of  u* - factor L u* = that,  factor = gamma nu dt times Stage::implicit, is
+// written at plane offset 0.
 //
 // Plane by plane: eliminate all components of the planes in ascending order as they are predicted;
-// exchange, which is collective and called by one thread; then settle (back substitution) the
-// components in descending order. All threads of a team call eliminate and settle, with a barrier
-// between one plane and the next. Planes of w on a boundary are no unknowns.
+// exchange, which is collective and called by one thread; then back_substitute the
+// components in descending order. All threads of a team call eliminate and back_substitute, with a
+// barrier between one plane and the next. Planes of w on a boundary are no unknowns.
 class ImplicitDiffusion {
  public:
   virtual ~ImplicitDiffusion() = default;
@@ -66,13 +66,13 @@ class ImplicitDiffusion {
   // Collective where diffusion is implicit along all axes.
   virtual void set_factor(double factor) = 0;
   virtual void eliminate(const Team& team, State& state, int k) = 0;
-  // `push` is a uniform addition to the forced component of the prediction, which exchange includes
-  // only where response() cannot.
-  virtual void exchange(State& state, double push) = 0;
-  virtual void settle(const Team& team, State& state, int component, int k) = 0;
+  // `forcing_velocity` is a uniform addition to the forced component of the prediction, which
+  // exchange includes only where response() cannot.
+  virtual void exchange(State& state, double forcing_velocity) = 0;
+  virtual void back_substitute(const Team& team, State& state, int component, int k) = 0;
 
-  // Returns the change of the forced component in plane k of this rank for a push of 1, which the
-  // caller adds; 0 where exchange has added it.
+  // Returns the change of the forced component in plane k of this rank for a forcing velocity of 1,
+  // which the caller adds; 0 where exchange has added it.
   virtual double response(int k) const = 0;
   virtual pencil::PoissonReport report() const = 0;  // sum over all components
 };

@@ -39,10 +39,10 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
     : domain_(domain),
       ghosts_(ghosts),
       diffusion_(diffusion),
-      south_is_late_(domain.is_cut(1) && !domain.ends(1, 0)),
-      north_is_late_(domain.is_cut(1) && !domain.ends(1, 1)),
-      below_is_late_(!domain.ends(2, 0)),
-      above_is_late_(!domain.ends(2, 1)),
+      south_is_deferred_(domain.is_cut(1) && !domain.ends(1, 0)),
+      north_is_deferred_(domain.is_cut(1) && !domain.ends(1, 1)),
+      below_is_deferred_(!domain.ends(2, 0)),
+      above_is_deferred_(!domain.ends(2, 1)),
       keeps_all_(domain.nz <= 2 * k_at_end + k_rolling ||
                  (domain.is_cut(1) && diffusion == Diffusion::implicit_all)),
       has_edges_(domain.is_cut(1) && !keeps_all_),
@@ -51,28 +51,30 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
       edges_(has_edges_ ? rows_of(domain.box, 2) : pencil::Box{}),
       rhs_stride_((domain.nx + 15) / 16 * 16),
       rhs_(static_cast<std::size_t>(rhs_stride_) * (domain.ny + pencil::team_size())) {
-  const bool first_is_late = below_is_late_ && diffusion == Diffusion::explicit_all;
-  OCTANT_REQUIRE(!first_is_late || solver_.first_may_be_last(),
+  const bool first_is_deferred = below_is_deferred_ && diffusion == Diffusion::explicit_all;
+  OCTANT_REQUIRE(!first_is_deferred || solver_.first_may_be_last(),
                  "this tridiagonal solver cannot defer the first plane");
-  list_late_tasks();
+  list_deferred_tasks();
 }
 
 // A face of v needs the correction north of it, a face of w that above. The pressure needs both
 // neighbours along an axis with implicit diffusion.
 unsigned Projection::waiting(int k, int j) const {
-  const bool above = above_is_late_ && k == domain_.nz - 1, below = below_is_late_ && k == 0;
-  const bool north = north_is_late_ && j == domain_.ny - 1, south = south_is_late_ && j == 0;
+  const bool above = above_is_deferred_ && k == domain_.nz - 1,
+             below = below_is_deferred_ && k == 0;
+  const bool north = north_is_deferred_ && j == domain_.ny - 1,
+             south = south_is_deferred_ && j == 0;
   const bool along_z = diffusion_ != Diffusion::explicit_all && (above || below);
   const bool along_y = diffusion_ == Diffusion::implicit_all && (north || south);
   return (north ? part_v : 0U) | (above ? part_w : 0U) | (along_z || along_y ? part_p : 0U);
 }
 
-void Projection::list_late_tasks() {
+void Projection::list_deferred_tasks() {
   for (int k = 0; k < domain_.nz; ++k)
     for (int j = 0; j < domain_.ny; ++j) {
-      if ((below_is_late_ && k == 0) || (south_is_late_ && j == 0))
-        late_divergences_.push_back({k, j});
-      if (const unsigned parts = waiting(k, j)) late_corrections_.push_back({k, j, parts});
+      if ((below_is_deferred_ && k == 0) || (south_is_deferred_ && j == 0))
+        deferred_divergences_.push_back({k, j});
+      if (const unsigned parts = waiting(k, j)) deferred_corrections_.push_back({k, j, parts});
     }
 }
 
@@ -83,49 +85,50 @@ int Projection::slot(int k) const {
   return k_at_end + k % k_rolling;
 }
 
-void Projection::divergence(const Team& team, const State& state, int k, int slide, double gamma_dt,
-                            Range rows, double* first) {
+void Projection::divergence(const Team& team, const State& state, int k, int plane_offset,
+                            double gamma_dt, Range rows, double* first) {
   const double cx = 1.0 / (gamma_dt * domain_.grid.dx), cy = 1.0 / (gamma_dt * domain_.grid.dy);
   const double cz = 1.0 / (gamma_dt * domain_.dz_cell[k]);
   const std::ptrdiff_t row = state.v.row_stride(), plane = state.w.plane_stride();
   double* d = first;
   for (int j = rows.begin; j < rows.end; ++j, d += rhs_stride_) {
-    const double *u = state.u.row(k, j, slide), *v = state.v.row(k, j, slide),
-                 *w = state.w.row(k, j, slide);
+    const double *u = state.u.row(k, j, plane_offset), *v = state.v.row(k, j, plane_offset),
+                 *w = state.w.row(k, j, plane_offset);
     for_each_cell(domain_.nx, Divergence{cx, cy, cz, u, v, v - row, w, w - plane, d});
   }
   solver_.transform_rows(team, k, rows, first, rhs_stride_);
 }
 
 // Sets the faces of the predicted velocity on boundaries, and beyond the ends of periodic rows.
-void Projection::close(const Team& team, State& state, int k, int slide) {
+void Projection::close(const Team& team, State& state, int k, int plane_offset) {
   const Range own = team.share(domain_.ny);
-  if (k == 0) ghosts_.close_z(state.w, 0, slide, own);
-  if (k == domain_.nz - 1) ghosts_.close_z(state.w, 1, slide, own);
-  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state.u, k, j, slide);
+  if (k == 0) ghosts_.close_z(state.w, 0, plane_offset, own);
+  if (k == domain_.nz - 1) ghosts_.close_z(state.w, 1, plane_offset, own);
+  for (int j = own.begin; j < own.end; ++j) ghosts_.close_x(state.u, k, j, plane_offset);
   team.barrier();
-  if (own.contains(0)) ghosts_.close_y(state.v, k, slide, 0);
-  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state.v, k, slide, 1);
+  if (own.contains(0)) ghosts_.close_y(state.v, k, plane_offset, 0);
+  if (own.contains(domain_.ny - 1)) ghosts_.close_y(state.v, k, plane_offset, 1);
 }
 
-void Projection::forward(const Team& team, State& state, int k, int slide, double gamma_dt) {
-  close(team, state, k, slide);
-  if (k == 0 && below_is_late_) return;
-  const Range on_time{south_is_late_ ? 1 : 0, domain_.ny};
-  const Range rows = pencil::intersection(team.share(domain_.ny), on_time);
-  divergence(team, state, k, slide, gamma_dt, rows, rhs_row(rows.begin));
+void Projection::forward(const Team& team, State& state, int k, int plane_offset, double gamma_dt) {
+  close(team, state, k, plane_offset);
+  if (k == 0 && below_is_deferred_) return;
+  const Range undeferred{south_is_deferred_ ? 1 : 0, domain_.ny};
+  const Range rows = pencil::intersection(team.share(domain_.ny), undeferred);
+  divergence(team, state, k, plane_offset, gamma_dt, rows, rhs_row(rows.begin));
   solver_.forward(team, k);
 }
 
-void Projection::forward_late(const State& state, int slide, double gamma_dt) {
-  if (late_divergences_.empty()) return;
-  pencil::in_team("dns: late divergence", [&](const Team& team) {
-    const Range own = team.share(static_cast<int>(late_divergences_.size()));
+void Projection::forward_deferred(const State& state, int plane_offset, double gamma_dt) {
+  if (deferred_divergences_.empty()) return;
+  pencil::in_team("dns: deferred divergence", [&](const Team& team) {
+    const Range own = team.share(static_cast<int>(deferred_divergences_.size()));
     for (int n = own.begin; n < own.end; ++n) {
-      const auto [k, j] = late_divergences_[n];
-      divergence(team, state, k, slide, gamma_dt, {j, j + 1}, rhs_row(domain_.ny + team.rank()));
+      const auto [k, j] = deferred_divergences_[n];
+      divergence(team, state, k, plane_offset, gamma_dt, {j, j + 1},
+                 rhs_row(domain_.ny + team.rank()));
     }
-    if (below_is_late_) solver_.forward(team, 0);
+    if (below_is_deferred_) solver_.forward(team, 0);
   });
 }
 
@@ -140,8 +143,8 @@ void Projection::backward(const Team& team, int k) {
     ghosts_.fill_y(k_pressure, phi_, slot(k), end);
     if (has_edges_) std::copy_n(row(k, j), domain_.nx, edges_.row(k, end));
   }
-  if (k == 0 && !below_is_late_) fill_side(team, 0);
-  if (k == domain_.nz - 1 && !above_is_late_) fill_side(team, 1);
+  if (k == 0 && !below_is_deferred_) fill_side(team, 0);
+  if (k == domain_.nz - 1 && !above_is_deferred_) fill_side(team, 1);
 }
 
 // Fills the plane beyond a boundary in this thread's rows, with their ghosts.
@@ -163,34 +166,35 @@ void Projection::fill_ghosts(Ghosts& ghosts) {
   ghosts.exchange_z(phi_);
 }
 
-void Projection::correct(const Team& team, State& state, int k, int slide,
+void Projection::correct(const Team& team, State& state, int k, int plane_offset,
                          const CorrectionStep& step) {
   const Range own = team.share(domain_.ny);
   for (int j = own.begin; j < own.end; ++j)
-    correct(state, {k, j, all_parts & ~waiting(k, j)}, slide, step);
-  correct_lower_faces(state, k, own, slide, step.gamma_dt);
+    correct(state, {k, j, all_parts & ~waiting(k, j)}, plane_offset, step);
+  correct_lower_faces(state, k, own, plane_offset, step.gamma_dt);
 }
 
-void Projection::correct(State& state, const RowTask& task, int slide, const CorrectionStep& step) {
+void Projection::correct(State& state, const RowTask& task, int plane_offset,
+                         const CorrectionStep& step) {
   const auto [k, j, parts] = task;
   const int nx = domain_.nx;
-  // Other parts are only copied to slide 0.
+  // Other parts are only copied to plane offset 0.
   const auto correct_part = [&, parts = parts](Part part, const double* from, const double* phi,
-                                               const double* next, double factor, double push,
+                                               const double* next, double factor, double forcing,
                                                double* to) {
-    if (parts & part) for_each_cell(nx, VelocityCorrection{from, phi, next, factor, push, to});
+    if (parts & part) for_each_cell(nx, VelocityCorrection{from, phi, next, factor, forcing, to});
     else if (from != to) std::copy_n(from, nx, to);
   };
   const double* phi = row(k, j);
-  const bool at_edge = has_edges_ && north_is_late_ && j == domain_.ny - 1;
+  const bool at_edge = has_edges_ && north_is_deferred_ && j == domain_.ny - 1;
   const double *v_phi = at_edge ? edges_.row(k, 1) : phi,
                *v_next = at_edge ? edges_.row(k, 2) : row(k, j + 1);
   double *u = state.u.row(k, j), *v = state.v.row(k, j), *w = state.w.row(k, j);
-  correct_part(part_u, state.u.row(k, j, slide), phi, phi + 1, step.gamma_dt / domain_.grid.dx,
-               step.forced == k_u ? step.forcing : 0.0, u);
-  correct_part(part_v, state.v.row(k, j, slide), v_phi, v_next, step.gamma_dt / domain_.grid.dy,
-               step.forced == k_v ? step.forcing : 0.0, v);
-  correct_part(part_w, state.w.row(k, j, slide), phi, row(k + 1, j),
+  correct_part(part_u, state.u.row(k, j, plane_offset), phi, phi + 1,
+               step.gamma_dt / domain_.grid.dx, step.forced == k_u ? step.forcing : 0.0, u);
+  correct_part(part_v, state.v.row(k, j, plane_offset), v_phi, v_next,
+               step.gamma_dt / domain_.grid.dy, step.forced == k_v ? step.forcing : 0.0, v);
+  correct_part(part_w, state.w.row(k, j, plane_offset), phi, row(k + 1, j),
                step.gamma_dt / domain_.dz_face[k], 0.0, w);
   if (parts & part_p) update_pressure(state, k, j, step);
   ghosts_.fill_x(k_u, u);
@@ -199,25 +203,27 @@ void Projection::correct(State& state, const RowTask& task, int slide, const Cor
   ghosts_.fill_x(k_pressure, state.p.row(k, j));
 }
 
-// Faces of w are written where plane 0 was at slide -1; it has been copied to slide 0 before.
-void Projection::correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt) {
+// Faces of w are written where plane 0 was at plane offset -1; it has been copied to plane offset 0
+// before.
+void Projection::correct_lower_faces(State& state, int k, Range rows, int plane_offset,
+                                     double gamma_dt) {
   const int nx = domain_.nx;
   if (domain_.first(k_u, 0) < 0)
     for (int j = rows.begin; j < rows.end; ++j) {
       const double* phi = row(k, j);
-      for_each_cell(1, VelocityCorrection{state.u.row(k, j, slide) - 1, phi - 1, phi,
+      for_each_cell(1, VelocityCorrection{state.u.row(k, j, plane_offset) - 1, phi - 1, phi,
                                           gamma_dt / domain_.grid.dx, 0.0, state.u.row(k, j) - 1});
     }
   if (domain_.first(k_v, 1) < 0 && rows.contains(0)) {
     double* v = state.v.row(k, -1);
-    for_each_cell(nx, VelocityCorrection{state.v.row(k, -1, slide), row(k, -1), row(k, 0),
+    for_each_cell(nx, VelocityCorrection{state.v.row(k, -1, plane_offset), row(k, -1), row(k, 0),
                                          gamma_dt / domain_.grid.dy, 0.0, v});
     ghosts_.fill_x(k_v, v);
   }
   if (domain_.first(k_w, 2) < 0 && k == 0)
     for (int j = rows.begin; j < rows.end; ++j) {
       double* w = state.w.row(-1, j);
-      for_each_cell(nx, VelocityCorrection{state.w.row(-1, j, slide), row(-1, j), row(0, j),
+      for_each_cell(nx, VelocityCorrection{state.w.row(-1, j, plane_offset), row(-1, j), row(0, j),
                                            gamma_dt / domain_.dz_face[-1], 0.0, w});
       ghosts_.fill_x(k_w, w);
     }

@@ -26,7 +26,7 @@ CorrectionStep correction_step(const FlowParameters& parameters, const Stage& st
                                double forcing);
 
 // Projection in sweeps over the planes. Work that needs rows or planes of other ranks, or of the
-// other side of the domain, is listed in tasks and deferred (late) until after an exchange.
+// other side of the domain, is listed in tasks and deferred until after an exchange.
 class Projection {
  public:
   // Collective.
@@ -37,10 +37,10 @@ class Projection {
   // next.
   //
   // forward passes div u* / (gamma dt) of plane k, with the faces of u* on the domain's boundaries,
-  // to the solver, in the order of its sweep. forward_late, called by one thread, adds the rows
+  // to the solver, in the order of its sweep. forward_deferred, called by one thread, adds the rows
   // that need the velocity below them from an exchange.
-  void forward(const Team& team, State& state, int k, int slide, double gamma_dt);
-  void forward_late(const State& state, int slide, double gamma_dt);
+  void forward(const Team& team, State& state, int k, int plane_offset, double gamma_dt);
+  void forward_deferred(const State& state, int plane_offset, double gamma_dt);
   void exchange() { solver_.exchange(); }
   // Computes the correction of plane k with its local ghosts, in the opposite order.
   void backward(const Team& team, int k);
@@ -53,13 +53,13 @@ class Projection {
     int k, j;
     unsigned parts;
   };
-  // Corrects plane k, from `slide` to slide 0, except deferred parts. Needs plane k + 1 of the
-  // correction, and k - 1 where diffusion is implicit. Includes adjacent faces on lower outflow
-  // sides of the domain. Fills ghosts in x.
-  void correct(const Team& team, State& state, int k, int slide, const CorrectionStep& step);
-  // Corrects some parts of a row; at slide 0, deferred ones.
-  void correct(State& state, const RowTask& row, int slide, const CorrectionStep& step);
-  const std::vector<RowTask>& late_corrections() const { return late_corrections_; }
+  // Corrects plane k, from `plane_offset` to plane offset 0, except deferred parts. Needs plane k +
+  // 1 of the correction, and k - 1 where diffusion is implicit. Includes adjacent faces on lower
+  // outflow sides of the domain. Fills ghosts in x.
+  void correct(const Team& team, State& state, int k, int plane_offset, const CorrectionStep& step);
+  // Corrects some parts of a row; at plane offset 0, deferred ones.
+  void correct(State& state, const RowTask& row, int plane_offset, const CorrectionStep& step);
+  const std::vector<RowTask>& deferred_corrections() const { return deferred_corrections_; }
 
   pencil::PoissonReport report() const { return solver_.report(); }
 
@@ -67,21 +67,21 @@ class Projection {
   double* row(int k, int j) { return phi_.row(slot(k), j); }
   int slot(int k) const;
   double* rhs_row(int n) { return rhs_.data() + n * rhs_stride_; }
-  void divergence(const Team& team, const State& state, int k, int slide, double gamma_dt,
+  void divergence(const Team& team, const State& state, int k, int plane_offset, double gamma_dt,
                   Range rows, double* first);
-  void close(const Team& team, State& state, int k, int slide);
+  void close(const Team& team, State& state, int k, int plane_offset);
   void fill_side(const Team& team, int end);
-  void correct_lower_faces(State& state, int k, Range rows, int slide, double gamma_dt);
+  void correct_lower_faces(State& state, int k, Range rows, int plane_offset, double gamma_dt);
   void update_pressure(State& state, int k, int j, const CorrectionStep& step);
   // Returns the parts of a row whose correction needs other ranks.
   unsigned waiting(int k, int j) const;
-  void list_late_tasks();
+  void list_deferred_tasks();
 
   const Domain& domain_;
   const Ghosts& ghosts_;
   Diffusion diffusion_;
   // True if the values beside this rank's rows or planes come from an exchange.
-  bool south_is_late_, north_is_late_, below_is_late_, above_is_late_;
+  bool south_is_deferred_, north_is_deferred_, below_is_deferred_, above_is_deferred_;
   bool keeps_all_;  // all planes of the correction; else those at the ends, and three more
   bool has_edges_;
   pencil::PoissonSolver solver_;
@@ -92,8 +92,8 @@ class Projection {
   struct Row {
     int k, j;
   };
-  std::vector<Row> late_divergences_;
-  std::vector<RowTask> late_corrections_;
+  std::vector<Row> deferred_divergences_;
+  std::vector<RowTask> deferred_corrections_;
 };
 
 }  // namespace octant::dns

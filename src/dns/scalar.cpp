@@ -203,7 +203,7 @@ void Scalar<place>::solve(Solver& solver) {
 }
 
 template <Place place>
-void Scalar<place>::push(const FieldView& w, const Stage& stage) {
+void Scalar<place>::add_source(const FieldView& w, const Stage& stage) {
   if (options_.buoyancy == 0.0) return;
   const int planes = domain_.unknowns(k_w, 2);
   for (int k = 0; k < planes; ++k) weights_[k] = buoyancy_weights(domain_, options_, stage, k);
@@ -212,7 +212,7 @@ void Scalar<place>::push(const FieldView& w, const Stage& stage) {
 }
 
 template <Place place>
-void Scalar<place>::push(const Team& team, const FieldView& w, int k, const Stage& stage) {
+void Scalar<place>::add_source(const Team& team, const FieldView& w, int k, const Stage& stage) {
   if (options_.buoyancy == 0.0 || k >= domain_.unknowns(k_w, 2)) return;
   const BuoyancyRows rows{view(), view_of(*before_), w, nullptr};
   const BuoyancyWeights weights = buoyancy_weights(domain_, options_, stage, k);

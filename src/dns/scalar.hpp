@@ -96,8 +96,8 @@ class Scalar {
 
   // Adds the buoyancy of the stage to the predicted w: in all planes, without waiting, or in a
   // thread's rows of plane k.
-  void push(const FieldView& w, const Stage& stage);
-  void push(const Team& team, const FieldView& w, int k, const Stage& stage);
+  void add_source(const FieldView& w, const Stage& stage);
+  void add_source(const Team& team, const FieldView& w, int k, const Stage& stage);
 
  private:
   using Space = SpaceOf<place>;

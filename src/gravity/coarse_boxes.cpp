@@ -181,7 +181,7 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
   for (const Part& part : parts) keys.push_back(part.coarse);
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const std::vector<PatchFacts> attributes = coarse.directory().ask(keys);
+  const std::vector<PatchFacts> attributes = coarse.directory().find_owners(keys);
   const auto owner = [&](const Part& part) {
     return attributes[std::lower_bound(keys.begin(), keys.end(), part.coarse) - keys.begin()].owner;
   };
@@ -218,13 +218,13 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
     owners.push_back(owner(part));
     count_items(receives, owners.back(), cells);
   }
-  const auto asked = route<Part>(fine.communicator(), owners, parts);
+  const auto received = route<Part>(fine.communicator(), owners, parts);
   offset = 0;
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const Part& part = asked.items[n];
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const Part& part = received.items[n];
     const auto [copy, cells] = copy_of(coarse.find(part.coarse), part.in_patch, part, offset);
     packs.push_back(copy);
-    count_items(sends, asked.sources[n], cells);
+    count_items(sends, received.sources[n], cells);
   }
   packs_ = mesh::to_device("box packs", packs);
   unpacks_ = mesh::to_device("box unpacks", unpacks);

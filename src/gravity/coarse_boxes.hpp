@@ -1,4 +1,4 @@
-// Coarse-level potential beneath and around every own patch of a level: the source of interpolation
+// Coarse-level potential in and around every own patch of a level: the source of interpolation
 // for ghost cells beyond the coarse-fine boundary and for cells of new blocks.
 #pragma once
 

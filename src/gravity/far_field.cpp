@@ -22,18 +22,18 @@ double distance(const std::array<double, 3>& a, const double* b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// Returns the answer to questions[n] by rank ranks[n], with one exchange in each direction.
+// Returns the answer to queries[n] by rank ranks[n], with one exchange in each direction.
 template <class Answer, class Answerer>
-std::vector<Answer> ask_together(const Communicator& communicator, std::span<const int> ranks,
-                                 std::span<const Key> questions, const Answerer& answer) {
-  const auto asked = route<Key>(communicator, ranks, questions);
-  const std::vector<Answer> answers = answer(asked.items);
-  const auto arrived = route<Answer>(communicator, asked.sources, answers);
-  std::vector<std::size_t> order(questions.size());
+std::vector<Answer> query_owners(const Communicator& communicator, std::span<const int> ranks,
+                                 std::span<const Key> queries, const Answerer& answer) {
+  const auto queried = route<Key>(communicator, ranks, queries);
+  const std::vector<Answer> answers = answer(queried.items);
+  const auto arrived = route<Answer>(communicator, queried.sources, answers);
+  std::vector<std::size_t> order(queries.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return ranks[a] < ranks[b]; });
-  std::vector<Answer> in_order(questions.size());
+  std::vector<Answer> in_order(queries.size());
   for (std::size_t n = 0; n < order.size(); ++n) in_order[order[n]] = arrived.items[n];
   return in_order;
 }
@@ -191,7 +191,8 @@ std::vector<int> FarField::owners_of(int grid, std::span<const Key> keys) const 
   }
   std::vector<Key> patches;
   for (const Key key : keys) patches.push_back(key >> (3 * (patch_grid_ - grid)));
-  for (const PatchFacts& attributes : directory_.ask(patches)) owners.push_back(attributes.owner);
+  for (const PatchFacts& attributes : directory_.find_owners(patches))
+    owners.push_back(attributes.owner);
   return owners;
 }
 
@@ -268,12 +269,12 @@ std::vector<FarField::Pair> FarField::add_nodes(std::vector<View>& views) {
 
 // Fetches nodes of a grid from the ranks that hold them.
 std::vector<FarNode> FarField::nodes_at(int grid, std::span<const Key> keys) const {
-  return ask_together<FarNode>(communicator_, owners_of(grid, keys), keys,
-                               [&](const std::vector<Key>& asked) {
-                                 if (grid < patch_grid_) return own_nodes(grid, asked);
+  return query_owners<FarNode>(communicator_, owners_of(grid, keys), keys,
+                               [&](const std::vector<Key>& queried) {
+                                 if (grid < patch_grid_) return own_nodes(grid, queried);
                                  const Grid& held = grids_[grid - patch_grid_];
                                  std::vector<FarNode> found;
-                                 for (const Key key : asked)
+                                 for (const Key key : queried)
                                    found.push_back(held.nodes[*held.index.find(key)]);
                                  return found;
                                });
@@ -296,9 +297,9 @@ void FarField::open(const Pair& pair, int grid, std::vector<Pair>& children) con
 void FarField::add_cells(std::vector<View>& views, const std::vector<Pair>& leaves) const {
   const std::vector<Key> keys = keys_of(leaves);
   const int side = 1 << leaf_grid();
-  const std::vector<FarCells> cells = ask_together<FarCells>(
-      communicator_, owners_of(leaf_grid(), keys), keys, [&](const std::vector<Key>& asked) {
-        return density_.cells(cubes_of(leaf_grid(), asked), side);
+  const std::vector<FarCells> cells = query_owners<FarCells>(
+      communicator_, owners_of(leaf_grid(), keys), keys, [&](const std::vector<Key>& queried) {
+        return density_.cells(cubes_of(leaf_grid(), queried), side);
       });
   for (const Pair& pair : leaves) {
     const BlockCoordinates c = morton_decode(pair.node);

@@ -136,7 +136,7 @@ BrickLevel BrickLevel::above(BrickLevel& finer) {
   }
   coarser.directory_ = std::make_unique<PatchDirectory>(communicator, registrations);
   finer.parent_owners_.clear();
-  for (const PatchFacts& attributes : coarser.directory_->ask(parents))
+  for (const PatchFacts& attributes : coarser.directory_->find_owners(parents))
     finer.parent_owners_.push_back(attributes.owner);
   for (std::size_t n = 0; n < parents.size(); ++n)
     if (finer.parent_owners_[n] == communicator.rank() &&
@@ -173,7 +173,7 @@ void BrickLevel::join(BrickLevel& coarser) {
 }
 
 std::vector<PatchFacts> BrickLevel::facts_of(const std::vector<Key>& keys) const {
-  if (!tree_) return directory_->ask(keys);
+  if (!tree_) return directory_->find_owners(keys);
   std::vector<PatchFacts> attributes;
   for (const Key key : keys) {
     const mesh::Node* node = tree_->level(level_).find(key >> shift_);

@@ -201,7 +201,7 @@ constexpr double k_cold = 0.02;
 // energy. The dual-energy scheme corrects cells below one half.
 constexpr double k_least_energy = 0.6;
 // Internal energy of a cell without any, where internal energies are weights.
-constexpr double k_least_heat = 1e-300;
+constexpr double k_min_internal_energy = 1e-300;
 
 KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& b,
                                        const Cell& cell) {
@@ -262,23 +262,23 @@ void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
         *gas.energy.at(cell) += gain;
-        *work.owed.at(cell) = work_of_frame(cells, frame, dt, acceleration, gas, cell) - gain;
+        *work.pending.at(cell) = work_of_frame(cells, frame, dt, acceleration, gas, cell) - gain;
         for (int d = 0; d < flows; ++d) work.flow.at(cell)[d * work.flow.stride_component] = 0.0;
       });
 }
 
-// Adds half of the work on the mass that flowed: owed += flow . g / 2.
+// Adds half of the work on the mass that flowed: pending += flow . g / 2.
 void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
                       const WorkFields& work) {
   announce_cells("gravity: work", cells, {64.0, 7.0});
   for_cells(
       "gravity: work", cells, KOKKOS_LAMBDA(const Cell& cell) {
-        *work.owed.at(cell) += 0.5 * dot(work.flow, acceleration, cell);
+        *work.pending.at(cell) += 0.5 * dot(work.flow, acceleration, cell);
       });
 }
 
 // Second half kick: the energy receives the pending work of forces, limited by the internal energy.
-// If withheld work is counted, `owed` becomes the amount withheld.
+// If withheld work is counted, `pending` becomes the amount withheld.
 void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                  const VectorField& acceleration, const WorkFields& work,
                  const EnergyUpdate& update, const GasFields& gas) {
@@ -288,45 +288,45 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
   const bool counts = update.counts_spared;
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
-        double &energy = *gas.energy.at(cell), &owed = *work.owed.at(cell);
+        double &energy = *gas.energy.at(cell), &pending = *work.pending.at(cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
-        const double all = owed + work_of_frame(cells, frame, dt, acceleration, gas, cell);
+        const double all = pending + work_of_frame(cells, frame, dt, acceleration, gas, cell);
         const double due = all + 0.5 * dot(work.flow, acceleration, cell) - gain;
         const double internal = energy - kinetic;
         const double most = internal > k_cold * energy ? heat_share * internal : 0.0;
         const double heat = most > 0.0 ? min(max(due, -most), most) : 0.0;
         energy += gain + heat;
         // Mass flows into a cell that a sweep left unphysical may not be finite.
-        if (counts) owed = Kokkos::isfinite(due) ? due - heat : 0.0;
+        if (counts) pending = Kokkos::isfinite(due) ? due - heat : 0.0;
       });
 }
 
 // Internal energy per volume for PotentialWork: positive in leaf cells, negative in others.
-void find_heat(const CellRange& cells, const GasFields& gas, const BlockField& heat) {
+void find_internal_energy(const CellRange& cells, const GasFields& gas, const BlockField& heat) {
   for_cells(
       "gravity: no heat", cells, KOKKOS_LAMBDA(const Cell& cell) { *heat.at(cell) = -1.0; });
   for_cells(
       "gravity: heat", cells.leaves(), KOKKOS_LAMBDA(const Cell& cell) {
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
-        *heat.at(cell) = max(*gas.energy.at(cell) - kinetic, k_least_heat);
+        *heat.at(cell) = max(*gas.energy.at(cell) - kinetic, k_min_internal_energy);
       });
 }
 
-// Second half kick with work of the potential: `owed` becomes the part that the energy does not
+// Second half kick with work of the potential: `pending` becomes the part that the energy does not
 // receive.
 void finish_potential_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                            const VectorField& acceleration, const WorkFields& work,
                            const GasFields& gas) {
   for_cells(
       "gravity: finish work of the potential", cells, KOKKOS_LAMBDA(const Cell& cell) {
-        double &energy = *gas.energy.at(cell), &owed = *work.owed.at(cell);
+        double &energy = *gas.energy.at(cell), &pending = *work.pending.at(cell);
         const double gain = kick(dt, acceleration, gas, cell);
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
-        const double due = owed + work_of_frame(cells, frame, dt, acceleration, gas, cell);
+        const double due = pending + work_of_frame(cells, frame, dt, acceleration, gas, cell);
         const double kicked = energy + gain, worked = energy + due;
         energy = max(worked, min(kicked, k_least_energy * kinetic));
-        owed = worked - energy;
+        pending = worked - energy;
       });
 }
 
@@ -363,7 +363,7 @@ GasFields GasWork::gas(int level) const {
 WorkFields GasWork::work(int level) const {
   const Level& l = levels_[level];
   const std::int64_t cells = mesh_.cells(level).cells_per_block();
-  return {{{l.flow.data(), flows() * cells}, cells}, {l.owed.data(), cells}};
+  return {{{l.flow.data(), flows() * cells}, cells}, {l.pending.data(), cells}};
 }
 
 void GasWork::kick(int level, double dt, Half half, const VectorField& acceleration) {
@@ -373,9 +373,9 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   l.kicking = half == Half::first;
   if (half == Half::first) {
     const std::int64_t cells = std::int64_t{own.cells_per_block()} * mesh_.blocks(level).slots();
-    if (static_cast<std::int64_t>(l.owed.extent(0)) < cells) {
+    if (static_cast<std::int64_t>(l.pending.extent(0)) < cells) {
       l.flow = mesh::uninitialised<double>("mass flow", flows() * cells);
-      l.owed = mesh::uninitialised<double>("work", cells);
+      l.pending = mesh::uninitialised<double>("work", cells);
       if (by_potential()) l.heat = mesh::uninitialised<double>("heat", cells);
     }
     return begin_work(own, frame_, dt, acceleration, work(level), flows(), gas(level));
@@ -384,10 +384,10 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   else finish_work(own, frame_, dt, acceleration, work(level), update_, gas(level));
   if (!update_.counts()) return;
   const double volume = mesh_.geometry().cell_volume(level);
-  add_sum(own.leaves(), work(level).owed, -volume, spared_);
+  add_sum(own.leaves(), work(level).pending, -volume, spared_);
 }
 
-void GasWork::push(int level, const VectorField& change) {
+void GasWork::add_velocity(int level, const VectorField& change) {
   kick_blocks(mesh_.cells(level), 1.0, change, gas(level));
 }
 
@@ -398,8 +398,8 @@ void GasWork::take_share(int level, const VectorField& acceleration) {
 
 void GasWork::add_potential_work(int level, PotentialWork& potential) {
   const BlockField heat{levels_[level].heat.data(), mesh_.cells(level).cells_per_block()};
-  find_heat(mesh_.cells(level), gas(level), heat);
-  potential.add(level, face_flow(level), heat, work(level).owed);
+  find_internal_energy(mesh_.cells(level), gas(level), heat);
+  potential.add(level, face_flow(level), heat, work(level).pending);
 }
 
 mesh::FaceFlow GasWork::face_flow(int level) {
@@ -413,7 +413,7 @@ double GasWork::take_spared_work() {
   return sum.to_double();
 }
 
-void GasWork::forget_finer(int finest) {
+void GasWork::release_finer(int finest) {
   for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};
 }
 

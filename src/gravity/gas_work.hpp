@@ -64,7 +64,7 @@ struct GasFields {
 // potential, `flow` is the mass flow through the cells' faces (FaceFlow).
 struct WorkFields {
   VectorField flow;
-  BlockField owed;
+  BlockField pending;
 };
 
 // Update of the gas's total energy. Kicks change it by the change of kinetic energy; the work on
@@ -113,11 +113,11 @@ class GasWork {
   // Account to which sweeps add the energy that they remove (SweepArguments), if withheld work of
   // forces is counted; otherwise null.
   double* energy_taken(int level) {
-    return !by_potential() && update_.counts_spared ? levels_[level].owed.data() : nullptr;
+    return !by_potential() && update_.counts_spared ? levels_[level].pending.data() : nullptr;
   }
 
   // Changes the velocity of a level's gas at constant internal energy.
-  void push(int level, const VectorField& change);
+  void add_velocity(int level, const VectorField& change);
 
   void set_energy_update(const EnergyUpdate& update) { update_ = update; }
 
@@ -131,13 +131,13 @@ class GasWork {
   void set_frame(const mesh::Frame& frame) { frame_ = frame; }
 
   // Releases the memory of levels beyond the finest one.
-  void forget_finer(int finest);
+  void release_finer(int finest);
 
  private:
   struct Level {
     // Mass flow between the kicks: [slot][axis][k][j][i], or that of a FaceFlow.
     DeviceArray<double> flow;
-    DeviceArray<double> owed, heat;  // [slot][k][j][i]
+    DeviceArray<double> pending, heat;  // [slot][k][j][i]
     bool kicking = false;
   };
   BlockField gas(int level, int variable) const;

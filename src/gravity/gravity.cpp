@@ -65,8 +65,8 @@ Gravity::Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOpti
 
 int Gravity::adapt_to_mesh() {
   const int finest = mesh_.finest_level();
-  stored_->forget_finer(finest);
-  gas_.forget_finer(finest);
+  stored_->release_finer(finest);
+  gas_.release_finer(finest);
   std::fill(strongest_.begin() + finest + 1, strongest_.end(), 0.0);
   levels_->connect();
   base_->connect();

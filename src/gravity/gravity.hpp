@@ -62,7 +62,7 @@ class Gravity {
   // Applies gravity to the gas of a level: see GasWork. Collective.
   void kick(int level, double dt, Half half);
   // Changes the velocity of a level's gas at constant internal energy.
-  void push(int level, const VectorField& change) { gas_.push(level, change); }
+  void add_velocity(int level, const VectorField& change) { gas_.add_velocity(level, change); }
   double* mass_flow(int level) { return gas_.mass_flow(level); }
   mesh::FaceFlow face_flow(int level) { return gas_.face_flow(level); }
   double* energy_taken(int level) { return gas_.energy_taken(level); }

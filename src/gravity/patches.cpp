@@ -57,10 +57,10 @@ int PatchDirectory::home_of(Key key) const {
   return static_cast<int>((h ^ (h >> 32)) % static_cast<std::uint64_t>(communicator_.size()));
 }
 
-std::vector<PatchFacts> PatchDirectory::ask(std::span<const Key> patches) const {
+std::vector<PatchFacts> PatchDirectory::find_owners(std::span<const Key> patches) const {
   std::vector<int> homes;
   for (const Key key : patches) homes.push_back(home_of(key));
-  return octant::ask(communicator_, std::span<const int>(homes), patches, [this](Key key) {
+  return octant::query_ranks(communicator_, std::span<const int>(homes), patches, [this](Key key) {
     const PatchFacts* known = entries_.find(key);
     return known ? *known : PatchFacts{};
   });
@@ -118,9 +118,9 @@ std::vector<PatchFacts> CubeGrid::find_neighbours(const FactsOf& facts_of) {
     }
     others[*index.find(*key)].directions |= 1u << n;
   });
-  std::vector<Key> questions;
-  for (const Request& other : others) questions.push_back(other.key);
-  const std::vector<PatchFacts> attributes = facts_of(questions);
+  std::vector<Key> queries;
+  for (const Request& other : others) queries.push_back(other.key);
+  const std::vector<PatchFacts> attributes = facts_of(queries);
   std::vector<int> existing;
   for (std::size_t n = 0; n < others.size(); ++n)
     if (attributes[n].owner >= 0) existing.push_back(static_cast<int>(n));
@@ -143,9 +143,10 @@ std::vector<PatchFacts> CubeGrid::find_neighbours(const FactsOf& facts_of) {
   for_neighbours([&](int slot, int n, const std::optional<Key>& key) {
     if (key && tables_[slot][n] < 0) tables_[slot][n] = slot_of[*index.find(*key)];
   });
-  const auto asked = route<Request>(communicator_, owners, requests);
-  for (std::size_t n = 0; n < asked.items.size(); ++n)
-    sent_.push_back({asked.sources[n], find(asked.items[n].key), asked.items[n].directions});
+  const auto received = route<Request>(communicator_, owners, requests);
+  for (std::size_t n = 0; n < received.items.size(); ++n)
+    sent_.push_back(
+        {received.sources[n], find(received.items[n].key), received.items[n].directions});
   return of_copies;
 }
 
@@ -195,7 +196,7 @@ std::vector<LevelPatches::Block> LevelPatches::blocks_of(const LevelPatches& fin
 void LevelPatches::build(const std::vector<Block>& blocks) {
   std::vector<Key> touched;
   for (const auto& r : registrations_) touched.push_back(r.patch);
-  const std::vector<PatchFacts> attributes = directory_.ask(touched);
+  const std::vector<PatchFacts> attributes = directory_.find_owners(touched);
   std::vector<PatchFacts> own_facts;
   for (std::size_t n = 0; n < touched.size(); ++n)
     if (attributes[n].owner == communicator_.rank()) {
@@ -224,8 +225,8 @@ std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
 }
 
 void LevelPatches::fill_tables(std::vector<PatchFacts> attributes) {
-  const auto copies =
-      find_neighbours([this](const std::vector<Key>& keys) { return directory_.ask(keys); });
+  const auto copies = find_neighbours(
+      [this](const std::vector<Key>& keys) { return directory_.find_owners(keys); });
   attributes.insert(attributes.end(), copies.begin(), copies.end());
   const int full = cubes_.blocks_in_cube();
   masked_.assign(own_, 0);

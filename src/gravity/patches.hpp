@@ -81,7 +81,7 @@ class PatchDirectory {
   PatchDirectory(const Communicator& communicator, std::span<const Registration> registrations);
 
   // Returns the facts in the order of `patches`. Collective.
-  std::vector<PatchFacts> ask(std::span<const Key> patches) const;
+  std::vector<PatchFacts> find_owners(std::span<const Key> patches) const;
 
  private:
   int home_of(Key key) const;

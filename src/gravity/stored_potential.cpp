@@ -43,26 +43,26 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
       keys.push_back(now.keys[slot]);
       missing.push_back({-1, static_cast<std::int32_t>(slot)});
     }
-  const auto attributes = directory.ask(keys);
+  const auto attributes = directory.find_owners(keys);
   for (std::size_t n = 0; n < missing.size(); ++n) missing[n].owner = attributes[n].owner;
   std::erase_if(missing, [](const Missing& m) { return m.owner < 0; });
   std::stable_sort(missing.begin(), missing.end(),
                    [](const Missing& a, const Missing& b) { return a.owner < b.owner; });
   std::vector<int> owners;
-  std::vector<Key> questions;
+  std::vector<Key> queries;
   std::vector<Segment> sends, receives;
   std::vector<Move> packs, unpacks;
   for (const Missing& m : missing) {
-    unpacks.push_back({static_cast<std::int32_t>(questions.size()), m.slot});
+    unpacks.push_back({static_cast<std::int32_t>(queries.size()), m.slot});
     owners.push_back(m.owner);
-    questions.push_back(now.keys[m.slot]);
+    queries.push_back(now.keys[m.slot]);
     count_items(receives, m.owner);
     is_new[m.slot] = 0;
   }
-  const auto asked = route<Key>(communicator, owners, questions);
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    packs.push_back({*slot_before.find(asked.items[n]), static_cast<std::int32_t>(n)});
-    count_items(sends, asked.sources[n]);
+  const auto received = route<Key>(communicator, owners, queries);
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    packs.push_back({*slot_before.find(received.items[n]), static_cast<std::int32_t>(n)});
+    count_items(sends, received.sources[n]);
   }
   const ExchangePlan plan(communicator, std::move(sends), std::move(receives));
   const auto sent = mesh::uninitialised<double>("leaving blocks", plan.items_sent() * stride);
@@ -73,13 +73,14 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-// Slots with room for growth, so that few regrids reallocate. Unwritten memory takes no pages.
-std::int64_t roomy(std::int64_t slots) { return slots + slots / 4 + 8; }
+// Number of slots with spare capacity for growth, so that few regrids reallocate. Unwritten memory
+// takes no pages.
+std::int64_t with_spare_capacity(std::int64_t slots) { return slots + slots / 4 + 8; }
 
 // Returns true if blocks in their former slots can stay in place.
-bool has_room(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
+bool has_capacity(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
   const auto capacity = static_cast<std::int64_t>(blocks.values.size()) / stride;
-  return slots <= capacity && capacity <= 2 * roomy(slots);
+  return slots <= capacity && capacity <= 2 * with_spare_capacity(slots);
 }
 
 // Copies to `now` the values, `stride` doubles each, of every block that some rank has in `before`.
@@ -93,7 +94,7 @@ std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int6
       slot_before.insert(before.keys[slot], static_cast<std::int32_t>(slot));
   std::vector<std::uint8_t> is_new(now.keys.size(), 0);
   std::vector<Move> moves;
-  bool in_place = has_room(before, std::ssize(now.keys), stride);
+  bool in_place = has_capacity(before, std::ssize(now.keys), stride);
   for (std::size_t slot = 0; slot < now.keys.size(); ++slot) {
     if (now.keys[slot] == k_no_key) continue;
     if (const std::int32_t* known = slot_before.find(now.keys[slot])) {
@@ -106,8 +107,8 @@ std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int6
   if (in_place) {
     now.values = before.values;
   } else {
-    now.values =
-        mesh::uninitialised<double>("gravity fields", roomy(std::ssize(now.keys)) * stride);
+    now.values = mesh::uninitialised<double>("gravity fields",
+                                             with_spare_capacity(std::ssize(now.keys)) * stride);
     move_blocks(moves, stride, before.values.data(), now.values.data());
   }
   if (communicator.size() > 1)
@@ -158,7 +159,7 @@ StoredPotential::NewBlocks StoredPotential::follow_mesh(int level) {
   return found;
 }
 
-void StoredPotential::forget_finer(int finest) {
+void StoredPotential::release_finer(int finest) {
   for (std::size_t level = finest + 1; level < levels_.size(); ++level) levels_[level] = {};
 }
 

@@ -64,7 +64,7 @@ class StoredPotential {
   };
   NewBlocks follow_mesh(int level);
   // Deletes the levels beyond the finest one.
-  void forget_finer(int finest);
+  void release_finer(int finest);
 
   // Sets times of a level that was never solved to those of the coarser one, if that was solved.
   void inherit_times(int level);

@@ -177,8 +177,8 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
   const int M = arguments.tiles.patch, packs = M * M * M / width;
   const int count = static_cast<int>(flagged.size()) * packs;
   std::vector<BadCell> cells;
-  for (int room = 1024;;) {
-    const auto found = mesh::uninitialised<BadCell>("bad cells", room);
+  for (int capacity = 1024;;) {
+    const auto found = mesh::uninitialised<BadCell>("bad cells", capacity);
     const auto next = mesh::zeros<std::int32_t>("number of bad cells", 1);
     record_kernel_work("hydro::find_bad_cells", std::int64_t{count} * width,
                        cost_of_judging(a.gas));
@@ -188,16 +188,16 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
           for_bad_cells<width>(a, tiles(n / packs), row / M, row % M, pack * width % M,
                                [&](const BadCell& cell) {
                                  const int at = Kokkos::atomic_fetch_add(&next(0), 1);
-                                 if (at < room) found(at) = cell;
+                                 if (at < capacity) found(at) = cell;
                                });
         });
     const int total = to_vector(TransferKind::numbers, next)[0];
     if (total == 0) return {};
-    if (total <= room) {
+    if (total <= capacity) {
       cells = to_vector(TransferKind::lists, Kokkos::subview(found, std::pair(0, total)));
       break;
     }
-    room = total;  // second pass with enough memory
+    capacity = total;  // second pass with enough memory
   }
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
     return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);

@@ -149,9 +149,9 @@ class Departure {
     const V product = rho * p;
     const V fall = spreads_ ? product : max((rho - thinnest) * p, (p - least) * rho);
     const V mass = V(steepest_ * dt_over_dx_) * min(densest, V(steepest_) * rho);
-    const V room = max(fused_multiply_add(-mass, out, V(k_margin) * rho), V(0.0)) * product;
+    const V available = max(fused_multiply_add(-mass, out, V(k_margin) * rho), V(0.0)) * product;
     const V sound = mass * fall;
-    return V(9.0 * gas_.gamma) * most * (sound * sound) < thinnest * (room * room);
+    return V(9.0 * gas_.gamma) * most * (sound * sound) < thinnest * (available * available);
   }
 
   double dt_over_dx_;

@@ -26,7 +26,7 @@ namespace octant::hydro {
 
 // Returns true if a density at a face is less than a tenth of the cell's.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION auto is_thin(const V& face, const V& cell) {
+KOKKOS_FORCEINLINE_FUNCTION auto is_rarefied(const V& face, const V& cell) {
   constexpr double k_share = 0.1;
   return face < V(k_share) * cell;
 }
@@ -41,7 +41,8 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States sta
     const V beside = cell(k_density, x, y, z) / cell(k_pressure, x, y, z);
     const V cold = states(face, k_pressure) * min(coldness, beside);
     const V found = states(face, k_density);
-    states(face, k_density, select(is_thin(found, density), max(found, min(cold, density)), found));
+    states(face, k_density,
+           select(is_rarefied(found, density), max(found, min(cold, density)), found));
   };
   if constexpr (Inside) {
     cool(lower_face(0), -1, 0, 0), cool(upper_face(0), 1, 0, 0);
@@ -190,7 +191,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
-    if (any(is_thin(thinnest, V(cell(k_density, 0, 0, 0)))))
+    if (any(is_rarefied(thinnest, V(cell(k_density, 0, 0, 0)))))
       limit_face_temperature<Inside, V>(cell, put);
     if (this->variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {

@@ -75,8 +75,8 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, c
   const V backwards = select(small, min(v, V(0.0)), V(0.0));
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) {
-    const V bend = profile[n].bend(), heard = select(small, sound[n], V(0.0));
-    profile[n].tilt(backwards * bend + heard, forwards * bend + heard);
+    const V bend = profile[n].bend(), acoustic = select(small, sound[n], V(0.0));
+    profile[n].tilt(backwards * bend + acoustic, forwards * bend + acoustic);
   }
 }
 
@@ -164,7 +164,7 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
-    if (any(is_thin(thinnest, w[k_density]))) limit_face_temperature<Inside, V>(cell, put);
+    if (any(is_rarefied(thinnest, w[k_density]))) limit_face_temperature<Inside, V>(cell, put);
 
     put_moving_scalars<Inside, V>(cell, half_step, profile, put);
   }

@@ -437,17 +437,17 @@ class ThirteenLines {
     OCTANT_UNROLL(3)
     for (int n = k_velocity_x; n <= k_velocity_z; ++n)
       sum[n] = fused_multiply_add(mass_l, l[n], fused_multiply_add(mass_r, r[n], sum[n]));
-    const V push_l = left * p_l, push_r = right * p_r;
-    sum[normal] = sum[normal] + (push_l + push_r);
+    const V force_l = left * p_l, force_r = right * p_r;
+    sum[normal] = sum[normal] + (force_l + force_r);
     const auto energy = [&](const State<V>& w, const V& mass, const V& with,
-                            const V& push) OCTANT_INLINE_LAMBDA {
+                            const V& force) OCTANT_INLINE_LAMBDA {
       const V square = w[k_velocity_x] * w[k_velocity_x] + w[k_velocity_y] * w[k_velocity_y] +
                        w[k_velocity_z] * w[k_velocity_z];
       return V(0.5) * mass * square + V(1.0 / (gas_.gamma - 1.0)) * (with * w[k_pressure]) +
-             push * w[normal];
+             force * w[normal];
     };
     sum[k_energy] =
-        sum[k_energy] + (energy(l, mass_l, with_l, push_l) + energy(r, mass_r, with_r, push_r));
+        sum[k_energy] + (energy(l, mass_l, with_l, force_l) + energy(r, mass_r, with_r, force_r));
   }
 
   Gas gas_;

@@ -355,10 +355,10 @@ KOKKOS_FORCEINLINE_FUNCTION V contact_share(const ContactStencil<V>& s, double g
   const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
   const V rise = s.right - s.left, jump = absolute(rise);
   const V least = s.centre + min(s.left, s.right);
-  const V push = absolute(V(s.pressure_right - s.pressure_left));
+  const V pressure_jump = absolute(V(s.pressure_right - s.pressure_left));
   const V stiffness = V(k_stiffness * gamma) * min(s.pressure_left, s.pressure_right);
   const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_least_jump) * least &&
-                          stiffness * jump >= push * least;
+                          stiffness * jump >= pressure_jump * least;
   const V steepness = (bend_left - bend_right) / (V(6.0) * select(is_contact, rise, V(1.0)));
   const V share = V(k_growth) * (steepness - V(k_least));
   return select(is_contact, max(min(share, V(1.0)), V(0.0)), V(0.0));

@@ -34,8 +34,8 @@ void FacePlanes<M>::update_others(const KernelArguments& a, TileView view, Faces
 }
 
 template <int M>
-void FacePlanes<M>::answer_requests(const CoreTeam& team, const KernelArguments& a, TileView view,
-                                    Faces faces, int dimensions, int k) {
+void FacePlanes<M>::accumulate_registers(const CoreTeam& team, const KernelArguments& a,
+                                         TileView view, Faces faces, int dimensions, int k) {
   FluxAnswers<Faces>(a, view, faces, dimensions).plane(team, k);
 }
 

@@ -1,11 +1,6 @@
 // CPU schedule of a sweep: a thread per tile processes the planes k of its patch that have own
-// cells, with all data in scratch memory that stays in the cache.
-//
-//   states on the surfaces of the cells of plane k, from a ring of primitive planes
-//   z fluxes below plane k, which completes plane k-1: its new state is written
-//   x and y fluxes of plane k
-//   the next plane is gathered and replaces the oldest one in the ring
-//   fluxes of the plane for flux registers, in tiles with requests
+// cells, with all data in scratch memory that stays in the cache. SweepKernel::operator() contains
+// the loop over planes and a table of the planes that exist in each of its steps.
 //
 // Only the states are compiled for each scheme: fluxes are called by function pointer, and all else
 // is compiled once (sweep_cpu.cpp). Another Riemann solver then takes only a few seconds to
@@ -216,8 +211,8 @@ struct FacePlanes {
                             const ActiveCells<M>& active, int dimensions,
                             UpdateResult<SimdDouble>& result);
   // Adds the fluxes that are complete with those of plane k to flux registers.
-  static void answer_requests(const CoreTeam& team, const KernelArguments& a, TileView view,
-                              Faces faces, int dimensions, int k);
+  static void accumulate_registers(const CoreTeam& team, const KernelArguments& a, TileView view,
+                                   Faces faces, int dimensions, int k);
 };
 
 // --- the sweep -----------------------------------------------------------------------------------
@@ -252,51 +247,66 @@ class SweepKernel {
   SweepKernel(const KernelArguments& arguments, const SchemeOps& ops)
       : a_(arguments), scheme_(arguments), fluxes_(std::get<PlaneFluxes<M>>(ops.fluxes_of_plane)) {}
 
+  // Advances one tile, with own cells in planes first ... last - 1. Planes first - 1 and last have
+  // states only on their z surfaces, for the z fluxes at the ends of the patch. Steps of the loop:
+  //
+  //                                      k = first - 1  first  first + 1 ... last - 1  last
+  //   states on the surfaces of plane k        z         all            all             z
+  //   z fluxes between planes k - 1 and k      -         yes            yes            yes
+  //   update of plane k - 1                    -          -             yes            yes
+  //   x and y fluxes of plane k                -         yes            yes             -
+  //   gathering of plane k + g                yes        yes            yes             -
+  //
+  // Step k reads primitive variables of planes k - g + 1 ... k + g - 1, the content of the ring.
+  // Plane k + g replaces the oldest one. Fluxes exist of planes k - 1 and k.
   void operator()(const CoreTeam& team, double& fastest) const {
     const std::uint64_t begun = cycle_count();
-    const TileView view(a_.sweep.tiles, team.league_rank());
+    const int tile = team.league_rank();
+    const TileView view(a_.sweep.tiles, tile);
     const Scratch planes(team, a_.variables);
     const int dimensions = view.dimensions(a_.dimensions);
     const ActiveCells<M> active(view, dimensions, Scratch::ghosts);
     const int first = active.begin(), last = active.end();
-    const bool requested = view.tile().request_begin < view.tile().request_end;
+    const bool has_registers = view.tile().request_begin < view.tile().request_end;
     UpdateResult<SimdDouble> result;
     write_placeholder_state(a_, planes.placeholder_state());
     for (int k = first - g; k < first + g - 1; ++k) Cells::gather(a_, view, planes, active, k);
     for (int k = first - 1; k <= last; ++k) {
-      const bool inside = k >= first && k < last;
-      const typename Scratch::Surface surface(planes, k);
-      if (inside) {
-        for (int j = -1; j <= M; ++j)
-          for_packs<-1, M + 1>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
-            scheme_.template reconstruct<true, SimdDouble>(
-                CellsAround(planes, k, j, i),
-                [&]() OCTANT_INLINE_LAMBDA { return view.place<SimdDouble>(a_.sweep, k, j, i); },
-                states_on(surface, j, i));
-          });
-      } else {
-        for (int j = 0; j < M; ++j)
-          for_packs<0, M>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
-            scheme_.template reconstruct<false, SimdDouble>(
-                CellsAround(planes, k, j, i),
-                [&]() OCTANT_INLINE_LAMBDA { return view.place<SimdDouble>(a_.sweep, k, j, i); },
-                states_on(surface, j, i));
-          });
-      }
+      const bool has_own_cells = first <= k && k < last;
+      if (has_own_cells) find_states<true>(view, planes, active, k);
+      else find_states<false>(view, planes, active, k);
       if (a_.guards_entropy) Cells::find_truncation(planes, planes, dimensions > 1 ? M : 1, k);
       if (k >= first) find_fluxes(view, planes, active, 2, k);
       if (k > first) Faces::update(a_, view, planes, active, k - 1, result);
-      for (int axis = 0; inside && axis < 2; ++axis) find_fluxes(view, planes, active, axis, k);
+      for (int axis = 0; has_own_cells && axis < 2; ++axis)
+        find_fluxes(view, planes, active, axis, k);
       if (k < last) Cells::gather(a_, view, planes, active, k + g);
-      if (k >= first && requested) Faces::answer_requests(team, a_, view, planes, dimensions, k);
+      if (k >= first && has_registers)
+        Faces::accumulate_registers(team, a_, view, planes, dimensions, k);
     }
     if (dimensions < 3) Faces::update_others(a_, view, planes, active, dimensions, result);
-    a_.sweep.bad_tiles[team.league_rank()] = any(result.bad);
+    a_.sweep.bad_tiles[tile] = any(result.bad);
     fastest = max(fastest, largest(result.fastest));
-    if (a_.sweep.tile_cycles) a_.sweep.tile_cycles[team.league_rank()] += cycle_count() - begun;
+    if (a_.sweep.tile_cycles) a_.sweep.tile_cycles[tile] += cycle_count() - begun;
   }
 
  private:
+  // Computes the states on the surfaces of the cells of plane k: on all surfaces, in the patch and
+  // one cell beyond it, or only on those along z.
+  template <bool on_all_surfaces>
+  KOKKOS_FORCEINLINE_FUNCTION void find_states(const TileView& view, const Scratch& planes,
+                                               const ActiveCells<M>& active, int k) const {
+    constexpr int beyond = on_all_surfaces ? 1 : 0;
+    const typename Scratch::Surface surface(planes, k);
+    for (int j = -beyond; j < M + beyond; ++j)
+      for_packs<-beyond, M + beyond>(active.with_states(k, j), [&](int i) OCTANT_INLINE_LAMBDA {
+        scheme_.template reconstruct<on_all_surfaces, SimdDouble>(
+            CellsAround(planes, k, j, i),
+            [&]() OCTANT_INLINE_LAMBDA { return view.place<SimdDouble>(a_.sweep, k, j, i); },
+            states_on(surface, j, i));
+      });
+  }
+  // Computes the fluxes along an axis through the lower faces of the cells of plane k.
   void find_fluxes(const TileView& view, const Scratch& planes, const ActiveCells<M>& active,
                    int axis, int k) const {
     fluxes_(a_, planes, active, axis, k);

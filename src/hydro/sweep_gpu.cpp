@@ -32,7 +32,7 @@ void update_batch(const KernelArguments& a, const Batch& batch, const Fastest& f
 }
 
 template <int M>
-void answer_requests(const KernelArguments& a, const Batch& batch) {
+void accumulate_registers(const KernelArguments& a, const Batch& batch) {
   using Planes = BatchFluxes<M>;
   constexpr int threads = SimdTraits<SimdDouble>::width > 1 ? 1 : M * M;
   constexpr int shares = SimdTraits<SimdDouble>::width > 1 ? 1 : 6;  // about one request each
@@ -50,7 +50,7 @@ void answer_requests(const KernelArguments& a, const Batch& batch) {
 template <int M>
 void finish_batch(const KernelArguments& a, const Batch& batch, const Fastest& fastest) {
   update_batch<M>(a, batch, fastest);
-  if (a.sweep.tiles.requests.extent(0) > 0) answer_requests<M>(a, batch);
+  if (a.sweep.tiles.requests.extent(0) > 0) accumulate_registers<M>(a, batch);
 }
 
 }  // namespace

@@ -368,7 +368,7 @@ struct CorrectedBlocks {
           Kokkos::TeamThreadRange(team, side_cells()),
           [&](int n, int& count) {
             double* const cell = now + offset(corrected.tasks(t), n);
-            if (overwrite) settle_energy(cell);
+            if (overwrite) reset_energy(cell);
             count += is_unphysical(cell, layout.stride_variable, gas);
           },
           in_side);
@@ -380,7 +380,7 @@ struct CorrectedBlocks {
   // Resets the energy from the entropy in cold gas. Fluxes of the finer level and those that they
   // replace differ by truncation errors, also of the kinetic energy, which appear as (possibly
   // negative) internal energy. Shock heating is already in the coarse level's own sweep.
-  KOKKOS_INLINE_FUNCTION void settle_energy(double* cell) const {
+  KOKKOS_INLINE_FUNCTION void reset_energy(double* cell) const {
     const State<double> u = load_state<double>(cell, layout.stride_variable);
     const double entropy = cell[k_entropy * layout.stride_variable];
     if (!(u[k_mass] >= gas.density_floor) || !(entropy > 0.0)) return;
@@ -392,7 +392,7 @@ struct CorrectedBlocks {
 
   // Serial over cells: a cell may have several corrected sides, and the sum needs a fixed order.
   KOKKOS_INLINE_FUNCTION RestoredCells restore(int number) const {
-    RestoredCells gained;
+    RestoredCells change;
     const mesh::CorrectedBlock block = corrected.blocks(number);
     for (int t = block.begin; t < block.end; ++t)
       for (int n = 0; n < side_cells(); ++n) {
@@ -400,18 +400,18 @@ struct CorrectedBlocks {
         if (!is_unphysical(cell, layout.stride_variable, gas)) continue;
         const double* const before = old + offset(corrected.tasks(t), n);
         const State<double> broken = load_state<double>(cell, layout.stride_variable);
-        mend(before, cell);
-        const State<double> mended = load_state<double>(cell, layout.stride_variable);
-        const double mass = mended[k_mass] - broken[k_mass];
-        const double energy = mended[k_energy] - broken[k_energy];
-        gained.cells += mass != 0.0 || energy != 0.0;
-        gained.mass += mass;
-        gained.energy += energy;
+        restore_cell(before, cell);
+        const State<double> restored_state = load_state<double>(cell, layout.stride_variable);
+        const double mass = restored_state[k_mass] - broken[k_mass];
+        const double energy = restored_state[k_energy] - broken[k_energy];
+        change.cells += mass != 0.0 || energy != 0.0;
+        change.mass += mass;
+        change.energy += energy;
       }
-    return gained;
+    return change;
   }
 
-  KOKKOS_INLINE_FUNCTION void mend(const double* before, double* cell) const {
+  KOKKOS_INLINE_FUNCTION void restore_cell(const double* before, double* cell) const {
     const int stride = layout.stride_variable;
     const double ratio = cell[k_mass] / before[k_mass];
     const State<double> u = load_state<double>(cell, stride);
@@ -457,10 +457,10 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
           restored(number) = is_broken ? blocks.restore(number) : RestoredCells{};
         });
       });
-  std::vector<RestoredCells> gained = to_vector(TransferKind::numbers, restored);
+  std::vector<RestoredCells> change = to_vector(TransferKind::numbers, restored);
   const bool is_restored =
-      std::any_of(gained.begin(), gained.end(), [](const auto& block) { return block.cells > 0; });
-  return is_restored ? gained : std::vector<RestoredCells>{};
+      std::any_of(change.begin(), change.end(), [](const auto& block) { return block.cells > 0; });
+  return is_restored ? change : std::vector<RestoredCells>{};
 }
 
 }  // namespace octant::hydro

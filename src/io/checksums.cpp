@@ -233,7 +233,7 @@ void ChecksumWriter::add_bytes(int dataset, std::int64_t offset, std::span<const
   });
 }
 
-void ChecksumWriter::settle(const Communicator& communicator) {
+void ChecksumWriter::sum_over_ranks(const Communicator& communicator) {
   communicator.sum_in_place(std::span<std::int64_t>(written_));
   for (std::size_t n = 0; n < datasets_.size(); ++n)
     OCTANT_REQUIRE(written_[n] == datasets_[n].bytes(), "'{}' has {} bytes, but {} were written",

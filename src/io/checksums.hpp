@@ -55,7 +55,7 @@ class ChecksumWriter {
 
   // Sums the contributions of all ranks; each rank then holds its part of the checksums. Throws
   // RunError on every rank unless they have written each byte of every dataset once. Collective.
-  void settle(const Communicator& communicator);
+  void sum_over_ranks(const Communicator& communicator);
 
   // Both are local and write after `end`, the end of the HDF5 part. Every rank writes its part of
   // the CRCs; the root writes the table, which includes the CRC of the bytes outside of datasets

@@ -109,16 +109,16 @@ std::string Hdf5Heaps::text(hid_t attribute) {
   for (std::size_t place = k_heap_header; place + k_object_header <= heap.size();) {
     const auto number = number_at<std::uint16_t>(heap, place);
     const auto size = number_at<std::uint64_t>(heap, place + 8);
-    const std::size_t begin = place + k_object_header, room = heap.size() - begin;
+    const std::size_t begin = place + k_object_header, remaining = heap.size() - begin;
     if (number == 0) break;  // the rest is free
-    if (size > room) refuse();
+    if (size > remaining) refuse();
     if (number == reference.object) {
       if (reference.length > size) refuse();
       const std::string text(reinterpret_cast<const char*>(heap.data()) + begin, reference.length);
       return text.substr(0, text.find('\0'));
     }
     const std::size_t padded = (static_cast<std::size_t>(size) + 7) / 8 * 8;
-    if (padded > room) break;
+    if (padded > remaining) break;
     place = begin + padded;
   }
   refuse();

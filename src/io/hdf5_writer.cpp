@@ -271,7 +271,7 @@ void Hdf5Writer::commit() {
   });
   std::int64_t end = image.size(), size = 0;
   state_->communicator.broadcast(end);
-  state_->checksums.settle(state_->communicator);
+  state_->checksums.sum_over_ranks(state_->communicator);
   state_->run([&] { state_->checksums.write_share(part, end); });
   state_->on_root([&] {
     size = state_->checksums.write_table(

@@ -13,12 +13,14 @@ namespace octant::mesh {
 namespace {
 
 // Capacity with a margin, so that small changes rarely move the registers that follow.
-std::int64_t roomy(std::size_t count) { return static_cast<std::int64_t>(count + count / 4 + 8); }
+std::int64_t with_spare_capacity(std::size_t count) {
+  return static_cast<std::int64_t>(count + count / 4 + 8);
+}
 
-void announce_corrections(const DeviceTable<CorrectedBlock>& blocks, bool late, int face_values) {
+void announce_corrections(const DeviceTable<CorrectedBlock>& blocks, bool remote, int face_values) {
   std::int64_t faces = 0;
   for (std::size_t n = 0; n < blocks.size(); ++n)
-    if ((blocks[n].is_late != 0) == late) faces += blocks[n].end - blocks[n].begin;
+    if ((blocks[n].has_remote_fluxes != 0) == remote) faces += blocks[n].end - blocks[n].begin;
   // Each value reads both fluxes and reads and writes the cell.
   record_kernel_work("correct fluxes", faces * face_values, {32.0, 3.0});
 }
@@ -58,7 +60,7 @@ void CoarseFineBoundary::follow(std::int64_t coarse_begin) {
   touched_coarse_.clear();
   rewritten_fine_.clear();
   find_touched();
-  forget_received();
+  clear_received();
   for (const int slot : touched_fine_.slots()) release(slot);
   for_changed_faces([this](int slot, int face) {
     if (fine_blocks_[slot].faces[face] != -1 && !is_jump(slot, face)) release_face(slot, face);
@@ -69,13 +71,13 @@ void CoarseFineBoundary::follow(std::int64_t coarse_begin) {
   for (std::size_t slot = own_restrictions_.size(); slot < slots; ++slot)
     own_restrictions_.push_back({-1, -1, 0, 0});
   for (const int slot : touched_fine_.slots())
-    if (has_block(slot)) settle(slot);
+    if (has_block(slot)) connect(slot);
   for_changed_faces([this](int slot, int face) {
-    if (fine_blocks_[slot].faces[face] == -1 && is_jump(slot, face)) settle_face(slot, face);
+    if (fine_blocks_[slot].faces[face] == -1 && is_jump(slot, face)) connect_face(slot, face);
   });
   announce_children();
   announce_faces();
-  make_room();
+  reserve_registers();
   if (coarse_begin != coarse_begin_)
     for (const CoarseBlock& block : coarse_blocks_)
       if (block.slot >= 0) touched_coarse_.add(block.slot);
@@ -140,7 +142,7 @@ void CoarseFineBoundary::find_touched() {
   for (const SentChild& child : sent_children_) touched_fine_.add(child.slot);
 }
 
-void CoarseFineBoundary::forget_received() {
+void CoarseFineBoundary::clear_received() {
   for (std::size_t n = 0; n < octants_.size(); ++n)
     child_owners_[octants_[n].parent][octants_[n].octant] = -1;
   for (const ReceivedFace& face : received_faces_) remove_face(face.coarse, face.side);
@@ -168,7 +170,7 @@ void CoarseFineBoundary::release_face(int slot, int face) {
   free_faces_.push_back(number);
 }
 
-void CoarseFineBoundary::settle(int slot) {
+void CoarseFineBoundary::connect(int slot) {
   FineBlock& block = fine_blocks_[slot];
   block.key = fine().key(slot);
   block.faces.fill(-1);
@@ -183,10 +185,10 @@ void CoarseFineBoundary::settle(int slot) {
     sent_children_.push_back({parent->owner, block.key, slot});
   }
   for (int face = 0; face < 6; ++face)
-    if (is_jump(slot, face)) settle_face(slot, face);
+    if (is_jump(slot, face)) connect_face(slot, face);
 }
 
-void CoarseFineBoundary::settle_face(int slot, int face) {
+void CoarseFineBoundary::connect_face(int slot, int face) {
   FineBlock& block = fine_blocks_[slot];
   const int axis = face / 2, side = face % 2, octant = octant_of(block.key);
   // The octant beyond the face belongs to the parent or to a neighbour of the parent.
@@ -312,19 +314,22 @@ void CoarseFineBoundary::announce_faces() {
 
 // Registers of faces shared with other ranks follow those of own faces and are renumbered at every
 // change.
-void CoarseFineBoundary::make_room() {
-  if (std::ssize(own_faces_) > own_room_) own_room_ = roomy(own_faces_.size());
-  if (std::ssize(sent_faces_) > sent_room_) sent_room_ = roomy(sent_faces_.size());
-  if (std::ssize(received_faces_) > received_room_) received_room_ = roomy(received_faces_.size());
+void CoarseFineBoundary::reserve_registers() {
+  if (std::ssize(own_faces_) > own_capacity_)
+    own_capacity_ = with_spare_capacity(own_faces_.size());
+  if (std::ssize(sent_faces_) > sent_capacity_)
+    sent_capacity_ = with_spare_capacity(sent_faces_.size());
+  if (std::ssize(received_faces_) > received_capacity_)
+    received_capacity_ = with_spare_capacity(received_faces_.size());
 }
 
 std::int64_t CoarseFineBoundary::fine_register(std::int32_t face) const {
-  return (face >= 0 ? face : own_room_ + sent_face(face)) * face_values_;
+  return (face >= 0 ? face : own_capacity_ + sent_face(face)) * face_values_;
 }
 
 // Index of the register of a face among those of the coarse level.
 std::int32_t CoarseFineBoundary::coarse_number(const CoarseFace& face) const {
-  return face.is_received ? static_cast<std::int32_t>(own_room_) + face.number : face.number;
+  return face.is_received ? static_cast<std::int32_t>(own_capacity_) + face.number : face.number;
 }
 
 void CoarseFineBoundary::write_corrections(int coarse_slot) {
@@ -349,7 +354,7 @@ void CoarseFineBoundary::write_corrections(int coarse_slot) {
         .fine = face.number,
         .coarse = coarse_number(face),
         .is_received = face.is_received};
-    if (face.is_received) corrected.is_late = 1;
+    if (face.is_received) corrected.has_remote_fluxes = 1;
   }
   if (block.count > 0) {
     block.key = coarse().key(coarse_slot);
@@ -427,7 +432,7 @@ void CoarseFineBoundary::send_fluxes(const Registers& registers, Exchanger& flux
   if (alone_) return;
   received_fluxes_ =
       uninitialised<double>("received registers", face_plan_->items_received() * face_values_);
-  fluxes.start<double>(*face_plan_, registers.fine + own_room_ * face_values_,
+  fluxes.start<double>(*face_plan_, registers.fine + own_capacity_ * face_values_,
                        received_fluxes_.data(), face_values_);
 }
 

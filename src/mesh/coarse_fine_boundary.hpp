@@ -33,11 +33,11 @@ class CoarseFineBoundary {
   void follow(std::int64_t coarse_begin);
 
   // Size in doubles of the registers on either level.
-  std::int64_t fine_doubles() const { return (own_room_ + sent_room_) * face_values_; }
+  std::int64_t fine_doubles() const { return (own_capacity_ + sent_capacity_) * face_values_; }
   std::int64_t coarse_doubles() const { return coarse_registers() * face_values_; }
   // Number of registers on the coarse level, as indexed by CorrectionTask::coarse, and their
   // offset.
-  std::int64_t coarse_registers() const { return own_room_ + received_room_; }
+  std::int64_t coarse_registers() const { return own_capacity_ + received_capacity_; }
   std::int64_t coarse_begin() const { return coarse_begin_; }
 
   // Slots whose flux requests changed in the last follow(), and the requests of a slot.
@@ -147,17 +147,17 @@ class CoarseFineBoundary {
   template <class Work>
   void for_changed_faces(const Work& work);
   void find_touched();
-  void forget_received();
+  void clear_received();
   void release(int slot);
   void release_face(int slot, int face);
-  void settle(int slot);
-  void settle_face(int slot, int face);
+  void connect(int slot);
+  void connect_face(int slot, int face);
   void announce_children();
   void announce_faces();
   void add_face(int coarse_slot, const CoarseFace& face);
   void remove_face(int coarse_slot, const Side& side);
   void write_corrections(int coarse_slot);
-  void make_room();
+  void reserve_registers();
   std::int64_t fine_register(std::int32_t face) const;
   std::int32_t coarse_number(const CoarseFace& face) const;
   FluxRequest coarse_request(const Side& side) const;
@@ -181,7 +181,7 @@ class CoarseFineBoundary {
   std::vector<SentChild> sent_children_;
   std::vector<ReceivedFace> received_faces_;
   // Allocated registers of own, sent and received faces.
-  std::int64_t own_room_ = 0, sent_room_ = 0, received_room_ = 0;
+  std::int64_t own_capacity_ = 0, sent_capacity_ = 0, received_capacity_ = 0;
   std::int64_t coarse_begin_ = 0;
 
   DeviceTable<RestrictionTask> sent_restrictions_, own_restrictions_;  // own ones by fine slot

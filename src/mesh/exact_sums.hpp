@@ -22,7 +22,7 @@ inline constexpr int k_part_bits = 24, k_parts = 6;
 // Exponents beyond which a unit or its inverse might not be a normal number.
 inline constexpr int k_largest_exponent = 800;
 
-// Integer multiples of 2^-24, 2^-48, ... of a unit, with room for 2^38 terms.
+// Integer multiples of 2^-24, 2^-48, ... of a unit, for up to 2^38 terms.
 struct Parts {
   std::int64_t part[k_parts] = {};
   std::int64_t cut = 0;  // terms with bits below the last part

@@ -24,10 +24,10 @@ class FieldPool {
     Memory* largest_empty = nullptr;
     for (Memory& memory : memories_) {
       if (memory.array.use_count() == 1) memory.used = 0;
-      if (memory.room() >= size) {
-        if (!tightest || memory.room() < tightest->room()) tightest = &memory;
+      if (memory.unused() >= size) {
+        if (!tightest || memory.unused() < tightest->unused()) tightest = &memory;
       } else if (memory.used == 0) {
-        if (!largest_empty || memory.room() > largest_empty->room()) largest_empty = &memory;
+        if (!largest_empty || memory.unused() > largest_empty->unused()) largest_empty = &memory;
       }
     }
     if (!tightest) {
@@ -46,7 +46,7 @@ class FieldPool {
     DeviceArray<double> array;
     std::size_t used = 0;
 
-    std::size_t room() const { return array.size() - used; }
+    std::size_t unused() const { return array.size() - used; }
   };
   std::vector<Memory> memories_;
 };

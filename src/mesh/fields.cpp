@@ -13,7 +13,7 @@ namespace {
 constexpr int padding(int block_size) { return block_size >= 8 ? 8 : 0; }
 
 // Capacity with a margin, so that few regrids reallocate a level.
-int roomy(int slots) { return slots + slots / 4 + 8; }
+int with_spare_capacity(int slots) { return slots + slots / 4 + 8; }
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void LevelFields::commit(int spare) {
 
 void LevelFields::reserve(int slots, int slots_in_use) {
   if (slots <= capacity_) return;
-  capacity_ = roomy(slots);
+  capacity_ = with_spare_capacity(slots);
   const std::int64_t doubles = capacity_ * layout_.stride_slot + k_margin;
   for (std::size_t s = 1; s < states_.size(); ++s) states_[s].blocks = {};
   move_present(doubles, slots_in_use);

@@ -70,7 +70,7 @@ void GhostPlan::follow() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const Key key : blocks.changed())
     if (const std::int32_t* n = index_.find(place_key(morton_decode(key))))
-      settled_[*n] = k_unsettled;
+      resolved_[*n] = k_unresolved;
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(blocks.slots())));
   rewritten_.clear();
   const auto has_block = [&](int slot) {
@@ -80,20 +80,20 @@ void GhostPlan::follow() {
     if (slot < std::ssize(rows_) && (!has_block(slot) || rows_[slot].key != blocks.key(slot)))
       release(rows_[slot]);
   for (const int slot : blocks.touched())
-    if (has_block(slot)) ask(slot, blocks.changed_around(slot) & read_);
+    if (has_block(slot)) request_ghosts(slot, blocks.changed_around(slot) & read_);
 
   open_.clear();
-  for (int n = 0; n < std::ssize(settled_); ++n) {
-    if (settled_[n] >= 0 && is_changed_beneath(settled_[n])) settled_[n] = k_unsettled;
-    if (settled_[n] == k_unsettled) open(n);
+  for (int n = 0; n < std::ssize(resolved_); ++n) {
+    if (resolved_[n] >= 0 && has_changed_coarse_block(resolved_[n])) resolved_[n] = k_unresolved;
+    if (resolved_[n] == k_unresolved) open(n);
   }
   for (const int n : changed_)
     if (!sources_[n].is_open) open(n);
   changed_.clear();
 }
 
-// Returns true if a block changed from which a settled source is interpolated.
-bool GhostPlan::is_changed_beneath(std::int32_t coarse_slot) const {
+// Returns true if a block changed from which a resolved source is interpolated.
+bool GhostPlan::has_changed_coarse_block(std::int32_t coarse_slot) const {
   constexpr Positions k_sources = [] {
     Positions sources = 1u << k_middle;
     for (const int face : k_face_neighbours) sources |= 1u << face;
@@ -129,15 +129,15 @@ void GhostPlan::drop(Reference r, int neighbour) {
 }
 
 Region GhostPlan::region_of(Positions requesters) const {
-  Region asked;
+  Region requested;
   for (; requesters != 0; requesters &= requesters - 1)
-    asked.merge(ghosts_[std::countr_zero(requesters)]);
-  return asked;
+    requested.merge(ghosts_[std::countr_zero(requesters)]);
+  return requested;
 }
 
 // Sets the ghost sources of an own block at `positions`, where holders changed. A sweep reads no
 // other cells. A source remains valid as long as this rank owns no block at its position.
-void GhostPlan::ask(int slot, Positions positions) {
+void GhostPlan::request_ghosts(int slot, Positions positions) {
   if (positions == 0) return;
   Row& row = rows_[slot];
   const Key key = tree_.level(level_).key(slot);
@@ -170,13 +170,13 @@ Reference GhostPlan::number_of(const BlockCoordinates& position) {
   auto n = static_cast<int>(sources_.size());
   if (free_.empty()) {
     sources_.emplace_back();
-    settled_.emplace_back();
+    resolved_.emplace_back();
   } else {
     n = free_.back();
     free_.pop_back();
     sources_[n] = {};
   }
-  settled_[n] = k_unsettled;
+  resolved_[n] = k_unresolved;
   index_.insert(key, n);
   sources_[n].position = position;
   const BlockCoordinates extent = tree_.geometry().extent(level_);
@@ -194,7 +194,7 @@ Reference GhostPlan::require(BlockCoordinates position, const Region& region,
   }
   const Reference r = number_of(position);
   if (!sources_[source_of(r)].is_open) open(source_of(r));
-  settled_[source_of(r)] = k_unsettled;
+  resolved_[source_of(r)] = k_unresolved;
   GhostSource& need = sources_[source_of(r)];
   need.region.merge(region);
   need.is_required = true;
@@ -212,7 +212,7 @@ void GhostPlan::resolve(GhostPlan* coarser) {
     GhostSource& need = sources_[n];
     need.is_open = false;
     if (need.is_outside || need.region.empty()) continue;
-    if (settled_[n] < 0) find_holder(n, coarser);
+    if (resolved_[n] < 0) find_holder(n, coarser);
     if (need.origin == Origin::interpolated) interpolate(n, *coarser);
   }
   for (const int n : open_)
@@ -296,7 +296,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
     wider.begin[d] = static_cast<std::int16_t>(std::max(cells.begin[d] - 1, 0));
     wider.end[d] = static_cast<std::int16_t>(std::min(cells.end[d] + 1, N));
   }
-  need.coarse[0] = settled_[n] >= 0 ? settled_[n] : coarser.require(parent, wider, true);
+  need.coarse[0] = resolved_[n] >= 0 ? resolved_[n] : coarser.require(parent, wider, true);
   for (int d = 0; d < 3; ++d) {
     for (int side = 0; side < 2; ++side) {
       const bool reaches_out = side == 0 ? cells.begin[d] == 0 : cells.end[d] == N;
@@ -318,15 +318,15 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
       need.coarse[1 + 2 * d + side] = coarser.require(next, edge, true);
     }
   }
-  const bool is_settled =
+  const bool is_resolved =
       !need.is_required && std::none_of(need.coarse.begin(), need.coarse.end(), is_source);
-  settled_[n] = is_settled ? need.coarse[0] : k_unsettled;
+  resolved_[n] = is_resolved ? need.coarse[0] : k_unresolved;
 }
 
 // Releases a source that is no longer read, unless it is released already.
-void GhostPlan::forget(int n) {
-  if (settled_[n] == k_unused) return;
-  settled_[n] = k_unused;
+void GhostPlan::remove_source(int n) {
+  if (resolved_[n] == k_unused) return;
+  resolved_[n] = k_unused;
   index_.erase(place_key(sources_[n].position));
   free_.push_back(n);
   sources_[n] = {};
@@ -341,7 +341,7 @@ void GhostPlan::place(LevelHalo& halo) {
     const GhostSource& need = sources_[n];
     const auto number = static_cast<int>(n);
     if (need.region.empty()) {
-      forget(number);
+      remove_source(number);
       boxes[n] = {};
       continue;
     }

@@ -39,8 +39,8 @@ struct GhostSource {
 
 // Ghost sources of one level, for its own sweep and for interpolation to the finer level. Updates
 // look up only the sources near changed blocks; all others keep their numbers. A source that is
-// interpolated from own blocks is settled until the coarse block beneath it, or one across a face
-// of that block, changes.
+// interpolated from own blocks is resolved until the coarse block that contains it, or one across a
+// face of that block, changes.
 class GhostPlan {
  public:
   GhostPlan(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level);
@@ -102,14 +102,14 @@ class GhostPlan {
   void release(Row& row);
   GhostSource& change(Reference r);
   void drop(Reference r, int neighbour);
-  void ask(int slot, Positions positions);
+  void request_ghosts(int slot, Positions positions);
   Region region_of(Positions requesters) const;
-  bool is_changed_beneath(std::int32_t coarse_slot) const;
+  bool has_changed_coarse_block(std::int32_t coarse_slot) const;
   void open(int need);
   void find_holder(int need, GhostPlan* coarser);
   void resolve_mirror(int need);
   void interpolate(int need, GhostPlan& coarser);
-  void forget(int need);
+  void remove_source(int need);
   void write_slot_boxes(LevelHalo& halo);
 
   const Tree& tree_;
@@ -122,9 +122,10 @@ class GhostPlan {
   std::vector<Rewritten> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<GhostSource> sources_;
-  // The coarse slot beneath each source if it is settled, otherwise one of these constants.
-  static constexpr std::int32_t k_unsettled = -1, k_unused = -2;
-  std::vector<std::int32_t> settled_;
+  // The slot of the coarse block that contains each source, if it is resolved, otherwise one of
+  // these constants.
+  static constexpr std::int32_t k_unresolved = -1, k_unused = -2;
+  std::vector<std::int32_t> resolved_;
   std::vector<BoundaryTask> mirrors_;  // by source, for mirrored ones
   std::vector<int> changed_, open_, free_, placed_;
   std::size_t remote_ = 0, mirrored_ = 0;  // numbers of placed sources
@@ -164,7 +165,7 @@ class Tiling {
   int group_under(Key ancestor);
   Group& touch(int group);
   int group_of(int slot) const;
-  void forget_empty_groups();
+  void remove_empty_groups();
   struct Lost {  // former position of a removed block
     int group;
     Key ancestor;

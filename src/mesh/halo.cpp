@@ -10,7 +10,7 @@ namespace {
 // Request for a part of a block, sent to its owner.
 struct Request {
   std::int16_t level;
-  bool beneath;  // the finer level interpolates from it
+  bool for_finer_level;  // the finer level interpolates from it
   Region region;
   Key key;
 };
@@ -61,23 +61,23 @@ struct Segments {
   std::vector<Segment> sends, receives;
 };
 struct LevelSegments {
-  Segments whole, beneath;
+  Segments whole, for_finer_level;
 };
 
 // Lists the cells received from other ranks, in the order of the halo's boxes.
 void list_arrivals(const GhostPlan& needs, int variables, LevelHalo& halo,
                    LevelSegments& segments) {
-  std::int64_t cells_beneath = 0;
+  std::int64_t cells_for_finer = 0;
   halo.unpacks.clear();
   for (const int n : needs.remote()) {
     const GhostSource& need = needs.source_number(n);
     const std::int64_t cells = need.region.volume();
     count_items(segments.whole.receives, need.owner, cells);
     if (!need.feeds_finer_level) continue;
-    count_items(segments.beneath.receives, need.owner, cells);
+    count_items(segments.for_finer_level.receives, need.owner, cells);
     halo.unpacks.push_back(
-        {needs.box_of(reference_to_source(n)), need.region, cells_beneath * variables});
-    cells_beneath += cells;
+        {needs.box_of(reference_to_source(n)), need.region, cells_for_finer * variables});
+    cells_for_finer += cells;
   }
   halo.unpacks.upload();
 }
@@ -150,7 +150,7 @@ void Halos::agree_on_messages() {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     auto& [needs, tiling, halo] = levels_[l];
     clear(halo.whole);
-    clear(halo.beneath);
+    clear(halo.for_finer_level);
     list_arrivals(needs, layout_.variables, halo, segments[l]);
     for (const int n : needs.remote()) {
       const GhostSource& need = needs.source_number(n);
@@ -159,18 +159,19 @@ void Halos::agree_on_messages() {
       owners.push_back(need.owner);
     }
   }
-  const auto asked = route<Request>(tree_.communicator(), owners, requests);
-  for (std::size_t n = 0; n < asked.items.size(); ++n) {
-    const auto& [l, beneath, region, key] = asked.items[n];
+  const auto received = route<Request>(tree_.communicator(), owners, requests);
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const auto& [l, for_finer_level, region, key] = received.items[n];
     LevelHalo& halo = levels_[l].halo;
-    const int slot = tree_.level(l).find(key)->slot, requester = asked.sources[n];
+    const int slot = tree_.level(l).find(key)->slot, requester = received.sources[n];
     add_departure(slot, region, layout_.variables, requester, halo.whole, segments[l].whole);
-    if (beneath)
-      add_departure(slot, region, layout_.variables, requester, halo.beneath, segments[l].beneath);
+    if (for_finer_level)
+      add_departure(slot, region, layout_.variables, requester, halo.for_finer_level,
+                    segments[l].for_finer_level);
   }
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     set_plan(tree_.communicator(), segments[l].whole, levels_[l].halo.whole);
-    set_plan(tree_.communicator(), segments[l].beneath, levels_[l].halo.beneath);
+    set_plan(tree_.communicator(), segments[l].for_finer_level, levels_[l].halo.for_finer_level);
   }
 }
 

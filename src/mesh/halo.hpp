@@ -71,7 +71,8 @@ struct InflowBox {
   std::int64_t first;
 };
 
-// Interpolates cells of a fine box from the coarse block beneath it and its six face neighbours.
+// Interpolates cells of a fine box from the coarse block that contains it and its six face
+// neighbours.
 struct InterpolationTask {
   std::int32_t target;                 // fine box
   std::array<std::int32_t, 7> source;  // coarse boxes: the block, then below and above in x, y, z
@@ -101,8 +102,8 @@ struct LevelHalo {
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
   std::int64_t received_cells = 0;  // their boxes begin the halo, in the order of messages
   HaloMessages whole;
-  HaloMessages beneath;  // only cells that the finer level interpolates from
-  DeviceTable<PackTask> unpacks{"unpack tasks"};  // for `beneath`
+  HaloMessages for_finer_level;  // only cells that the finer level interpolates from
+  DeviceTable<PackTask> unpacks{"unpack tasks"};  // for `for_finer_level`
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
       scratch_boundaries{"scratch boundary tasks"};
   DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};

@@ -102,13 +102,13 @@ void Mesh::build_tables() {
   for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
   halos_.follow(requests);
 
-  forget_ghosts();
+  release_ghosts();
   scratch_doubles_ = 0;
   for (int l = 0; l < levels; ++l) {
     fields_[l].resize_halo(halos_[l].halo_doubles);
     scratch_doubles_ = std::max(scratch_doubles_, halos_[l].scratch_doubles);
     send_buffers_[l] = SendBuffers(halos_[l].whole.sent_cells * layout_.variables);
-    refresh_buffers_[l] = SendBuffers(halos_[l].beneath.sent_cells * layout_.variables);
+    refresh_buffers_[l] = SendBuffers(halos_[l].for_finer_level.sent_cells * layout_.variables);
   }
   for (InflowValues& inflow : inflow_values_) {
     inflow.known = false;
@@ -327,14 +327,14 @@ void Mesh::fill_ghosts(int level, int state, double theta) {
 
 void Mesh::refresh_halo(int level, int state) {
   finish_refresh(level);
-  const HaloMessages& beneath = halos_[level].beneath;
+  const HaloMessages& for_finer_level = halos_[level].for_finer_level;
   Refresh& refresh = refreshes_[level];
   refresh.state = state;
-  const std::int64_t doubles = beneath.plan->items_received() * layout_.variables;
+  const std::int64_t doubles = for_finer_level.plan->items_received() * layout_.variables;
   // The buffer is kept, since new memory would cost more than the copy itself.
   if (static_cast<std::int64_t>(refresh.received.size()) < doubles)
     refresh.received = uninitialised<double>("received coarse ghosts", doubles + doubles / 4);
-  start_messages(level, state, beneath, refresh_buffers_[level], refresh_exchangers_[level],
+  start_messages(level, state, for_finer_level, refresh_buffers_[level], refresh_exchangers_[level],
                  refresh.received.data());
 }
 

@@ -104,7 +104,7 @@ class Mesh {
   void refresh_halo(int level, int state);
 
   // Releases the memory of interpolated ghosts for other uses.
-  void forget_ghosts() { scratch_ = {}; }
+  void release_ghosts() { scratch_ = {}; }
   FieldPool& working_memory() { return pool_; }
 
   // --- coupling of levels ----------------------------------------------------------------------

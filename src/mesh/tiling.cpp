@@ -88,7 +88,7 @@ void Tiling::update_places() {
     if (slot < blocks.slots() && blocks.key(slot) != k_no_key &&
         (slot >= std::ssize(places_) || places_[slot].key == k_no_key))
       put(slot, blocks.key(slot));
-  forget_empty_groups();
+  remove_empty_groups();
 }
 
 void Tiling::put(int slot, Key key) {
@@ -152,7 +152,7 @@ int Tiling::group_under(Key ancestor) {
 }
 
 // Releases empty groups and sorts the others by key.
-void Tiling::forget_empty_groups() {
+void Tiling::remove_empty_groups() {
   std::erase_if(order_, [this](int n) { return groups_[n].slots.empty(); });
   std::erase_if(touched_, [this](int n) {
     if (!groups_[n].slots.empty()) return false;

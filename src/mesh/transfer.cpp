@@ -185,14 +185,14 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
       });
 }
 
-void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
+void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow) {
   const int N = layout.block_size, half = N / 2;
   const std::int64_t face_values = layout.variables * half * half;
   for_tasks(
       "correct fluxes", corrections.count(), {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const CorrectedBlock block = corrections.blocks(team.league_rank());
-        if ((block.is_late != 0) != late) return;
+        if ((block.has_remote_fluxes != 0) != remote) return;
         for (int t = block.begin; t < block.end; ++t) {
           const CorrectionTask& task = corrections.tasks(t);
           double* const state = blocks + task.slot * layout.stride_slot;

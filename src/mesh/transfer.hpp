@@ -78,7 +78,7 @@ struct CorrectionTask {
 // Range of tasks of one block, applied in order; may be empty.
 struct CorrectedBlock {
   std::int32_t begin, end;
-  std::int32_t is_late;  // some of the fluxes come from another rank
+  std::int32_t has_remote_fluxes;  // some of the fluxes come from another rank
 };
 struct Corrections {
   DeviceArray<const CorrectedBlock> blocks;
@@ -87,12 +87,12 @@ struct Corrections {
   int count() const { return static_cast<int>(blocks.extent(0)); }
 };
 
-// Refluxes the blocks with is_late == `late`. `received` are registers of other ranks. The flow of
-// variable 0 is corrected as well if `flow` is not null.
+// Refluxes the blocks with has_remote_fluxes == `remote`. `received` are registers of other ranks.
+// The flow of variable 0 is corrected as well if `flow` is not null.
 struct Fluxes {
   const double *fine, *received, *coarse;
 };
-void correct_fluxes(const Corrections& corrections, bool late, const BlockLayout& layout,
+void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
 
 // Send buffers for messages of one kind: usually one, and more while earlier sends are in progress.

@@ -83,7 +83,7 @@ void TreeLevel::learn(Key key, int owner) {
   tell_neighbours(key, held_by(owner));
 }
 
-void TreeLevel::forget(Key key) {
+void TreeLevel::erase(Key key) {
   if (nodes_.erase(key)) tell_neighbours(key, k_nobody);
 }
 
@@ -184,13 +184,13 @@ void Tree::register_changes() {
 }
 
 // Positions around own blocks and around their parents that this rank does not own.
-std::vector<Tree::Question> Tree::open_questions() const {
-  std::vector<KeyTable<char>> asked(levels_.size());
-  std::vector<Question> questions;
-  const auto ask_about = [&](int l, Key key) {
-    if (key == k_no_key || asked[l].contains(key)) return;
-    asked[l].insert(key, 1);
-    questions.push_back({l, key});
+std::vector<Tree::Query> Tree::open_queries() const {
+  std::vector<KeyTable<char>> queried(levels_.size());
+  std::vector<Query> queries;
+  const auto query = [&](int l, Key key) {
+    if (key == k_no_key || queried[l].contains(key)) return;
+    queried[l].insert(key, 1);
+    queries.push_back({l, key});
   };
   for (int l = 0; l <= max_level(); ++l) {
     Key last_parent = k_no_key;
@@ -200,7 +200,7 @@ std::vector<Tree::Question> Tree::open_questions() const {
       if (!std::all_of(holders.begin(), holders.end(), is_own)) {
         const auto around = geometry_.keys_around(l, key);
         for (int n = 0; n < 27; ++n)
-          if (!is_own(holders[n])) ask_about(l, around[n]);
+          if (!is_own(holders[n])) query(l, around[n]);
       }
       if (l == 0 || parent_key(key) == last_parent) continue;
       last_parent = parent_key(key);
@@ -208,33 +208,33 @@ std::vector<Tree::Question> Tree::open_questions() const {
       if (parent != nullptr && parent->slot >= 0) continue;  // its own pass covers these positions
       for (const Key near : geometry_.keys_around(l - 1, last_parent)) {
         const Node* node = near == k_no_key ? nullptr : levels_[l - 1].find(near);
-        if (node == nullptr || node->slot < 0) ask_about(l - 1, near);
+        if (node == nullptr || node->slot < 0) query(l - 1, near);
       }
     }
   }
-  return questions;
+  return queries;
 }
 
 // Removes other ranks' blocks that are no longer near blocks of this rank.
-void Tree::forget_all_but(const std::vector<Question>& questions) {
+void Tree::keep_only(const std::vector<Query>& queries) {
   std::vector<KeyTable<char>> near(levels_.size());
-  for (const Question& question : questions) near[question.level].insert(question.key, 1);
+  for (const Query& query : queries) near[query.level].insert(query.key, 1);
   for (int l = 0; l <= max_level(); ++l)
     for (const Key key : levels_[l].others())
-      if (!near[l].contains(key)) levels_[l].forget(key);
+      if (!near[l].contains(key)) levels_[l].erase(key);
 }
 
 // Queries the directory for owners; -1 if there is no block.
-std::vector<std::int32_t> Tree::ask(const std::vector<Question>& questions) const {
-  std::vector<int> homes(questions.size());
-  for (std::size_t n = 0; n < questions.size(); ++n)
-    homes[n] = home_of(questions[n].level, questions[n].key, communicator_.size());
+std::vector<std::int32_t> Tree::query_directory(const std::vector<Query>& queries) const {
+  std::vector<int> homes(queries.size());
+  for (std::size_t n = 0; n < queries.size(); ++n)
+    homes[n] = home_of(queries[n].level, queries[n].key, communicator_.size());
 
-  return octant::ask(communicator_, std::span<const int>(homes),
-                     std::span<const Question>(questions), [this](const Question& question) {
-                       const auto* owner = directory_[question.level].find(question.key);
-                       return owner ? *owner : -1;
-                     });
+  return octant::query_ranks(communicator_, std::span<const int>(homes),
+                             std::span<const Query>(queries), [this](const Query& query) {
+                               const auto* owner = directory_[query.level].find(query.key);
+                               return owner ? *owner : -1;
+                             });
 }
 
 void Tree::discover() {
@@ -242,13 +242,13 @@ void Tree::discover() {
   register_changes();
   if (communicator_.size() == 1) return;
 
-  const std::vector<Question> questions = open_questions();
-  const auto owners = ask(questions);
-  forget_all_but(questions);
-  for (std::size_t n = 0; n < questions.size(); ++n) {
-    const auto& [level, key] = questions[n];
+  const std::vector<Query> queries = open_queries();
+  const auto owners = query_directory(queries);
+  keep_only(queries);
+  for (std::size_t n = 0; n < queries.size(); ++n) {
+    const auto& [level, key] = queries[n];
     if (owners[n] >= 0) levels_[level].learn(key, owners[n]);
-    else levels_[level].forget(key);
+    else levels_[level].erase(key);
   }
 }
 
@@ -257,10 +257,10 @@ void Tree::clear_changes() {
 }
 
 std::vector<std::int32_t> Tree::owners(int level, std::span<const Key> keys) const {
-  std::vector<Question> questions;
-  questions.reserve(keys.size());
-  for (const Key key : keys) questions.push_back({level, key});
-  return ask(questions);
+  std::vector<Query> queries;
+  queries.reserve(keys.size());
+  for (const Key key : keys) queries.push_back({level, key});
+  return query_directory(queries);
 }
 
 std::vector<std::int64_t> Tree::global_counts() const {

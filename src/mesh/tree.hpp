@@ -67,7 +67,7 @@ class TreeLevel {
 
   // Blocks of other ranks.
   void learn(Key key, int owner);
-  void forget(Key key);
+  void erase(Key key);
   std::vector<Key> others() const;  // in any order
 
   // Positions whose holder changed since clear_changes(); may have duplicates.
@@ -128,14 +128,14 @@ class Tree {
   std::vector<std::int64_t> global_counts() const;
 
  private:
-  struct Question {
+  struct Query {
     std::int32_t level;
     Key key;
   };
   void register_changes();
-  std::vector<Question> open_questions() const;
-  void forget_all_but(const std::vector<Question>& questions);
-  std::vector<std::int32_t> ask(const std::vector<Question>& questions) const;
+  std::vector<Query> open_queries() const;
+  void keep_only(const std::vector<Query>& queries);
+  std::vector<std::int32_t> query_directory(const std::vector<Query>& queries) const;
 
   Geometry geometry_;
   Communicator communicator_;

@@ -119,25 +119,24 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud coarse_cloud_of(const LevelFrame& coarse, cons
   return cloud_of(coarse, first_cell, coarse.block_size / 2, position);
 }
 
-// Address of a cell of the next coarser level, counted from the first one beneath a block.
-// `beneath` are the block's 27 entries in Neighbourhood::coarse_places.
+// Address of a cell of the next coarser level, counted from the first one in a block.
+// `coarse` are the block's 27 entries in Neighbourhood::coarse_places.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* beneath, const CellArrays<T>& arrays,
+KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* coarse, const CellArrays<T>& arrays,
                                                 int block_size, int i, int j, int k,
                                                 std::int64_t& stride_component) {
-  return find_cell(beneath, arrays, block_size, 2 * i, 2 * j, 2 * k, stride_component);
+  return find_cell(coarse, arrays, block_size, 2 * i, 2 * j, 2 * k, stride_component);
 }
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void find_coarse_cells(const Cloud& cloud, std::int32_t home,
-                                                   const Place* beneath,
-                                                   const CellArrays<T>& arrays, int block_size,
-                                                   T* (&cell)[8],
+                                                   const Place* coarse, const CellArrays<T>& arrays,
+                                                   int block_size, T* (&cell)[8],
                                                    std::int64_t (&stride_component)[8]) {
   for (int c = 0; c < 8; ++c)
-    cell[c] = find_coarse_cell(beneath + 27 * std::int64_t{home}, arrays, block_size,
-                               cloud.cell[0][c & 1], cloud.cell[1][c >> 1 & 1],
-                               cloud.cell[2][c >> 2], stride_component[c]);
+    cell[c] =
+        find_coarse_cell(coarse + 27 * std::int64_t{home}, arrays, block_size, cloud.cell[0][c & 1],
+                         cloud.cell[1][c >> 1 & 1], cloud.cell[2][c >> 2], stride_component[c]);
 }
 
 // Finds the addresses of a cloud's eight cells, x first, and the strides to their next components.

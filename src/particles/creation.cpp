@@ -63,36 +63,38 @@ std::vector<std::int64_t> births_before(const Communicator& communicator,
 
 }  // namespace
 
-// Returns the own block whose leaf cells contain a position; slot -1 if there is none.
-Particles::BlockLocation Particles::own_leaf(const std::array<double, 3>& position) const {
+// Returns the own block whose leaf cells contain a position, if there is one.
+std::optional<Particles::BlockPlace> Particles::own_leaf(
+    const std::array<double, 3>& position) const {
+  if (!LevelFrame(mesh_.geometry(), 0).holds(position)) return std::nullopt;
   for (int level = mesh_.finest_level(); level >= 0; --level) {
     const LevelFrame frame(mesh_.geometry(), level);
     const mesh::TreeLevel& blocks = mesh_.blocks(level);
     const mesh::Node* node = blocks.find(frame.block_at(position));
     if (!node || node->slot < 0) continue;
     const bool refined = (blocks.refined(node->slot) >> frame.octant_at(position) & 1) != 0;
-    return {level, node->owner, refined ? -1 : node->slot};
+    if (refined) return std::nullopt;
+    return BlockPlace{level, node->slot};
   }
-  return {0, -1, -1};
+  return std::nullopt;
 }
 
 std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   const Communicator& communicator = mesh_.communicator();
   const std::int64_t born = communicator.sum(static_cast<std::int64_t>(batch.size()));
   if (born == 0) return {};
-  std::vector<BlockLocation> homes;
+  std::vector<BlockPlace> homes;
   std::vector<Birthplace> births;
   communicator.collective_try([&] {
     OCTANT_REQUIRE(batch.id.empty(), "new {} particles already have ids", name());
     for (const auto& x : batch.position) {
-      const LevelFrame base(mesh_.geometry(), 0);
-      homes.push_back(base.holds(x) ? own_leaf(x) : BlockLocation{0, -1, -1});
-      const auto [level, owner, slot] = homes.back();
-      if (slot < 0)
+      const auto leaf = own_leaf(x);
+      if (!leaf)
         throw RunError("a new {} particle at ({}, {}, {}) is not in a leaf cell of this rank",
                        name(), x[0], x[1], x[2]);
-      const LevelFrame frame(mesh_.geometry(), level);
-      births.push_back({level, frame.block_at(x), frame.cell_key(x)});
+      homes.push_back(*leaf);
+      const LevelFrame frame(mesh_.geometry(), leaf->level);
+      births.push_back({leaf->level, frame.block_at(x), frame.cell_key(x)});
     }
   });
   for (const std::int64_t before : births_before(communicator, births))
@@ -106,15 +108,10 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   });
   used_ids_ += born;
 
-  std::vector<std::vector<Word>> words(levels_.size());
-  std::vector<std::vector<std::int32_t>> slots(levels_.size());
-  for (std::size_t n = 0; n < batch.size(); ++n) {
-    const std::vector<Word> row = row_of(batch, n);
-    auto& of_level = words[homes[n].level];
-    of_level.insert(of_level.end(), row.begin(), row.end());
-    slots[homes[n].level].push_back(homes[n].slot);
-  }
-  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(words[l], slots[l]);
+  NewRowsByLevel created(levels_.size());
+  for (std::size_t n = 0; n < batch.size(); ++n)
+    created[homes[n].level].add(row_of(batch, n), homes[n].slot);
+  append(created, nullptr);
   return batch.id;
 }
 

@@ -1,6 +1,9 @@
 // Deposition of particle masses as clouds in cells, level by level.
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
+#include "comm/route.hpp"
 #include "core/error.hpp"
 #include "core/memory_transfer.hpp"
 #include "core/observer.hpp"
@@ -89,18 +92,18 @@ KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&we
 // Adds clouds, in cells of their level, of the particles served by their own level, or of those
 // served by the coarser level.
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                double quantum, bool on_coarser, const CellArrays<std::int64_t>& cells) {
+                double quantum, bool served_by_coarser, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto places = near.places;
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
-  const std::uint8_t wanted = on_coarser ? 1 : 0;
+  const std::uint8_t wanted = served_by_coarser ? 1 : 0;
   // Reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
   // operations, the mass 2, each of seven weights 2.
   mesh::for_items(
       {"deposit", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.on_coarser[n] != wanted) return;
+        if (p.served_by_coarser[n] != wanted) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = cloud_of(frame, blocks(home), x);
@@ -122,7 +125,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
   // Most particles cost one flag.
   mesh::for_items(
       {"deposit on coarser level", {1.0, 0.0}}, set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.on_coarser[n] == 0) return;
+        if (p.served_by_coarser[n] == 0) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
@@ -135,7 +138,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
 
 constexpr int k_middle_place = 13;  // the block itself among the 27 positions around it
 
-// Restriction: adds the sums of 2^3 cells to the coarser cells beneath them.
+// Restriction: adds the sums of 2^3 cells to the coarser cells that contain them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
                     const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
@@ -159,8 +162,8 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
 }
 
 // Restriction that preserves centres of mass, which plain sums would move by up to half a cell:
-// along each axis a quarter of a cell's mass goes to the neighbour of the coarser cell beneath it.
-// At a wall masses stay in the last cell.
+// along each axis a quarter of a cell's mass goes to the neighbour of the coarser cell that
+// contains it. At a wall masses stay in the last cell.
 void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& children,
                        const LevelFrame& coarse, const CellArrays<std::int64_t>& cells) {
   const auto own = children.blocks;
@@ -177,7 +180,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
         const int at[3] = {cell % half, cell / half % half, cell / half / half};
         const std::int64_t* first =
             fine.data + slot * fine.stride_slot + (2 * at[2] * N + 2 * at[1]) * N + 2 * at[0];
-        std::int64_t mass[3][3][3] = {};  // [z][y][x]; the cells beneath are in the middle
+        std::int64_t mass[3][3][3] = {};  // [z][y][x]; the containing cells are in the middle
         std::int64_t any = 0;
         for (int child = 0; child < 8; ++child) {
           const std::int64_t m = first[((child >> 2) * N + (child >> 1 & 1)) * N + (child & 1)];
@@ -228,7 +231,7 @@ Particles::Measure Particles::measure_masses() const {
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
   for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
-  for (const Level& level : levels_) most.push_back(level.any_on_coarser ? 1.0 : 0.0);
+  for (const Level& level : levels_) most.push_back(level.any_served_by_coarser ? 1.0 : 0.0);
   communicator.max_in_place(std::span(most));
   const double smallest = -most[k_smallest], largest = most[k_largest];
   if (most[k_broken] != 0.0)
@@ -260,7 +263,7 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
 
 // Deposits the clouds of a level's particles served by their own level, or of the others, which add
 // nothing to coarser cells.
-void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_coarser) {
+void Particles::deposit_level(int l, double quantum, bool served_by_coarser, bool into_coarser) {
   Level& level = levels_[l];
   const Neighbourhood& near = *level.neighbourhood;
   CellArrays<std::int64_t> cells{};
@@ -268,8 +271,8 @@ void Particles::deposit_level(int l, double quantum, bool on_coarser, bool into_
   if (into_coarser) cells.source[k_coarser] = mass_array(l - 1);
   const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
-  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, on_coarser, cells);
-  near.around.give_back(ghosts.data(), cells, level.masses);
+  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, served_by_coarser, cells);
+  near.around.add_to_owners(ghosts.data(), cells, level.masses);
 }
 
 // Deposits a level's masses, and the clouds of its particles served by the coarser level, on that
@@ -281,17 +284,17 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   CellArrays<std::int64_t> cells{};
   cells.source[k_here] = mass_array(l);
   cells.source[k_coarser] = mass_array(l - 1);
-  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.beneath.ghosts());
+  const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.coarse.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
   if (levels_apart_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
   else add_to_parents(near, mesh_.cells(l), cells);
   if (clouds) add_coarse_clouds(level.set, near, coarse, quantum, cells);
-  near.beneath.give_back(ghosts.data(), cells, level.sums);
+  near.coarse.add_to_owners(ghosts.data(), cells, level.sums);
 }
 
 void Particles::deposit(int coarsest) {
   OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
-  const auto [quantum, has_particles, on_coarser] = measure_masses();
+  const auto [quantum, has_particles, served_by_coarser] = measure_masses();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
@@ -302,9 +305,9 @@ void Particles::deposit(int coarsest) {
     has_mass = has_mass || has_particles[l];
     levels_[l].has_mass = has_mass;
     if (!has_mass) continue;
-    if (l > coarsest) deposit_coarse(l, quantum, on_coarser[l]);
+    if (l > coarsest) deposit_coarse(l, quantum, served_by_coarser[l]);
     // After deposit_coarse(), because these masses are already in the coarser level.
-    if (on_coarser[l]) deposit_level(l, quantum, true, false);
+    if (served_by_coarser[l]) deposit_level(l, quantum, true, false);
   }
 }
 
@@ -330,6 +333,123 @@ void Particles::flag_cells(int level, int buffer, const DeviceArray<std::uint64_
         return mesh::octant_mask(mesh::octants_near(cells.coordinate(cell.index, 0), buffer, half),
                                  mesh::octants_near(cells.coordinate(cell.index, 1), buffer, half),
                                  mesh::octants_near(cells.coordinate(cell.index, 2), buffer, half));
+      });
+}
+
+namespace {
+
+// Base block that contains a block, and the arrays of the 27 base blocks around it.
+struct BaseHome {
+  BlockCoordinate first_cell[3] = {-1, -1, -1};
+  std::int32_t array[27] = {};
+};
+
+void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double quantum,
+                        const DeviceArray<const BaseHome>& homes,
+                        const DeviceArray<std::int64_t>& masses) {
+  const ParticleColumns p = set.columns();
+  const int N = base.block_size;
+  const double per_quantum = 1.0 / quantum;
+  mesh::for_items(
+      {"deposit on base level", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
+        const BaseHome& home = homes(p.home[n]);
+        int cell[3][2];
+        double weight[3];
+        for (int d = 0; d < 3; ++d) {
+          const double centre = base.in_cells(d, p.position[d][n]) - 0.5;
+          const double below = Kokkos::floor(centre);
+          weight[d] = centre - below;
+          cell[d][0] = static_cast<int>(static_cast<BlockCoordinate>(below) - home.first_cell[d]);
+          cell[d][1] = cell[d][0] + 1;
+        }
+        const auto whole = static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5);
+        const auto put = [&](int c, int b, int a, std::int64_t mass) {
+          const int at[3] = {cell[0][a], cell[1][b], cell[2][c]};
+          int position = 0, index = 0;
+          for (int d = 2; d >= 0; --d) {
+            position = 3 * position + (at[d] >= 0) + (at[d] >= N);
+            index = N * index + (at[d] & (N - 1));
+          }
+          add_mass(&masses(std::int64_t{home.array[position]} * N * N * N + index), mass);
+        };
+        const std::int64_t upper = share(whole, weight[2]);
+        for (int c = 0; c < 2; ++c) {
+          const std::int64_t layer = c == 0 ? whole - upper : upper;
+          const std::int64_t back = share(layer, weight[1]);
+          for (int b = 0; b < 2; ++b) {
+            const std::int64_t row = b == 0 ? layer - back : back;
+            const std::int64_t right = share(row, weight[0]);
+            put(c, b, 0, row - right);
+            put(c, b, 1, right);
+          }
+        }
+      });
+}
+
+}  // namespace
+
+void Particles::add_base_clouds(const mesh::BlockField& density) const {
+  OCTANT_REQUIRE(mesh_.geometry().periodic(0), "clouds of one size require a periodic domain");
+  const double quantum = measure_masses().quantum;
+  const LevelFrame base(mesh_.geometry(), 0);
+  const int N = base.block_size;
+  const std::int64_t cells = std::int64_t{N} * N * N;
+
+  KeyTable<std::int32_t> array_of;
+  std::vector<Key> keys;
+  std::vector<std::vector<BaseHome>> homes(mesh_.finest_level() + 1);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::TreeLevel& blocks = mesh_.blocks(level);
+    homes[level].resize(blocks.slots());
+    for (const int slot : blocks.own()) {
+      BlockCoordinates block = morton_decode(blocks.key(slot));
+      BaseHome& home = homes[level][slot];
+      for (int d = 0; d < 3; ++d) {
+        block[d] >>= level;
+        home.first_cell[d] = block[d] * N;
+      }
+      const auto around = mesh_.geometry().keys_around(0, morton_encode(block));
+      for (int n = 0; n < 27; ++n) {
+        const std::int32_t* known = array_of.find(around[n]);
+        home.array[n] = known ? *known : static_cast<std::int32_t>(keys.size());
+        if (known) continue;
+        array_of.insert(around[n], home.array[n]);
+        keys.push_back(around[n]);
+      }
+    }
+  }
+  const auto masses = mesh::zeros<std::int64_t>("base masses", std::ssize(keys) * cells);
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    add_base_clouds_of(levels_[level].set, base, quantum,
+                       mesh::to_device("base homes", homes[level]), masses);
+
+  // Masses of own blocks are sent, too, so that all masses are added in the same way.
+  const std::vector<std::int64_t> found = to_vector(TransferKind::numbers, masses);
+  std::vector<std::int64_t> sent;
+  std::vector<Key> wanted;
+  for (std::size_t n = 0; n < keys.size(); ++n) {
+    const auto of_block = std::span(found).subspan(n * cells, cells);
+    if (std::ranges::all_of(of_block, [](std::int64_t mass) { return mass == 0; })) continue;
+    wanted.push_back(keys[n]);
+    sent.push_back(static_cast<std::int64_t>(keys[n]));
+    sent.insert(sent.end(), of_block.begin(), of_block.end());
+  }
+  const auto owners = mesh_.tree().owners(0, wanted);
+  const auto routed = route_bytes(mesh_.communicator(), owners, std::as_bytes(std::span(sent)),
+                                  static_cast<std::size_t>(cells + 1) * sizeof(std::int64_t));
+  const auto arrived = items_of<std::int64_t>(routed.items);
+  std::vector<std::int64_t> sums(mesh_.blocks(0).slots() * cells, 0);
+  for (std::size_t first = 0; first < arrived.size(); first += cells + 1) {
+    const mesh::Node* node = mesh_.blocks(0).find(static_cast<Key>(arrived[first]));
+    OCTANT_REQUIRE(node && node->slot >= 0, "masses of a base block were sent to the wrong rank");
+    for (std::int64_t c = 0; c < cells; ++c) sums[node->slot * cells + c] += arrived[first + 1 + c];
+  }
+  const auto summed = mesh::to_device("base masses", sums);
+  const double factor = quantum / mesh_.geometry().cell_volume(0);
+  mesh::announce_cells("add density", mesh_.cells(0), {24.0, 2.0});
+  mesh::for_cells(
+      "add density", mesh_.cells(0), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        *density.at(cell) += factor * static_cast<double>(summed(cell.slot * cells + cell.index));
       });
 }
 

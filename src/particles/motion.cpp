@@ -87,11 +87,12 @@ struct ServingField {
   CoarseFieldAround coarser;
 
   KOKKOS_FORCEINLINE_FUNCTION double at(int n) const {
-    return own.p.on_coarser[n] != 0 ? coarser.at(n).interpolated(0) : own.at(n).interpolated(0);
+    return own.p.served_by_coarser[n] != 0 ? coarser.at(n).interpolated(0)
+                                           : own.at(n).interpolated(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION double at(const MassChange& change) const {
-    return change.on_coarser != 0 ? coarser.at(change.home, change.position).interpolated(0)
-                                  : own.at(change.home, change.position).interpolated(0);
+    return change.served_by_coarser != 0 ? coarser.at(change.home, change.position).interpolated(0)
+                                         : own.at(change.home, change.position).interpolated(0);
   }
 };
 
@@ -120,10 +121,10 @@ void find_terms(const ServingField& around, std::int64_t count, const DeviceArra
       {"mass times field", k_product_cost}, count, KOKKOS_LAMBDA(int n) {
         // A particle without a home is skipped; its error is reported later.
         const double mass = around.own.p.mass[n];
-        const bool on_coarser = around.own.p.on_coarser[n] != 0;
+        const bool served_by_coarser = around.own.p.served_by_coarser[n] != 0;
         terms(n) = around.own.p.home[n] < 0 ? 0.0 : mass * around.at(n);
-        terms(count + n) = on_coarser ? 0.0 : mass * mass;
-        terms(2 * count + n) = on_coarser ? mass * mass : 0.0;
+        terms(count + n) = served_by_coarser ? 0.0 : mass * mass;
+        terms(2 * count + n) = served_by_coarser ? mass * mass : 0.0;
       });
 }
 
@@ -156,7 +157,8 @@ struct NearEnd {
 // Returns the rows of particles whose serving level must change.
 RowList other_serving_level(const NearEnd& near_end, int count) {
   return select_rows(
-      count, KOKKOS_LAMBDA(int n) { return near_end(n) != (near_end.p.on_coarser[n] != 0); });
+      count,
+      KOKKOS_LAMBDA(int n) { return near_end(n) != (near_end.p.served_by_coarser[n] != 0); });
 }
 
 // Sets the serving levels; returns true if the coarser level serves some particles.
@@ -167,7 +169,7 @@ bool set_serving_level(const NearEnd& near_end, int count) {
       "choose serving levels", count,
       KOKKOS_LAMBDA(int n, int& found) {
         const int near = near_end(n) ? 1 : 0;
-        near_end.p.on_coarser[n] = static_cast<std::uint8_t>(near);
+        near_end.p.served_by_coarser[n] = static_cast<std::uint8_t>(near);
         found = near > found ? near : found;
       },
       Kokkos::Max<int>(any));
@@ -194,11 +196,11 @@ FieldNearby Particles::fetch_coarser(int level, const VectorField& coarser, int 
   const Neighbourhood& near = *levels_[level].neighbourhood;
   FieldNearby field{
       .cells = {},
-      .ghosts = mesh::uninitialised<double>("ghost values", components * near.beneath.ghosts())};
+      .ghosts = mesh::uninitialised<double>("ghost values", components * near.coarse.ghosts())};
   if (level == 0) return field;
   auto& source = field.cells.source;
   source[k_coarser] = {coarser.data, coarser.stride_slot, coarser.stride_component, 1};
-  near.beneath.fetch(field.cells, components, field.ghosts.data(), levels_[level].coarser_fields);
+  near.coarse.fetch(field.cells, components, field.ghosts.data(), levels_[level].coarser_fields);
   source[k_ghost] = {field.ghosts.data(), components, 1, components};
   return field;
 }
@@ -211,22 +213,22 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
   // 12 operations, a component 21 to interpolate and 2 to add.
   mesh::for_items(
       {"kick", {100.0, 81.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.on_coarser[n] != 0) return;
+        if (p.served_by_coarser[n] != 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
 }
 
-void Particles::kick_on_coarser(int level, const FieldNearby& coarser_force, double dt) {
+void Particles::kick_served_by_coarser(int level, const FieldNearby& coarser_force, double dt) {
   const Level& l = levels_[level];
-  if (!l.any_on_coarser) return;
+  if (!l.any_served_by_coarser) return;
   const ParticleColumns p = l.set.columns();
   const CoarseFieldAround field =
       coarse_field_around(mesh_.geometry(), level, l.set, *l.neighbourhood, coarser_force);
   // Most particles cost one flag.
   mesh::for_items(
       {"kick by coarser level", {1.0, 0.0}}, l.set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.on_coarser[n] == 0) return;
+        if (p.served_by_coarser[n] == 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
@@ -245,12 +247,12 @@ void Particles::choose_serving_levels(int coarsest, MassChanges* changes) {
       const RowList rows = other_serving_level(near_end, l.set.count());
       const ReadRows read = l.set.read(rows);
       for (std::size_t n = 0; n < rows.size(); ++n) {
-        const bool before = read.on_coarser(n);
+        const bool before = read.served_by_coarser(n);
         (*changes)[level].push_back(change_of(read[n], read.home(n), before, -1.0));
         (*changes)[level].push_back(change_of(read[n], read.home(n), !before, 1.0));
       }
     }
-    l.any_on_coarser = set_serving_level(near_end, l.set.count());
+    l.any_served_by_coarser = set_serving_level(near_end, l.set.count());
   }
 }
 
@@ -336,7 +338,7 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
   for (std::size_t level = 0; level < changes.size(); ++level)
     for (const MassChange& change : changes[level]) {
       sums.weighted += terms[n++];
-      sums.squared[level - static_cast<std::size_t>(change.on_coarser)] +=
+      sums.squared[level - static_cast<std::size_t>(change.served_by_coarser)] +=
           change.sign * (change.mass * change.mass);
     }
 }

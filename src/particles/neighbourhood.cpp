@@ -2,11 +2,120 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <tuple>
 
+#include "comm/route.hpp"
 #include "core/error.hpp"
 #include "mesh/device.hpp"
+#include "mesh/launch.hpp"
+#include "particles/masses.hpp"
 
 namespace octant::particles {
+
+using mesh::Region;
+
+namespace {
+
+struct Request {
+  std::int32_t source;
+  Region region;
+  Key key;
+};
+
+}  // namespace
+
+int RemoteCells::request(Source source, Key key, int owner, const Region& region) {
+  if (const std::int32_t* known = box_of_[source].find(key)) {
+    boxes_[*known].region.merge(region);
+    return *known;
+  }
+  const auto box = static_cast<std::int32_t>(boxes_.size());
+  box_of_[source].insert(key, box);
+  boxes_.push_back({source, owner, key, region});
+  return box;
+}
+
+void RemoteCells::exchange_requests(const mesh::Tree& tree, int level) {
+  std::vector<int> order(boxes_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [this](int a, int b) {
+    const Box &p = boxes_[a], &q = boxes_[b];
+    return std::tuple(p.owner, p.source, p.key) < std::tuple(q.owner, q.source, q.key);
+  });
+
+  std::vector<Request> requests;
+  std::vector<int> owners;
+  std::vector<Segment> sends, receives;
+  std::int64_t ghosts = 0;
+  for (const int n : order) {
+    Box& box = boxes_[n];
+    box.first = ghosts;
+    ghosts += box.region.volume();
+    requests.push_back({box.source, box.region, box.key});
+    owners.push_back(box.owner);
+    count_items(receives, box.owner, box.region.volume());
+  }
+  const auto received = route<Request>(tree.communicator(), owners, requests);
+  std::vector<SentCell> sent;
+  const int N = tree.geometry().block_size();
+  for (std::size_t n = 0; n < received.items.size(); ++n) {
+    const Request& request = received.items[n];
+    const auto* node = tree.level(level - request.source).find(request.key);
+    OCTANT_REQUIRE(node && node->slot >= 0,
+                   "particles: cells of level {} are requested from a rank that does not own them",
+                   level - request.source);
+    const Region& r = request.region;
+    for (int k = r.begin[2]; k < r.end[2]; ++k)
+      for (int j = r.begin[1]; j < r.end[1]; ++j)
+        for (int i = r.begin[0]; i < r.end[0]; ++i)
+          sent.push_back({request.source, node->slot, (k * N + j) * N + i});
+    count_items(sends, received.sources[n], r.volume());
+  }
+  sent_ = mesh::to_device("sent cells", sent);
+  plan_ =
+      std::make_unique<ExchangePlan>(tree.communicator(), std::move(sends), std::move(receives));
+  for (auto& table : box_of_) table.clear();
+}
+
+void RemoteCells::fetch(const CellArrays<const double>& fields, int components, double* ghosts,
+                        Exchanger& exchanger) const {
+  if (plan_->communicator().size() == 1) return;
+  const auto message =
+      mesh::uninitialised<double>("leaving cells", plan_->items_sent() * components);
+  const auto sent = sent_;
+  mesh::for_items(
+      "pack cells", sent.extent(0), KOKKOS_LAMBDA(int n) {
+        const SentCell cell = sent(n);
+        const CellArray<const double>& field = fields.source[cell.source];
+        const double* from =
+            field.data + cell.slot * field.stride_slot + cell.cell * field.stride_cell;
+        for (int c = 0; c < components; ++c)
+          message(std::int64_t{n} * components + c) = from[c * field.stride_component];
+      });
+  exchanger.run<double>(*plan_, message.data(), ghosts, components);
+}
+
+void RemoteCells::add_to_owners(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
+                                Exchanger& exchanger) const {
+  if (plan_->communicator().size() == 1) return;
+  const auto message = mesh::uninitialised<std::int64_t>("arriving masses", plan_->items_sent());
+  exchanger.run<std::int64_t>(*plan_, ghosts, message.data(), 1, Direction::reverse);
+  const auto sent = sent_;
+  mesh::for_items(
+      "add masses", sent.extent(0), KOKKOS_LAMBDA(int n) {
+        const SentCell cell = sent(n);
+        const CellArray<std::int64_t>& array = cells.source[cell.source];
+        if (array.data == nullptr || message(n) == 0) return;
+        add_mass(array.data + cell.slot * array.stride_slot + cell.cell * array.stride_cell,
+                 message(n));
+      });
+}
+
+std::int64_t RemoteCells::bytes() const {
+  return static_cast<std::int64_t>(boxes_.capacity() * sizeof(Box) +
+                                   sent_.extent(0) * sizeof(SentCell));
+}
 
 using mesh::Node;
 using mesh::Region;
@@ -34,9 +143,9 @@ class Neighbourhood::Builder {
     }
   }
 
-  // Finds the coarser cells beneath a block and the 26 positions beside it, as far as clouds of the
+  // Finds the coarser cells in a block and the 26 positions beside it, as far as clouds of the
   // coarser level reach.
-  void look_beneath(int slot, RemoteCells& remote) {
+  void find_coarser_cells(int slot, RemoteCells& remote) {
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
     for (int n = 0; n < 27; ++n) {
       if (keys[n] == k_no_key) findings_.emplace_back();
@@ -77,7 +186,7 @@ class Neighbourhood::Builder {
     Finding found;
     found.source = mesh::is_own(holder) ? k_here : k_ghost;
     if (mesh::is_own(holder)) found.slot = holder;
-    else found.box = remote.want(k_here, key, mesh::rank_of(holder), near);
+    else found.box = remote.request(k_here, key, mesh::rank_of(holder), near);
     return found;
   }
 
@@ -94,12 +203,12 @@ class Neighbourhood::Builder {
       found.slot = node->slot;
       return found;
     }
-    Region beneath;
+    Region coarse;
     for (int d = 0; d < 3; ++d) {
-      beneath.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
-      beneath.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
+      coarse.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
+      coarse.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
     }
-    found.box = remote.want(k_coarser, parent_key(key), node->owner, beneath);
+    found.box = remote.request(k_coarser, parent_key(key), node->owner, coarse);
     return found;
   }
 
@@ -151,12 +260,12 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
   const int N = tree.geometry().block_size();
   std::vector<HomeBlock> homes(level_blocks.slots());
   Builder sides(tree, level, 27 * level_blocks.slots()),
-      bottoms(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
+      coarse_places_finder(tree, level, level > 0 ? 27 * level_blocks.slots() : 0);
   for (int slot = 0; slot < level_blocks.slots(); ++slot) {
     const Key key = level_blocks.key(slot);
     if (key == k_no_key) {
       sides.skip(27);
-      if (level > 0) bottoms.skip(27);
+      if (level > 0) coarse_places_finder.skip(27);
       continue;
     }
     const BlockCoordinates block = morton_decode(key);
@@ -165,19 +274,19 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     sides.look_around(slot, around);
     if (level == 0) continue;
     homes[slot].level_goes_on = level_at(tree, level, slot);
-    bottoms.look_beneath(slot, beneath);
+    coarse_places_finder.find_coarser_cells(slot, coarse);
   }
-  around.agree(tree, level);
-  beneath.agree(tree, level);
+  around.exchange_requests(tree, level);
+  coarse.exchange_requests(tree, level);
   blocks = mesh::to_device("home blocks", homes);
   places = mesh::to_device("places around blocks", sides.places(around));
-  coarse_places = mesh::to_device("places beneath blocks", bottoms.places(beneath));
+  coarse_places = mesh::to_device("coarse places of blocks", coarse_places_finder.places(coarse));
 }
 
 std::int64_t Neighbourhood::bytes() const {
   return static_cast<std::int64_t>(blocks.extent(0) * sizeof(HomeBlock) +
                                    (places.extent(0) + coarse_places.extent(0)) * sizeof(Place)) +
-         around.bytes() + beneath.bytes();
+         around.bytes() + coarse.bytes();
 }
 
 }  // namespace octant::particles

@@ -2,11 +2,83 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
+#include "comm/exchanger.hpp"
+#include "decomp/key_table.hpp"
+#include "mesh/halo.hpp"
 #include "mesh/tree.hpp"
-#include "particles/remote_cells.hpp"
 
 namespace octant::particles {
+
+// Ghost cells: cells of other ranks' blocks that this rank reads or adds to.
+
+template <class T>
+using DeviceArray = mesh::DeviceArray<T>;
+
+// Location of cells.
+enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };  // this level, the coarser
+
+// Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
+// ghosts ([cell][component]), each of which has a slot. With null, added values are dropped.
+template <class T>
+struct CellArray {
+  T* data = nullptr;
+  std::int64_t stride_slot = 0, stride_component = 0;
+  std::int64_t stride_cell = 1;
+};
+
+template <class T>
+struct CellArrays {
+  CellArray<T> source[k_sources];
+};
+
+// Cell of this rank that is a ghost of another rank.
+struct SentCell {
+  std::int32_t source, slot, cell;
+};
+
+// Ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the plan's
+// receive buffer is a copy of one cell of another rank.
+class RemoteCells {
+ public:
+  // Requests a region of a block, in its own cells; several regions of a block are merged. Returns
+  // the number of the box.
+  int request(Source source, Key key, int owner, const mesh::Region& region);
+
+  // Sends the requests to the owners and builds the exchange plan. Collective.
+  void exchange_requests(const mesh::Tree& tree, int level);
+
+  // Box and its first ghost, after exchange_requests().
+  const mesh::Region& region(int box) const { return boxes_[box].region; }
+  std::int64_t first_ghost(int box) const { return boxes_[box].first; }
+
+  std::int64_t ghosts() const { return plan_->items_received(); }
+
+  // Fetches the values of `components` from the owners into ghosts [ghost][component]. Collective.
+  void fetch(const CellArrays<const double>& fields, int components, double* ghosts,
+             Exchanger& exchanger) const;
+
+  // Adds the ghosts' values to the owners' cells. Collective.
+  void add_to_owners(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
+                     Exchanger& exchanger) const;
+
+  std::int64_t bytes() const;
+
+ private:
+  struct Box {
+    Source source;
+    int owner;
+    Key key;
+    mesh::Region region;
+    std::int64_t first = 0;
+  };
+  std::vector<Box> boxes_;
+  KeyTable<std::int32_t> box_of_[2];  // by source
+  DeviceArray<const SentCell> sent_;
+  std::unique_ptr<ExchangePlan> plan_;
+};
 
 // Number of cells by which a cloud may extend beyond its home block. A particle stays on its level
 // until that level is synchronised with the coarser one, and may leave it by a cell and a half.
@@ -19,7 +91,7 @@ inline constexpr double k_largest_excursion = k_depth - 0.5;
 // m / dx^2 with dx of the coarser level, falling with the fourth power of the distance.
 inline constexpr double k_margin = 3.0;
 
-// BlockLocation block of particles.
+// Home block of particles.
 struct HomeBlock {
   BlockCoordinate first_cell[3] = {-1, -1, -1};  // -1: no block in this slot
   std::uint32_t refined = 0;                     // mask of octants
@@ -87,9 +159,9 @@ struct Neighbourhood {
 
   DeviceArray<const HomeBlock> blocks;  // by slot
   DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
-  // Coarser cells beneath the same positions, with or without cells of the level; by slot.
+  // Coarser cells at the same positions, with or without cells of the level; by slot.
   DeviceArray<const Place> coarse_places;
-  RemoteCells around, beneath;  // ghosts of `places` and of `coarse_places`
+  RemoteCells around, coarse;  // ghosts of `places` and of `coarse_places`
   std::int64_t bytes() const;
 
  private:

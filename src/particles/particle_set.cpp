@@ -15,8 +15,8 @@ namespace {
 using mesh::to_device;
 using mesh::uninitialised;
 
-// Capacity with room for growth, so that few insertions reallocate a set.
-constexpr std::int64_t roomy(std::int64_t rows) { return rows + rows / 4; }
+// Capacity with a reserve for growth, so that few insertions reallocate a set.
+constexpr std::int64_t with_spare_capacity(std::int64_t rows) { return rows + rows / 4; }
 
 // Fraction 1/k of moved rows at which a set is sorted again.
 constexpr int k_tolerated_order = 8;
@@ -49,7 +49,7 @@ void fill_holes(const RowWords& set, const DeviceArray<const std::int32_t>& hole
         set.put(word, holes(n), set.get(word, movers(n)));
         if (word != 0) return;
         set.home[holes(n)] = set.home[movers(n)];
-        set.on_coarser[holes(n)] = set.on_coarser[movers(n)];
+        set.served_by_coarser[holes(n)] = set.served_by_coarser[movers(n)];
       });
 }
 
@@ -136,13 +136,13 @@ void ParticleSet::for_columns(const Visit& visit) {
   for (auto& column : integers_) visit(column);
   visit(ids_);
   visit(homes_);
-  visit(on_coarser_);
+  visit(served_by_coarser_);
 }
 
 RowWords ParticleSet::row_words_here() const {
   RowWords words{.column = {},
                  .home = homes_.data(),
-                 .on_coarser = on_coarser_.data(),
+                 .served_by_coarser = served_by_coarser_.data(),
                  .reals = static_cast<int>(reals_.size()),
                  .integers = static_cast<int>(integers_.size())};
   int place = 0;
@@ -161,7 +161,7 @@ ParticleColumns ParticleSet::columns() const {
   c.mass = reals_[k_mass].data();
   c.id = ids_.data();
   c.home = homes_.data();
-  c.on_coarser = on_coarser_.data();
+  c.served_by_coarser = served_by_coarser_.data();
   return c;
 }
 
@@ -199,7 +199,7 @@ ReadRows ParticleSet::read(const RowList& rows) const {
         gathered(std::int64_t{n} * set.count() + word) = set.get(word, at(n));
         if (word != 0) return;
         gathered(homes + n) = static_cast<Word>(set.home[at(n)]);
-        gathered(homes + count + n) = set.on_coarser[at(n)];
+        gathered(homes + count + n) = set.served_by_coarser[at(n)];
       });
   copy_to_host(TransferKind::particles, host_view(found.words()), gathered);
   return found;
@@ -209,7 +209,7 @@ void ParticleSet::reserve(std::int64_t rows) {
   OCTANT_REQUIRE(rows <= std::numeric_limits<std::int32_t>::max(),
                  "{} particles of one level on one rank are too many; use more ranks", rows);
   if (rows <= static_cast<std::int64_t>(homes_.extent(0))) return;
-  const std::int64_t capacity = roomy(rows);
+  const std::int64_t capacity = with_spare_capacity(rows);
   for_columns([&](auto& column) {
     auto grown =
         uninitialised<typename std::decay_t<decltype(column)>::value_type>("particles", capacity);
@@ -220,16 +220,16 @@ void ParticleSet::reserve(std::int64_t rows) {
 }
 
 void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
-                         const std::vector<std::uint8_t>& on_coarser) {
+                         const std::vector<std::uint8_t>& served_by_coarser) {
   if (homes.empty()) return;
   reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
   put_rows(row_words_here(), {}, count_, on_device(words));
   const std::pair added(count_, count_ + static_cast<int>(homes.size()));
   copy_to_device(TransferKind::particles, Kokkos::subview(homes_, added), host_view(homes));
-  if (on_coarser.empty()) fill(Kokkos::subview(on_coarser_, added), std::uint8_t{0});
+  if (served_by_coarser.empty()) fill(Kokkos::subview(served_by_coarser_, added), std::uint8_t{0});
   else
-    copy_to_device(TransferKind::particles, Kokkos::subview(on_coarser_, added),
-                   host_view(on_coarser));
+    copy_to_device(TransferKind::particles, Kokkos::subview(served_by_coarser_, added),
+                   host_view(served_by_coarser));
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());
 }
@@ -259,7 +259,8 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
 void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
   count_ = static_cast<int>(source.extent(0));
   auto capacity = static_cast<std::int64_t>(homes_.extent(0));
-  if (capacity < count_ || capacity > roomy(roomy(count_))) capacity = roomy(count_);
+  if (capacity < count_ || capacity > with_spare_capacity(with_spare_capacity(count_)))
+    capacity = with_spare_capacity(count_);
   reorder(reals_, source, capacity);
   reorder(integers_, source, capacity);
   std::vector<DeviceArray<Word>> ids{std::move(ids_)};
@@ -268,9 +269,9 @@ void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
   std::vector<DeviceArray<std::int32_t>> homes{std::move(homes_)};
   reorder(homes, source, capacity);
   homes_ = homes.front();
-  std::vector<DeviceArray<std::uint8_t>> on_coarser{std::move(on_coarser_)};
-  reorder(on_coarser, source, capacity);
-  on_coarser_ = on_coarser.front();
+  std::vector<DeviceArray<std::uint8_t>> served_by_coarser{std::move(served_by_coarser_)};
+  reorder(served_by_coarser, source, capacity);
+  served_by_coarser_ = served_by_coarser.front();
 }
 
 void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,

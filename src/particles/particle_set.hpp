@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/error.hpp"
 #include "mesh/device.hpp"
 
 namespace octant::particles {
@@ -13,14 +14,17 @@ namespace octant::particles {
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
+// Home of a particle whose block is not known yet: adapt_to_mesh() finds it.
+inline constexpr std::int32_t k_no_block = -1;
+
 // Columns of a set for kernels. Lengths and velocities are in code units.
 struct ParticleColumns {
   double* position[3];
   double* velocity[3];
   double* mass;
   std::uint64_t* id;
-  std::int32_t* home;        // slot of the home block; -1: none yet
-  std::uint8_t* on_coarser;  // 1: the next coarser level serves the particle
+  std::int32_t* home;               // slot of the home block, or k_no_block
+  std::uint8_t* served_by_coarser;  // 1: the next coarser level serves the particle
 };
 
 // Value of a row exchanged between sets or ranks: the bits of a number, or an id.
@@ -31,7 +35,7 @@ struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
   std::int32_t* home;
-  std::uint8_t* on_coarser;
+  std::uint8_t* served_by_coarser;
   int reals, integers;
 
   KOKKOS_INLINE_FUNCTION int count() const { return reals + integers + 1; }
@@ -84,7 +88,7 @@ class ReadRows {
   std::int32_t home(std::size_t n) const {
     return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
   }
-  bool on_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
+  bool served_by_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
   // All rows, then their homes, then flags for service by the coarser level.
   std::vector<Word>& words() { return words_; }
 
@@ -117,10 +121,10 @@ class ParticleSet {
   std::vector<Word> words(const RowList& rows) const;
   ReadRows read(const RowList& rows) const;
 
-  // Appends rows. `on_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError beyond
-  // 2^31 - 1 particles.
+  // Appends rows. `served_by_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError
+  // beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
-              const std::vector<std::uint8_t>& on_coarser = {});
+              const std::vector<std::uint8_t>& served_by_coarser = {});
   // Replaces the words of rows, each listed once; their homes stay.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last rows fill the gaps.
@@ -151,7 +155,7 @@ class ParticleSet {
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
   DeviceArray<std::int32_t> homes_;
-  DeviceArray<std::uint8_t> on_coarser_;
+  DeviceArray<std::uint8_t> served_by_coarser_;
 };
 
 // Returns the rows 0 .. count - 1 for which `wanted(row)` is true, in ascending order.
@@ -172,5 +176,46 @@ RowList select_rows(int count, const Wanted& wanted) {
   const DeviceArray<const std::int32_t> rows = Kokkos::subview(found, std::pair(0, total));
   return {to_vector(TransferKind::lists, rows), rows};
 }
+
+// Several particle sets with consecutive numbers, for kernels that process the particles of all
+// levels in one launch.
+
+class JoinedSets {
+ public:
+  // A GPU kernel with more than 512 bytes of arguments waits for the previous one.
+  static constexpr int k_most = 8;
+
+  // Set, and row in it, of a particle by its number among all.
+  struct Place {
+    int set, row;
+  };
+
+  void add(const ParticleSet& set) {
+    OCTANT_REQUIRE(sets_ < k_most, "at most {} sets of particles can be joined", k_most);
+    const ParticleColumns p = set.columns();
+    mass_[sets_] = p.mass;
+    for (int d = 0; d < 3; ++d) velocity_[sets_][d] = p.velocity[d];
+    begin_[sets_ + 1] = begin_[sets_] + set.count();
+    ++sets_;
+  }
+  bool is_full() const { return sets_ == k_most; }
+  std::int64_t count() const { return begin_[sets_]; }
+
+  KOKKOS_FORCEINLINE_FUNCTION Place place(std::int64_t n) const {
+    int set = 0;
+    while (n >= begin_[set + 1]) ++set;
+    return {set, static_cast<int>(n - begin_[set])};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION double mass(const Place& at) const { return mass_[at.set][at.row]; }
+  KOKKOS_FORCEINLINE_FUNCTION double velocity(const Place& at, int d) const {
+    return velocity_[at.set][d][at.row];
+  }
+
+ private:
+  int sets_ = 0;
+  std::int64_t begin_[k_most + 1] = {};
+  const double* mass_[k_most] = {};
+  const double* velocity_[k_most][3] = {};
+};
 
 }  // namespace octant::particles

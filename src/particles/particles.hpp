@@ -21,13 +21,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
 #include "mesh/mesh.hpp"
-#include "particles/joined_sets.hpp"
 #include "particles/kind.hpp"
 #include "particles/neighbourhood.hpp"
 #include "particles/particle_set.hpp"
@@ -62,10 +62,11 @@ struct FieldNearby {
 struct MassChange {
   double position[3], mass, sign;
   std::int32_t home;
-  std::int32_t on_coarser = 0;  // as ParticleColumns::on_coarser
+  std::int32_t served_by_coarser = 0;  // as ParticleColumns::served_by_coarser
 };
 using MassChanges = std::vector<std::vector<MassChange>>;  // by level
-MassChange change_of(std::span<const Word> row, std::int32_t home, bool on_coarser, double sign);
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
+                     double sign);
 
 struct ParticleTotals {
   std::int64_t count = 0;
@@ -152,7 +153,7 @@ class Particles {
   // Kicks a level's particles, v += dt g: those served by their own level, with g interpolated with
   // the clouds of deposit(), and those served by the coarser level. Local.
   void kick(int level, const FieldNearby& force, double dt);
-  void kick_on_coarser(int level, const FieldNearby& coarser_force, double dt);
+  void kick_served_by_coarser(int level, const FieldNearby& coarser_force, double dt);
 
   // Sets the velocity of a level's particles to that of the gas: momentum over density of their
   // clouds. Fields are those of the gas, the density before the momentum. Collective.
@@ -255,53 +256,72 @@ class Particles {
     std::shared_ptr<const Neighbourhood> neighbourhood;
     DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]; only of kinds with mass
     double quantum = 1.0;
-    bool has_mass = false;             // in any cell of any rank, by the last deposit
-    bool any_on_coarser = false;       // the coarser level serves some, on this rank
-    KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
+    bool has_mass = false;               // in any cell of any rank, by the last deposit
+    bool any_served_by_coarser = false;  // the coarser level serves some, on this rank
+    KeyTable<std::int32_t> parents{};    // own block -> owner of its parent, at the last adaptation
     Exchanger fields, coarser_fields, masses, sums;
   };
-  // BlockLocation of a particle: slot -1 if it is on another rank or only that rank can determine
-  // it.
-  struct BlockLocation {
-    int level, owner, slot;
+  // Result of the search of this rank for the block that contains a particle.
+  struct BlockSearch {
+    enum Result {
+      found,          // block `slot` of `level`, on this rank
+      on_other_rank,  // rank `owner` has the block, or continues the search, at `level`
+      outside_level   // outside the blocks of `level`, the coarsest one searched, on this rank
+    };
+    Result result;
+    int level, owner;
+    int slot = k_no_block;
   };
-  // Rows to be sent to other ranks: the level, with k_on_coarser if the coarser level serves the
-  // particle, then the words of the row.
-  static constexpr Word k_on_coarser = Word{1} << 32;
+  // Rows to be appended to the particles of a level.
+  struct NewRows {
+    std::vector<Word> words;
+    std::vector<std::int32_t> homes;
+    std::vector<std::uint8_t> served_by_coarser;
+
+    void add(std::span<const Word> row, std::int32_t home, bool is_served_by_coarser = false);
+  };
+  using NewRowsByLevel = std::vector<NewRows>;
+  // Rows to be sent to other ranks. In a message, the first word is the level, with
+  // k_served_by_coarser if the coarser level serves the particle; the words of the row follow.
   struct OutgoingRows {
+    static constexpr Word k_served_by_coarser = Word{1} << 32;
     std::vector<int> ranks;
     std::vector<Word> words;
+
+    void add(int rank, int level, std::span<const Word> row, bool is_served_by_coarser = false);
   };
 
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
-  BlockLocation own_leaf(const std::array<double, 3>& position) const;
+  std::optional<BlockPlace> own_leaf(const std::array<double, 3>& position) const;
 
   // Global data that a deposit needs.
   struct Measure {
     double quantum;
     std::vector<bool> has_particles;  // by level
-    std::vector<bool> on_coarser;     // by level: the coarser level serves some of its particles
+    std::vector<bool>
+        served_by_coarser;  // by level: the coarser level serves some of its particles
   };
   Measure measure_masses() const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
-  void deposit_level(int level, double quantum, bool on_coarser, bool into_coarser);
+  void deposit_level(int level, double quantum, bool served_by_coarser, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 
   void find_homes(int coarsest, int finest, MassSums* sums = nullptr);
   void collect_movers(int level, int coarsest, int finest, OutgoingRows& leaving,
                       MassChanges* changes);
   void redistribute(OutgoingRows leaving, int coarsest, int finest, MassChanges* changes = nullptr);
-  OutgoingRows settle(const OutgoingRows& arrived, int coarsest, int finest, MassChanges* changes);
-  void take_in(int level, std::span<const Word> words, const std::vector<std::int32_t>& homes,
-               const std::vector<std::uint8_t>& on_coarser, MassChanges* changes);
+  OutgoingRows insert_or_forward(const OutgoingRows& arrived, int coarsest, int finest,
+                                 MassChanges* changes);
+  void append(const NewRowsByLevel& rows, MassChanges* changes);
   void choose_serving_levels(int coarsest, MassChanges* changes);
   void add_changes(const MassChanges& changes, MassSums& sums) const;
-  void note_departure(int level, std::span<const Word> row, std::int32_t home, bool on_coarser);
-  BlockLocation location_of(int level, int coarsest, int finest,
-                            const std::array<double, 3>& position, int slot) const;
+  void note_departure(int level, std::span<const Word> row, std::int32_t home,
+                      bool served_by_coarser);
+  BlockSearch find_block(int level, int coarsest, int finest,
+                         const std::array<double, 3>& position) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);
 
   using VisitRows = std::function<void(int level, const std::vector<std::int32_t>& rows,

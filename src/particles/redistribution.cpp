@@ -32,7 +32,7 @@ Position position_of(std::span<const Word> row) {
 // Particles served by the coarser level may move to a finer level only if the coarser level is at
 // the same time; otherwise they are in the middle of its step.
 RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                    bool may_descend, bool may_descend_on_coarser) {
+                    bool may_descend, bool may_descend_if_served_by_coarser) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
@@ -50,56 +50,76 @@ RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const Lev
           if (blocks(home).first_cell[d] < 0 || cell < 0 || cell >= N) return true;
           octant |= (cell >= N / 2) << d;
         }
-        const bool may = p.on_coarser[n] != 0 ? may_descend_on_coarser : may_descend;
+        const bool may =
+            p.served_by_coarser[n] != 0 ? may_descend_if_served_by_coarser : may_descend;
         return may && (blocks(home).refined >> octant & 1) != 0;
       });
 }
 
 }  // namespace
 
-MassChange change_of(std::span<const Word> row, std::int32_t home, bool on_coarser, double sign) {
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
+                     double sign) {
   const Position x = position_of(row);
   return {.position = {x[0], x[1], x[2]},
           .mass = std::bit_cast<double>(row[k_mass]),
           .sign = sign,
           .home = home,
-          .on_coarser = on_coarser ? 1 : 0};
+          .served_by_coarser = served_by_coarser ? 1 : 0};
 }
 
-Particles::BlockLocation Particles::location_of(int level, int coarsest, int finest,
-                                                const Position& position, int slot) const {
+void Particles::NewRows::add(std::span<const Word> row, std::int32_t home,
+                             bool is_served_by_coarser) {
+  words.insert(words.end(), row.begin(), row.end());
+  homes.push_back(home);
+  served_by_coarser.push_back(is_served_by_coarser ? 1 : 0);
+}
+
+void Particles::OutgoingRows::add(int rank, int level, std::span<const Word> row,
+                                  bool is_served_by_coarser) {
+  ranks.push_back(rank);
+  words.push_back(static_cast<Word>(level) | (is_served_by_coarser ? k_served_by_coarser : 0));
+  words.insert(words.end(), row.begin(), row.end());
+}
+
+// Searches for the finest block from `coarsest` to `finest` that contains a position, starting at
+// `level`: towards finer levels in refined octants, towards coarser ones where `level` has no
+// block.
+Particles::BlockSearch Particles::find_block(int level, int coarsest, int finest,
+                                             const Position& position) const {
   const int rank = mesh_.communicator().rank();
   for (;;) {
     const LevelFrame frame(mesh_.geometry(), level);
     const Key key = frame.block_at(position);
     const mesh::Node* node = mesh_.blocks(level).find(key);
-    if (node && node->owner != rank) return {level, node->owner, -1};
+    if (node && node->owner != rank) return {BlockSearch::on_other_rank, level, node->owner};
     if (node) {
       const int octant = frame.octant_at(position);
       if (level == finest || !(mesh_.blocks(level).refined(node->slot) >> octant & 1))
-        return {level, rank, node->slot};
+        return {BlockSearch::found, level, rank, node->slot};
       const int owner = mesh_.child_owners(level, node->slot)[octant];
       ++level;
-      if (owner != rank) return {level, owner, -1};
+      if (owner != rank) return {BlockSearch::on_other_rank, level, owner};
     } else {
-      if (level == coarsest) return {level, rank, slot};
+      if (level == coarsest) return {BlockSearch::outside_level, level, rank};
       // A block that has just been removed refers to its parent's owner even if no block remained.
       const mesh::Node* parent = mesh_.blocks(level - 1).find(parent_key(key));
       const std::int32_t* former = levels_[level].parents.find(key);
-      if (!parent && !former) return {coarsest, rank, -1};
+      if (!parent && !former) return {BlockSearch::outside_level, coarsest, rank};
       const int owner = parent ? parent->owner : *former;
       --level;
-      if (owner != rank) return {level, owner, -1};
+      if (owner != rank) return {BlockSearch::on_other_rank, level, owner};
     }
   }
 }
 
-// Checks that a particle beyond the end of its level is still within its last block's
-// neighbourhood. It stays listed there, as long as the neighbourhood contains its cloud.
+// Checks that a particle beyond the end of its level is still in the neighbourhood of `slot`, its
+// last block, which remains its home as long as the neighbourhood contains its cloud. A particle
+// without a block, k_no_block, is too far away.
 void Particles::check_stay(int level, const Position& position, int slot) {
   const LevelFrame frame(mesh_.geometry(), level);
   double excursion = 0.0;
-  if (slot >= 0) {
+  if (slot != k_no_block) {
     const BlockCoordinates block = morton_decode(mesh_.blocks(level).key(slot));
     for (int d = 0; d < 3; ++d) {
       double x = frame.in_cells(d, position[d]) - static_cast<double>(block[d]) * frame.block_size;
@@ -108,7 +128,7 @@ void Particles::check_stay(int level, const Position& position, int slot) {
       excursion = std::max({excursion, -x, x - frame.block_size});
     }
   }
-  if (slot >= 0 && excursion < k_largest_excursion) return;
+  if (slot != k_no_block && excursion < k_largest_excursion) return;
   trouble_ = fmt::format(
       "a {} particle at ({}, {}, {}) left level {} by more than {} cells before that level was "
       "synchronised with the coarser level; use a smaller time.cfl",
@@ -140,14 +160,13 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
   if (movers.empty()) return;
   const ReadRows rows = set.read(movers);
 
-  const int rank = mesh_.communicator().rank();
   std::vector<std::int32_t> moved, new_homes, gone;
-  std::vector<std::size_t> departing;  // indices among the movers
-  std::vector<BlockLocation> destinations;
-  const auto take_out = [&](std::size_t n) {
+  NewRowsByLevel arriving(levels_.size());
+  const auto remove_mover = [&](std::size_t n) {
     gone.push_back(movers[n]);
     if (changes)
-      (*changes)[level].push_back(change_of(rows[n], rows.home(n), rows.on_coarser(n), -1.0));
+      (*changes)[level].push_back(
+          change_of(rows[n], rows.home(n), rows.served_by_coarser(n), -1.0));
   };
   for (std::size_t n = 0; n < movers.size(); ++n) {
     const Position position = position_of(rows[n]);
@@ -156,114 +175,92 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
         trouble_ = fmt::format(
             "a {} particle of level {} has the position ({}, {}, {}); expected finite coordinates",
             name(), level, position[0], position[1], position[2]);
-      else note_departure(level, rows[n], rows.home(n), rows.on_coarser(n));
-      take_out(n);
+      else note_departure(level, rows[n], rows.home(n), rows.served_by_coarser(n));
+      remove_mover(n);
       continue;
     }
-    const bool stays_on_level = rows.on_coarser(n) && level == coarsest;
-    const BlockLocation home =
-        location_of(level, coarsest, stays_on_level ? level : finest, position, rows.home(n));
-    if (home.owner != rank || home.level != level) {
-      if (home.owner == rank && home.slot < 0) check_stay(level, position, home.slot);
-      departing.push_back(n);
-      take_out(n);
-      destinations.push_back(home);
-    } else if (home.slot != rows.home(n)) {
+    const bool stays_on_level = rows.served_by_coarser(n) && level == coarsest;
+    const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
+    const bool served_by_coarser = rows.served_by_coarser(n) && to.level == level;
+    if (to.result == BlockSearch::on_other_rank) {
+      leaving.add(to.owner, to.level, rows[n], served_by_coarser);
+      remove_mover(n);
+    } else if (to.result == BlockSearch::outside_level) {
+      check_stay(level, position, to.level == level ? rows.home(n) : k_no_block);
+    } else if (to.level != level) {
+      arriving[to.level].add(rows[n], to.slot, served_by_coarser);
+      remove_mover(n);
+    } else if (to.slot != rows.home(n)) {
       moved.push_back(movers[n]);
-      new_homes.push_back(home.slot);
-    } else {
-      check_stay(level, position, home.slot);
+      new_homes.push_back(to.slot);
     }
   }
   set.set_homes(moved, new_homes);
   set.remove(gone);
-
-  std::vector<std::vector<Word>> arriving(levels_.size());
-  std::vector<std::vector<std::int32_t>> slots(levels_.size());
-  std::vector<std::vector<std::uint8_t>> flags(levels_.size());
-  for (std::size_t n = 0; n < destinations.size(); ++n) {
-    const BlockLocation& to = destinations[n];
-    const auto row = rows[departing[n]];
-    const bool on_coarser = rows.on_coarser(departing[n]) && to.level == level;
-    if (to.owner == rank) {
-      arriving[to.level].insert(arriving[to.level].end(), row.begin(), row.end());
-      slots[to.level].push_back(to.slot);
-      flags[to.level].push_back(on_coarser ? 1 : 0);
-    } else {
-      leaving.ranks.push_back(to.owner);
-      leaving.words.push_back(static_cast<Word>(to.level) | (on_coarser ? k_on_coarser : 0));
-      leaving.words.insert(leaving.words.end(), row.begin(), row.end());
-    }
-  }
-  for (std::size_t l = 0; l < levels_.size(); ++l)
-    take_in(static_cast<int>(l), arriving[l], slots[l], flags[l], changes);
+  append(arriving, changes);
 }
 
-void Particles::take_in(int level, std::span<const Word> words,
-                        const std::vector<std::int32_t>& homes,
-                        const std::vector<std::uint8_t>& on_coarser, MassChanges* changes) {
-  ParticleSet& set = levels_[level].set;
-  set.append(words, homes, on_coarser);
-  for (const std::uint8_t flag : on_coarser)
-    levels_[level].any_on_coarser = levels_[level].any_on_coarser || flag != 0;
-  if (!changes) return;
-  const auto width = static_cast<std::size_t>(set.row_words());
-  for (std::size_t n = 0; n < homes.size(); ++n)
-    (*changes)[level].push_back(
-        change_of(words.subspan(n * width, width), homes[n], on_coarser[n] != 0, 1.0));
+// Appends particles to the sets of their levels.
+void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
+  for (std::size_t l = 0; l < levels_.size(); ++l) {
+    Level& level = levels_[l];
+    const auto& [words, homes, served_by_coarser] = rows[l];
+    level.set.append(words, homes, served_by_coarser);
+    for (const std::uint8_t flag : served_by_coarser)
+      level.any_served_by_coarser = level.any_served_by_coarser || flag != 0;
+    if (!changes) continue;
+    const auto width = static_cast<std::size_t>(level.set.row_words());
+    for (std::size_t n = 0; n < homes.size(); ++n)
+      (*changes)[l].push_back(change_of(std::span(words).subspan(n * width, width), homes[n],
+                                        served_by_coarser[n] != 0, 1.0));
+  }
 }
 
 // Forwards particles from rank to rank until all have reached their home.
 void Particles::redistribute(OutgoingRows leaving, int coarsest, int finest, MassChanges* changes) {
   const Communicator& communicator = mesh_.communicator();
   for (;;) {
-    enum { k_all_home, k_some_travel, k_broken };
-    const int state = !trouble_.empty()       ? k_broken
-                      : leaving.ranks.empty() ? k_all_home
-                                              : k_some_travel;
+    enum { k_all_inserted, k_some_outgoing, k_error };
+    const int state = !trouble_.empty()       ? k_error
+                      : leaving.ranks.empty() ? k_all_inserted
+                                              : k_some_outgoing;
     const int worst = communicator.max(state);
-    if (worst == k_all_home) return;
-    if (worst == k_broken)
+    if (worst == k_all_inserted) return;
+    if (worst == k_error)
       communicator.collective_try([&] {
         if (!trouble_.empty()) throw RunError("{}", trouble_);
       });
     const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
     const auto arrived =
         route_bytes(communicator, leaving.ranks, std::as_bytes(std::span(leaving.words)), bytes);
-    leaving = settle({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest, changes);
+    leaving = insert_or_forward({arrived.sources, items_of<Word>(arrived.items)}, coarsest, finest,
+                                changes);
   }
 }
 
 // Inserts particles whose home is on this rank; returns the others with their next ranks.
-Particles::OutgoingRows Particles::settle(const OutgoingRows& arrived, int coarsest, int finest,
-                                          MassChanges* changes) {
-  const int rank = mesh_.communicator().rank();
+Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived, int coarsest,
+                                                     int finest, MassChanges* changes) {
   const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
-  std::vector<std::vector<Word>> arriving(levels_.size());
-  std::vector<std::vector<std::int32_t>> slots(levels_.size());
-  std::vector<std::vector<std::uint8_t>> flags(levels_.size());
+  NewRowsByLevel arriving(levels_.size());
   OutgoingRows onward;
   for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
-    const auto row = std::span(arrived.words).subspan(n * width, width);
-    const Position position = position_of(row.subspan(1));
-    const auto level = static_cast<int>(row[0] & (k_on_coarser - 1));
-    const bool stays_on_level = (row[0] & k_on_coarser) != 0 && level == coarsest;
-    const BlockLocation home =
-        location_of(level, coarsest, stays_on_level ? level : finest, position, -1);
-    const bool on_coarser = (row[0] & k_on_coarser) != 0 && home.level == level;
-    if (home.owner != rank) {
-      onward.ranks.push_back(home.owner);
-      onward.words.push_back(static_cast<Word>(home.level) | (on_coarser ? k_on_coarser : 0));
-      onward.words.insert(onward.words.end(), row.begin() + 1, row.end());
-      continue;
+    const auto message = std::span(arrived.words).subspan(n * width, width);
+    const auto row = message.subspan(1);
+    const Position position = position_of(row);
+    const auto level = static_cast<int>(message[0] & (OutgoingRows::k_served_by_coarser - 1));
+    const bool was_served_by_coarser = (message[0] & OutgoingRows::k_served_by_coarser) != 0;
+    const bool stays_on_level = was_served_by_coarser && level == coarsest;
+    const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
+    const bool served_by_coarser = was_served_by_coarser && to.level == level;
+    if (to.result == BlockSearch::on_other_rank) {
+      onward.add(to.owner, to.level, row, served_by_coarser);
+    } else {
+      if (to.result == BlockSearch::outside_level) check_stay(to.level, position, k_no_block);
+      arriving[to.level].add(row, to.slot, served_by_coarser);
     }
-    if (home.slot < 0) check_stay(home.level, position, home.slot);
-    arriving[home.level].insert(arriving[home.level].end(), row.begin() + 1, row.end());
-    slots[home.level].push_back(home.slot);
-    flags[home.level].push_back(on_coarser ? 1 : 0);
   }
-  for (std::size_t l = 0; l < levels_.size(); ++l)
-    take_in(static_cast<int>(l), arriving[l], slots[l], flags[l], changes);
+  append(arriving, changes);
   return onward;
 }
 
@@ -309,25 +306,83 @@ void Particles::migrate(const std::vector<std::vector<int>>& owners) {
     const auto rows = select_rows(
         set.count(), KOKKOS_LAMBDA(int n) { return table(p.home[n]) != rank; });
     const ReadRows read = set.read(rows);
-    for (std::size_t n = 0; n < rows.size(); ++n) {
-      leaving.ranks.push_back(owner_of[read.home(n)]);
-      leaving.words.push_back(static_cast<Word>(l));
-      leaving.words.insert(leaving.words.end(), read[n].begin(), read[n].end());
-    }
+    for (std::size_t n = 0; n < rows.size(); ++n) leaving.add(owner_of[read.home(n)], l, read[n]);
     set.remove(rows.of_host());
   }
   const std::size_t width = levels_[0].set.row_words() + 1;
   const auto routed = route_bytes(communicator, leaving.ranks,
                                   std::as_bytes(std::span(leaving.words)), width * sizeof(Word));
   const auto words = items_of<Word>(routed.items);
-  std::vector<std::vector<Word>> arriving(levels_.size());
-  std::vector<std::vector<std::int32_t>> homes(levels_.size());
+  NewRowsByLevel arriving(levels_.size());
   for (std::size_t n = 0; n < routed.sources.size(); ++n) {
-    const auto row = std::span(words).subspan(n * width, width);
-    arriving[row[0]].insert(arriving[row[0]].end(), row.begin() + 1, row.end());
-    homes[row[0]].push_back(-1);  // found by adapt_to_mesh()
+    const auto message = std::span(words).subspan(n * width, width);
+    arriving[message[0]].add(message.subspan(1), k_no_block);
   }
-  for (std::size_t l = 0; l < levels_.size(); ++l) levels_[l].set.append(arriving[l], homes[l]);
+  append(arriving, nullptr);
+}
+
+// Records a particle beyond an open boundary, which is still in the list of its level. Its
+// potential is that of the last cells before the boundary.
+void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home,
+                               bool served_by_coarser) {
+  const auto real = [&](int column) { return std::bit_cast<double>(row[column]); };
+  ++leaving_.count;
+  if (!kind_.has_mass) return;
+  const double m = real(k_mass);
+  MassChange particle = change_of(row, home, served_by_coarser, 1.0);
+  double speed_squared = 0.0;
+  for (int d = 0; d < 3; ++d) {
+    const double v = real(k_velocity + d), lower = mesh_.geometry().lower()[d],
+                 upper = mesh_.geometry().upper()[d];
+    leaving_.sums[ParticleOutflow::momentum + d] += m * v;
+    speed_squared += v * v;
+    particle.position[d] = std::clamp(particle.position[d], lower, std::nextafter(upper, lower));
+  }
+  leaving_.sums[ParticleOutflow::mass] += m;
+  leaving_.sums[ParticleOutflow::kinetic] += 0.5 * m * speed_squared;
+  leaving_.particles[level].push_back(particle);
+}
+
+void Particles::collect_outflow(std::span<Particles> kinds,
+                                const std::function<VectorField(int level)>& potentials,
+                                double own_potential) {
+  if (kinds.empty()) return;
+  const Communicator& communicator = kinds.front().communicator();
+  std::int64_t left = 0;
+  for (const Particles& kind : kinds) left += kind.leaving_.count;
+  if (communicator.sum(left) == 0) return;
+
+  MassSums fields;
+  if (potentials) {
+    const int finest = kinds.front().mesh_.finest_level();
+    for (int level = 0; level <= finest; ++level) {
+      const VectorField coarser = potentials(std::max(level - 1, 0));
+      fields.fields.push_back(kinds.front().fetch(level, potentials(level), coarser, 1));
+      fields.coarser_fields.push_back(kinds.front().fetch_coarser(level, coarser, 1));
+    }
+  }
+  std::vector<ReproducibleSum> sums;
+  std::vector<std::int64_t> counts;
+  for (Particles& kind : kinds) {
+    fields.weighted = {};
+    fields.squared.assign(kind.levels_.size(), {});
+    if (potentials) kind.add_changes(kind.leaving_.particles, fields);
+    sums.insert(sums.end(), kind.leaving_.sums.begin(), kind.leaving_.sums.end());
+    sums.push_back(fields.weighted);
+    sums.push_back({});
+    for (const ReproducibleSum& of_level : fields.squared) sums.back() += of_level;
+    counts.push_back(kind.leaving_.count);
+    kind.leaving_ = {};
+    kind.leaving_.particles.resize(kind.levels_.size());
+  }
+  reproducible_sum(communicator, std::span(sums), std::span(counts));
+  auto sum = sums.begin();
+  auto count = counts.begin();
+  for (Particles& kind : kinds) {
+    for (double& amount : kind.outflow_.amount) amount += (sum++)->to_double();
+    kind.outflow_.amount[ParticleOutflow::potential] -= own_potential * (sum++)->to_double();
+    kind.outflow_.count += *count++;
+  }
 }
 
 }  // namespace octant::particles

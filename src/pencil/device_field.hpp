@@ -115,7 +115,7 @@ class DeviceField {
   explicit DeviceField(const Box& x_pencil);  // zeros
 
   FieldView view() const { return view_; }
-  // Copies all cells and ghosts of a field of the same box, with slide 0, and waits.
+  // Copies all cells and ghosts of a field of the same box, with plane offset 0, and waits.
   void copy_from(const Field& field);
   void copy_to(Field& field) const;
 

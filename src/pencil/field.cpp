@@ -46,7 +46,7 @@ int whole(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
 }  // namespace
 
-// A plane has room for its coefficients (PoissonOptions::kept).
+// A plane has memory for its coefficients (PoissonOptions::kept).
 FieldLayout::FieldLayout(const Box& x_pencil)
     : nx(x_pencil[0].count()),
       ny(x_pencil[1].count()),
@@ -59,8 +59,8 @@ Field::Field(const Box& x_pencil)
       layout_(x_pencil),
       data_(static_cast<std::size_t>(layout_.plane_stride) * (layout_.nz + 3)) {}
 
-void Field::copy_row(int k, int to, int from, int slide) {
-  std::copy_n(row(k, from, slide) - k_pad, row_stride(), row(k, to, slide) - k_pad);
+void Field::copy_row(int k, int to, int from, int plane_offset) {
+  std::copy_n(row(k, from, plane_offset) - k_pad, row_stride(), row(k, to, plane_offset) - k_pad);
 }
 
 // --- fields in device memory ---------------------------------------------------------------------

@@ -47,7 +47,7 @@ struct FieldLayout {
 // -1 and n_x are ghosts.
 //
 // An extra plane below lets a sweep write plane k in place of the old plane k - 1: an in-place
-// update without rolling buffers. `slide` is the offset of plane 0 in planes: 0 or -1.
+// update without rolling buffers. `plane_offset` is the offset of plane 0 in planes: 0 or -1.
 class Field {
  public:
   explicit Field(const Box& x_pencil);  // zeros
@@ -57,11 +57,11 @@ class Field {
   int ny() const { return layout_.ny; }
   int nz() const { return layout_.nz; }
 
-  double* row(int k, int j, int slide = 0) {
-    return data_.data() + plane_stride() * (k + 2 + slide) + row_stride() * (j + 1) + k_pad;
+  double* row(int k, int j, int plane_offset = 0) {
+    return data_.data() + plane_stride() * (k + 2 + plane_offset) + row_stride() * (j + 1) + k_pad;
   }
-  const double* row(int k, int j, int slide = 0) const {
-    return data_.data() + plane_stride() * (k + 2 + slide) + row_stride() * (j + 1) + k_pad;
+  const double* row(int k, int j, int plane_offset = 0) const {
+    return data_.data() + plane_stride() * (k + 2 + plane_offset) + row_stride() * (j + 1) + k_pad;
   }
   double& operator()(int i, int j, int k) { return row(k, j)[i]; }
   double operator()(int i, int j, int k) const { return row(k, j)[i]; }
@@ -73,7 +73,7 @@ class Field {
   std::ptrdiff_t plane_stride() const { return layout_.plane_stride; }
 
   // Copies row `from` of plane k, with its ghosts, to row `to` of that plane.
-  void copy_row(int k, int to, int from, int slide = 0);
+  void copy_row(int k, int to, int from, int plane_offset = 0);
 
  private:
   Box box_;

@@ -134,26 +134,26 @@ Halo::~Halo() = default;
 Halo::Halo(Halo&&) noexcept = default;
 Halo& Halo::operator=(Halo&&) noexcept = default;
 
-void Halo::fill_y(std::span<Field* const> fields, int slide) {
-  if (!fields.empty()) fill_y(fields, 0, fields[0]->nz(), slide);
+void Halo::fill_y(std::span<Field* const> fields, int plane_offset) {
+  if (!fields.empty()) fill_y(fields, 0, fields[0]->nz(), plane_offset);
 }
 
-void Halo::fill_y(std::span<Field* const> fields, int first, int end, int slide) {
+void Halo::fill_y(std::span<Field* const> fields, int first, int end, int plane_offset) {
   if (fields.empty() || first >= end) return;
   const int ny = fields[0]->ny();
   if (y_->is_local()) {
     if (!y_->periodic) return;
     for (Field* field : fields)
       for (int k = first; k < end; ++k) {
-        field->copy_row(k, -1, ny - 1, slide);
-        field->copy_row(k, ny, 0, slide);
+        field->copy_row(k, -1, ny - 1, plane_offset);
+        field->copy_row(k, ny, 0, plane_offset);
       }
     return;
   }
   const std::ptrdiff_t stride = fields[0]->row_stride(), pad = Field::k_pad;
   const auto for_each_row = [&](int j, const auto& move) {
     for (Field* field : fields)
-      for (int k = first; k < end; ++k) move(field->row(k, j, slide) - pad);
+      for (int k = first; k < end; ++k) move(field->row(k, j, plane_offset) - pad);
   };
   y_->exchange(
       static_cast<std::size_t>(stride) * (end - first) * fields.size(),
@@ -169,11 +169,13 @@ void Halo::fill_y(std::span<Field* const> fields, int first, int end, int slide)
       });
 }
 
-void Halo::fill_z(std::span<Field* const> fields, int slide) {
+void Halo::fill_z(std::span<Field* const> fields, int plane_offset) {
   if (fields.empty()) return;
   const int nz = fields[0]->nz();
   const std::ptrdiff_t stride = fields[0]->plane_stride();
-  const auto plane = [&](Field* field, int k) { return field->row(k, -1, slide) - Field::k_pad; };
+  const auto plane = [&](Field* field, int k) {
+    return field->row(k, -1, plane_offset) - Field::k_pad;
+  };
   if (z_->is_local()) {
     if (!z_->periodic) return;
     for (Field* field : fields) {

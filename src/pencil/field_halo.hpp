@@ -47,10 +47,10 @@ class Halo {
   Halo& operator=(Halo&&) noexcept;
 
   // Fills rows -1 and n_y, with their x-ghosts, of planes first .. end - 1, or of all planes.
-  void fill_y(std::span<Field* const> fields, int slide = 0);
-  void fill_y(std::span<Field* const> fields, int first, int end, int slide);
+  void fill_y(std::span<Field* const> fields, int plane_offset = 0);
+  void fill_y(std::span<Field* const> fields, int first, int end, int plane_offset);
   // Fills planes -1 and n_z, with all their ghosts.
-  void fill_z(std::span<Field* const> fields, int slide = 0);
+  void fill_z(std::span<Field* const> fields, int plane_offset = 0);
 
   // Returns bytes and messages sent to other ranks so far; in shared memory, those written for
   // them.

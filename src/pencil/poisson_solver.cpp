@@ -93,7 +93,7 @@ void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdif
 }
 
 // Other solvers may use the shared memory before and after this call.
-void PoissonSolver::solve(Field& field, int slide, int to_slide) {
+void PoissonSolver::solve(Field& field, int plane_offset, int to_offset) {
   state_->between->take_turns();
   const auto plane_of = [&](int n) { return state_->spectrum.sweep_number(n); };
   const std::ptrdiff_t stride = field.row_stride();
@@ -101,7 +101,7 @@ void PoissonSolver::solve(Field& field, int slide, int to_slide) {
     const Range own = rows(team);
     for (int n = 0; n < planes(); ++n) {
       const int k = plane_of(n);
-      transform_rows(team, k, own, field.row(k, own.begin, slide), stride);
+      transform_rows(team, k, own, field.row(k, own.begin, plane_offset), stride);
       forward(team, k);
       team.barrier();
     }
@@ -109,7 +109,7 @@ void PoissonSolver::solve(Field& field, int slide, int to_slide) {
   exchange();
   in_team("pencil: transform back", [&](const Team& team) {
     for (int n = planes() - 1; n >= 0; --n) {
-      backward(team, plane_of(n), field.row(plane_of(n), 0, to_slide), stride);
+      backward(team, plane_of(n), field.row(plane_of(n), 0, to_offset), stride);
       team.barrier();
     }
   });

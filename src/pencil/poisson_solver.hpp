@@ -97,10 +97,10 @@ class PoissonSolver {
   // the reduced ones exchanged. Collective.
   void set_operator(double identity, double laplacian);
 
-  // Solves for the right-hand side at plane offset `slide`; the solution has offset `to_slide`.
-  // Collective.
-  void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
-  void solve(Field& field, int slide, int to_slide);
+  // Solves for the right-hand side at plane offset `plane_offset`; the solution has offset
+  // `to_offset`. Collective.
+  void solve(Field& field, int plane_offset = 0) { solve(field, plane_offset, plane_offset); }
+  void solve(Field& field, int plane_offset, int to_offset);
 
   // Calls for one plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the
   // given `rows`, in backward of row 0 (alignment of 16 bytes saves a copy), and rows are

@@ -63,8 +63,8 @@ struct FieldTridiagonal::State {
   TridiagonalOptions options;
   std::unique_ptr<LineSolver<SharedMatrix>> solver;
 
-  static Planes planes_of(Field& field, int slide) {
-    return {field.row(0, 0, slide), field.plane_stride()};
+  static Planes planes_of(Field& field, int plane_offset) {
+    return {field.row(0, 0, plane_offset), field.plane_stride()};
   }
   int sweep_number(int k) const { return sweep == Sweep::up ? k : planes - 1 - k; }
 };
@@ -108,25 +108,26 @@ void FieldTridiagonal::set_matrix(const TridiagonalMatrix& matrix) {
   state_->solver->set_operator(matrix, 0.0, 1.0);
 }
 
-void FieldTridiagonal::forward(const Team& team, Field& field, int k, int slide) {
+void FieldTridiagonal::forward(const Team& team, Field& field, int k, int plane_offset) {
   if (k < state_->planes)
-    state_->solver->forward(team, State::planes_of(field, slide), state_->sweep_number(k),
-                            field.row(k, 0, slide));
+    state_->solver->forward(team, State::planes_of(field, plane_offset), state_->sweep_number(k),
+                            field.row(k, 0, plane_offset));
 }
 
-void FieldTridiagonal::exchange(Field& field, int slide) {
-  state_->solver->exchange(State::planes_of(field, slide));
+void FieldTridiagonal::exchange(Field& field, int plane_offset) {
+  state_->solver->exchange(State::planes_of(field, plane_offset));
 }
 
-void FieldTridiagonal::backward(const Team& team, Field& field, int k, int slide, int to_slide) {
-  double* target = field.row(k, 0, to_slide);
+void FieldTridiagonal::backward(const Team& team, Field& field, int k, int plane_offset,
+                                int to_offset) {
+  double* target = field.row(k, 0, to_offset);
   if (k < state_->planes) {
-    const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_slide);
-    state_->solver->backward(team, State::planes_of(field, slide), state_->sweep_number(k), target,
-                             after, target);
+    const double* after = field.row(state_->sweep == Sweep::up ? k + 1 : k - 1, 0, to_offset);
+    state_->solver->backward(team, State::planes_of(field, plane_offset), state_->sweep_number(k),
+                             target, after, target);
     return;
   }
-  const double* plane = field.row(k, 0, slide);
+  const double* plane = field.row(k, 0, plane_offset);
   if (plane == target) return;
   const std::ptrdiff_t stride = field.row_stride();
   const Range rows = team.share(field.ny());
@@ -134,15 +135,16 @@ void FieldTridiagonal::backward(const Team& team, Field& field, int k, int slide
     std::copy_n(plane + j * stride, field.nx(), target + j * stride);
 }
 
-void FieldTridiagonal::solve(Field& field, int slide, int to_slide) {
+void FieldTridiagonal::solve(Field& field, int plane_offset, int to_offset) {
   const bool up = state_->sweep == Sweep::up;
   const int nz = field.nz();
   in_team("pencil: eliminate", [&](const Team& team) {
-    for (int n = 0; n < nz; ++n) forward(team, field, up ? n : nz - 1 - n, slide);
+    for (int n = 0; n < nz; ++n) forward(team, field, up ? n : nz - 1 - n, plane_offset);
   });
-  exchange(field, slide);
+  exchange(field, plane_offset);
   in_team("pencil: substitute", [&](const Team& team) {
-    for (int n = 0; n < nz; ++n) backward(team, field, up ? nz - 1 - n : n, slide, to_slide);
+    for (int n = 0; n < nz; ++n)
+      backward(team, field, up ? nz - 1 - n : n, plane_offset, to_offset);
   });
 }
 
@@ -159,13 +161,15 @@ FieldTridiagonals::FieldTridiagonals(std::span<FieldTridiagonal> solvers) : solv
 
 FieldTridiagonals::~FieldTridiagonals() = default;
 
-void FieldTridiagonals::exchange(std::span<Field* const> fields, int slide) {
+void FieldTridiagonals::exchange(std::span<Field* const> fields, int plane_offset) {
   if (!joined_) {
-    for (std::size_t n = 0; n < solvers_.size(); ++n) solvers_[n].exchange(*fields[n], slide);
+    for (std::size_t n = 0; n < solvers_.size(); ++n)
+      solvers_[n].exchange(*fields[n], plane_offset);
     return;
   }
   std::vector<Planes> planes;
-  for (Field* field : fields) planes.push_back(FieldTridiagonal::State::planes_of(*field, slide));
+  for (Field* field : fields)
+    planes.push_back(FieldTridiagonal::State::planes_of(*field, plane_offset));
   joined_->exchange(planes);
 }
 

@@ -85,17 +85,18 @@ class FieldTridiagonal {
   // Sets a new matrix, of the size and periodicity of the constructor. Local: every rank computes
   // all reduced coefficients from the matrix alone. O(n_z) operations.
   void set_matrix(const TridiagonalMatrix& matrix);
-  // Solves for the right-hand side at plane offset `slide`; the solution, and planes that are no
-  // unknowns, have offset `to_slide`. Ghosts are unchanged. Collective over the ranks of a column.
-  void solve(Field& field, int slide = 0) { solve(field, slide, slide); }
-  void solve(Field& field, int slide, int to_slide);
+  // Solves for the right-hand side at plane offset `plane_offset`; the solution, and planes that
+  // are no unknowns, have offset `to_offset`. Ghosts are unchanged. Collective over the ranks of a
+  // column.
+  void solve(Field& field, int plane_offset = 0) { solve(field, plane_offset, plane_offset); }
+  void solve(Field& field, int plane_offset, int to_offset);
 
   // Solve plane by plane, fused with a caller's sweeps: forward in the order of the sweep,
   // exchange, which is collective and called by one thread, and backward in the opposite order. All
   // threads of a team call the others, and each works on its share of the rows.
-  void forward(const Team& team, Field& field, int k, int slide);
-  void exchange(Field& field, int slide);
-  void backward(const Team& team, Field& field, int k, int slide, int to_slide);
+  void forward(const Team& team, Field& field, int k, int plane_offset);
+  void exchange(Field& field, int plane_offset);
+  void backward(const Team& team, Field& field, int k, int plane_offset, int to_offset);
 
   TransposeTraffic traffic() const;
 
@@ -115,7 +116,7 @@ class FieldTridiagonals {
 
   // Calls FieldTridiagonal::exchange of each solver for its field. Collective over the ranks of a
   // column.
-  void exchange(std::span<Field* const> fields, int slide);
+  void exchange(std::span<Field* const> fields, int plane_offset);
   TransposeTraffic traffic() const;  // sum over all solvers
 
  private:

@@ -203,7 +203,7 @@ class TopHat final : public Problem {
           "cosmology.start is missing: set it to the redshift at which the run starts, such as \"z "
           "= 50\"");
     geometry_.emplace(setup.geometry);
-    check_room();
+    check_extent();
     gas_share_ = setup.hydro.enabled ? o.omega_b / o.omega_m : 0.0;
     const double a = cosmology::scale_factor_of(o.start, "cosmology.start");
     start_ = setup.universe->time(a);
@@ -263,7 +263,7 @@ class TopHat final : public Problem {
  private:
   static double cube(double x) { return x * x * x; }
 
-  void check_room() const {
+  void check_extent() const {
     if (!(cube(outer_radius_) > cube(radius_) * (1.0 + overdensity_)))
       throw InputError(
           "problem.outer_radius = {}: the density of the shell around the ball would be negative; "

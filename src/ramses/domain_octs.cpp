@@ -42,7 +42,7 @@ std::vector<OctItem> DomainOcts::exchange(const OctLevel& octs, OctRoute& way) c
   std::vector<OctItem> items;
   for (const std::int64_t n : way.octs)
     items.push_back({octs.keys[n], octs.owners[n], octs.refined[n]});
-  const auto arrived = way.bring(ranks_, items);
+  const auto arrived = way.exchange_values(ranks_, items);
   way.order.resize(arrived.size());
   std::iota(way.order.begin(), way.order.end(), std::size_t{0});
   std::ranges::sort(way.order, {},
@@ -60,7 +60,7 @@ std::vector<double> DomainOcts::values(std::size_t level, int variable) const {
   }
   std::vector<double> values;
   values.reserve(way.order.size() * k_oct_cells);
-  for (const OctValues& oct : way.bring(ranks_, items))
+  for (const OctValues& oct : way.exchange_values(ranks_, items))
     values.insert(values.end(), oct.begin(), oct.end());
   return values;
 }

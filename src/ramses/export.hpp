@@ -238,7 +238,8 @@ struct DomainRoute {
   }
   // Sends one value of each item and returns the arrived values. Collective.
   template <class T>
-  std::vector<T> bring(const Communicator& communicator, const std::vector<T>& values) const {
+  std::vector<T> exchange_values(const Communicator& communicator,
+                                 const std::vector<T>& values) const {
     return ordered(route(communicator, ranks, std::span<const T>(values)).items);
   }
 };

@@ -153,11 +153,11 @@ RamsesParticles RamsesParticleWriter::sinks() const {
   DomainRoute way;
   way.ranks.assign(own.size(), 0);
   RamsesParticles all;
-  const auto identity = way.bring(ranks_, numbers_of(*sinks_, own));
+  const auto identity = way.exchange_values(ranks_, numbers_of(*sinks_, own));
   way.order = ordered_by(std::vector<std::int32_t>(identity.size()), identity);
   all.identity = way.ordered(identity);
   const auto column = [&](const std::string& name) {
-    return way.bring(ranks_, reals_of(*sinks_, name, own));
+    return way.exchange_values(ranks_, reals_of(*sinks_, name, own));
   };
   all.mass = column("mass");
   all.columns["birth_time"] = column("birth_time");
@@ -194,18 +194,18 @@ void RamsesParticleWriter::for_columns(const DomainOcts& octs, const PutColumn& 
       }
   }
   // Returns the received values of a column; `read` returns those of some particles of a family.
-  const auto bring = [&](const auto& read) {
+  const auto exchange_values = [&](const auto& read) {
     decltype(read(families_[0], Numbers())) own;
     for (std::size_t f = 0; f < families_.size(); ++f) {
       const auto values = read(families_[f], leaving[f]);
       own.insert(own.end(), values.begin(), values.end());
     }
-    return way.bring(ranks_, own);
+    return way.exchange_values(ranks_, own);
   };
-  auto family = bring([](const Family& of, Numbers some) {
+  auto family = exchange_values([](const Family& of, Numbers some) {
     return std::vector<std::int32_t>(some.size(), of.number);
   });
-  auto identity = bring([](const Family& of, Numbers some) {
+  auto identity = exchange_values([](const Family& of, Numbers some) {
     std::vector<std::int64_t> identities = numbers_of(*of.particles, some);
     for (auto& n : identities) n += of.first_identity;
     return identities;
@@ -227,7 +227,7 @@ void RamsesParticleWriter::for_columns(const DomainOcts& octs, const PutColumn& 
     } else if (name == "tag") {
       put(name, std::vector<std::int8_t>(family.size(), 0));
     } else {
-      const auto values = bring(
+      const auto values = exchange_values(
           [&](const Family& of, Numbers some) { return reals_of(*of.particles, name, some); });
       put(name, values);
       if (name.starts_with("position_")) position.push_back(values);

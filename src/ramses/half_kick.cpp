@@ -248,10 +248,10 @@ void HalfKick::add() const {
   const mesh::Mesh& mesh = simulation_.mesh();
   for (int level = 0; level < std::ssize(gas_); ++level) {
     const std::int64_t cells = mesh.cells(level).cells_per_block();
-    simulation_.gravity()->push(level, {{gas_[level].data(), 3 * cells}, cells});
+    simulation_.gravity()->add_velocity(level, {{gas_[level].data(), 3 * cells}, cells});
   }
   if (!gas_.empty()) simulation_.mesh().restrict_all();
-  simulation_.measure_anew();
+  simulation_.invalidate_measurement();
 }
 
 }  // namespace

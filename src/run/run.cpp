@@ -70,7 +70,7 @@ class Run::Loop {
       return false;
     }
     coarse_step(latest);
-    settle();
+    commit();
     if (snapshot_is_due()) snapshot();
     if (cutouts_are_due()) cutouts();
     if (checkpoint_is_due_) checkpoint();
@@ -108,15 +108,15 @@ class Run::Loop {
 
   std::string file(const std::string& name) const { return folder_.path() + "/" + name; }
 
-  void go_on(const std::string& wish) {
-    const std::string path = find_checkpoint(communicator_, wish, output_.directory);
+  void go_on(const std::string& requested) {
+    const std::string path = find_checkpoint(communicator_, requested, output_.directory);
     progress_ = read_checkpoint(model_, path);
     require_newest_checkpoint(communicator_, path, folder_.path());
     folder_.supersede_snapshots(progress_.next_snapshot, progress_.next_cutout);
     if (!std::filesystem::is_directory(path))  // otherwise another code's output
       earlier_history_ = std::filesystem::path(path).replace_filename("history.csv").string();
     checkpoint_step_ = model_.step_count();
-    restart_ = wish;
+    restart_ = requested;
     log::info("restarted from {} at step {}, {}", path, model_.step_count(), model_.when());
     warn_if_done();
   }
@@ -147,9 +147,9 @@ class Run::Loop {
   }
 
   // Replaces the previous run in the directory after this run's first step.
-  void settle() {
+  void commit() {
     if (!folder_.is_beside()) return;
-    folder_.settle();
+    folder_.commit();
     if (recording_) recording_->set_directory(folder_.path());
   }
 
@@ -294,7 +294,7 @@ class Run::Loop {
 
   void checkpoint() {
     const auto timing = model_.timers().time("output", Phase::io);
-    settle();
+    commit();
     const std::string stem = file(fmt::format("checkpoint_{:05d}", progress_.next_checkpoint));
     ++progress_.next_checkpoint;
     history_->sync(communicator_);
@@ -317,7 +317,7 @@ class Run::Loop {
   }
 
   void finish(ExitCode code) {
-    settle();
+    commit();
     model_.measure();
     history_->append(model_, 0.0);
     if (code == k_done) write_final_state();

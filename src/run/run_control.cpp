@@ -18,9 +18,9 @@ namespace octant {
 
 namespace {
 
-constexpr int k_wishes[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
+constexpr int k_signals[] = {SIGTERM, SIGINT, SIGHUP, SIGUSR1};
 constexpr int k_failed_writes[] = {SIGPIPE, SIGXFSZ};
-constexpr std::int64_t k_same_wish_ns = 1'000'000'000;
+constexpr std::int64_t k_same_request_ns = 1'000'000'000;
 
 // State of the signal handler, which may use only lock-free atomics.
 std::atomic<int> g_received{0};
@@ -36,7 +36,7 @@ std::int64_t now_ns() {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-void say_that_it_was_heard() {
+void acknowledge_signal() {
   constexpr std::string_view text =
       "\nthe run will stop with a checkpoint after this step (repeat to stop at once, without a "
       "checkpoint)\n";
@@ -50,12 +50,12 @@ void heed(int signal) {
     std::int64_t first = 0;
     const std::int64_t now = now_ns();
     const bool again = !g_first_urgent_ns.compare_exchange_strong(first, now);
-    if (again && now - first >= k_same_wish_ns) {
+    if (again && now - first >= k_same_request_ns) {
       std::signal(signal, SIG_DFL);
       std::raise(signal);
     }
   }
-  if (g_received.exchange(signal) == 0 && g_speaks) say_that_it_was_heard();
+  if (g_received.exchange(signal) == 0 && g_speaks) acknowledge_signal();
 }
 
 void handle(int signal, void (*handler)(int)) {
@@ -85,7 +85,7 @@ int held_by_parent() {
   }
   std::uint64_t pending = 0;
   status >> std::hex >> pending;
-  for (const int signal : k_wishes)
+  for (const int signal : k_signals)
     if (status && (pending >> (signal - 1) & 1) != 0) return signal;
   return 0;
 }
@@ -101,12 +101,12 @@ StopSignals::StopSignals(bool is_root) : is_root_(is_root) {
   g_first_urgent_ns = 0;
   g_speaks = is_root;
   ignore_signals_of_writes();
-  for (const int signal : k_wishes) handle(signal, heed);
-  unblock(k_wishes);
+  for (const int signal : k_signals) handle(signal, heed);
+  unblock(k_signals);
 }
 
 StopSignals::~StopSignals() {
-  for (const int signal : k_wishes) {
+  for (const int signal : k_signals) {
     struct sigaction present {};
     ::sigaction(signal, nullptr, &present);
     if (present.sa_handler != heed) continue;

@@ -187,13 +187,13 @@ void require_there(const std::string& path, const std::string& directory) {
 
 }  // namespace
 
-std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
+std::string find_checkpoint(const Communicator& communicator, const std::string& requested,
                             const std::string& directory) {
-  if (wish != "latest") {
+  if (requested != "latest") {
     communicator.collective_try([&] {
-      if (communicator.is_root()) require_there(wish, directory);
+      if (communicator.is_root()) require_there(requested, directory);
     });
-    return wish;
+    return requested;
   }
   std::string found;
   communicator.collective_try([&] {

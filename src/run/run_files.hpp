@@ -37,9 +37,10 @@ class History {
   bool complained_ = false;
 };
 
-// Returns the checkpoint for --restart: `wish` is a path, or "latest" for the newest complete one
-// in the directory. Throws InputError with the available checkpoints if there is none. Collective.
-std::string find_checkpoint(const Communicator& communicator, const std::string& wish,
+// Returns the checkpoint for --restart: `requested` is a path, or "latest" for the newest complete
+// one in the directory. Throws InputError with the available checkpoints if there is none.
+// Collective.
+std::string find_checkpoint(const Communicator& communicator, const std::string& requested,
                             const std::string& directory);
 
 // Throws InputError if the directory has a run with another newest checkpoint: continuing from

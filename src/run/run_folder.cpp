@@ -163,7 +163,7 @@ void RunFolder::open_beside(const std::string& directory) {
   lock_ = take_lock(path_);
 }
 
-void RunFolder::settle() {
+void RunFolder::commit() {
   communicator_.collective_try([&] {
     if (communicator_.is_root() && beside_) exchange();
   });

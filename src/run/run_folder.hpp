@@ -24,18 +24,18 @@ class RunFolder {
   // cannot be written, if another process writes a run there, or if it contains a run that must not
   // be changed.
   RunFolder(const Communicator& communicator, const std::string& directory, Entry entry);
-  // Removes the temporary folder if settle() was not called, because the run has no results.
+  // Removes the temporary folder if commit() was not called, because the run has no results.
   ~RunFolder();
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
 
-  // Path for the run's files: the directory, or a temporary folder next to it until settle().
+  // Path for the run's files: the directory, or a temporary folder next to it until commit().
   const std::string& path() const { return path_; }
   bool is_beside() const { return beside_; }
 
   // Moves the old run to DIRECTORY.old-N, and the temporary folder to its place. Open files in both
   // remain valid. Throws RunError.
-  void settle();
+  void commit();
 
   // Moves snapshots and cut-outs from these numbers on to a folder superseded-N, because a restart
   // from before them writes them again.

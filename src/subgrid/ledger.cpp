@@ -25,7 +25,7 @@ void Ledger::restore(std::string_view account, double total) {
   totals_[place_of(account)].value = total;
 }
 
-void Ledger::settle(const Communicator& communicator) {
+void Ledger::sum_over_ranks(const Communicator& communicator) {
   reproducible_sum(communicator, std::span(terms_));
   for (std::size_t n = 0; n < terms_.size(); ++n) {
     Total& total = totals_[n];

@@ -17,14 +17,15 @@ class Ledger {
   // `owner` is the name of the process.
   Ledger(std::string owner, const std::vector<std::string>& accounts);
 
-  // This rank's terms since the last settle(). Throws RunError if there is no such account.
+  // This rank's terms since the last sum_over_ranks(). Throws RunError if there is no such account.
   ReproducibleSum& operator[](std::string_view account);
 
   // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, if one is not finite.
   // Collective.
-  void settle(const Communicator& communicator);
+  void sum_over_ranks(const Communicator& communicator);
 
-  // Total of an account as of the last settle(). Throws RunError if there is no such account.
+  // Total of an account as of the last sum_over_ranks(). Throws RunError if there is no such
+  // account.
   double total(std::string_view account) const { return totals_[place_of(account)].value; }
 
   struct Total {

@@ -155,8 +155,8 @@ def test_placement_reports_every_policy_and_what_it_moves(tmp_path: Path) -> Non
 
 def test_placement_respects_the_memory_of_ranks(tmp_path: Path) -> None:
     owners = tmp_path / "owners.txt"
-    room = ["--rank-bytes", 3 * 163840, "--policy", "node", "--owners", owners]
-    placement(*SMALL_PLACEMENT, *room)
+    limits = ["--rank-bytes", 3 * 163840, "--policy", "node", "--owners", owners]
+    placement(*SMALL_PLACEMENT, *limits)
     counts = Counter(owners.read_text().split())
     assert max(counts.values()) <= 3
     done = octant("bench", "placement", *SMALL_PLACEMENT, "--rank-bytes", 2 * 163840)

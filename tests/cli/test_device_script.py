@@ -52,7 +52,7 @@ def test_what_failed_is_tried_again_and_what_went_well_is_not(tmp_path: Path) ->
     (tmp_path / "broken").touch()
     code, found = measure(tmp_path, "gas", "grids")
     assert code == 1
-    assert found["benches"]["multigrid"]["verdict"] == "FAILED with 1: no memory"
+    assert found["benches"]["multigrid"]["status"] == "FAILED with 1: no memory"
     assert asked(tmp_path).count("poisson --case uniform") == 1
     (tmp_path / "broken").unlink()
     code, found = measure(tmp_path, "gas", "grids")

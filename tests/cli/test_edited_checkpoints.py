@@ -57,11 +57,11 @@ def without_block(level: str, row: int | None = None) -> Edit:
     def edit(file: h5py.File) -> None:
         parents = np.flatnonzero(file[f"mesh/{level}/refined"][...])
         gone = int(parents[0]) if row is None else row
-        for room in ("mesh", "hydro", "gravity"):
-            for name in list(file.get(f"{room}/{level}", [])):
-                values = file[f"{room}/{level}/{name}"][...]
-                del file[f"{room}/{level}/{name}"]
-                file[f"{room}/{level}/{name}"] = np.delete(values, gone, axis=0)
+        for section in ("mesh", "hydro", "gravity"):
+            for name in list(file.get(f"{section}/{level}", [])):
+                values = file[f"{section}/{level}/{name}"][...]
+                del file[f"{section}/{level}/{name}"]
+                file[f"{section}/{level}/{name}"] = np.delete(values, gone, axis=0)
 
     return edit
 

@@ -15,11 +15,11 @@ if ! grep -qa 'sm_90' "$program"; then
   exit 1
 fi
 nm --demangle "$program" | grep 'cuda_parallel_launch' >"$launches" || true
-for room in mesh pencil hydro gravity particles dns; do
-  kernels=$(grep -c "octant::$room::" "$launches" || true)
-  echo "src/$room: $kernels launches of kernels"
+for module in mesh pencil hydro gravity particles dns; do
+  kernels=$(grep -c "octant::$module::" "$launches" || true)
+  echo "src/$module: $kernels launches of kernels"
   if [[ $kernels == 0 ]]; then
-    echo "$program launches no kernel of src/$room" >&2
+    echo "$program launches no kernel of src/$module" >&2
     exit 1
   fi
 done

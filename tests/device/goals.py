@@ -71,7 +71,7 @@ def against_cores(results: Result) -> float | None:
 def agreeing(results: Result) -> float | None:
     """Count the examples whose first steps are those of cores, of those that were run."""
     found = results.get("examples", {}).values()
-    good = [not str(result["verdict"]).startswith("FAILED") for result in found]
+    good = [not str(result["status"]).startswith("FAILED") for result in found]
     return sum(good) / len(good) if good else None
 
 

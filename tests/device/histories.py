@@ -51,9 +51,9 @@ def compare(found: dict[str, list[float]], expected: dict[str, list[float]]) -> 
         if not apart <= worst:
             worst, column = apart, name
     good = worst <= TOLERANCE
-    verdict = "the same bits" if same == len(expected) else f"{worst:.1e} apart in {column}"
+    status = "the same bits" if same == len(expected) else f"{worst:.1e} apart in {column}"
     return {
-        "verdict": verdict if good else f"FAILED: {verdict}",
+        "status": status if good else f"FAILED: {status}",
         "difference": worst,
         "columns": len(expected),
         "columns_with_same_bits": same,

@@ -227,7 +227,7 @@ def schedules(session: Session) -> None:
                     return found
                 histories.append(found["history"])
             same = histories[0] == histories[1]
-            return {"verdict": "the same bits" if same else "FAILED: batches change results"}
+            return {"status": "the same bits" if same else "FAILED: batches change results"}
 
         session.once("schedules", name, check)
 
@@ -249,7 +249,7 @@ def sanitizer(session: Session) -> None:
                 )
             good = ended.returncode == 0
             lines = (ended.stdout + ended.stderr).strip().splitlines()
-            return {"verdict": "nothing found" if good else "FAILED", "log": lines[-40:]}
+            return {"status": "nothing found" if good else "FAILED", "log": lines[-40:]}
 
         session.once("sanitizer", check, look)
 

@@ -17,13 +17,13 @@ Result = dict[str, Any]
 
 def failed(result: Result) -> bool:
     """Say whether a result is none."""
-    return str(result.get("verdict", "")).startswith("FAILED")
+    return str(result.get("status", "")).startswith("FAILED")
 
 
 def failure(ended: subprocess.CompletedProcess[str]) -> Result:
     """Tell how a program ended that should not have ended so."""
     message = (ended.stdout + ended.stderr).strip().splitlines()[-1:]
-    return {"verdict": f"FAILED with {ended.returncode}: {' '.join(message)}"}
+    return {"status": f"FAILED with {ended.returncode}: {' '.join(message)}"}
 
 
 def overrides(*extra: str) -> Iterator[str]:
@@ -97,11 +97,11 @@ class Session:
             result = work()
             self._tried.add((part, name))
         except subprocess.TimeoutExpired as stopped:
-            result = {"verdict": f"FAILED: stopped after {stopped.timeout:.0f} s, for lack of time"}
+            result = {"status": f"FAILED: stopped after {stopped.timeout:.0f} s, for lack of time"}
         with self._lock:
             known[name] = result | {"seconds": round(time.monotonic() - begun, 2)}
             self.keep()
-            print(f"{part}, {name}: {known[name].get('verdict', 'done')}", flush=True)
+            print(f"{part}, {name}: {known[name].get('status', 'done')}", flush=True)
 
     def once_each(self, part: str, works: Mapping[str, Callable[[], Result]]) -> None:
         """Do several small things that are not timed, side by side on the cores there are."""

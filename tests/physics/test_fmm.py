@@ -38,7 +38,7 @@ def test_gravity_conserves_momentum_across_levels(tmp_path: Path) -> None:
     history = run_well(tmp_path / "run", COLLAPSE, *thin).history()
     assert history["leaf_cells_2"][-1] > 0
     for axis in "xyz":
-        # In the first steps cells of thin gas are mended.
+        # In the first steps cells of rarefied gas are restored.
         momentum = history[f"momentum_{axis}"][3:]
         assert np.abs(momentum - momentum[0]).max() < 1e-13 * history["absolute_momentum"][-1]
 

@@ -44,7 +44,7 @@ def test_no_cell_outside_of_a_ball_is_far_off(
 ) -> None:
     options = [] if theta is None else [f"gravity.theta={theta}"]
     outcome = run_well(tmp_path / "run", BALL, *options)
-    gas, gravity = (leaf_cells(outcome.last_snapshot, room) for room in ("hydro", "gravity"))
+    gas, gravity = (leaf_cells(outcome.last_snapshot, section) for section in ("hydro", "gravity"))
     inside = gas["density"] > 0.5
     sources = gas.position[inside]
     # Errors are largest at about two radii.

@@ -208,7 +208,7 @@ max_steps = 2
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
-def test_what_was_mended_in_the_last_step_is_counted_across_a_restart(
+def test_restored_cells_of_the_last_step_are_counted_across_a_restart(
     tmp_path: Path, ranks: int
 ) -> None:
     whole = run_well(tmp_path / "whole", MENDED, *CHECKPOINT_EVERY_STEP)

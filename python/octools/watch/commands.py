@@ -83,8 +83,8 @@ def _page(states: "list[RunState]") -> Any:
         )
         parts += [head, Text(f"{bar}  {', '.join(words)}"), Text(numbers)]
         parts += [Text(line, "yellow") for line in state.warnings[-3:]]
-        room = LOG_SHARE // max(1, len(states))
-        for line in state.log[-room:]:
+        lines = LOG_SHARE // max(1, len(states))
+        for line in state.log[-lines:]:
             parts.append(Text(line, "dim", no_wrap=True, overflow="ellipsis"))
         parts.append(Text())
     return Group(*parts)

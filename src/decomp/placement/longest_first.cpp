@@ -57,21 +57,21 @@ void deal_out(const std::vector<Load>& order, const std::vector<std::int32_t>& r
   }
 }
 
-// Best-fit decreasing: assigns each block, by descending cost, to the fullest rank with room for
-// it. Returns false if a block does not fit or a rank would stay empty.
+// Best-fit decreasing: assigns each block, by descending cost, to the fullest rank with spare
+// capacity for it. Returns false if a block does not fit or a rank would stay empty.
 bool pack(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks, double limit,
           Owners& owners) {
-  std::set<Load> room;  // remaining capacity of the ranks
-  for (const std::int32_t rank : ranks) room.emplace(limit, rank);
+  std::set<Load> capacity;  // remaining capacity of the ranks
+  for (const std::int32_t rank : ranks) capacity.emplace(limit, rank);
   std::size_t empty = ranks.size();
   for (const auto& [negative_cost, block] : order) {
-    const auto fullest = room.lower_bound({-negative_cost, -1});
-    if (fullest == room.end()) return false;
-    auto rank = room.extract(fullest);
+    const auto fullest = capacity.lower_bound({-negative_cost, -1});
+    if (fullest == capacity.end()) return false;
+    auto rank = capacity.extract(fullest);
     if (rank.value().first == limit) --empty;
     rank.value().first += negative_cost;
     owners[block] = rank.value().second;
-    room.insert(std::move(rank));
+    capacity.insert(std::move(rank));
   }
   return empty == 0;
 }

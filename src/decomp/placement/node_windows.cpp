@@ -22,7 +22,7 @@ class NearbySwaps {
   // Returns the owners after one exchange for each rank above `limit`, which leaves both sides
   // below it. No value if some rank finds no partner within a few nodes, or more than a 32nd of the
   // blocks would leave their nodes.
-  std::optional<Owners> bring_below(double limit) const;
+  std::optional<Owners> reduce_below(double limit) const;
 
  private:
   Costs costs_;
@@ -83,7 +83,7 @@ NearbySwaps::NearbySwaps(Costs costs, const Owners& owners, int ranks, int ranks
     blocks_[next[owners[block]]++] = static_cast<std::int32_t>(block);
 }
 
-std::optional<Owners> NearbySwaps::bring_below(double limit) const {
+std::optional<Owners> NearbySwaps::reduce_below(double limit) const {
   Bins bins{costs_, first_, blocks_, load_};
   const int nodes = (ranks_ + per_node_ - 1) / per_node_;
   std::int64_t may_leave = std::ssize(blocks_) / k_blocks_per_leaving;
@@ -122,22 +122,22 @@ constexpr double k_worth = 1.0 / 64;
 // Packs blocks into the ranks of one node.
 class NodePacking {
  public:
-  explicit NodePacking(int ranks) : room_(static_cast<std::size_t>(ranks)) {}
+  explicit NodePacking(int ranks) : capacity_(static_cast<std::size_t>(ranks)) {}
 
-  // Best-fit decreasing: blocks by descending cost, each on the fullest rank with room. Returns
-  // false if some block does not fit. There must be at least as many blocks as ranks.
+  // Best-fit decreasing: blocks by descending cost, each on the fullest rank with spare capacity.
+  // Returns false if some block does not fit. There must be at least as many blocks as ranks.
   bool pack(Costs costs, double limit) {
     order_.resize(costs.size());
     for (std::size_t n = 0; n < costs.size(); ++n) order_[n] = {costs[n], static_cast<int>(n)};
     std::sort(order_.begin(), order_.end(), [](const auto& a, const auto& b) {
       return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    std::fill(room_.begin(), room_.end(), limit);
+    std::fill(capacity_.begin(), capacity_.end(), limit);
     owner_.resize(costs.size());
     for (const auto& [cost, block] : order_) {
       const int rank = fullest_that_takes(cost);
       if (rank < 0) return false;
-      room_[static_cast<std::size_t>(rank)] -= cost;
+      capacity_[static_cast<std::size_t>(rank)] -= cost;
       owner_[static_cast<std::size_t>(block)] = rank;
     }
     return true;
@@ -145,7 +145,7 @@ class NodePacking {
 
   // Moves cheap blocks from ranks with several to empty ranks.
   void fill_empty_ranks() {
-    std::vector<int> count(room_.size(), 0);
+    std::vector<int> count(capacity_.size(), 0);
     for (const int rank : owner_) ++count[static_cast<std::size_t>(rank)];
     std::size_t next = order_.size();
     for (std::size_t rank = 0; rank < count.size(); ++rank) {
@@ -164,13 +164,14 @@ class NodePacking {
  private:
   int fullest_that_takes(double cost) const {
     int best = -1;
-    for (std::size_t rank = 0; rank < room_.size(); ++rank)
-      if (room_[rank] >= cost && (best < 0 || room_[rank] < room_[static_cast<std::size_t>(best)]))
+    for (std::size_t rank = 0; rank < capacity_.size(); ++rank)
+      if (capacity_[rank] >= cost &&
+          (best < 0 || capacity_[rank] < capacity_[static_cast<std::size_t>(best)]))
         best = static_cast<int>(rank);
     return best;
   }
 
-  std::vector<double> room_;
+  std::vector<double> capacity_;
   std::vector<std::pair<double, int>> order_;
   std::vector<int> owner_;
 };
@@ -336,7 +337,7 @@ Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves) {
 
   const NearbySwaps swaps(costs, best, ranks, ranks_per_node);
   if (auto swapped = bisected(costs, ranks, least, load,
-                              [&](double limit) { return swaps.bring_below(limit); }))
+                              [&](double limit) { return swaps.reduce_below(limit); }))
     if (largest(*swapped) <= load * (1.0 - k_worth)) return *swapped;
   if (packed && !leaves.empty()) {
     const double limit = load * (1.0 + k_worth);

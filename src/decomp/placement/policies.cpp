@@ -12,28 +12,28 @@ namespace octant::placement {
 
 namespace {
 
-// Returns the rank with room that is nearest along the curve; the lower one of two.
-std::int32_t nearest(const std::set<std::int32_t>& roomy, std::int32_t rank) {
-  const auto above = roomy.lower_bound(rank);
-  if (above == roomy.begin()) return *above;
+// Returns the rank with spare capacity that is nearest along the curve; the lower one of two.
+std::int32_t nearest(const std::set<std::int32_t>& available, std::int32_t rank) {
+  const auto above = available.lower_bound(rank);
+  if (above == available.begin()) return *above;
   const auto below = std::prev(above);
-  return above == roomy.end() || rank - *below <= *above - rank ? *below : *above;
+  return above == available.end() || rank - *below <= *above - rank ? *below : *above;
 }
 
 }  // namespace
 
-Owners with_room(Costs costs, Owners owners, const Room& room) {
-  const auto all_room = std::accumulate(room.begin(), room.end(), std::int64_t{0});
-  if (std::ssize(owners) > all_room)
+Owners within_capacity(Costs costs, Owners owners, const Capacity& capacity) {
+  const auto total_capacity = std::accumulate(capacity.begin(), capacity.end(), std::int64_t{0});
+  if (std::ssize(owners) > total_capacity)
     throw InputError(
         "placement: {} blocks do not fit on {} ranks with memory for {} in total; increase the "
         "memory limit or use more ranks",
-        owners.size(), room.size(), all_room);
-  Room left = room;  // negative for ranks with too many blocks
+        owners.size(), capacity.size(), total_capacity);
+  Capacity left = capacity;  // negative for ranks with too many blocks
   for (const std::int32_t owner : owners) --left[owner];
-  std::set<std::int32_t> roomy;
+  std::set<std::int32_t> available;
   for (std::int32_t rank = 0; rank < std::ssize(left); ++rank)
-    if (left[rank] > 0) roomy.insert(rank);
+    if (left[rank] > 0) available.insert(rank);
 
   std::vector<std::int32_t> cheapest_first(owners.size());
   std::iota(cheapest_first.begin(), cheapest_first.end(), 0);
@@ -43,8 +43,8 @@ Owners with_room(Costs costs, Owners owners, const Room& room) {
     std::int32_t& owner = owners[block];
     if (left[owner] >= 0) continue;
     ++left[owner];
-    owner = nearest(roomy, owner);
-    if (--left[owner] == 0) roomy.erase(owner);
+    owner = nearest(available, owner);
+    if (--left[owner] == 0) available.erase(owner);
   }
   return owners;
 }
@@ -124,7 +124,7 @@ Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const 
 Owners place(const PolicyOptions& options, const BlockList& blocks, int ranks) {
   Owners owners = zone_by_zone(blocks, zones_of(options, blocks, ranks), policy_of(options));
   if (options.most_blocks == 0) return owners;
-  return with_room(blocks, std::move(owners), Room(ranks, options.most_blocks));
+  return within_capacity(blocks, std::move(owners), Capacity(ranks, options.most_blocks));
 }
 
 }  // namespace octant::placement

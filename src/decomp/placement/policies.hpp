@@ -48,10 +48,10 @@ Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const 
 Owners place(const PolicyOptions& options, const BlockList& blocks, int ranks);
 
 // Number of blocks for which each rank has memory.
-using Room = std::vector<std::int64_t>;
+using Capacity = std::vector<std::int64_t>;
 
-// Moves the cheapest blocks of ranks above their limit to the nearest ranks with room. Throws
-// InputError if the ranks cannot hold all blocks. O(n log n).
-Owners with_room(Costs costs, Owners owners, const Room& room);
+// Moves the cheapest blocks of ranks above their limit to the nearest ranks with spare capacity.
+// Throws InputError if the ranks cannot hold all blocks. O(n log n).
+Owners within_capacity(Costs costs, Owners owners, const Capacity& capacity);
 
 }  // namespace octant::placement

@@ -25,7 +25,7 @@ void wrap(const mesh::Geometry& geometry, Vector& position) {
 }
 
 // Merges `light` into `heavy`.
-void take_in(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
+void merge_into(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) {
   const Vector way = mesh::nearest_image(geometry, heavy.position, light.position);
   const double mass = heavy.mass + light.mass, share = light.mass / mass;
   Vector past, orbit;
@@ -118,7 +118,7 @@ Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double&
   for (const Hole& hole : holes) before += kinetic_energy(hole.mass, hole.velocity);
   Hole result = *heaviest;
   for (const Hole& hole : holes)
-    if (hole.id != heaviest->id) take_in(geometry, result, hole);
+    if (hole.id != heaviest->id) merge_into(geometry, result, hole);
   result.id = oldest.id;
   result.birth_time = oldest.birth_time;
   result.birth_scale_factor = oldest.birth_scale_factor;

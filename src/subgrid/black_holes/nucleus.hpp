@@ -65,10 +65,10 @@ struct JetLaw {
     if (sums[0] == 0.0) return false;
     const double mean = sums[2] / sums[1];
     const double variance = sums[3] / sums[1] - mean * mean;
-    const bool pushes = variance > 1e-12 && event.mass > 0.0;
-    const double kinetic = pushes ? event.kinetic_share * event.energy : 0.0;
+    const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
+    const double kinetic = has_momentum ? event.kinetic_share * event.energy : 0.0;
     blast.mass = event.mass / sums[1];
-    blast.speed = pushes ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
+    blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     blast.mean_sign = mean;
     blast.heat = (event.energy - kinetic + event.heat) / sums[0];
     return true;
@@ -167,8 +167,8 @@ struct HeatLaw {
     return blast.per_mass * gas.density();
   }
   KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell& gas) const {
-    const double room = hottest - gas.internal_energy();
-    return room > 0.0 ? room * gas.density() : 0.0;
+    const double available = hottest - gas.internal_energy();
+    return available > 0.0 ? available * gas.density() : 0.0;
   }
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell&,
                                     double asked, double given, double* terms) const {

@@ -66,8 +66,8 @@ void read_axes(const Hdf5Reader& file, CoolingTable& table) {
 
 // Replaces single NaNs between two temperatures by the mean of their neighbours. HM2012 as
 // published has one in the heating by metals, at 1e-10 cm^-3.
-void mend_lone_gaps(const CoolingTable& table, const std::string& name,
-                    std::vector<double>& values) {
+void fill_isolated_gaps(const CoolingTable& table, const std::string& name,
+                        std::vector<double>& values) {
   const std::size_t temperatures = table.log_temperature.size();
   for (std::size_t n = 0; n < values.size(); ++n) {
     const std::size_t k = n % temperatures;
@@ -93,7 +93,7 @@ std::vector<double> read_field(const Hdf5Reader& file, const CoolingTable& table
     throw InputError("{}: {} has {} values, but its axes require {}", table.path, name, size,
                      expected);
   auto values = read_all(file, name);
-  if (name.ends_with("Metals/Heating")) mend_lone_gaps(table, name, values);
+  if (name.ends_with("Metals/Heating")) fill_isolated_gaps(table, name, values);
   require_finite(table, name, values);
   return values;
 }

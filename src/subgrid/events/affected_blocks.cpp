@@ -148,14 +148,14 @@ struct EveryEvent {
 };
 
 // Finds, for each block of a range, the events with cells in it: found(block, n) for n <
-// counts(block), of which `room` are kept.
+// counts(block), of which `capacity` are kept.
 template <class Candidates>
 struct LookAround {
   mesh::CellRange cells;
   Periods periods;
   Candidates candidates;
   mesh::DeviceArray<const EventPlace> places;
-  int room;
+  int capacity;
   mesh::DeviceArray<std::int32_t> counts, found;
 
   KOKKOS_INLINE_FUNCTION void operator()(int block) const {
@@ -166,9 +166,9 @@ struct LookAround {
       const mesh::DevicePosition x = cells.centre({block, own.slot, index});
       candidates.around(x, [&](int event) {
         if (!is_inside(places(event), periods.look(places(event), x, 0.0))) return;
-        for (int n = 0; n < count && n < room; ++n)
-          if (found(std::int64_t{block} * room + n) == event) return;
-        if (count < room) found(std::int64_t{block} * room + count) = event;
+        for (int n = 0; n < count && n < capacity; ++n)
+          if (found(std::int64_t{block} * capacity + n) == event) return;
+        if (count < capacity) found(std::int64_t{block} * capacity + count) = event;
         ++count;
       });
     }
@@ -183,25 +183,25 @@ std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
   const mesh::CellRange& cells = mesh.cells(level);
   const mesh::TreeLevel& blocks = mesh.blocks(level);
   std::vector<BlockEventPair> touches;
-  for (int room = 16; cells.count() > 0; room *= 4) {
+  for (int capacity = 16; cells.count() > 0; capacity *= 4) {
     const LookAround<Candidates> kernel{
         cells,
         Periods(mesh.geometry()),
         candidates,
         places,
-        room,
+        capacity,
         mesh::uninitialised<std::int32_t>("events of blocks", cells.count()),
-        mesh::uninitialised<std::int32_t>("events found", std::int64_t{room} * cells.count())};
+        mesh::uninitialised<std::int32_t>("events found", std::int64_t{capacity} * cells.count())};
     mesh::for_items("look around", cells.count(), kernel);
     const auto counts = on_host(TransferKind::numbers, kernel.counts);
     const auto found = on_host(TransferKind::lists, kernel.found);
     int most = 0;
     for (int block = 0; block < cells.count(); ++block) most = std::max(most, counts(block));
-    if (most > room) continue;
+    if (most > capacity) continue;
     for (int block = 0; block < cells.count(); ++block) {
       const int slot = blocks.own()[block];
       for (int n = 0; n < counts(block); ++n)
-        touches.push_back({blocks.key(slot), found(std::int64_t{block} * room + n), slot});
+        touches.push_back({blocks.key(slot), found(std::int64_t{block} * capacity + n), slot});
     }
     break;
   }

@@ -96,9 +96,9 @@ struct GrantRequests {
     const typename Law::Event& event = gas.event(touch);
     double total[Law::granted] = {}, term[Law::granted];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
-      const double wish = request(place, block, touch, index, around);
-      law.grant(event, around, gas.level.at({place, block.slot, index}), wish,
-                asked[index].share * wish, term);
+      const double requested = request(place, block, touch, index, around);
+      law.grant(event, around, gas.level.at({place, block.slot, index}), requested,
+                asked[index].share * requested, term);
       for (int t = 0; t < Law::granted; ++t) total[t] += term[t];
     });
     for (int t = 0; t < Law::granted; ++t)

@@ -26,7 +26,7 @@ struct Presence {
 };
 
 // Request to a rank with bodies in `cell` for copies near the box of another rank's bodies.
-struct Wish {
+struct CopyRequest {
   std::int64_t cell;
   int rank;
   Box box;
@@ -57,13 +57,13 @@ class CopyFinder {
              const CellGrid& grid, const CellList& list)
       : communicator_(communicator), bodies_(bodies), linking_(linking), grid_(grid), list_(list) {}
 
-  Copies find() const { return send(wishes_from(presences())); }
+  Copies find() const { return send(requests_from(presences())); }
 
  private:
   std::vector<std::int64_t> touched_cells(std::int64_t key) const;
   Routed<Presence> presences() const;
-  std::vector<Wish> wishes_from(const Routed<Presence>& presences) const;
-  Copies send(const std::vector<Wish>& wishes) const;
+  std::vector<CopyRequest> requests_from(const Routed<Presence>& presences) const;
+  Copies send(const std::vector<CopyRequest>& requests) const;
 
   Communicator communicator_;
   std::span<const Body> bodies_;
@@ -89,29 +89,29 @@ std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
 // Extents of bodies in cells, received by the home ranks of the cells.
 Routed<Presence> CopyFinder::presences() const {
   const Linking wider{1.1 * linking_.length, linking_.period};  // cell corners are rounded
-  std::vector<Presence> told;
+  std::vector<Presence> announced;
   std::vector<int> homes;
   for (int cell = 0; cell < list_.cells(); ++cell) {
     const std::int64_t key = list_.keys()[cell];
     const Box box = bounding_box(list_.points(list_.first_clump(cell)));
     for (const std::int64_t touched : touched_cells(key)) {
       if (touched != key && !may_be_near(box, grid_.box(touched), wider)) continue;
-      told.push_back({touched, key, box});
+      announced.push_back({touched, key, box});
       homes.push_back(home_of(touched, communicator_.size()));
     }
   }
-  return route(communicator_, homes, std::span<const Presence>(told));
+  return route(communicator_, homes, std::span<const Presence>(announced));
 }
 
 // Home ranks match pairs of ranks: the lower rank of a pair receives the higher one's request.
-std::vector<Wish> CopyFinder::wishes_from(const Routed<Presence>& presences) const {
+std::vector<CopyRequest> CopyFinder::requests_from(const Routed<Presence>& presences) const {
   std::vector<std::size_t> order(presences.items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return presences.items[a].home_cell < presences.items[b].home_cell;
   });
-  std::vector<Wish> wishes;
-  std::vector<int> hear;
+  std::vector<CopyRequest> requests;
+  std::vector<int> holders;
   for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const std::int64_t cell = presences.items[order[begin]].home_cell;
     while (end < order.size() && presences.items[order[end]].home_cell == cell) ++end;
@@ -120,24 +120,24 @@ std::vector<Wish> CopyFinder::wishes_from(const Routed<Presence>& presences) con
       if (held.cell != cell) continue;
       for (std::size_t b = begin; b < end; ++b) {
         const Presence& other = presences.items[order[b]];
-        const int holder = presences.sources[order[a]], wisher = presences.sources[order[b]];
-        if (holder >= wisher || !may_be_near(held.box, other.box, linking_)) continue;
-        wishes.push_back({cell, wisher, other.box});
-        hear.push_back(holder);
+        const int holder = presences.sources[order[a]], requester = presences.sources[order[b]];
+        if (holder >= requester || !may_be_near(held.box, other.box, linking_)) continue;
+        requests.push_back({cell, requester, other.box});
+        holders.push_back(holder);
       }
     }
   }
-  return route(communicator_, hear, std::span<const Wish>(wishes)).items;
+  return route(communicator_, holders, std::span<const CopyRequest>(requests)).items;
 }
 
-Copies CopyFinder::send(const std::vector<Wish>& wishes) const {
+Copies CopyFinder::send(const std::vector<CopyRequest>& requests) const {
   std::vector<std::pair<int, int>> sent;  // (rank, index of the body)
-  for (const Wish& wish : wishes) {
-    const auto found = std::lower_bound(list_.keys().begin(), list_.keys().end(), wish.cell);
+  for (const CopyRequest& request : requests) {
+    const auto found = std::lower_bound(list_.keys().begin(), list_.keys().end(), request.cell);
     const int clump = list_.first_clump(static_cast<int>(found - list_.keys().begin()));
     for (int n = list_.begin(clump); n < list_.begin(clump + 1); ++n)
-      if (may_be_near({list_.points()[n], list_.points()[n]}, wish.box, linking_))
-        sent.emplace_back(wish.rank, list_.order()[n]);
+      if (may_be_near({list_.points()[n], list_.points()[n]}, request.box, linking_))
+        sent.emplace_back(request.rank, list_.order()[n]);
   }
   std::sort(sent.begin(), sent.end());
   sent.erase(std::unique(sent.begin(), sent.end()), sent.end());
@@ -284,11 +284,11 @@ class Parts {
     std::vector<std::uint64_t> answers;
     for (const PartName name : asked.items) answers.push_back(values[place(name)]);
     // Names are sorted by rank, and so are their answers.
-    const auto heard =
+    const auto received =
         route(communicator_, asked.sources, std::span<const std::uint64_t>(answers)).items;
     std::vector<std::uint64_t> found;
     for (const PartName part : parts)
-      found.push_back(heard[std::lower_bound(names.begin(), names.end(), part) - names.begin()]);
+      found.push_back(received[std::lower_bound(names.begin(), names.end(), part) - names.begin()]);
     return found;
   }
 
@@ -323,8 +323,8 @@ std::vector<Link> links_by_copies(const Communicator& communicator, std::span<co
     ranks.push_back(rank_of(link.other));
     from_there.push_back({link.other, link.own});
   }
-  const auto told = route(communicator, ranks, std::span<const Link>(from_there)).items;
-  links.insert(links.end(), told.begin(), told.end());
+  const auto announced = route(communicator, ranks, std::span<const Link>(from_there)).items;
+  links.insert(links.end(), announced.begin(), announced.end());
   return links;
 }
 

@@ -12,11 +12,94 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/teams.hpp"
 #include "subgrid/friends/cell_list.hpp"
 #include "subgrid/friends/linking.hpp"
-#include "subgrid/friends/octree.hpp"
 
 namespace octant::subgrid::friends {
+
+// Friends of friends by a tree of bounding boxes, on one thread or many.
+
+// Points in Morton order, and bounding boxes of ranges that halve from level to level.
+class Octree {
+ public:
+  static constexpr int k_levels = 22;  // including the root
+
+  struct Node {
+    int begin, end;    // range of its points
+    int first_child;   // children are nodes first_child, ..., first_child + children - 1
+    int children;      // 0: a leaf
+    bool all_friends;  // true if its points are within `close` of each other
+    Box box;           // around its points
+  };
+
+  // A node becomes a leaf if it has few points or all its points are within `close` of each other.
+  // Pass a negative `close` if distance alone does not make friends. Throws RunError as
+  // check_points() does.
+  Octree(std::span<const Point> points, const Linking& linking, double close);
+
+  std::span<const Node> nodes() const { return nodes_; }  // parents before children; 0 is the root
+  std::span<const Point> points() const { return points_; }  // in Morton order
+  std::span<const int> order() const { return order_; }      // index of each point in the input
+
+  // Calls visit(leaf) for every leaf that may hold friends of a point after it in Morton order. Not
+  // recursive: the stack never exceeds seven nodes per level.
+  template <class Visit>
+  void for_each_leaf_near(int point, const Linking& linking, const Visit& visit) const {
+    if (nodes_.empty()) return;
+    const Box place{points_[point], points_[point]};
+    std::array<int, 8 * k_levels> waiting;
+    int left = 0;
+    waiting[left++] = 0;
+    while (left > 0) {
+      const Node& node = nodes_[waiting[--left]];
+      if (node.end <= point + 1) continue;
+      if (!may_be_near(place, node.box, linking)) continue;
+      if (node.children == 0) visit(node);
+      for (int child = node.children - 1; child >= 0; --child)
+        waiting[left++] = node.first_child + child;
+    }
+  }
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<Point> points_;
+  std::vector<int> order_;
+};
+
+// Searches the tree for friends after each point. O(points log(points)), except for dense clumps
+// with a criterion beyond distance.
+template <class Criterion>
+std::vector<int> by_octree(std::span<const Point> points, const Linking& linking,
+                           const Criterion& criterion, bool threads) {
+  const Octree tree(points, linking, Criterion::k_distance_alone ? linking.length : -1.0);
+  const std::span<const Point> sorted = tree.points();
+  const std::span<const int> order = tree.order();
+  const auto count = static_cast<int>(points.size());
+  const double most = linking.length * linking.length;
+  Groups groups(count);
+  for (const Octree::Node& node : tree.nodes())
+    if (node.children == 0 && node.all_friends)
+      for (int n = node.begin + 1; n < node.end; ++n) groups.unite(node.begin, n);
+
+  const auto link_point = [&](int a) {
+    tree.for_each_leaf_near(a, linking, [&](const Octree::Node& leaf) {
+      if (leaf.all_friends && groups.root_at_once(a) == groups.root_at_once(leaf.begin)) return;
+      for (int b = std::max(leaf.begin, a + 1); b < leaf.end; ++b) {
+        const double squared = separation_squared(sorted[a], sorted[b], linking.period);
+        if (squared > most || !criterion(order[a], order[b], squared)) continue;
+        groups.unite_at_once(a, b);
+        if (leaf.all_friends) return;
+      }
+    });
+  };
+  if (threads) {
+    for_items_on_host("friends of friends", count, 256, link_point);
+  } else {
+    for (int a = 0; a < count; ++a) link_point(a);
+  }
+  return groups.labels(order);
+}
 
 // brute: all pairs, O(N^2). octree, octree_threads: a tree search for every point, on one thread or
 // all. cells: linked cells.

@@ -69,11 +69,11 @@ struct KineticBlast {
       blast.mean[d] = sums[1 + d] / volume;
       variance += sums[4 + d] / volume - blast.mean[d] * blast.mean[d];
     }
-    const bool pushes = variance > 1e-12 && event.mass > 0.0;
-    const double kinetic = pushes ? kinetic_share * event.energy : 0.0;
+    const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
+    const double kinetic = has_momentum ? kinetic_share * event.energy : 0.0;
     blast.density = event.mass / volume;
     blast.thermal = (event.energy - kinetic) / volume;
-    blast.speed = pushes ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
+    blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     return true;
   }
 

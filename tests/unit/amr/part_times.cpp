@@ -1,4 +1,4 @@
-#include "amr/part_times.hpp"
+#include "amr/block_meter.hpp"
 
 #include <gtest/gtest.h>
 

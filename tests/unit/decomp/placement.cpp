@@ -294,16 +294,16 @@ TEST(Placement, no_policy_gives_a_rank_more_blocks_than_it_has_memory_for) {
       EXPECT_LE(*std::max_element(count.begin(), count.end()), most) << name;
       EXPECT_TRUE(most < 100 || owners == free) << name;
     }
-  EXPECT_THROW(with_room(costs, baseline(costs, ranks), Room(ranks, 6)), InputError);
+  EXPECT_THROW(within_capacity(costs, baseline(costs, ranks), Capacity(ranks, 6)), InputError);
   EXPECT_THROW(policy_of({.name = "best"}), InputError);
 }
 
-TEST(WithRoom, takes_the_cheapest_blocks_to_the_nearest_ranks_that_have_room) {
+TEST(WithinCapacity, moves_the_cheapest_blocks_to_the_nearest_ranks_with_capacity) {
   const std::vector<double> costs{3.0, 1.0, 2.0, 4.0, 5.0};
   const Owners crowded{1, 1, 1, 1, 1};
-  EXPECT_EQ(with_room(costs, crowded, {0, 2, 1, 9}), (Owners{3, 2, 3, 1, 1}));
-  EXPECT_EQ(with_room(costs, crowded, {0, 5, 0, 0}), crowded);
-  EXPECT_THROW(with_room(costs, crowded, {1, 1, 1, 1}), InputError);
+  EXPECT_EQ(within_capacity(costs, crowded, {0, 2, 1, 9}), (Owners{3, 2, 3, 1, 1}));
+  EXPECT_EQ(within_capacity(costs, crowded, {0, 5, 0, 0}), crowded);
+  EXPECT_THROW(within_capacity(costs, crowded, {1, 1, 1, 1}), InputError);
 }
 
 TEST(Placement, refuses_costs_that_are_no_positive_numbers) {

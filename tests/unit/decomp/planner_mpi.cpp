@@ -119,23 +119,24 @@ TEST(Planner, auto_keeps_neighbours_together_where_messages_are_dear) {
   EXPECT_LE(dear.off_rank_share, cheap.off_rank_share);
 }
 
-TEST(Planner, fills_no_rank_beyond_its_room_and_tells_what_is_left) {
+TEST(Planner, fills_no_rank_beyond_its_capacity_and_returns_the_rest) {
   const Communicator world = Communicator::world();
   const auto blocks = dealt_out(world);
-  placement::Room room;  // the first rank has little of it, all others have enough together
+  placement::Capacity capacity;  // the first rank has little of it, all others have enough together
   if (world.is_root()) {
-    room.assign(world.size(), 184);
-    room[0] = world.size() > 1 ? 5 : 190;
+    capacity.assign(world.size(), 184);
+    capacity[0] = world.size() > 1 ? 5 : 190;
   }
-  const auto before = room;
-  const auto planned = plan_placement({.policy = "exact"}, world, k_planned_domain, blocks, &room);
+  const auto before = capacity;
+  const auto planned =
+      plan_placement({.policy = "exact"}, world, k_planned_domain, blocks, &capacity);
   const auto owners = gathered(world, blocks, planned.owners);
   if (!world.is_root()) return;
-  placement::Room taken(world.size(), 0);
+  placement::Capacity taken(world.size(), 0);
   for (const auto& [block, owner] : owners) ++taken[owner];
   for (int rank = 0; rank < world.size(); ++rank) {
     EXPECT_LE(taken[rank], before[rank]);
-    EXPECT_EQ(room[rank], before[rank] - taken[rank]);
+    EXPECT_EQ(capacity[rank], before[rank] - taken[rank]);
   }
   EXPECT_EQ(taken[0], world.size() > 1 ? 5 : 184);
 }

@@ -245,7 +245,7 @@ TEST(Kernels, the_divergence_of_a_linear_velocity_is_the_sum_of_its_slopes) {
   for (const double value : result) EXPECT_EQ(value, 2.0 * 0.5 + 3.0 * 1.0 - 4.0 * 0.25);
 }
 
-TEST(Kernels, a_correction_takes_off_the_gradient_and_adds_the_push) {
+TEST(Kernels, a_correction_subtracts_the_gradient_and_adds_the_forcing) {
   const double velocity[] = {1.0, 2.0}, phi[] = {0.5, 0.25}, next[] = {1.5, 0.75};
   double result[2];
   for_each_cell(2, VelocityCorrection{velocity, phi, next, 0.5, 0.125, result});

@@ -52,7 +52,7 @@ Case channel(Axis axis) {
   return c;
 }
 
-// The response to a push differs within a plane.
+// The response to a forcing velocity differs within a plane.
 Case duct() {
   Case c = channel(Axis::x);
   c.name = "duct";

@@ -61,7 +61,7 @@ void for_ghosts(MeshFixture& f, int level, const GhostShape& ghosts,
 
 // As the solver for the potential does between two sweeps.
 void use_working_memory(Mesh& mesh) {
-  mesh.forget_ghosts();
+  mesh.release_ghosts();
   fill(mesh.working_memory().allocate("solver", 1 << 16), std::numeric_limits<double>::quiet_NaN());
 }
 

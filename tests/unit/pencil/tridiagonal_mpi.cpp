@@ -14,19 +14,19 @@ using namespace reference;
 using enum Condition;
 
 Array solved(const PencilGrid& grid, const TridiagonalMatrix& matrix, const Array& f,
-             const TridiagonalOptions& options, int slide = 0) {
+             const TridiagonalOptions& options, int plane_offset = 0) {
   FieldTridiagonal solver(grid, matrix.size(), matrix.periodic, options);
   solver.set_matrix(matrix);
   Field field = local_part(f, grid);
-  if (slide != 0)
+  if (plane_offset != 0)
     for (int k = 0; k < field.nz(); ++k)
       for (int j = 0; j < field.ny(); ++j)
-        std::copy_n(field.row(k, j), field.nx(), field.row(k, j, slide));
-  solver.solve(field, slide);
-  if (slide != 0)
+        std::copy_n(field.row(k, j), field.nx(), field.row(k, j, plane_offset));
+  solver.solve(field, plane_offset);
+  if (plane_offset != 0)
     for (int k = field.nz() - 1; k >= 0; --k)
       for (int j = 0; j < field.ny(); ++j)
-        std::copy_n(field.row(k, j, slide), field.nx(), field.row(k, j));
+        std::copy_n(field.row(k, j, plane_offset), field.nx(), field.row(k, j));
   return gathered(field, grid);
 }
 
@@ -77,9 +77,10 @@ TEST(FieldTridiagonal, HasTheSameBitsOnEveryProcessGridWithTheFullTranspose) {
     const Array expected = solved(alone, matrix, f, options);
     for (const ProcessGrid processes : process_grids(world().size(), 8, 8))
       for (const TransposeBackend backend : k_transpose_backends)
-        for (const int slide : {0, -1}) {
+        for (const int plane_offset : {0, -1}) {
           options.backend = backend;
-          EXPECT_EQ(solved(PencilGrid(world(), cells, processes), matrix, f, options, slide).values,
+          EXPECT_EQ(solved(PencilGrid(world(), cells, processes), matrix, f, options, plane_offset)
+                        .values,
                     expected.values)
               << to_string(processes) << " " << name_of(backend);
         }

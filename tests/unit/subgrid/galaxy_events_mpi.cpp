@@ -113,7 +113,7 @@ struct Box {
   }
 
   // Gives an event the block that holds it. False on other ranks.
-  bool settle(EventPlace& place) {
+  bool find_leaf(EventPlace& place) {
     bool found = false;
     for_leaf_cells([&](int level, int slot, int, const mesh::Position& x, double*) {
       const double half = 0.5 * mesh.geometry().cell_size(level);
@@ -141,7 +141,7 @@ std::vector<Supernova> swarm(Box& box, double radius) {
     event.mass = 1e-4 * (1.0 + stream.uniform(6));
     event.energy = 1e-2 * (1.0 + stream.uniform(7));
     event.metals = 0.1 * stream.uniform(8);
-    if (box.settle(event.place)) own.push_back(event);
+    if (box.find_leaf(event.place)) own.push_back(event);
   }
   return own;
 }
@@ -320,7 +320,7 @@ TEST(GalaxyEvents, supernovae_give_every_cell_what_the_reference_says) {
     event.mass = number(row, "mass");
     event.energy = number(row, "energy");
     event.metals = number(row, "Z");
-    if (box.settle(event.place)) events.push_back(event);
+    if (box.find_leaf(event.place)) events.push_back(event);
   }
   apply_events(box.mesh, KineticBlast{in_heading(table, "f_ek=", ";")}, k_target,
                std::span<const Supernova>(events), EventSearch::blocks);
@@ -345,7 +345,7 @@ TEST(GalaxyEvents, nuclei_give_every_cell_what_the_reference_says) {
     jet.reach = number(row, "R");
     jet.energy = number(row, "energy");
     read_vector(row, "", jet.place.centre);
-    if (!box.settle(jet.place)) continue;
+    if (!box.find_leaf(jet.place)) continue;
     if (row.at("mode") != "jet") {
       jet.place.radius = jet.reach;
       heats.push_back({jet.place, 0.0, jet.energy, 0.0});

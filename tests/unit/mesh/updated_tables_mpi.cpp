@@ -157,7 +157,7 @@ class Description {
                                             : held_by(node->owner));
         append(words, is_own(holder) ? block(level, holder) : Words{holder});
       }
-      if (level > 0) words.push_back(blocks_beneath(level, slot));
+      if (level > 0) words.push_back(owner_of_parent(level, slot));
       append(words, words_of(mesh_.flux_requests(level, slot)));
       statements_.push_back(words);
       if (level == mesh_.geometry().max_level()) continue;
@@ -169,7 +169,7 @@ class Description {
   }
 
   // The owner of a block's parent.
-  std::int64_t blocks_beneath(int level, int slot) const {
+  std::int64_t owner_of_parent(int level, int slot) const {
     return mesh_.blocks(level - 1).find(parent_key(mesh_.blocks(level).key(slot)))->owner;
   }
 
@@ -217,7 +217,7 @@ class Description {
     statements_.push_back({k_counts, level, halo.halo_doubles, halo.scratch_doubles,
                            halo.received_cells, mesh_.finest_level()});
     int exchange = 0;
-    for (const HaloMessages* messages : {&halo.whole, &halo.beneath})
+    for (const HaloMessages* messages : {&halo.whole, &halo.for_finer_level})
       describe_messages(level, exchange++, *messages);
     for (std::size_t t = 0; t < halo.unpacks.size(); ++t) {
       const PackTask& task = halo.unpacks[t];
@@ -251,7 +251,7 @@ class Description {
       const CorrectedBlock& corrected = corrections.blocks(n);
       if (corrected.begin == corrected.end) continue;
       const int slot = corrections.tasks(corrected.begin).slot;
-      Words words{k_correction, corrected.is_late};  // the order of tasks counts
+      Words words{k_correction, corrected.has_remote_fluxes};  // the order of tasks counts
       append(words, block(level - 1, slot));
       for (int t = corrected.begin; t < corrected.end; ++t) {
         const CorrectionTask& task = corrections.tasks(t);

@@ -105,39 +105,40 @@ function(octant_includes_kokkos result file)
   set(${result} ${known} PARENT_SCOPE)
 endfunction()
 
-# octant_room(<name> [SELDOM] [FOLDERS <folders>...] [BATCH <size>] [APART <sources>...]
-#             USES <targets>... [WITHIN <targets>...] [PASSES_ON <targets>...])
+# octant_module(<name> [INFREQUENT] [FOLDERS <folders>...] [BATCH <size>] [APART <sources>...]
+#             USES <targets>... [PRIVATE_TO_SOURCES <targets>...] [FOR_HEADERS <targets>...])
 #
 # Declares the library octant_<name> from every source file of src/<name> (or FOLDERS, where APART
-# is relative to src/). A room
-# without source files is a header-only library. What a room has WITHIN is used by its own source
-# files alone: others compile to the same objects with and without it. What a room passes on is used
-# by its headers, and not by its own source files. What a room does SELDOM, once per step or output,
-# -O2 is fast enough for; -O3 takes a seventh longer to compile. Products of complex numbers stand
-# there, which g++ 12 would make vectors of: their additions and subtractions it then fuses with the
-# multiplications (vfmaddsub), whatever -ffp-contract says.
-function(octant_room name)
-  cmake_parse_arguments(room "SELDOM" "BATCH" "FOLDERS;APART;USES;WITHIN;PASSES_ON" ${ARGN})
-  if(room_FOLDERS)
-    list(TRANSFORM room_APART PREPEND ${PROJECT_SOURCE_DIR}/src/)
+# is relative to src/). A module
+# without source files is a header-only library. Libraries PRIVATE_TO_SOURCES are used by the source
+# files of the module alone: others compile to the same objects with and without them. Libraries
+# FOR_HEADERS are used by its headers, and not by its own source files. Code that runs INFREQUENTly,
+# once per step or output, is compiled with -O2: -O3 takes a seventh longer. There, g++ 12 would
+# vectorise products of complex numbers and then fuse their additions with the multiplications
+# (vfmaddsub), in spite of -ffp-contract.
+function(octant_module name)
+  cmake_parse_arguments(
+    module "INFREQUENT" "BATCH" "FOLDERS;APART;USES;PRIVATE_TO_SOURCES;FOR_HEADERS" ${ARGN})
+  if(module_FOLDERS)
+    list(TRANSFORM module_APART PREPEND ${PROJECT_SOURCE_DIR}/src/)
   else()
-    set(room_FOLDERS src/${name})
-    list(TRANSFORM room_APART PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
+    set(module_FOLDERS src/${name})
+    list(TRANSFORM module_APART PREPEND ${PROJECT_SOURCE_DIR}/src/${name}/)
   endif()
-  if(NOT room_BATCH)
-    set(room_BATCH 8)
+  if(NOT module_BATCH)
+    set(module_BATCH 8)
   endif()
   set(sources)
-  foreach(folder ${room_FOLDERS})
+  foreach(folder ${module_FOLDERS})
     file(GLOB_RECURSE found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.cpp)
     list(APPEND sources ${found})
   endforeach()
   if(sources)
-    octant_batches(files octant_${name} ${room_BATCH} ${sources} APART ${room_APART})
+    octant_batches(files octant_${name} ${module_BATCH} ${sources} APART ${module_APART})
     add_library(octant_${name} STATIC ${files})
     set(scope PUBLIC)
-    target_link_libraries(octant_${name} PRIVATE ${room_WITHIN})
-    if(room_SELDOM)
+    target_link_libraries(octant_${name} PRIVATE ${module_PRIVATE_TO_SOURCES})
+    if(module_INFREQUENT)
       target_compile_options(octant_${name} PRIVATE
         $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>>:-O2
         -fno-tree-slp-vectorize>)
@@ -148,6 +149,6 @@ function(octant_room name)
   endif()
   target_include_directories(octant_${name} ${scope}
     ${CMAKE_CURRENT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(octant_${name} ${scope} octant_flags ${room_USES})
-  target_link_libraries(octant_${name} INTERFACE ${room_PASSES_ON})
+  target_link_libraries(octant_${name} ${scope} octant_flags ${module_USES})
+  target_link_libraries(octant_${name} INTERFACE ${module_FOR_HEADERS})
 endfunction()

@@ -32,16 +32,16 @@ AXES = "xyz"
 GRAVITY = ("gravity.enabled=true", "refine.interval=1000")
 
 
-def has_owed_kicks(folder: Path) -> bool:
+def has_pending_kicks(folder: Path) -> bool:
     """Whether an output of gas and gravity has been written between two steps."""
     expands = read_info(folder)["H0"] != 1.0
     return not expands and file_of(folder, "grav", 1).is_file() and last_steps(folder).any()
 
 
-OWING = [folder for folder in KINDS if has_owed_kicks(folder)]
+PENDING = [folder for folder in KINDS if has_pending_kicks(folder)]
 
 
-@pytest.fixture(params=OWING, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
+@pytest.fixture(params=PENDING, ids=lambda folder: f"{folder.parent.name}-{folder.name}")
 def output(request: pytest.FixtureRequest) -> Path:
     return request.param
 
@@ -145,7 +145,7 @@ def steps_apart() -> list[tuple[Path, Path]]:
     """Pairs of outputs that follow each other in one run."""
     return [
         (one, other)
-        for one, other in itertools.pairwise(OWING)
+        for one, other in itertools.pairwise(PENDING)
         if one.parent == other.parent
         and read_info(other)["nstep_coarse"] == read_info(one)["nstep_coarse"] + 1
     ]
@@ -167,8 +167,8 @@ def test_a_step_later_particles_are_as_in_the_next_output_of_ramses(tmp_path: Pa
         with h5py.File(ours.last_snapshot) as a, h5py.File(theirs.last_snapshot) as b:
             found, expected = (f["particles/dark/velocity"][...] for f in (a, b))
         left = np.linalg.norm(found - expected, axis=1)
-        owed = np.linalg.norm(expected - there["velocity"], axis=1)
-        assert np.median(left / owed) < 0.2
+        pending = np.linalg.norm(expected - there["velocity"], axis=1)
+        assert np.median(left / pending) < 0.2
 
 
 def test_hdf5_files_give_the_same(output: Path, tmp_path: Path) -> None:
