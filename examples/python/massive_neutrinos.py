@@ -140,7 +140,7 @@ def write(folder: Path, masses: float, redshift: float) -> None:
     theory = solve(masses, SCALE_FACTORS)
     rows = np.column_stack([WAVENUMBERS, theory.factors.T])
     first = " ".join(f"{a:g}" for a in SCALE_FACTORS)
-    np.savetxt(folder / "factors.txt", rows, fmt="%.6e", header=first, comments="")
+    np.savetxt(folder / "factors.txt", rows, fmt="%.6f", header=first, comments="")
 
     start = 1 / (1 + redshift)
     rest = solve(masses, np.array([start, 1.0])).rest[0]

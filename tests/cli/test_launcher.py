@@ -9,6 +9,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,10 +47,26 @@ class Clone:
 
     def run(self, program: str) -> subprocess.CompletedProcess[str]:
         """Run a program, given as a shell script, to its end."""
-        command = self.command(program)
+        return self.launch(*self.command(program)[1:])
+
+    def launch(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Call the launcher with such words."""
         return subprocess.run(
-            command, env=self.environment, capture_output=True, text=True, timeout=60, check=False
+            [str(self.root / "octant"), *words],
+            env=self.environment | environment,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
         )
+
+    def forget_build(self) -> None:
+        """Leave a clone of one source in which nothing was built, on a machine with packages."""
+        (self.root / "build/release/build.ninja").unlink()
+        for folder in ("src", "bench", "tests"):
+            (self.root / folder).mkdir()
+            (self.root / folder / "a.cpp").touch()
+        self.script("bin/dpkg-query", "echo -n installed")
 
     @property
     def environment(self) -> dict[str, str]:
@@ -113,14 +130,8 @@ def test_coverage_is_reported_of_the_tests_of_this_call_alone(clone: Clone) -> N
     clone.script(".octant/venv/bin/pip", "")
     clone.script(".octant/venv/bin/python", 'echo "$@" && ls "$2"')
     (clone.root / "python/requirements-coverage.txt").write_text("gcovr\n")
-    outcome = subprocess.run(
-        [clone.root / "octant", "test", "unit"],
-        env=clone.environment | {"OCTANT_PRESET": "coverage"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    outcome = clone.launch("test", "unit", OCTANT_PRESET="coverage")
+    assert outcome.returncode == 0
     assert f"tests/line_coverage.py {clone.root}/build/coverage" in outcome.stdout
     assert "new.gcda" in outcome.stdout
     assert "earlier.gcda" not in outcome.stdout
@@ -148,23 +159,12 @@ def test_picture_that_fails_is_only_a_warning(clone: Clone) -> None:
 
 def test_first_build_says_what_it_does_and_counts_its_steps(clone: Clone) -> None:
     """A log gets a line before it begins, one for each tenth, and what compilers say."""
-    (clone.root / "build/release/build.ninja").unlink()
-    clone.script("bin/dpkg-query", "echo -n installed")
+    clone.forget_build()
     clone.script("bin/cmake", "touch build/release/build.ninja")
     steps = 'for n in $(seq 200); do echo "[$n/200] Building CXX object $n.o"; done'
     clone.script("bin/ninja", f"{steps}; echo a.cpp:1: warning")
-    for folder in ("src", "bench", "tests"):
-        (clone.root / folder).mkdir()
-        (clone.root / folder / "a.cpp").touch()
-    clone.script("build/release/octant", "exit 0")
-    outcome = subprocess.run(
-        [str(clone.root / "octant"), "run", "blast.toml"],
-        env=clone.environment,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=True,
-    )
+    outcome = clone.run("exit 0")
+    assert outcome.returncode == 0
     first, *rest = outcome.stderr.splitlines()
     assert re.search(r"compiles 1 source.* about \d+ minutes", first)
     counted = [line for line in rest if line.startswith("Compiling: step")]
@@ -176,31 +176,19 @@ def test_first_build_says_what_it_does_and_counts_its_steps(clone: Clone) -> Non
 
 def test_two_first_builds_at_once_wait_for_each_other(clone: Clone) -> None:
     """The second one neither configures nor installs, and says what it waits for."""
-    (clone.root / "build/release/build.ninja").unlink()
+    clone.forget_build()
     (clone.root / ".octant/venv/installed").unlink()
-    for folder in ("src", "bench", "tests"):
-        (clone.root / folder).mkdir()
-    clone.script("bin/dpkg-query", "echo -n installed")
-    clone.script(
-        "bin/cmake", f"echo cmake >> {clone.root}/did; sleep 1; touch build/release/build.ninja"
-    )
-    clone.script(".octant/venv/bin/pip", f"echo pip >> {clone.root}/did; sleep 0.3")
+    did = clone.root / "did"
+    clone.script("bin/cmake", f"echo cmake >> {did}; sleep 1; touch build/release/build.ninja")
+    clone.script(".octant/venv/bin/pip", f"echo pip >> {did}; sleep 0.3")
     clone.script("build/release/octant", "exit 0")
     for words, steps in ((["run", "blast.toml"], 1), (["plot", "output"], 3)):
-        launchers = [
-            subprocess.Popen(
-                [str(clone.root / "octant"), *words],
-                env=clone.environment,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            for _ in range(2)
-        ]
-        messages = [launcher.communicate(timeout=60)[1] for launcher in launchers]
-        assert [launcher.returncode for launcher in launchers] == [0, 0], messages
-        assert sum("Waiting for another ./octant" in text for text in messages) == 1
-        assert len((clone.root / "did").read_text().split()) == steps
-        (clone.root / "did").unlink()
+        did.write_text("")
+        with ThreadPoolExecutor(2) as pool:
+            outcomes = list(pool.map(lambda _: clone.launch(*words), range(2)))  # noqa: B023
+        assert [outcome.returncode for outcome in outcomes] == [0, 0]
+        waited = ["Waiting for another ./octant" in outcome.stderr for outcome in outcomes]
+        assert (sum(waited), len(did.read_text().split())) == (1, steps)
 
 
 @pytest.mark.parametrize("slowness", [1, 3])
@@ -239,8 +227,7 @@ def test_first_build_estimates_the_time_left_from_the_measured_speed(
 def test_run_builds_the_program_alone_and_bench_what_it_needs(clone: Clone) -> None:
     clone.script("bin/ninja", f'echo "$@" >> {clone.root}/built')
     clone.run("exit 0")
-    bench = [str(clone.root / "octant"), "bench", "health"]
-    subprocess.run(bench, env=clone.environment, timeout=60, check=True)
+    assert clone.launch("bench", "health").returncode == 0
     targets = [line.split()[2:] for line in (clone.root / "built").read_text().splitlines()]
     assert targets == [["octant"], ["octant", "octant-bench"]]
 
@@ -491,17 +478,9 @@ def test_a_reader_that_goes_away_does_not_end_the_program(clone: Clone, kind: st
 def test_another_users_clone_is_run_as_it_is(clone: Clone, tmp_path_factory) -> None:
     command = clone.command("exit 3")
     with read_only(clone.root / "build", tmp_path_factory.mktemp("disk")):
-        outcome = subprocess.run(
-            command, env=clone.environment, capture_output=True, text=True, timeout=60, check=False
-        )
+        outcome = clone.launch(*command[1:])
         assert (outcome.returncode, outcome.stderr) == (3, "")
-        build = subprocess.run(
-            [command[0], "build"],
-            env=clone.environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        build = clone.launch("build")
     assert build.returncode == 2
     assert "no permission to write" in build.stderr
 
@@ -526,13 +505,10 @@ def read_only(folder: Path, scratch: Path) -> Iterator[None]:
 def test_python_tools_are_installed_with_hashes_or_not_at_all(clone: Clone) -> None:
     installed = clone.root / ".octant/venv/installed"
     installed.unlink()
-    look = [str(clone.root / "octant"), "plot", "output"]
 
     def attempt(pip: str) -> subprocess.CompletedProcess[str]:
         clone.script(".octant/venv/bin/pip", pip)
-        return subprocess.run(
-            look, env=clone.environment, capture_output=True, text=True, timeout=60, check=False
-        )
+        return clone.launch("plot", "output")
 
     failing = attempt("exit 1")
     assert (failing.returncode, installed.exists()) == (2, False)
@@ -548,36 +524,23 @@ def test_python_tools_are_installed_with_hashes_or_not_at_all(clone: Clone) -> N
 
 def test_tools_are_those_of_octools(clone: Clone) -> None:
     """The launcher lists them in its help, and hands over to each of them and to no other."""
-
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(clone.root / "octant"), *words]
-        return subprocess.run(
-            command, env=clone.environment, capture_output=True, text=True, check=False
-        )
-
     tools = [line.split()[0] for line in TOOLS.read_text().splitlines()]
-    shown = call("-h").stdout.splitlines()
+    shown = clone.launch("-h").stdout.splitlines()
     listed = [line.split()[0] for line in shown if re.match(r"  [a-z]", line)]
     first = listed.index(tools[0])
     assert listed[first : first + len(tools)] == tools
     own = {"run", "check", "params", "info", "bench", "build", "test", "manual"}
     assert own == set(listed) - set(tools)
     for tool in tools:
-        assert call(tool, "-h").returncode == 0
+        assert clone.launch(tool, "-h").returncode == 0
         assert clone.asked_of_octools == f"{tool} -h"
     for wrong in ("plo", "p.*t"):
-        assert call(wrong).returncode == 2
+        assert clone.launch(wrong).returncode == 2
 
 
 def test_a_restart_is_an_option_of_run(clone: Clone) -> None:
     clone.script("bin/ninja", f"touch {clone.root}/built")
-    refused = subprocess.run(
-        [str(clone.root / "octant"), "restart", "run.toml"],
-        env=clone.environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    refused = clone.launch("restart", "run.toml")
     assert refused.returncode == 2
     assert "./octant run FILE.toml --restart latest" in refused.stderr
     assert not (clone.root / "built").exists()
