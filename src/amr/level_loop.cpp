@@ -95,7 +95,7 @@ void LevelLoop::end_substep(int level) {
 namespace {
 
 // Prints the tasks. One substep of a level represents all of them.
-class StepPlan : public StepSequence {
+class StepPlan final : public StepSequence {
  public:
   StepPlan(std::span<const Task> tasks, unsigned contents, int finest, bool subcycle)
       : StepSequence(tasks, contents), finest_(finest), subcycle_(subcycle) {

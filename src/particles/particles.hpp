@@ -295,12 +295,11 @@ class Particles {
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
   std::optional<BlockPlace> own_leaf(const std::array<double, 3>& position) const;
 
-  // Global data that a deposit needs.
+  // Global data that a deposit needs: the quantum of mass, and by level whether there are particles
+  // and whether the coarser level serves some of them.
   struct Measure {
     double quantum;
-    std::vector<bool> has_particles;  // by level
-    std::vector<bool>
-        served_by_coarser;  // by level: the coarser level serves some of its particles
+    std::vector<bool> has_particles, served_by_coarser;
   };
   Measure measure_masses() const;
   // Particles of all levels, in few sets.
