@@ -179,7 +179,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   check_spin(geometry);
   if (const std::string reason = against_dimensions(hydro.dimensions); !reason.empty())
     throw InputError("hydro.dimensions = {}: {}", hydro.dimensions, reason);
-  SyntheticLoad(debug.synthetic_load);  // for its checks
+  static_cast<void>(SyntheticLoad(debug.synthetic_load));  // for its checks
   refine.region.check(geometry);
   refine.places.compile();
   balance.check();
@@ -270,7 +270,7 @@ std::string AmrOptions::against_dimensions(int dimensions) const {
 }
 
 std::string AmrOptions::about_dimensions() const {
-  if (!hydro.enabled || against_dimensions(2) != "") return {};
+  if (!hydro.enabled || !against_dimensions(2).empty()) return {};
   const int fewest = against_dimensions(1).empty() ? 1 : 2;
   if (hydro.dimensions > fewest)
     return fmt::format(

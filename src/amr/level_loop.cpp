@@ -49,6 +49,7 @@ void LevelLoop::advance_finer(const LevelStep& coarse) {
   run(When::finer_begins, coarse);
   // Number of substeps; a power of two, so that fractions are exact.
   int substeps = context_.options.time.subcycle ? 2 : 1;
+  // NOLINTNEXTLINE(bugprone-float-loop-counter): sums of powers of two are exact
   for (double done = 0.0; done < 1.0; done += 1.0 / substeps) {
     run(When::substep_begins, {finer, 0.0, done, 1.0});
     const double longest = longest_(finer, k_max_courant);

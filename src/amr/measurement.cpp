@@ -21,9 +21,9 @@ constexpr double k_largest_turn = 0.1;
 }  // namespace
 
 double Totals::particle_mass() const {
-  double mass = 0.0;
-  for (const particles::ParticleTotals& kind : particles) mass += kind.mass;
-  return mass;
+  double sum = 0.0;
+  for (const particles::ParticleTotals& kind : particles) sum += kind.mass;
+  return sum;
 }
 
 double Totals::particle_kinetic_energy() const {

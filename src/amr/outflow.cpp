@@ -55,8 +55,9 @@ struct SumOfFaces {
       double* const flux = registers + face.base + cell;
       const auto of = [&](int variable) { return flux[variable * half * half]; };
       double x[3] = {face.corner[0], face.corner[1], face.corner[2]};
-      x[a] += (cell % half + 0.5) * dx;
-      x[b] += (cell / half + 0.5) * dx;
+      const int column = cell % half, row = cell / half;
+      x[a] += (column + 0.5) * dx;
+      x[b] += (row + 0.5) * dx;
       sum[Outflow::mass] += of(hydro::k_mass);
       sum[Outflow::energy] += of(hydro::k_energy);
       if (potentials.after.data)
