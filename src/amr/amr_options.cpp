@@ -179,7 +179,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   check_spin(geometry);
   if (const std::string reason = against_dimensions(hydro.dimensions); !reason.empty())
     throw InputError("hydro.dimensions = {}: {}", hydro.dimensions, reason);
-  SyntheticLoad(debug.synthetic_load);  // for its checks
+  static_cast<void>(SyntheticLoad(debug.synthetic_load));  // for its checks
   refine.region.check(geometry);
   refine.places.compile();
   balance.check();
@@ -270,7 +270,7 @@ std::string AmrOptions::against_dimensions(int dimensions) const {
 }
 
 std::string AmrOptions::about_dimensions() const {
-  if (!hydro.enabled || against_dimensions(2) != "") return {};
+  if (!hydro.enabled || !against_dimensions(2).empty()) return {};
   const int fewest = against_dimensions(1).empty() ? 1 : 2;
   if (hydro.dimensions > fewest)
     return fmt::format(
@@ -329,9 +329,9 @@ void AmrOptions::finish_cosmology() {
   snapshot_times();
 }
 
-void AmrOptions::set_scales(const InitialScales& initial) {
+void AmrOptions::set_scales(const InitialScales& found) {
   constexpr double k_density_share = 1e-12, k_energy_share = 1e-14;
-  scales = initial;
+  scales = found;
   if (hydro.given_density_floor == 0.0) hydro.density_floor = k_density_share * scales.density;
   if (hydro.given_pressure_floor == 0.0 && !universe)
     hydro.pressure_floor = k_energy_share * scales.energy;
@@ -408,18 +408,18 @@ std::vector<double> AmrOptions::snapshot_times() const {
   return times;
 }
 
-double AmrOptions::newton_constant(double time) const {
-  return universe ? universe->newton_constant(time) : gravity.constant;
+double AmrOptions::newton_constant(double at) const {
+  return universe ? universe->newton_constant(at) : gravity.constant;
 }
 
 CodeUnits AmrOptions::units(double scale_factor) const {
   return universe ? universe->units(scale_factor) : physical.units();
 }
 
-double AmrOptions::seconds(double time) const {
-  if (!universe) return time * physical.units().time;
+double AmrOptions::seconds(double at) const {
+  if (!universe) return at * physical.units().time;
   const double hubble_time = universe->units(1.0).time;
-  return universe->expansion().cosmic_time(universe->scale_factor(time)) * hubble_time;
+  return universe->expansion().cosmic_time(universe->scale_factor(at)) * hubble_time;
 }
 
 double AmrOptions::mass_unit() const {

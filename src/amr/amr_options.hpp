@@ -120,9 +120,9 @@ class AmrOptions {
                               const ParameterSchema::Overrides& overrides);
 
   // Refinement criteria of a level at a time, including that of the Jeans length.
-  std::vector<hydro::RefinementCriterion> criteria(int level, double time) const;
+  std::vector<hydro::RefinementCriterion> criteria(int level, double at) const;
   // Sets quantities derived from the initial state: scales, and floors that are not given.
-  void set_scales(const InitialScales& initial);
+  void set_scales(const InitialScales& found);
 
   double end_time() const { return universe ? universe->end_time() : time.end; }
   // Times of all requested snapshots, including those given as epochs.
@@ -130,13 +130,13 @@ class AmrOptions {
   // Face-centred fields of the active processes.
   std::vector<mesh::SolenoidalField> face_fields() const;
   // Gravitational constant in code units.
-  double newton_constant(double time) const;
+  double newton_constant(double at) const;
   // Code units in cgs at a scale factor; ones without physical units.
   CodeUnits units(double scale_factor) const;
   // Unit system that converts quantities with units in the parameter file.
   UnitSystem unit_system() const;
   // Proper time in s at a code time, since the Big Bang or the start of the run.
-  double seconds(double time) const;
+  double seconds(double at) const;
   // Unit of refine.mass.
   double mass_unit() const;
 

@@ -267,10 +267,10 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
       mesh_.fields(level).blocks(LevelFields::k_now) + cell.slot * layout.stride_slot,
       layout.stride_slot);
   const auto values = on_host(TransferKind::lists, block);
+  const int i = cell.index % N, j = cell.index / N % N, k = cell.index / N / N;
   std::string text = fmt::format("the gas is unphysical on level {} at ({}, {}, {}):", level,
-                                 corner[0] + (cell.index % N + 0.5) * dx,
-                                 corner[1] + (cell.index / N % N + 0.5) * dx,
-                                 corner[2] + (cell.index / N / N + 0.5) * dx);
+                                 corner[0] + (i + 0.5) * dx, corner[1] + (j + 0.5) * dx,
+                                 corner[2] + (k + 0.5) * dx);
   for (int n = 0; n < layout.variables; ++n)
     text += fmt::format(" {} = {}", mesh_.variables()[n].name,
                         values(n * layout.stride_variable + cell.index));

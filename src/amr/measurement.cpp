@@ -61,13 +61,14 @@ struct SumOfFaces {
       double* const flux = registers + face.base + cell;
       const auto of = [&](int variable) { return flux[variable * half * half]; };
       double x[3] = {face.corner[0], face.corner[1], face.corner[2]};
-      x[a] += (cell % half + 0.5) * dx;
-      x[b] += (cell / half + 0.5) * dx;
+      const int column = cell % half, row = cell / half;
+      x[a] += (column + 0.5) * dx;
+      x[b] += (row + 0.5) * dx;
       sum[Outflow::mass] += of(hydro::k_mass);
       sum[Outflow::energy] += of(hydro::k_energy);
       if (potentials.after.data)
         sum[Outflow::potential] +=
-            of(hydro::k_mass) * potential_at(potentials, face, 2 * half, cell % half, cell / half);
+            of(hydro::k_mass) * potential_at(potentials, face, 2 * half, column, row);
       for (int d = 0; d < 3; ++d) {
         const int e = (d + 1) % 3, f = (d + 2) % 3;
         sum[Outflow::momentum + d] += of(hydro::k_momentum_x + d);
@@ -108,9 +109,9 @@ constexpr double k_largest_turn = 0.1;
 }  // namespace
 
 double Totals::particle_mass() const {
-  double mass = 0.0;
-  for (const particles::ParticleTotals& kind : particles) mass += kind.mass;
-  return mass;
+  double sum = 0.0;
+  for (const particles::ParticleTotals& kind : particles) sum += kind.mass;
+  return sum;
 }
 
 double Totals::particle_kinetic_energy() const {

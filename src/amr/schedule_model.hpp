@@ -29,7 +29,8 @@ struct LaunchesAndRounds {
   int tiles_per_round = 1;
 
   double seconds(int tiles) const {
-    return fixed + per_round * ((tiles + tiles_per_round - 1) / tiles_per_round);
+    const int rounds = (tiles + tiles_per_round - 1) / tiles_per_round;
+    return fixed + per_round * rounds;
   }
 };
 

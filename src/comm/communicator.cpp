@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 
 namespace octant {
 
@@ -47,6 +48,15 @@ void Communicator::collective_try(const std::function<void()>& step) const {
   broadcast(message, lowest);
   if (outcome == Outcome::input_error) throw InputError("{}", message);
   throw RunError("{}", message);
+}
+
+PendingMaxima::~PendingMaxima() {
+  if (values_.empty()) return;  // after a move
+  try {
+    requests_.wait();
+  } catch (const RunError& error) {  // an exception may be on its way already
+    log::warn("{}", error.what());
+  }
 }
 
 }  // namespace octant

@@ -17,6 +17,9 @@ enum class Operation { max, min, sum, bit_or };
 
 void initialize(int& argc, char**& argv);
 void finalize();
+// Sets the ranks of the run to those of a communicator, given by its Fortran handle. Collective over
+// it.
+void run_on(int fortran_communicator);
 [[noreturn]] void abort(int exit_code);
 
 // MPI communicator, freed with the last of its pointers (by all its ranks).

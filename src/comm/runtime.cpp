@@ -54,7 +54,7 @@ void refuse_to_be_one_of_many_alone() {
   for (const char* variable :
        {"SLURM_STEP_NUM_TASKS", "FLUX_JOB_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
     const char* started = std::getenv(variable);
-    if (started == nullptr || std::atoi(started) <= 1) continue;
+    if (started == nullptr || std::strtol(started, nullptr, 10) <= 1) continue;
     fmt::print(stderr,
                "{} ranks were started ({}), but MPI reports one: the launcher does not match the "
                "MPI library of this program; with srun, try --mpi=pmix (or SLURM_MPI_TYPE=pmix), "

@@ -9,12 +9,6 @@
 
 namespace octant {
 
-namespace mpi {
-// Sets the ranks of the run to those of a communicator, given by its Fortran handle. Part of the
-// MPI layer, for Runtime. Collective over it.
-void run_on(int fortran_communicator);
-}  // namespace mpi
-
 // Behaviour if kernels cannot run on the machine (why_no_device()).
 enum class Kernels {
   needed,       // the program ends

@@ -42,12 +42,12 @@ double* SharedMemory::State::next_cache_line(void* address, std::size_t bytes) {
 }
 
 // Checks the space where MPI libraries allocate shared memory. Open MPI may hang if it is full.
-void check_space(const Communicator& ranks, std::size_t bytes) {
+static void check_space(const Communicator& ranks, std::size_t bytes) {
   const auto needed = static_cast<double>(ranks.sum(static_cast<std::int64_t>(bytes)));
   ranks.collective_try([&] {
     struct statvfs space {};
     if (statvfs("/dev/shm", &space) != 0) return;
-    const double available = static_cast<double>(space.f_bavail) * space.f_frsize;
+    const double available = static_cast<double>(space.f_bavail * space.f_frsize);
     if (needed > available)
       throw RunError(
           "{} ranks require {:.0f} MB of shared memory, but /dev/shm has only {:.0f} MB; enlarge "
@@ -64,7 +64,7 @@ void SharedMemory::State::open() {
   MPI_Info_create(&info);
   MPI_Info_set(info, "alloc_shared_noncontig", "true");
   const int code = MPI_Win_allocate_shared(static_cast<MPI_Aint>(bytes + k_cache_line), 1, info,
-                                           native(ranks), &first, &window);
+                                           native(ranks), static_cast<void*>(&first), &window);
   MPI_Info_free(&info);
   ranks.collective_try([&] {
     if (code == MPI_SUCCESS) return;
@@ -78,7 +78,7 @@ void SharedMemory::State::open() {
   for (int rank = 0; rank < ranks.size(); ++rank) {
     MPI_Aint size = 0;
     int unit = 0;
-    MPI_Win_shared_query(window, rank, &size, &unit, &first);
+    MPI_Win_shared_query(window, rank, &size, &unit, static_cast<void*>(&first));
     parts.push_back(next_cache_line(first, bytes));
   }
   std::fill_n(parts[ranks.rank()], count, 0.0);

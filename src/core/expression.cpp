@@ -142,7 +142,7 @@ std::string fault_of(const mu::ParserError& error, const ExpressionNames& names)
     case mu::ecUNASSIGNABLE_TOKEN: {
       if (!is_name(token)) break;
       auto known = names.all();
-      const auto functions = function_names();
+      const auto& functions = function_names();
       if (contains(functions, token) || names.is_table(token))
         return fmt::format("the function {} requires parentheses", token);
       if (const std::string ours = written_here(token); !ours.empty())

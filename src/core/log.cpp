@@ -131,13 +131,13 @@ void start(int rank, const std::string& file, Level level) {
   to.normal->set_level(spdlog::level::debug);
 }
 
-void write(Level level, std::string_view text) {
+void write(Level level, std::string_view line) {
   auto& to = destinations();
   if (level < to.level) return;
-  const std::string line = printable(text, true);
+  const std::string text = printable(line, true);
   erase_status();
   auto& screen = level >= Level::warn ? *to.urgent : *to.normal;
-  const spdlog::string_view_t shown(line.data(), line.size());
+  const spdlog::string_view_t shown(text.data(), text.size());
   screen.log(spdlog_level(level), shown);
   screen.flush();
   if (to.file) to.file->log(spdlog_level(level), shown);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <limits>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <numeric>
 #include <sstream>
@@ -106,11 +107,13 @@ constexpr std::int64_t k_large = std::int64_t{1} << 20;
 
 std::int64_t resident_bytes(const void* memory, std::int64_t bytes) {
   if (bytes < k_large) return bytes;
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const auto pages = (reinterpret_cast<std::uintptr_t>(memory) + bytes - begin) / page;
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  auto space = static_cast<std::size_t>(bytes);
+  void* begin = const_cast<void*>(memory);  // mincore() does not change it
+  if (std::align(page, page, begin, space) == nullptr) return bytes;
+  const std::size_t pages = space / page;
   std::vector<unsigned char> state(pages);
-  if (mincore(reinterpret_cast<void*>(begin), pages * page, state.data()) != 0) return bytes;
+  if (mincore(begin, pages * page, state.data()) != 0) return bytes;
   return static_cast<std::int64_t>(page) *
          std::count_if(state.begin(), state.end(), [](unsigned char s) { return (s & 1) != 0; });
 }

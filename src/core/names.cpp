@@ -187,7 +187,8 @@ std::string missing_feature(std::string_view name) {
 
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates,
                        std::string_view introduction) {
-  const std::string close = close_name(name, candidates), missing = missing_feature(name);
+  const std::string close = close_name(name, candidates);
+  std::string missing = missing_feature(name);
   // Prefers cosmology.omega_radiation, which exists, to the missing radiative transfer.
   if (!missing.empty() && missing_feature(close).empty()) return missing;
   return close.empty() ? "" : fmt::format("{}{}", introduction, close);

@@ -70,12 +70,13 @@ void require_shallow_keys(const std::string& text, const std::string& source) {
 // Parses the value of an override. Text that is not TOML is taken as a string, which avoids double
 // quoting in a shell.
 toml::table parse_override(const std::string& value) {
+  const toml::table text{{"value", value}};
   try {
-    auto table = toml::parse("value = " + value);
-    if (table.size() == 1) return table;
+    const toml::table table = toml::parse("value = " + value);
+    return table.size() == 1 ? table : text;
   } catch (const toml::parse_error&) {
+    return text;
   }
-  return toml::table{{"value", value}};
 }
 
 // Returns a hint if the line of a syntax error contains a quantity or an expression without

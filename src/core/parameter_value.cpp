@@ -54,7 +54,7 @@ struct Reading {
   std::string expected;  // such as "a list of numbers"
 
   double number(const toml::node& value) const {
-    const std::string text = value.ref<std::string>();
+    const std::string& text = value.ref<std::string>();
     try {
       return number_of(text, info.unit, units);
     } catch (const InputError& failure) {

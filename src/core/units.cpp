@@ -386,10 +386,10 @@ std::optional<Quantity> unit_of(const std::string& unit, const CodeUnits& code) 
   if (unit.empty()) return Quantity{};
   try {
     const Quantity found = Parser(unit, &code).whole();
-    if (found.has_unit) return found;
+    return found.has_unit ? std::optional(found) : std::nullopt;
   } catch (const InputError&) {
+    return std::nullopt;
   }
-  return std::nullopt;
 }
 
 // Describes the values accepted for a parameter of this unit, for messages.

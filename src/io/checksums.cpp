@@ -365,7 +365,8 @@ std::vector<std::string> StoredChecksums::in_words(std::span<const std::int64_t>
     while (at != damaged.end() && *at < d.first_batch + d.batches()) {
       const std::int64_t first = *at - d.first_batch;
       std::int64_t last = first;
-      while (++at != damaged.end() && *at == d.first_batch + last + 1 && last + 1 < d.batches())
+      for (++at; at != damaged.end() && *at == d.first_batch + last + 1 && last + 1 < d.batches();
+           ++at)
         ++last;
       lines.push_back(fmt::format("{}: rows {} to {} (batch{} {} of {})", d.path,
                                   d.batch(first).begin, d.batch(last).end() - 1,

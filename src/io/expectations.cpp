@@ -48,7 +48,7 @@ void require_shape(const Hdf5Reader& file, const std::string& dataset,
 std::vector<double> read_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
                                 double bound) {
   auto values = file.read<double>(dataset, range);
-  const auto is_wrong = [bound](double x) { return !(x > bound) || !(x - x == 0.0); };
+  const auto is_wrong = [bound](double x) { return !(x > bound) || !std::isfinite(x); };
   std::int64_t wrong = 0;
   for (const double x : values) wrong += is_wrong(x);
   file.communicator().collective_try([&] {

@@ -285,7 +285,7 @@ GraficHeader common_header(const std::string& level, const std::set<std::string>
   const std::string first = level + "/" + *fields.begin();
   const GraficHeader header = GraficFile(first).header();
   for (const std::string& field : fields) {
-    const std::string path = level + "/" + field;
+    const std::string path = fmt::format("{}/{}", level, field);
     const GraficHeader other = GraficFile(path).header();
     if (other.cells != header.cells)
       throw InputError(

@@ -2,11 +2,14 @@
 
 #ifdef OCTANT_HDF5
 
-#include "io/hdf5_contents.hpp"
-
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <span>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "core/error.hpp"
 #include "io/hdf5_handle.hpp"
@@ -124,25 +127,8 @@ std::string Hdf5Heaps::text(hid_t attribute) {
   refuse();
 }
 
-}  // namespace octant
+// --- contents of a file --------------------------------------------------------------------------
 
-#endif
-
-#ifdef OCTANT_HDF5
-
-#include "io/hdf5_contents.hpp"
-
-#include <algorithm>
-#include <span>
-#include <stdexcept>
-#include <type_traits>
-#include <utility>
-#include <variant>
-
-#include "core/error.hpp"
-#include "io/hdf5_handle.hpp"
-
-namespace octant {
 namespace {
 
 // Attributes of Octant are much smaller: a larger size indicates damage.

@@ -2,7 +2,8 @@
 
 #include "io/hdf5_handle.hpp"
 
-#include <cstdlib>
+#include <charconv>
+#include <string_view>
 
 #include "core/memory.hpp"
 #include "core/own_files.hpp"
@@ -20,7 +21,9 @@ std::string without_circumstances(const std::string& reason) {
   constexpr std::string_view k_number = "errno = ";
   const std::size_t number = reason.find(k_number);
   if (number == std::string::npos) return reason;
-  const int error = std::atoi(reason.c_str() + number + k_number.size());
+  int error = 0;
+  const std::string_view digits = std::string_view(reason).substr(number + k_number.size());
+  std::from_chars(digits.data(), digits.data() + digits.size(), error);
   return reason.substr(0, reason.find(':')) + ": " + system_reason(error);
 }
 

@@ -78,9 +78,9 @@ struct Hdf5Reader::State {
   }
 
   FileContents described() const {
-    const Hdf5Handle file = open_file(path);
+    const Hdf5Handle opened = open_file(path);
     try {
-      return read_contents(file);
+      return read_contents(opened);
     } catch (const InputError& error) {
       throw InputError("'{}' is corrupt or incomplete: {}", path, error.what());
     }

@@ -22,7 +22,7 @@ hid_t checked(hid_t id, const std::string& attempt) {
 }
 
 // Disables time stamps: files of the same content have the same bytes.
-const Hdf5Handle& without_times(const Hdf5Handle& properties) {
+hid_t without_times(const Hdf5Handle& properties) {
   H5Pset_obj_track_times(properties, false);
   return properties;
 }

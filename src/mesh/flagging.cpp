@@ -6,7 +6,7 @@ namespace octant::mesh {
 
 void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& wanted, int buffer,
                       const DeviceArray<std::uint64_t>& masks) {
-  const CellRange cells = mesh.cells(level);
+  const CellRange& cells = mesh.cells(level);
   const int half = mesh.geometry().octant_size();
   announce_cells("flag dense cells", cells, {wanted.weighted.data ? 16.0 : 8.0, 2.0});
   join_masks(

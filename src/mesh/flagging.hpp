@@ -36,7 +36,7 @@ struct DenseCells {
   BlockField share{}, whole{};
   double least_share = 0.0;
 };
-void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& cells, int buffer,
+void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& wanted, int buffer,
                       const DeviceArray<std::uint64_t>& masks);
 
 // Refinement by a user-defined predicate. Sets, in masks[slot] of every own block, the bits of the
@@ -46,7 +46,7 @@ void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& cells, int 
 template <class Predicate>
 void flag_where(const Mesh& mesh, int level, const DeviceArray<std::uint64_t>& masks,
                 const Predicate& predicate) {
-  const CellRange cells = mesh.cells(level);
+  const CellRange& cells = mesh.cells(level);
   join_masks(
       "flag where", cells, masks, KOKKOS_LAMBDA(const Cell& cell) {
         if (!predicate(cells.centre(cell))) return std::uint64_t{0};

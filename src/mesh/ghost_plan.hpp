@@ -175,7 +175,7 @@ class Tiling {
   void clear_unread(const Lost& lost, const GhostPlan& needs, std::int32_t* table) const;
   bool is_read(const std::array<int, 3>& place, const GhostPlan& needs,
                const std::int32_t* table) const;
-  void write_table(int group, const GhostPlan& needs, DeviceTable<std::int32_t>& tables) const;
+  void write_table(int number, const GhostPlan& needs, DeviceTable<std::int32_t>& tables) const;
   void write_row(int slot, Positions positions, const GhostPlan& needs, std::int32_t* table) const;
   static bool reaches_afar(const Group& group, const GhostPlan& needs);
   void write_requests(int slot, const FluxRequests& requests);

@@ -16,7 +16,8 @@ std::array<int, 3> neighbour_of(const std::array<int, 3>& place, int n) {
 // many patches at once, the number of patches.
 double rounds(std::int64_t patches) {
   const std::int64_t threads = k_device_is_host ? Kokkos::DefaultExecutionSpace().concurrency() : 1;
-  return static_cast<double>((patches + threads - 1) / threads);
+  const std::int64_t rounds = (patches + threads - 1) / threads;
+  return static_cast<double>(rounds);
 }
 
 }  // namespace
@@ -44,7 +45,8 @@ int Tiling::faster_patch() const {
     last = patch;
   }
   // Sweep times, in units of that of one small patch.
-  const double filled = static_cast<double>(small) / std::max<std::int64_t>(large, 1);
+  const double filled =
+      static_cast<double>(small) / static_cast<double>(std::max<std::int64_t>(large, 1));
   const double time_of_small = rounds(small);
   const double time_of_large = rounds(large) * (k_of_itself + k_per_small * filled);
   if (patch_ == 16 && time_of_large < k_least_gain * time_of_small) return 16;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <type_traits>
 
 #include <fmt/ranges.h>
 
@@ -20,6 +21,9 @@
 namespace octant {
 
 namespace {
+
+// Words of a Morton key in files.
+constexpr std::int64_t k_key_words = std::is_same_v<Key, std::uint64_t> ? 1 : 2;
 
 void put_facts(Hdf5Writer& file, const std::string& group, const Attributes& attributes) {
   for (const auto& [name, value] : attributes) file.attribute(group, name, value);
@@ -45,16 +49,16 @@ std::vector<BlockBatch> write_blocks(Hdf5Writer& file, const MeshContents& conte
   RowShuffle rows(communicator, places);
   const std::string group = level_group("mesh", level.number) + "/";
   const auto put = [&]<class T>(const char* name, const std::vector<T>& values,
-                                std::vector<std::int64_t> shape, const DatasetMeaning& meaning) {
+                                const std::vector<std::int64_t>& shape,
+                                const DatasetMeaning& meaning) {
     std::int64_t width = 1;
     for (const auto extent : shape) width *= extent;
     const auto written = rows.to_writers(std::span<const T>(values), width);
     file.dataset(group + name, rows.range(), shape, std::span<const T>(written), meaning);
   };
-  const int key_words = sizeof(Key) / sizeof(std::uint64_t);
-  std::vector<std::uint64_t> words(level.keys.size() * key_words);
+  std::vector<std::uint64_t> words(level.keys.size() * k_key_words);
   std::memcpy(words.data(), level.keys.data(), level.keys.size() * sizeof(Key));
-  put("key", words, key_words == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{2},
+  put("key", words, k_key_words == 1 ? std::vector<std::int64_t>{} : std::vector<std::int64_t>{2},
       {"1", "Morton key of the block on its level"});
   put("origin", origins, {3}, {"length", "lower corner of the block"});
   put("refined", level.refined, {}, {"1", "mask of refined octants, bit ix + 2 iy + 4 iz"});
@@ -277,8 +281,7 @@ int finest_level(const Hdf5Reader& file, const mesh::Geometry& geometry) {
 std::vector<Key> read_keys(const Hdf5Reader& file, const mesh::Geometry& geometry, int level,
                            std::int64_t total, RowRange range) {
   const std::string dataset = level_group("mesh", level) + "/key";
-  constexpr std::int64_t k_words = sizeof(Key) / sizeof(std::uint64_t);
-  const auto expected = k_words == 1 ? std::vector{total} : std::vector{total, k_words};
+  const auto expected = k_key_words == 1 ? std::vector{total} : std::vector{total, k_key_words};
   if (const auto shape = file.shape(dataset); shape != expected)
     throw InputError(
         "'{}': {} has shape {}; expected {}: the block size, or the key width "
@@ -287,7 +290,7 @@ std::vector<Key> read_keys(const Hdf5Reader& file, const mesh::Geometry& geometr
   const std::int64_t before = range.begin > 0 && range.count > 0 ? 1 : 0;
   const auto words =
       file.read<std::uint64_t>(dataset, {range.begin - before, range.count + before});
-  std::vector<Key> keys(words.size() / k_words);
+  std::vector<Key> keys(words.size() / k_key_words);
   std::memcpy(keys.data(), words.data(), keys.size() * sizeof(Key));
   file.communicator().collective_try([&] {
     try {

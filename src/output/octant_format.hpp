@@ -31,8 +31,8 @@ std::int64_t blocks_per_batch(int block_size);
 
 // Converts values to elements T of a file; no copy if they have this type.
 template <class T, class Value>
-std::vector<T> as_elements(std::vector<Value>&& values) {
-  if constexpr (std::is_same_v<T, Value>) return std::move(values);
+std::vector<T> as_elements(std::vector<Value> values) {
+  if constexpr (std::is_same_v<T, Value>) return values;
   else return {values.begin(), values.end()};
 }
 

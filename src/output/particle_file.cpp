@@ -195,7 +195,8 @@ void read_particles(const Hdf5Reader& file, particles::Particles& particles) {
   std::vector<std::string> scalars{"id"};
   if (kind.has_mass) scalars.push_back("mass");
   for (const particles::Column& column : kind.columns) scalars.push_back(column.name);
-  for (const std::string& column : scalars) require_shape(file, group + "/" + column, {total});
+  for (const std::string& column : scalars)
+    require_shape(file, fmt::format("{}/{}", group, column), {total});
   for (const char* column : {"position", "velocity"})
     require_shape(file, group + "/" + column, {total, 3});
   const RowRange own = even_share(total, communicator.rank(), communicator.size());

@@ -106,9 +106,8 @@ struct PlaneRows {
   KOKKOS_FUNCTION double diagonal_of(int n, double shift) const {
     return diagonal[n] + shift_factor * shift;
   }
-  PlaneRows part(Range planes) const {
-    return {planes.count(), before + planes.begin, diagonal + planes.begin, after + planes.begin,
-            shift_factor};
+  PlaneRows part(Range own) const {
+    return {own.count(), before + own.begin, diagonal + own.begin, after + own.begin, shift_factor};
   }
 };
 

@@ -10,6 +10,8 @@
 
 namespace octant::pencil {
 
+namespace {
+
 // Thomas' algorithm plane by plane. Planes are counted in the order of the sweep: 0 is eliminated
 // first.
 template <class Matrices>
@@ -92,8 +94,6 @@ class Thomas {
   Buffer reciprocal_;  // [plane][coefficient]
   PlanesMade made_;    // planes with reciprocals
 };
-
-namespace {
 
 // Calls forward, exchange and backward for all planes.
 template <class Matrices>

@@ -13,7 +13,7 @@ namespace octant::pencil {
 namespace {
 
 std::vector<double> packed_eigenvalues(const UniformAxis& x) {
-  const std::vector<double> values = eigenvalues(x);
+  std::vector<double> values = eigenvalues(x);
   if (!x.conditions.periodic()) return values;
   const auto n = static_cast<int>(values.size());
   // The second number of an odd row is always 0; its eigenvalue may be any but 0.

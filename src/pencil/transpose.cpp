@@ -183,7 +183,7 @@ struct JoinedSide {
   std::vector<Segment> segments;
   Buffer buffer;
 
-  explicit JoinedSide(std::vector<const TransposeSide*> of_members) : sides(of_members) {
+  explicit JoinedSide(std::vector<const TransposeSide*> of_members) : sides(std::move(of_members)) {
     for (std::size_t n = 0; n < sides.size(); ++n)
       for (const Part& part : sides[n]->parts()) pieces.push_back({n, part, 0});
     std::stable_sort(pieces.begin(), pieces.end(),

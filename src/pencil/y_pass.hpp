@@ -26,7 +26,8 @@ namespace octant::pencil {
 // Coefficients of a Poisson problem between its transforms along x and its lines along z: the rows
 // and columns of a rank, and their memory layout.
 struct Spectrum {
-  Spectrum(const PencilGrid& grid, const PoissonProblem& problem, const PoissonOptions& options);
+  Spectrum(const PencilGrid& pencil_grid, const PoissonProblem& given,
+           const PoissonOptions& chosen);
 
   // Unknown cells of a rank, and their coefficients by rows.
   Box cells(int rank) const;

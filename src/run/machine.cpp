@@ -30,7 +30,7 @@ ProcessorSet own_processors() {
   std::error_code none;
   for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", none)) {
     cpu_set_t allowed;
-    const int id = std::atoi(thread.path().filename().c_str());
+    const auto id = static_cast<pid_t>(std::stol(thread.path().filename()));
     if (::sched_getaffinity(id, sizeof allowed, &allowed) != 0) continue;
     for (int n = 0; n < CPU_SETSIZE; ++n)
       if (CPU_ISSET(n, &allowed)) set[n / 64] |= std::uint64_t{1} << (n % 64);

@@ -38,6 +38,7 @@ template <class T>
 Bytes plain_bytes(const std::vector<T>& values) {
   Bytes bytes(values.size() * sizeof(Stored<T>));
   for (std::size_t n = 0; n < values.size(); ++n) {
+    // NOLINTNEXTLINE(bugprone-signed-char-misuse): int8 is signed in Parquet
     const Stored<T> value = values[n];
     std::memcpy(bytes.data() + n * sizeof value, &value, sizeof value);
   }

@@ -136,8 +136,9 @@ Walls exact_walls(Costs costs, int ranks) {
   while (lower < upper) {
     // Limits inside the interval, and its upper end until it is the load of a piece.
     GreedyPieces::Limits limits;
-    const double part = (upper - lower) / (limits.size() + (found ? 1 : 0));
-    for (std::size_t n = 0; n < limits.size(); ++n) limits[n] = lower + part * (n + 1);
+    const double part = (upper - lower) / static_cast<double>(limits.size() + (found ? 1 : 0));
+    for (std::size_t n = 0; n < limits.size(); ++n)
+      limits[n] = lower + part * static_cast<double>(n + 1);
     if (!found) limits.back() = upper;
     const auto outcomes = pieces.try_limits(limits);
     bool moved = false;

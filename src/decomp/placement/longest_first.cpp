@@ -90,7 +90,8 @@ std::vector<bool> extremes(const std::vector<double>& load, std::size_t count) {
   for (std::size_t rank = 0; rank < load.size(); ++rank)
     order.emplace_back(-load[rank], static_cast<std::int32_t>(rank));
   std::sort(order.begin(), order.end());
-  const double mean = std::accumulate(load.begin(), load.end(), 0.0) / load.size();
+  const double mean =
+      std::accumulate(load.begin(), load.end(), 0.0) / static_cast<double>(load.size());
   std::vector<bool> chosen(load.size(), false);
   std::size_t top = 0, bottom = load.size();
   double surplus = 0.0;

@@ -103,7 +103,9 @@ std::optional<Owners> NearbySwaps::reduce_below(double limit) const {
       if (far > 0) consider_node(rank, node + far, best);
     }
     if (best.partner < 0) return std::nullopt;
-    if (best.partner / per_node_ != node && (may_leave -= 2) < 0) return std::nullopt;
+    const bool leaves_node = best.partner / per_node_ != node;
+    if (leaves_node) may_leave -= 2;
+    if (leaves_node && may_leave < 0) return std::nullopt;
     bins.apply(rank, best);
   }
   Owners owners(blocks_.size());
@@ -315,7 +317,7 @@ Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves) {
   check_input(costs, ranks);
   if (ranks_per_node < 1)
     throw InputError("placement: expected at least one rank per node, found {}", ranks_per_node);
-  const Owners contiguous = owners_of(exact_walls(costs, ranks));
+  Owners contiguous = owners_of(exact_walls(costs, ranks));
   if (std::ssize(costs) <= ranks) return contiguous;
   const auto largest = [&](const Owners& owners) {
     const auto sums = loads(costs, owners, ranks);
