@@ -179,6 +179,14 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   add_overrides(*check_command, arguments, "section.key=value");
   check_command->add_flag("--all", arguments.run.all,
                           "Also print the resolved parameters and the details of the estimate");
+  check_command
+      ->add_option("--ranks", arguments.run.ranks,
+                   "Number of ranks of the estimate (model = \"dns\")")
+      ->check(CLI::PositiveNumber);
+  check_command
+      ->add_option("--process-grid", arguments.run.process_grid,
+                   "Numbers of ranks along y and z of the estimate, such as 2x4 (model = \"dns\")")
+      ->check(complaint_if_empty);
   check_command->callback([&] { action = [&] { return check_model(arguments.run); }; });
 
   auto* params = app.add_subcommand("params", "Print tables of all parameters");
