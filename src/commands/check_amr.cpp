@@ -9,7 +9,6 @@
 #include "commands/check_report.hpp"
 #include "commands/command_line.hpp"
 #include "commands/rehearsal.hpp"
-#include "core/error.hpp"
 #include "core/log.hpp"
 #include "run/commands.hpp"
 #include "run/memory_need.hpp"
@@ -182,11 +181,6 @@ double describe_size(const Communicator& communicator, const AmrOptions& options
 
 int check_amr(const RunRequest& request) {
   const Communicator communicator = Communicator::world();
-  if (request.ranks > 0 || !request.process_grid.empty())
-    throw InputError(
-        "{}: octant check --ranks and --process-grid require model = \"dns\"; use octant -n RANKS "
-        "check FILE",
-        request.file);
   const auto options = read_options<AmrOptions>(request, communicator);
   CheckReport report;
   describe_run(options, report);

@@ -40,16 +40,12 @@ struct Need {
 struct Target {
   int ranks = 1;
   std::vector<pencil::ProcessGrid> grids;  // forced, or all that fit
-  bool is_given = false;                   // by --ranks or --process-grid
+  bool is_given = false;                   // otherwise, the ranks of this process
 };
 
-// Applies --process-grid to the options. Throws InputError if no process grid fits the run's cells.
-Target target_of(const Communicator& communicator, const RunRequest& request, DnsOptions& options) {
-  Target target{communicator.size(), {}, request.ranks > 0 || !request.process_grid.empty()};
-  if (!request.process_grid.empty()) options.pencil.process_grid = request.process_grid;
-  const auto forced = options.pencil.forced_grid();
-  if (request.ranks > 0) target.ranks = request.ranks;
-  else if (target.is_given) target.ranks = forced.value().ranks();
+// Throws InputError if no process grid of these ranks fits the run.
+Target target_of(const Communicator& communicator, int ranks, const DnsOptions& options) {
+  Target target{ranks > 0 ? ranks : communicator.size(), {}, ranks > 0};
   target.grids = pencil::possible_grids(target.ranks, tuning_problem(options), options.pencil);
   return target;
 }
@@ -200,11 +196,11 @@ void describe_slabs(const DnsOptions& options, CheckReport& report) {
 
 }  // namespace
 
-int check_dns(const RunRequest& request) {
+int check_dns(const RunRequest& request, int ranks) {
   const Communicator communicator = Communicator::world();
-  auto options = read_options<DnsOptions>(request, communicator);
+  const auto options = read_options<DnsOptions>(request, communicator);
   Target target;
-  communicator.collective_try([&] { target = target_of(communicator, request, options); });
+  communicator.collective_try([&] { target = target_of(communicator, ranks, options); });
   CheckReport report;
   describe_run(options, report);
   if (!why_no_kernels().empty()) {

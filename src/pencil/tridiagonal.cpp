@@ -42,21 +42,18 @@ void check_planes(const TridiagonalMatrix& matrix, int cells) {
                  "a matrix of {} planes does not match {} cells along z", planes, cells);
 }
 
-void check_ptdma_planes(ProcessGrid processes, int cells, int unknown_planes) {
-  if (processes.z == 1) return;
-  for (int n = 0; n < processes.z; ++n) {
-    const int count = intersection(part(cells, processes.z, n), {0, unknown_planes}).count();
+void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
+  const int parts = grid.processes().z;
+  if (parts == 1) return;
+  for (int n = 0; n < parts; ++n) {
+    const int count = unknown_planes_of(grid, unknown_planes, n).count();
     if (count >= 2) continue;
     throw InputError(
         "dns.poisson = \"ptdma\" requires at least 2 planes on every rank along z; with "
         "grid.process_grid = \"{}\" and {} planes, the ranks at position {} along z have {}: use "
         "fewer ranks along z, or \"ftm\"",
-        to_string(processes), unknown_planes, n, count);
+        to_string(grid.processes()), unknown_planes, n, count);
   }
-}
-
-void check_ptdma_planes(const PencilGrid& grid, int unknown_planes) {
-  check_ptdma_planes(grid.processes(), grid.cells()[2], unknown_planes);
 }
 
 struct FieldTridiagonal::State {

@@ -69,7 +69,6 @@ struct ThomasFactors {
 // Throws InputError, naming the ranks, unless P-TDMA finds at least two unknown planes on each rank
 // along z.
 void check_ptdma_planes(const PencilGrid& grid, int unknown_planes);
-void check_ptdma_planes(ProcessGrid processes, int cells_along_z, int unknown_planes);
 
 // Solver with one matrix for all lines of a field along z: implicit diffusion (paper, eq. 11). The
 // solution replaces the right-hand side in the field's cells. Solves the first matrix.size() planes

@@ -161,8 +161,11 @@ std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
   const auto grid = options.forced_grid();
   if (!grid) return candidates(ranks, problem);
   check_process_grid(*grid, ranks, problem.cells);
-  if (problem.tridiagonal.method == TridiagonalMethod::ptdma)
-    check_ptdma_planes(*grid, problem.cells[2], problem.poisson.z.size());
+  if (!fits(problem, *grid))
+    throw InputError(
+        "dns.poisson = \"ptdma\" requires at least 2 planes on every rank along z; with "
+        "grid.process_grid = \"{}\", {} planes are too few: use fewer ranks along z, or \"ftm\"",
+        to_string(*grid), problem.poisson.z.size());
   return {*grid};
 }
 

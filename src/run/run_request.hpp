@@ -21,9 +21,6 @@ struct RunRequest {
   bool dry_run = false;
   bool plan = false;  // print the tasks of a coarse step instead of running
   bool all = false;   // `octant check`: print the resolved parameters, too
-  // `octant check`: ranks of the estimate; 0 and "": those of this process
-  int ranks = 0;
-  std::string process_grid;
 };
 
 // Reads the parameters of a run, AmrOptions or DnsOptions, from its file and the command line.
