@@ -68,7 +68,7 @@ void look_at_borders(const ClusteredCube& cube, const std::vector<int>& owners, 
                      BalanceResult& result) {
   const int side = cube.blocks();
   std::vector<std::set<int>> partners(static_cast<std::size_t>(ranks));
-  std::int64_t border = 0;
+  std::int64_t border = 0, cut_faces = 0;
   for (int n = 0; n < side * side * side; ++n) {
     const std::array<int, 3> here{n % side, n / side % side, n / side / side};
     std::array<int, 3> faces{0, 0, 0};
@@ -81,8 +81,11 @@ void look_at_borders(const ClusteredCube& cube, const std::vector<int>& owners, 
       partners[owners[n]].insert(other);
     }
     border += border_cells(cube.block_size, faces);
+    cut_faces += faces[0] + faces[1] + faces[2];
   }
   result.border_share = static_cast<double>(border) / std::pow(cube.cells, 3);
+  // A block has block_size^2 cell faces per face, and block_size^3 cells.
+  result.surface_to_volume = static_cast<double>(cut_faces) / (std::pow(side, 3) * cube.block_size);
   result.partners.least = ranks;
   for (const auto& ranks_of_one : partners) {
     const auto count = static_cast<std::int64_t>(ranks_of_one.size());
@@ -102,7 +105,8 @@ void declare(Options& options, BalanceRequest& request) {
   options.count("--cells", request.cube.cells, "Number of cells along each axis");
   options.count("--block-size", request.cube.block_size,
                 "Number of cells along each side of a block");
-  options.count("--clusters", request.cube.clusters, "Number of Gaussian clusters of block costs");
+  options.number("--clusters", request.cube.clusters, 0, 1'000'000,
+                 "Number of Gaussian clusters of block costs; 0: uniform costs");
   options.count("--seed", request.cube.seed, "Seed of the clusters");
   options.counts("--ranks", request.ranks, "Numbers of ranks of the decomposition, one or several");
   options.choice("--decomposition", request.decompositions, "Domain decomposition");
@@ -115,8 +119,10 @@ JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int
       .add("ranks", ranks)
       .add("cells", cube.cells)
       .add("block_size", cube.block_size)
+      .add("clusters", cube.clusters)
       .add("imbalance", r.imbalance)
       .add("border_share", r.border_share)
+      .add("surface_to_volume", r.surface_to_volume)
       .add("partners_min", r.partners.least)
       .add("partners_mean", r.partners.mean)
       .add("partners_max", r.partners.most)
@@ -129,10 +135,11 @@ void compare(const BalanceRequest& request, Report& report) {
   if (cube.cells % cube.block_size != 0)
     throw InputError("--cells {}: must be a multiple of --block-size {}", cube.cells,
                      cube.block_size);
-  constexpr const char* row = "{:<13} {:>6} {:>10} {:>10} {:>14} {:>9}";
+  constexpr const char* row = "{:<13} {:>6} {:>10} {:>10} {:>10} {:>14} {:>9}";
   report.line(fmt::format("{0}^3 cells in blocks of {1}^3, {2} clusters\n", cube.cells,
                           cube.block_size, cube.clusters));
-  report.line(fmt::format(row, "decomposition", "ranks", "imbalance", "border", "partners", "ms"));
+  report.line(fmt::format(row, "decomposition", "ranks", "imbalance", "border", "surf/vol",
+                          "partners", "ms"));
   for (const int ranks : request.ranks)
     for (const std::string& name : request.decompositions.selected()) {
       const BalanceResult r =
@@ -140,6 +147,7 @@ void compare(const BalanceRequest& request, Report& report) {
       const RankStatistics& p = r.partners;
       report.line(fmt::format(row, name, ranks, fmt::format("{:.4f}", r.imbalance),
                               fmt::format("{:.4f}", r.border_share),
+                              fmt::format("{:.4f}", r.surface_to_volume),
                               fmt::format("{}/{:.1f}/{}", p.least, p.mean, p.most),
                               fmt::format("{:.1f}", 1e3 * r.seconds)));
       report.add(json(cube, name, ranks, r));

@@ -1,5 +1,5 @@
-// `octant bench balance`: balance of clustered work by the domain decompositions (curamses.txt,
-// section 8.6.3).
+// `octant bench balance`: balance of clustered work, and partners on uniform grids, by the domain
+// decompositions (curamses.txt, sections 8.6.1 and 8.6.3).
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace octant::bench {
 struct ClusteredCube {
   int cells = 128;  // along each axis
   int block_size = 8;
-  int clusters = 20;
+  int clusters = 20;  // 0: uniform
   int seed = 1;
 
   int blocks() const { return cells / block_size; }  // along each axis
@@ -26,10 +26,11 @@ struct ClusteredCube {
 std::vector<double> block_weights(const ClusteredCube& cube);
 
 struct BalanceResult {
-  double imbalance = 0.0;     // maximum over mean weight of the ranks
-  double border_share = 0.0;  // fraction of cells with a face to another rank's cell
-  RankStatistics partners;    // neighbouring ranks across faces
-  double seconds = 0.0;       // CPU time of the decomposition
+  double imbalance = 0.0;          // maximum over mean weight of the ranks
+  double border_share = 0.0;       // fraction of cells with a face to another rank's cell
+  double surface_to_volume = 0.0;  // cell faces to other ranks per cell, over all ranks
+  RankStatistics partners;         // neighbouring ranks across faces
+  double seconds = 0.0;            // CPU time of the decomposition
 };
 
 // Decomposes the cube for any number of ranks, in one process.

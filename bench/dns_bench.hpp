@@ -1,9 +1,9 @@
-// `octant bench dns`: speed of whole steps of a channel flow, and times of their parts.
+// `octant bench dns`: speed of whole steps of a channel flow, times of their parts, and scaling
+// with numbers of ranks and process grids.
 #pragma once
 
 #include <array>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "comm/communicator.hpp"
@@ -16,14 +16,25 @@ struct DnsCase {
   std::string transpose = "auto", schedule = "auto";
 };
 
-// Result of one case. Times are those of the fastest step, on its slowest rank.
+// Operations to which a part of a step belongs.
+enum class DnsGroup { poisson, diffusion, rest };
+
+// Seconds of a part of a step on its slowest rank: mean and minimum over the steps.
+struct DnsPart {
+  DnsGroup group;
+  std::string name;
+  double mean, least;
+};
+
+// Result of one case, on the slowest rank.
 struct DnsResult {
   DnsCase dns_case;
   int ranks = 1;
   std::string process_grid, transpose, schedule;
-  double seconds = 0.0;      // per step
-  double cpu_seconds = 0.0;  // CPU time over all ranks of the step with the least
-  std::vector<std::pair<std::string, double>> parts;  // seconds of that step by part
+  double seconds = 0.0;       // of the fastest step
+  double mean_seconds = 0.0;  // of a step
+  double cpu_seconds = 0.0;   // CPU time over all ranks of the step with the least
+  std::vector<DnsPart> parts;
   double bytes_sent = 0.0;         // per step by the rank that sends most: transposes and halos
   double fields_of_memory = 0.0;   // peak memory of a rank over that of one field
   double scaled_divergence = 0.0;  // at the end, relative to the maximum velocity over cell size
@@ -33,6 +44,8 @@ struct DnsResult {
   }
   double nanoseconds_per_cell() const { return 1e9 * seconds / cells(); }
   double cpu_nanoseconds_per_cell() const { return 1e9 * cpu_seconds / cells(); }
+  // Sum over the parts of a group.
+  DnsPart sum(DnsGroup group) const;
   bool moves_planes() const { return schedule == "planes"; }
   // Minimum memory traffic per cell of the sweeps over planes if no field stays in cache.
   double bytes_moved_per_cell() const;

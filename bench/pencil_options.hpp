@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,16 @@ struct PencilChoice {
   std::vector<pencil::ProcessGrid> grids(int ranks, int least_planes) const;
 };
 void declare(Options& options, PencilChoice& choice);
+
+// Process grid of a list such as "*x1,1x*,2x4,auto,all", in which a star is the number that fits.
+struct GridChoice {
+  std::string pattern;                      // entry of the list
+  std::optional<pencil::ProcessGrid> grid;  // none: auto, or not possible
+  std::string reason;                       // why it is not possible; empty: it is possible
+};
+// Returns one choice per entry, several for "all". Throws InputError for other texts.
+std::vector<GridChoice> grid_choices(const std::string& list, int ranks,
+                                     const pencil::Cells& cells);
 
 // Minimum of the slowest rank's seconds over `repeats` calls after one warm-up, because load by
 // other programs can only add. Collective.

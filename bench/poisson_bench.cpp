@@ -8,6 +8,7 @@
 #include "bench/command.hpp"
 #include "bench/kernel_time.hpp"
 #include "bench/report.hpp"
+#include "bench/slab_poisson.hpp"
 #include "bench/triad.hpp"
 #include "core/clock.hpp"
 #include "gravity/base_fourier.hpp"
@@ -154,19 +155,63 @@ std::string row(const PoissonResult& r, double triad) {
       microseconds(r.setup_seconds / static_cast<double>(r.cells)));
 }
 
+JsonObject json(const SlabCase& c, const SlabResult& r, int ranks) {
+  JsonObject object;
+  object.add("case", name_of(c.method))
+      .add("base_cells", c.cells)
+      .add("guess", name_of(c.guess))
+      .add("tolerance", c.tolerance)
+      .add("ranks", ranks)
+      .add("iterations", r.iterations)
+      .add("residual", r.residual)
+      .add("error", r.error)
+      .add("seconds", r.seconds)
+      .add("compute_seconds", r.compute_seconds)
+      .add("exchange_seconds", r.exchange_seconds)
+      .add("reduction_seconds", r.reduction_seconds)
+      .add("bytes_sent", r.bytes_sent);
+  return object;
+}
+
+constexpr const char* k_slab_row = "{:<10} {:>5} {:>7} {:>11} {:>10} {:>10} {:>10} {:>10} {:>10}";
+
+std::string slab_heading() {
+  return fmt::format(k_slab_row, "case", "base", "guess", "iterations", "residual", "error",
+                     "compute s", "planes s", "sums s");
+}
+
+std::string row(const SlabCase& c, const SlabResult& r) {
+  const auto text = [](double value) { return fmt::format("{:.3g}", value); };
+  return fmt::format(k_slab_row, name_of(c.method), c.cells, name_of(c.guess), r.iterations,
+                     text(r.residual), text(r.error), text(r.compute_seconds),
+                     text(r.exchange_seconds), text(r.reduction_seconds));
+}
+
 struct PoissonRequest {
-  Choice cases{{"uniform", "fft", "amr"}, "all"};
+  Choice cases{{"uniform", "fft", "amr", "jacobi", "red-black", "cg"}, "all"};
   std::vector<int> cells{64, 128}, block_sizes{8, 4};
   double tolerance = 1e-4;
   int repeats = 5;
+  std::string guess = name_of(Guess::zero);
+  int max_iterations = SlabCase{}.max_iterations;
 
   std::vector<PoissonCase> selected() const {
     std::vector<PoissonCase> all;
     for (const std::string& name : cases.selected())
       for (const int n : cells)
         for (const int block_size : block_sizes)
-          if (name == "amr" ? n == cells.front() : block_size == block_sizes.front())
+          if (!value_named<IterativeMethod>(name) &&
+              (name == "amr" ? n == cells.front() : block_size == block_sizes.front()))
             all.push_back({name, n, block_size, tolerance});
+    return all;
+  }
+
+  std::vector<SlabCase> selected_slabs() const {
+    std::vector<SlabCase> all;
+    for (const std::string& name : cases.selected())
+      if (const auto method = value_named<IterativeMethod>(name))
+        for (const int n : cells)
+          all.push_back({*method, value_named<Guess>(guess).value(), n, tolerance, max_iterations});
     return all;
   }
 };
@@ -206,18 +251,41 @@ class Solver {
 
 void declare(Options& options, PoissonRequest& request) {
   options.choice("--case", request.cases,
-                 "Case: uniform grid with multigrid, uniform grid with FFTs, or refined level of "
-                 "clustered blocks");
+                 "Case: uniform grid with multigrid or FFTs, refined level of clustered blocks "
+                 "(amr), or slabs with an iterative solver");
   options.counts("--cells", request.cells,
                  "Number of base cells along each axis; the amr case uses the first");
   options.counts("--block-size", request.block_sizes,
                  "Block sizes of the amr case; other cases use the first");
   options.number("--tolerance", request.tolerance, 1e-15, 1.0, "Relative residual at convergence");
   options.count("--repeats", request.repeats,
-                "Number of solves per case; the shortest time is reported");
+                "Number of solves per case, one for slabs; the shortest time is reported");
+  options.one_of("--guess", request.guess, names_of_all<Guess>(),
+                 "First approximation of the iterative solvers");
+  options.count("--max-iterations", request.max_iterations,
+                "Maximum number of iterations of the iterative solvers");
 }
 
-void measure_all(const PoissonRequest& request, const Communicator& communicator, Report& report) {
+void measure_slabs(const PoissonRequest& request, const Communicator& communicator,
+                   Report& report) {
+  const auto cases = request.selected_slabs();
+  if (cases.empty()) return;
+  report.line(fmt::format(
+      "\n{} slab(s) along z, one thread each, solved once to {:g}\nseconds of the slowest rank in "
+      "stencils, in exchanges of ghost planes, and in global sums\n",
+      communicator.size(), request.tolerance));
+  report.line(slab_heading());
+  for (const SlabCase& slab_case : cases) {
+    const SlabResult result = solve_slabs(communicator, slab_case);
+    report.line(row(slab_case, result));
+    report.add(json(slab_case, result, communicator.size()));
+  }
+}
+
+void measure_solvers(const PoissonRequest& request, const Communicator& communicator,
+                     Report& report) {
+  const auto cases = request.selected();
+  if (cases.empty()) return;
   const double triad = triad_bytes_per_second(communicator);
   report.line(fmt::format(
       "{} rank(s) of {} thread(s); triad {:.1f} GB/s; shortest of {} solves to {:g}\nus: processor "
@@ -226,11 +294,16 @@ void measure_all(const PoissonRequest& request, const Communicator& communicator
       communicator.size(), Kokkos::DefaultHostExecutionSpace().concurrency(), 1e-9 * triad,
       request.repeats, request.tolerance));
   report.line(poisson_heading());
-  for (const PoissonCase& poisson_case : request.selected()) {
+  for (const PoissonCase& poisson_case : cases) {
     const PoissonResult result = measure_poisson(communicator, poisson_case, request.repeats);
     report.line(row(result, triad));
     report.add(json(result, triad));
   }
+}
+
+void measure_all(const PoissonRequest& request, const Communicator& communicator, Report& report) {
+  measure_solvers(request, communicator, report);
+  measure_slabs(request, communicator, report);
 }
 
 }  // namespace

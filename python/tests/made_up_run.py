@@ -65,6 +65,8 @@ class MadeUpRun:
         How long a rank stands still in each step although its messages are there.
     rounds
         The level of each round of a step: one coarse step and two finer ones.
+    parts
+        Nanoseconds of further parts of the program, by name and level, on every rank in each step.
     detail
         Steps with rows in the table of events.
     circumstances
@@ -87,6 +89,7 @@ class MadeUpRun:
     volume: Mapping[int, float] = field(default_factory=dict)
     stuck_ns: Mapping[int, int] = field(default_factory=dict)
     rounds: tuple[int, ...] = (0, 1, 1)
+    parts: Mapping[tuple[str, int], int] = field(default_factory=dict)
     detail: range = range(0)
     window: int = 16
     run_id: str = "0123456789abcdef"
@@ -126,6 +129,9 @@ class MadeUpRun:
         self._cpu = np.zeros(self.ranks, np.int64)
         for level in self.rounds:
             self._round(level)
+        for (name, level), duration in self.parts.items():
+            for rank in range(self.ranks):
+                self._spend(rank, level, "compute", name, duration)
         self._collective("time_step")
         self._finish_step()
 

@@ -9,14 +9,8 @@ from conftest import Call
 from made_up_run import MadeUpRun
 
 from octools.errors import OctoolsError
-from octools.telemetry.several import (
-    Runs,
-    as_text,
-    differences,
-    pace,
-    scaling,
-    what_became_slower,
-)
+from octools.telemetry.scaling import scaling
+from octools.telemetry.several import Runs, as_text, differences, pace, what_became_slower
 
 
 @pytest.fixture(scope="module")
@@ -134,3 +128,37 @@ def test_strong_and_weak_scaling(tmp_path: Path, octools: Call) -> None:
     assert (tmp_path / "scaling.png").is_file()
     assert octools("scaling", strong[0]).returncode == 2
     assert octools("scaling", strong[0], strong[0]).returncode == 2
+
+
+def test_scaling_by_solver(tmp_path: Path, octools: Call) -> None:
+    """Gravity scales, black holes do not; both are slowest on their slowest rank."""
+
+    def run(ranks: int, threads: int = 1) -> Path:
+        made = MadeUpRun(
+            ranks=ranks, steps=4, cells=240_000 // ranks,
+            parts={("gravity", 0): 8_000_000 // ranks, ("gravity", 1): 40_000_000 // ranks,
+                   ("black_holes", 0): 6_000_000, ("flag cells", 0): 9_000_000},
+            run_id=f"{ranks}x{threads}", circumstances={"threads_per_rank": threads},
+        )  # fmt: skip
+        return made.write(tmp_path / f"{ranks}x{threads}")
+
+    with Runs([run(ranks) for ranks in (4, 2, 1)]) as several:
+        found = scaling(several)
+    solvers, speedups = found.solvers(), found.solver_speedups()
+    assert set(solvers) == {
+        *("Godunov", "gravity, base level", "gravity, refined levels", "black holes")
+    }
+    assert solvers["gravity, refined levels"] == pytest.approx([0.040, 0.020, 0.010])
+    assert speedups["gravity, base level"] == pytest.approx([1, 2, 4], rel=0.01)
+    assert speedups["black holes"] == pytest.approx([1, 1, 1], rel=0.01)
+    assert found.paces[0].cost == pytest.approx(1e6 * found.paces[0].step / found.paces[0].work)
+    text = found.to_text()
+    assert re.search(r"gravity, refined levels +40 ms \(1\) +20 ms \(2\) +10 ms \(4\)", text)
+    hybrid = [run(ranks, 4 // ranks) for ranks in (1, 2, 4)]
+    with Runs(hybrid) as several:
+        found = scaling(several)
+    assert found.kind == "hybrid"
+    assert [each.threads for each in found.paces] == [1, 2, 4]
+    result = octools("scaling", *hybrid, "--output", tmp_path / "hybrid.png")
+    assert result.returncode == 0, result.stderr
+    assert (tmp_path / "hybrid.png").is_file()

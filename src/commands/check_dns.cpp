@@ -6,7 +6,9 @@
 #include "comm/runtime.hpp"
 #include "commands/check_report.hpp"
 #include "commands/command_line.hpp"
+#include "core/error.hpp"
 #include "dns_model/dns_simulation.hpp"
+#include "pencil/tuning.hpp"
 #include "run/commands.hpp"
 #include "run/memory_need.hpp"
 
@@ -34,6 +36,20 @@ struct Need {
   std::string processes;
 };
 
+// Ranks of the run to be estimated.
+struct Target {
+  int ranks = 1;
+  std::vector<pencil::ProcessGrid> grids;  // forced, or all that fit
+  bool is_given = false;                   // otherwise, the ranks of this process
+};
+
+// Throws InputError if no process grid of these ranks fits the run.
+Target target_of(const Communicator& communicator, int ranks, const DnsOptions& options) {
+  Target target{ranks > 0 ? ranks : communicator.size(), {}, ranks > 0};
+  target.grids = pencil::possible_grids(target.ranks, tuning_problem(options), options.pencil);
+  return target;
+}
+
 Need measure_need(const Communicator& communicator, const DnsOptions& options) {
   DnsSimulation simulation(communicator, options);
   simulation.initialise();
@@ -53,7 +69,19 @@ DnsOptions coarse_options(const DnsOptions& run, const RunRequest& request, doub
                              std::min(cells[axis], k_fewest_along_axis), cells[axis]);
   auto overrides = request.overrides;
   overrides.push_back(fmt::format("grid.cells=[{}, {}, {}]", cells[0], cells[1], cells[2]));
-  return DnsOptions::from_file(request.file, overrides);
+  DnsOptions options = DnsOptions::from_file(request.file, overrides);
+  options.pencil = run.pencil;
+  return options;
+}
+
+// Returns true if all ranks can build the grid with the run's choice of process grids.
+bool can_build(const Communicator& communicator, const DnsOptions& options) {
+  try {
+    pencil::possible_grids(communicator.size(), tuning_problem(options), options.pencil);
+    return true;
+  } catch (const InputError&) {
+    return false;  // the grid is coarser than that of the run, whose process grids were verified
+  }
 }
 
 // Extrapolates linearly in the number of cells for memory, and by a power law for the time step.
@@ -84,8 +112,64 @@ void describe_files(const DnsOptions& options, CheckReport& report) {
                     options.output.precision == Precision::float32 ? bytes / 2.0 : bytes, bytes});
 }
 
+// Fields of memory for transposes, in addition to those of one rank: along x and y if y is divided,
+// and along y and z if z is. Measured by `octant bench dns` (column "fields").
+struct TransposeFields {
+  double xy, yz;
+};
+TransposeFields transpose_fields(const DnsOptions& options) {
+  if (options.flow.diffusion == dns::Diffusion::implicit_all) return {3.0, 2.0};
+  const bool by_lines = options.flow.diffusion == dns::Diffusion::implicit_z;
+  const bool all_planes = options.flow.poisson == pencil::TridiagonalMethod::ftm;
+  return {1.1, by_lines && all_planes ? 1.0 : 0.4};
+}
+
+// Bytes of the largest rank of a process grid, given those of a rank without cells and per cell.
+double rank_bytes(const DnsOptions& options, pencil::ProcessGrid processes, double fixed,
+                  double per_cell) {
+  const auto& cells = options.grid.cells;
+  const auto largest = [](int all, int parts) { return std::ceil(1.0 * all / parts); };
+  const double x = cells[0], y = largest(cells[1], processes.y), z = largest(cells[2], processes.z);
+  const double with_ghosts = options.scalar.enabled ? 5.0 : 4.0;
+  const double ghosts = with_ghosts * x * ((y + 2.0) * (z + 2.0) - y * z);
+  const TransposeFields fields = transpose_fields(options);
+  const double transposes =
+      x * y * z * ((processes.y > 1 ? fields.xy : 0.0) + (processes.z > 1 ? fields.yz : 0.0));
+  return fixed + per_cell * x * y * z + sizeof(double) * (ghosts + transposes);
+}
+
+// Estimates the memory of the target's ranks from grids that each rank builds alone.
+Need estimate_for(const Target& target, const Communicator& communicator, const DnsOptions& options,
+                  const RunRequest& request) {
+  const auto fixed = static_cast<double>(scarce_memory_use().current);
+  const Communicator alone = communicator.split(communicator.rank());
+  DnsOptions run = DnsOptions::from_file(request.file, request.overrides);
+  run.pencil.process_grid = "auto";
+  const double cells = cell_count(options);
+  const bool is_small = cells <= k_most_cells[1] || options.problem->has_own_grid();
+  Need fine;
+  if (is_small) {
+    fine = measure_need(alone, run);
+  } else {
+    const Need coarse = measure_need(alone, coarse_options(run, request, k_most_cells[0]));
+    fine = measure_need(alone, coarse_options(run, request, k_most_cells[1]));
+    fine.step = extrapolate(coarse, fine, cells).step;
+  }
+  const double per_cell = communicator.max((fine.bytes - fixed) / fine.cells);
+  const double most_fixed = communicator.max(fixed);
+  Need need{cells, 0.0, fine.step, fine.measured_cells, ""};
+  for (const pencil::ProcessGrid grid : target.grids) {
+    const double of_grid = rank_bytes(options, grid, most_fixed, per_cell);
+    if (!need.processes.empty() && of_grid >= need.bytes) continue;
+    need.bytes = of_grid;
+    need.processes = pencil::to_string(grid);
+  }
+  return need;
+}
+
 Need estimate_need(const Communicator& communicator, const DnsOptions& options,
-                   const RunRequest& request) {
+                   const RunRequest& request, const Target& target) {
+  if (target.is_given) return estimate_for(target, communicator, options, request);
   const double cells = cell_count(options);
   if (cells <= k_most_cells[1] || options.problem->has_own_grid()) {
     require_memory(communicator, DnsSimulation::least_bytes(options) / communicator.size(),
@@ -93,42 +177,64 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
     return measure_need(communicator, options);
   }
   Need needs[2];
-  for (int n = 0; n < 2; ++n)
-    needs[n] = measure_need(communicator, coarse_options(options, request, k_most_cells[n]));
+  for (int n = 0; n < 2; ++n) {
+    const DnsOptions coarse = coarse_options(options, request, k_most_cells[n]);
+    if (!can_build(communicator, coarse))
+      return estimate_for(target, communicator, options, request);
+    needs[n] = measure_need(communicator, coarse);
+  }
   return extrapolate(needs[0], needs[1], cells);
+}
+
+// Limits of decompositions along one axis.
+void describe_slabs(const DnsOptions& options, CheckReport& report) {
+  const auto& cells = options.grid.cells;
+  const bool two_planes = options.flow.poisson == pencil::TridiagonalMethod::ptdma;
+  report.add("slabs", "at most {} along z and {} along y; a plane of x and y has {} per field",
+             two_planes ? cells[2] / 2 : cells[2], cells[1], size_text(8.0 * cells[0] * cells[1]));
 }
 
 }  // namespace
 
-int check_dns(const RunRequest& request) {
+int check_dns(const RunRequest& request, int ranks) {
   const Communicator communicator = Communicator::world();
   const auto options = read_options<DnsOptions>(request, communicator);
+  Target target;
+  communicator.collective_try([&] { target = target_of(communicator, ranks, options); });
   CheckReport report;
   describe_run(options, report);
   if (!why_no_kernels().empty()) {
     report.note(why_no_kernels());
     report.answer_least_memory("the fields of the flow",
-                               DnsSimulation::least_bytes(options) / communicator.size());
+                               DnsSimulation::least_bytes(options) / target.ranks);
     describe_files(options, report);
     report.print(communicator, request, options.resolved());
     return k_done;
   }
-  const Need need = estimate_need(communicator, options, request);
+  const Need need = estimate_need(communicator, options, request, target);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
-  const double seconds = steps * need.cells * cost / communicator.size();
+  const double seconds = steps * need.cells * cost / target.ranks;
   report.table = memory_table(communicator, need.measured_cells);
   report.add("cost", "about {:.0f} steps of {:.3g}, if the maximum velocity does not change: {}",
              steps, need.step, duration_text(seconds));
-  report.add("memory", "memory of the largest rank: {:.0f} MB; ranks as {}", 1e-6 * need.bytes,
-             need.processes);
+  report.add("memory", "memory of the largest rank: {:.0f} MB; {} rank(s) as {}{}",
+             1e-6 * need.bytes, target.ranks, need.processes,
+             target.grids.size() > 1 && target.is_given
+                 ? fmt::format(", the least of {} process grids", target.grids.size())
+                 : "");
+  if (target.is_given) {
+    describe_slabs(options, report);
+    report.note("the cost assumes that communication takes no time");
+  }
   describe_files(options, report);
   if (need.measured_cells < need.cells)
     report.note(fmt::format("extrapolated from grids of up to {:.4g} cells", need.measured_cells));
   report.answer = fmt::format("about {:.0f} steps, {}, {:.0f} MB per rank", steps,
                               duration_text(seconds), 1e-6 * need.bytes);
-  report.print(communicator, request, options.resolved(),
-               [&] { require_memory(communicator, need.bytes, "the run", "grid.cells"); });
+  report.print(communicator, request, options.resolved(), [&] {
+    if (!target.is_given) require_memory(communicator, need.bytes, "the run", "grid.cells");
+  });
   return k_done;
 }
 

@@ -28,6 +28,8 @@ namespace {
 struct Arguments {
   std::string file, section, bench_name, format;
   bool verify = false;
+  int check_ranks = 0;
+  std::string process_grid;
   RunRequest run;
   std::vector<std::string> bench_options;
 };
@@ -65,9 +67,15 @@ int run_model(const RunRequest& request) {
                          : within_memory(k_smaller_amr, [&] { return run_amr(request); });
 }
 
-int check_model(const RunRequest& request) {
-  return is_dns(request) ? within_memory(k_smaller_dns, [&] { return check_dns(request); })
-                         : within_memory(k_smaller_amr, [&] { return check_amr(request); });
+int check_model(const RunRequest& request, int ranks = 0) {
+  if (is_dns(request))
+    return within_memory(k_smaller_dns, [&] { return check_dns(request, ranks); });
+  if (ranks > 0)
+    throw InputError(
+        "{}: octant check --ranks requires model = \"dns\"; use octant -n {} check FILE on as many "
+        "ranks",
+        request.file, ranks);
+  return within_memory(k_smaller_amr, [&] { return check_amr(request); });
 }
 
 int print_plan(const RunRequest& request) {
@@ -179,7 +187,19 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   add_overrides(*check_command, arguments, "section.key=value");
   check_command->add_flag("--all", arguments.run.all,
                           "Also print the resolved parameters and the details of the estimate");
-  check_command->callback([&] { action = [&] { return check_model(arguments.run); }; });
+  auto* ranks = check_command->add_option("--ranks", arguments.check_ranks,
+                                          "Number of ranks of the estimate, for model = \"dns\"");
+  ranks->check(CLI::PositiveNumber);
+  check_command
+      ->add_option("--process-grid", arguments.process_grid,
+                   "Numbers of ranks along y and z of the estimate, such as 2x4")
+      ->needs(ranks)
+      ->check(complaint_if_empty);
+  check_command->callback([&] {
+    if (!arguments.process_grid.empty())
+      arguments.run.overrides.push_back("grid.process_grid=" + arguments.process_grid);
+    action = [&] { return check_model(arguments.run, arguments.check_ranks); };
+  });
 
   auto* params = app.add_subcommand("params", "Print tables of all parameters");
   params->add_option("section", arguments.section, "Section of the parameter file (default: all)");

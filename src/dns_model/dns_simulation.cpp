@@ -20,17 +20,6 @@ constexpr double k_growth = 1.2;
 // implicit ones, and each step here has three.
 constexpr int k_damped_steps = 2;
 
-pencil::Tuning choose(const Communicator& communicator, const DnsOptions& options) {
-  pencil::TuningProblem problem;
-  problem.cells = options.grid.cells;
-  problem.poisson = dns::pressure_problem(options.make_grid(), options.make_boundaries());
-  problem.tridiagonal.method = options.flow.poisson;
-  if (options.flow.diffusion == dns::Diffusion::implicit_z) problem.field_solves = 3;
-  problem.in_batches = dns::in_batches(options.flow);
-  problem.comm = options.comm;
-  return pencil::tune(communicator, problem, options.pencil);
-}
-
 pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::Tuning& tuning) {
   pencil::PoissonOptions solver;
   solver.tridiagonal.method = options.flow.poisson;
@@ -41,9 +30,20 @@ pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::T
 
 }  // namespace
 
+pencil::TuningProblem tuning_problem(const DnsOptions& options) {
+  pencil::TuningProblem problem;
+  problem.cells = options.grid.cells;
+  problem.poisson = dns::pressure_problem(options.make_grid(), options.make_boundaries());
+  problem.tridiagonal.method = options.flow.poisson;
+  if (options.flow.diffusion == dns::Diffusion::implicit_z) problem.field_solves = 3;
+  problem.in_batches = dns::in_batches(options.flow);
+  problem.comm = options.comm;
+  return problem;
+}
+
 DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions& options)
     : options_(options),
-      tuning_(choose(communicator, options)),
+      tuning_(pencil::tune(communicator, tuning_problem(options), options.pencil)),
       domain_(communicator, options.make_grid(), options.make_boundaries(), tuning_.processes),
       flow_(domain_, options.flow, options.scalar, solver_options(options, tuning_), options.comm,
             options.force->is_wanted() ? options.force.get() : nullptr),

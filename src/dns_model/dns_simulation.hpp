@@ -73,6 +73,9 @@ class DnsOptions {
   std::string resolved_;
 };
 
+// Solves of a time step, for the choice of the process grid.
+pencil::TuningProblem tuning_problem(const DnsOptions& options);
+
 class DnsSimulation {
  public:
   // Functions that change the state are collective. Chooses the process grid.

@@ -156,17 +156,23 @@ std::vector<TransposeBackend> backends_of(const Communicator& communicator,
 
 }  // namespace
 
+std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
+                                        const PencilOptions& options) {
+  const auto grid = options.forced_grid();
+  if (!grid) return candidates(ranks, problem);
+  check_process_grid(*grid, ranks, problem.cells);
+  if (!fits(problem, *grid))
+    throw InputError(
+        "dns.poisson = \"ptdma\" requires at least 2 planes on every rank along z; with "
+        "grid.process_grid = \"{}\", {} planes are too few: use fewer ranks along z, or \"ftm\"",
+        to_string(*grid), problem.poisson.z.size());
+  return {*grid};
+}
+
 Tuning tune(const Communicator& communicator, const TuningProblem& problem,
             const PencilOptions& options, int trials) {
-  const auto grid = options.forced_grid();
   const auto backend = options.transpose;
-  std::vector<ProcessGrid> grids;
-  if (grid) {
-    check_process_grid(*grid, communicator.size(), problem.cells);
-    grids = {*grid};
-  } else {
-    grids = candidates(communicator.size(), problem);
-  }
+  const std::vector<ProcessGrid> grids = possible_grids(communicator.size(), problem, options);
   const std::vector<TransposeBackend> backends = backends_of(communicator, problem, backend);
 
   Tuning tuning{grids.front(), backend.value_or(TransposeBackend::p2p), {}};

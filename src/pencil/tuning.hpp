@@ -51,6 +51,11 @@ struct TuningProblem {
   CommOptions comm = {};    // for batched solvers
 };
 
+// Returns the forced process grid, or all grids of `ranks` ranks that fit the problem. Throws
+// InputError for a forced grid that does not fit, and if none fits.
+std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
+                                        const PencilOptions& options);
+
 // Times `trials` solves on every process grid that fits with every backend, unless they are forced.
 // Never changes the method; no choice alters arithmetic. Throws InputError for a forced process
 // grid that does not fit, and if none fits. Collective; the same result on every rank.

@@ -24,7 +24,8 @@ std::string amr_plan(const RunRequest& request);
 // the estimated memory and cost, and with request.all the resolved parameters, without running it.
 // Return the exit code. Throw InputError. Collective.
 int check_amr(const RunRequest& request);
-int check_dns(const RunRequest& request);
+// `ranks` are those of the run to be estimated; 0: those of this process.
+int check_dns(const RunRequest& request, int ranks = 0);
 
 // `octant params`: Markdown tables of all parameters (with those of every problem), or of one
 // section; and the names of the sections. Throw InputError for an unknown section.

@@ -50,7 +50,92 @@ def test_dns_reports_every_diffusion_in_a_schedule(schedule: str) -> None:
         assert result["schedule"] == schedule
         assert result["seconds_per_step"] > 0.0
         assert result["scaled_divergence"] < 1e-12
+        mean, least = result["parts_mean"], result["parts_least"]
+        assert set(mean) == set(least)
+        assert all(least[part] <= mean[part] + 1e-9 for part in least)
+        for solver in ("Poisson", "implicit diffusion"):
+            parts = [mean[part] for part in mean if part.startswith(f"{solver}: ")]
+            assert mean[solver] == pytest.approx(sum(parts))
+        assert mean["Poisson"] > 0.0
+        assert (mean["implicit diffusion"] > 0.0) == (result["diffusion"] != "explicit")
+        assert result["seconds_per_step"] <= result["mean_seconds_per_step"]
         assert ("bytes_moved_per_cell" in result) == (schedule == "planes")
+
+
+DNS_SERIES = ["--poisson", "all", "--diffusion", "implicit_z", "--steps", 1]
+
+
+def test_dns_scales_over_ranks_and_process_grids() -> None:
+    """Slabs along y and z, and pencils with two ranks along z, on 1, 2 and 4 of 4 ranks."""
+    grids = ["--ranks", "1,2,4", "--process-grid", "*x1,1x*,*x2"]
+    results = json_on_stdout("dns", "--cells", "16,12,14", *grids, *DNS_SERIES, ranks=4)
+    found = [(r["poisson"], r["ranks"], r["process_grid"]) for r in results]
+    series = [(1, "1x1"), (1, "1x1"), (2, "2x1"), (2, "1x2"), (2, "1x2")]
+    series += [(4, "4x1"), (4, "1x4"), (4, "2x2")]
+    assert sorted(found) == sorted((m, *each) for m in ("ftm", "ptdma") for each in series)
+    for result in results:
+        first = next(r for r in results if all(r[k] == result[k] for k in ("poisson", "pattern")))
+        ratio = first["seconds_per_step"] / result["seconds_per_step"]
+        assert result["speed_up"] == pytest.approx(ratio)
+        assert result["efficiency"] == pytest.approx(ratio * first["ranks"] / result["ranks"])
+
+
+def test_dns_scales_weakly() -> None:
+    """The cells along z grow with the ranks; five planes are too few for four ranks by P-TDMA."""
+    weak = ["--cells", "16,12,5", "--ranks", "1,2", "--weak", "--process-grid", "1x*"]
+    results = json_on_stdout("dns", *weak, *DNS_SERIES, ranks=2)
+    assert {(r["ranks"], r["cells_z"]) for r in results} == {(1, 5), (2, 10)}
+    for result in results:
+        if result["ranks"] == 1:
+            assert (result["speed_up"], result["efficiency"]) == (1.0, 1.0)
+        assert result["efficiency"] == pytest.approx(result["speed_up"] / result["ranks"])
+
+
+def test_dns_lists_process_grids_that_are_not_possible() -> None:
+    grid = ["--cells", "16,12,5", "--process-grid", "1x*,*x3,2x2", *DNS_SERIES]
+    shown = octant("bench", "dns", *grid, ranks=3)
+    assert shown.code == 0, shown.text
+    assert "ptdma implicit_z, process grid 1x* of 3 rank(s): not possible: " in shown.text
+    assert "process grid 2x2 of 3 rank(s): not possible" in shown.text
+    assert len(re.findall("1x3 +", shown.text)) == 3
+    for wrong, words in (
+        (["--process-grid", "2x2"], "no case is possible"),
+        (["--process-grid", "2*x1"], "--process-grid 2*x1: expected"),
+        (["--ranks", "4"], "--ranks 4"),
+    ):
+        refused = octant("bench", "dns", *wrong, "--cells", "16,12,5", "--steps", 1, ranks=3)
+        assert refused.code == 2, refused.text
+        assert words in refused.text
+
+
+@pytest.mark.parametrize("guess", ["zero", "random"])
+def test_poisson_slabs_converge_alike_on_any_ranks(guess: str) -> None:
+    """Conjugate gradients need one iteration from 0, since the source is an eigenvector."""
+    settings = ["--cells", "16,32", "--tolerance", 1e-8, "--guess", guess]
+    results = {}
+    for ranks in (1, 2, 3):
+        for case in ("jacobi", "red-black", "cg"):
+            for row in json_on_stdout("poisson", "--case", case, *settings, ranks=ranks):
+                found = {key: row[key] for key in ("iterations", "residual", "error")}
+                key = (case, row["base_cells"])
+                assert results.setdefault(key, found) == found, (key, ranks)
+                assert row["residual"] <= 1e-8
+                # (pi / N)^2 / 3 is the error of the differences of second order.
+                h = 3.14159 / row["base_cells"]
+                assert row["error"] == pytest.approx(h * h / 3, rel=0.1)
+                parts = ("compute_seconds", "exchange_seconds", "reduction_seconds")
+                assert 0.0 < max(row[part] for part in parts) <= row["seconds"]
+                assert (row["bytes_sent"] > 0) == (ranks > 1)
+    for cells in (16, 32):
+        jacobi, red_black, cg = (
+            results[case, cells]["iterations"] for case in ("jacobi", "red-black", "cg")
+        )
+        assert (cg == 1) == (guess == "zero")
+        assert cg < red_black < 0.6 * jacobi
+    growth = {c: results[c, 32]["iterations"] / results[c, 16]["iterations"] for c in ("jacobi",)}
+    assert growth["jacobi"] == pytest.approx(4, rel=0.1)
+    if guess == "random":
+        assert results["cg", 32]["iterations"] < 2.5 * results["cg", 16]["iterations"]
 
 
 @pytest.mark.parametrize("ranks", [1, 3])
@@ -233,6 +318,23 @@ def test_balance_compares_decompositions_of_clustered_work() -> None:
         assert result["partners_min"] <= result["partners_mean"] <= result["partners_max"]
 
 
+def test_balance_counts_the_partners_of_uniform_grids() -> None:
+    """Section 8.6.1 of the cuRAMSES paper: cuboids have six; pieces of a curve have more."""
+    cube = ["--cells", 512, "--clusters", 0, "--ranks", "64,96,320"]
+    results = json_on_stdout("balance", *cube, ranks=1)
+    found = {(r["decomposition"], r["ranks"]): r for r in results}
+    for ranks in (64, 96, 320):
+        cuboids, curve = found["ksection", ranks], found["hilbert", ranks]
+        assert cuboids["partners_min"] == cuboids["partners_max"] == 6
+        assert cuboids["surface_to_volume"] <= curve["surface_to_volume"]
+    assert found["hilbert", 64]["partners_mean"] == 6.0
+    assert found["hilbert", 96]["partners_mean"] > 8.0
+    # 4 x 4 x 4 cubes of 128^3 cells.
+    assert found["ksection", 64]["surface_to_volume"] == pytest.approx(6 / 128)
+    refused = octant("bench", "balance", "--clusters", -1)
+    assert refused.code == 2
+
+
 def test_health_names_slow_nodes_and_excludes_them(tmp_path: Path) -> None:
     """Nodes are made of two ranks each; the last one gets a rank that computes 20 times over.
 
@@ -266,6 +368,7 @@ def test_bad_options_are_bad_input() -> None:
         ["nothing"],
         ["hydro", "--case", "none"],
         ["ghost", "--cells", "15"],
+        ["poisson", "--case", "cg", "--cells", "15"],
         ["health", "--exclude", "/proc/no/list"],
     ):
         outcome = octant("bench", *arguments)

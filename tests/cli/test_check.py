@@ -8,7 +8,7 @@ import pytest
 
 from flows import SMALL_CHANNEL
 from refusals import assert_refused
-from running import ROOT, octant, run_well
+from running import ROOT, Outcome, octant, run_well
 
 # The example's blast with one level less: seconds, and enough memory to tell a wrong estimate.
 QUICK = ["mesh.max_level=1", "mesh.base_cells=[64, 64, 64]", "output.pictures=[]", "time.end=0.01"]
@@ -177,3 +177,74 @@ def test_refinement_that_coarser_cells_miss_is_foreseen(tmp_path: Path) -> None:
     checked = octant("check", tmp_path / "run.toml")
     expected = numbers(r"([0-9.e+]+) cell updates, .* rate of the rehearsal", checked.text)[0]
     assert 1 / 2 < expected / updates < 2
+
+
+LARGE_CHANNEL = ["grid.cells=[7168, 7168, 1594]", "dns.poisson=ptdma"]
+
+
+def check_channel(tmp_path: Path, *options: object, settings: list[str]) -> Outcome:
+    file = tmp_path / "channel.toml"
+    file.write_text(SMALL_CHANNEL)
+    words = [word for each in settings for word in ("--set", each)]
+    return octant("check", file, *words, *options, timeout=100)
+
+
+@pytest.mark.parametrize("grid", ["1x2", "2x1"])
+def test_memory_is_estimated_for_ranks_that_are_not_there(tmp_path: Path, grid: str) -> None:
+    settings = ["grid.cells=[160, 96, 96]", "time.max_steps=1", "output.pictures=[]"]
+    checked = check_channel(tmp_path, "--process-grid", grid, settings=settings)
+    assert checked.code == 0, checked.text
+    expected = numbers(rf"memory of the largest rank: (\d+) MB; 2 rank.s. as {grid}", checked.text)
+    outcome = run_well(
+        tmp_path / "run", SMALL_CHANNEL, *settings, f"grid.process_grid={grid}", ranks=2
+    )
+    peak = numbers(r"peak memory per rank .* to (\d+) MB", outcome.text)[0]
+    assert expected[0] == pytest.approx(peak, rel=0.2)
+
+
+def test_memory_of_a_large_flow_falls_with_the_ranks(tmp_path: Path) -> None:
+    """The numbers of cells are those of the file, not of the grids of the estimate."""
+    megabytes = []
+    for grid in ("256x2", "512x2"):
+        checked = check_channel(tmp_path, "--process-grid", grid, settings=LARGE_CHANNEL)
+        assert checked.code == 0, checked.text
+        megabytes += numbers(r"memory of the largest rank: (\d+) MB", checked.text)
+        assert "at most 797 along z and 7168 along y" in checked.text
+    assert 1.9 < megabytes[0] / megabytes[1] < 2.01
+    checked = check_channel(tmp_path, "--ranks", 1024, settings=LARGE_CHANNEL)
+    assert "the least of 10 process grids" in checked.text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--process-grid", "1x1024"], ["1x1024", "1594 planes"]),
+        (["--process-grid", "2x4", "--ranks", "7"], ["2x4", "7"]),
+        (["--process-grid", "two"], ["two", "2x4"]),
+        (["--ranks", "40000000"], ["40000000", "7168 x 7168 x 1594"]),
+        (["--ranks", "0"], ["--ranks"]),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_the_words_of_the_file(
+    tmp_path: Path, options: list[str], words: list[str]
+) -> None:
+    checked = check_channel(tmp_path, *options, settings=LARGE_CHANNEL)
+    assert_refused(checked, *words)
+    assert "106" not in checked.text
+
+
+def test_a_process_grid_that_coarser_cells_do_not_fit_is_estimated(tmp_path: Path) -> None:
+    """Five ranks have two planes each, but the grids of the estimate have eight planes."""
+    settings = ["grid.cells=[512, 512, 10]", "grid.process_grid=1x5", "dns.poisson=ptdma"]
+    file = tmp_path / "channel.toml"
+    file.write_text(SMALL_CHANNEL)
+    checked = octant(
+        "check", file, *(word for each in settings for word in ("--set", each)), ranks=5
+    )
+    assert checked.code == 0, checked.text
+    assert "5 rank(s) as 1x5" in checked.text
+
+
+def test_an_adaptive_mesh_is_checked_on_its_own_ranks() -> None:
+    checked = octant("check", ROOT / "examples/sedov.toml", "--ranks", 64)
+    assert_refused(checked, "--ranks", "octant -n")

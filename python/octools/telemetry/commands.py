@@ -53,9 +53,10 @@ def scaling(
         typer.Option("--output", "-o", help="Output file of the plot. (default: scaling.png)"),
     ] = None,
 ) -> None:
-    """Report and plot strong and weak scaling of runs on different numbers of ranks or threads."""
-    from octools.telemetry.several import Runs, save_scaling
-    from octools.telemetry.several import scaling as measure
+    """Report and plot scaling with ranks and threads, as a whole, by solver and by phase."""
+    from octools.telemetry.scaling import save_scaling
+    from octools.telemetry.scaling import scaling as measure
+    from octools.telemetry.several import Runs
 
     destination = output or Path("scaling.png")
     with Runs(runs) as several:

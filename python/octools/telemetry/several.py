@@ -1,4 +1,4 @@
-"""Several runs side by side: queries over all of them, what became slower, how a program scales."""
+"""Several runs side by side: queries over all of them, and what became slower."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ from octools.telemetry.views import VIEWS
 
 # What costs less than this share of a step is not listed.
 LEAST_SHARE = 0.005
-# Runs whose updates differ by less do the same work.
-SAME_WORK = 0.1
 
 
 class Runs:
@@ -80,6 +78,49 @@ with per_rank as (
 select phase, name, max(seconds) / (select count(*) from steps) as seconds
 from per_rank group by all"""
 
+# Parts of the program by solver. A part includes the waiting and the collective calls within it.
+# No part of this list contains another one, so that times can be added.
+SOLVERS = {
+    "Godunov": ("sweep", "ghost data", "level coupling", "validation of a sweep"),
+    "gravity": ("gravity",),
+    "particles": ("particles",),
+    "cooling and heating": ("cooling", "heating", "sources", "source", "turbulence"),
+    "star formation": ("stars",),
+    "supernovae": ("supernovae",),
+    "black holes": ("black_holes",),
+    "regridding": ("regrid",),
+    "load balance": ("rebalance",),
+    "diagnostics": ("measure", "measuring", "statistics"),
+    "I/O": ("output", "telemetry"),
+    "momentum": ("momentum", "scalar"),
+    "implicit diffusion": ("diffusion",),
+    "Poisson": ("poisson",),
+    "correction": ("correction",),
+    "transposes": ("transpose",),
+}
+# Gravity of the base level, which may use Fourier transforms, and of refined levels.
+_GRAVITY = ("gravity, base level", "gravity, refined levels")
+
+
+def _solver_of_part() -> str:
+    """Return the SQL expression of a row's solver; null for rows within other parts."""
+    cases = " ".join(
+        f"when name in ({', '.join(map(repr, parts))}) then '{solver}'"
+        for solver, parts in SOLVERS.items()
+        if solver != "gravity"
+    )
+    base, refined = _GRAVITY
+    return f"""case when name = 'gravity' then if(level > 0, '{refined}', '{base}') {cases} end"""
+
+
+# Of each run: seconds of a step in a solver, on the rank where it took longest over the run.
+_SOLVERS = f"""
+with per_rank as (
+  select {_solver_of_part()} as solver, rank, sum(total_ns) / 1e9 as seconds
+  from phases group by all)
+select solver, max(seconds) / (select count(*) from steps) as seconds
+from per_rank where solver is not null group by all order by 2 desc"""
+
 _STEPS = """
 select count(*), sum(duration_ns) / 1e9, sum(updates), max(leaf_cells) from steps"""
 
@@ -100,6 +141,8 @@ class Pace:
         Coarse steps, the time that they took, and the cells that were updated in them.
     phases
         Seconds per step by phase and name, of the rank where they are longest.
+    solvers
+        Seconds per step by solver, of the rank where they are longest.
     """
 
     name: str
@@ -110,6 +153,7 @@ class Pace:
     seconds: float
     updates: float
     phases: dict[tuple[str, str], float]
+    solvers: dict[str, float]
 
     @property
     def cores(self) -> int:
@@ -131,6 +175,11 @@ class Pace:
         """Updates per second and core."""
         return self.updates / self.seconds / self.cores
 
+    @property
+    def cost(self) -> float:
+        """Microseconds of all cores per update."""
+        return 1e6 / self.speed
+
 
 def pace(name: str, telemetry: Telemetry) -> Pace:
     """Measure a run's pace; its first step counts like any other."""
@@ -140,8 +189,9 @@ def pace(name: str, telemetry: Telemetry) -> Pace:
     phases = {(phase, what): each for phase, what, each in telemetry.rows(_PHASES)[1]}
     nodes = telemetry.value("select count(distinct node) from ranks")
     threads = int(about.get("threads_per_rank", "1"))
+    solvers = dict(telemetry.rows(_SOLVERS)[1])
     return Pace(
-        name, int(about["ranks"]), threads, nodes, steps, seconds, float(updates), phases
+        name, int(about["ranks"]), threads, nodes, steps, seconds, float(updates), phases, solvers
     )  # fmt: skip
 
 
@@ -241,127 +291,3 @@ def in_units(seconds: float) -> str:
         if seconds * scale >= 1:
             return f"{seconds * scale:.4g} {unit}"
     return f"{seconds * 1e6:.4g} us"
-
-
-@dataclass(frozen=True)
-class Scaling:
-    """How a set of runs scales, against the one with the fewest cores.
-
-    Attributes
-    ----------
-    kind
-        ``strong`` (the same work on all), ``weak`` (the same work per core) or ``mixed``.
-    paces
-        By cores, ascending.
-    """
-
-    kind: str
-    paces: Sequence[Pace]
-
-    @property
-    def efficiencies(self) -> list[float]:
-        """Updates per second and core, over those of the first: 1 is perfect."""
-        return [each.speed / self.paces[0].speed for each in self.paces]
-
-    @property
-    def speedups(self) -> list[float]:
-        """Updates per second over those of the first."""
-        first = self.paces[0]
-        return [
-            each.speed * each.cores / (first.speed * first.cores) for each in self.paces
-        ]  # fmt: skip
-
-    def phases(self) -> dict[str, list[float]]:
-        """Seconds of a step by phase, of each run: what grows, grows here."""
-        names = {phase for each in self.paces for phase, _ in each.phases}
-        table = {
-            name: [
-                sum(s for (phase, _), s in each.phases.items() if phase == name)
-                for each in self.paces
-            ]
-            for name in names
-        }
-        least = LEAST_SHARE * max(each.step for each in self.paces)
-        kept = {name: row for name, row in table.items() if max(row) >= least}
-        return dict(sorted(kept.items(), key=lambda item: -max(item[1])))
-
-    def to_text(self) -> str:
-        """Write a table for people."""
-        lines = [
-            f"{self.kind} scaling",
-            f"{'run':<20}{'ranks':>7}{'threads':>9}{'cores':>7}{'nodes':>7}{'step':>12}"
-            f"{'M updates/s':>13}{'speed-up':>10}{'efficiency':>12}",
-        ]
-        rows = zip(self.paces, self.speedups, self.efficiencies, strict=True)
-        for each, speedup, efficiency in rows:
-            lines.append(
-                f"{each.name[:19]:<20}{each.ranks:>7}{each.threads:>9}{each.cores:>7}"
-                f"{each.nodes:>7}{in_units(each.step):>12}"
-                f"{1e-6 * each.updates / each.seconds:>13.4g}{speedup:>10.3g}"
-                f"{100 * efficiency:>10.1f} %"
-            )
-        lines += ["", "time per step by phase, on the slowest rank of each phase"]
-        lines.append(f"{'phase':<14}" + "".join(f"{each.name[:11]:>12}" for each in self.paces))
-        for name, row in self.phases().items():
-            lines.append(f"{name:<14}" + "".join(f"{in_units(seconds):>12}" for seconds in row))
-        return "\n".join(lines)
-
-
-def scaling(runs: Runs) -> Scaling:
-    """Measure how runs scale that differ in their ranks or threads."""
-    paces = sorted(
-        (pace(name, telemetry) for name, telemetry in runs.runs.items()),
-        key=lambda each: (each.cores, each.ranks),
-    )
-    if len(paces) < 2:
-        raise OctoolsError("expected two or more runs with different numbers of ranks or threads")
-
-    def is_same(values: list[float]) -> bool:
-        return max(values) <= (1 + SAME_WORK) * min(values)
-
-    kind = "mixed"
-    if is_same([each.work for each in paces]):
-        kind = "strong"
-    elif is_same([each.work / each.cores for each in paces]):
-        kind = "weak"
-    return Scaling(kind, paces)
-
-
-def save_scaling(found: Scaling, path: Path) -> None:
-    """Draw speed-up beside the perfect one, and the time of a step by phase."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import FuncFormatter, LogLocator
-
-    from octools.figure import INK, SERIES, STYLE, save
-
-    cores = [each.cores for each in found.paces]
-    with mpl.rc_context(STYLE):
-        figure = Figure(figsize=(9.0, 4.2), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        left.loglog(cores, [n / cores[0] for n in cores], color=INK, ls=":", lw=1, label="perfect")
-        left.loglog(cores, found.speedups, "o-", color=SERIES[0], ms=4, label="Octant")
-        for n, speedup, share in zip(cores, found.speedups, found.efficiencies, strict=True):
-            left.annotate(
-                f"{100 * share:.0f} %", (n, speedup), (4, -10), textcoords="offset points",
-                fontsize=8,
-            )  # fmt: skip
-        left.set(xlabel="cores", ylabel="updates per second relative to the first run")
-        left.set_title(f"{found.kind} scaling", loc="left")
-        below = [0.0] * len(cores)
-        places = list(range(len(cores)))
-        colours = [*SERIES, "#9aa7b8", "#d9a441", "#7a9e7e", "#c98bb9"]
-        for number, (name, row) in enumerate(found.phases().items()):
-            colour = colours[number % len(colours)]
-            right.bar(places, row, bottom=below, color=colour, label=name, width=0.7)
-            below = [a + b for a, b in zip(below, row, strict=True)]
-        right.set_xticks(places, [str(n) for n in cores])
-        right.set(xlabel="cores", ylabel="seconds per step, on the slowest rank of each phase")
-        for axes in (left, right):
-            axes.legend(fontsize=8)
-            axes.spines[["top", "right"]].set_visible(False)
-        left.set_xticks(cores, [str(n) for n in cores], minor=False)
-        left.minorticks_off()
-        left.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        left.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        save(figure, path)
