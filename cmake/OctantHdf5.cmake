@@ -18,10 +18,10 @@ endif()
 
 # octant_hdf5_for_module(<list of libraries>)
 #
-# Replaces a static HDF5 in the list by a copy that a shared library can contain. Debian compiles its
-# static HDF5 for executables (-fPIE). Such code is position-independent except for variables of the
-# C library, stdout and stderr, which it addresses directly; the copy reads two pointers of its own
-# instead (hdf5_streams.c). Symbols of HDF5 must be hidden in the shared library
+# Replaces a static HDF5 in the list by a copy that a shared library can contain. Debian compiles
+# its static HDF5 for executables (-fPIE). Such code is position-independent except for variables of
+# the C library, stdout and stderr, which it addresses directly; the copy reads two pointers of its
+# own instead (hdf5_streams.c). Symbols of HDF5 must be hidden in the shared library
 # (--exclude-libs), which also separates them from the HDF5 of other Python packages.
 function(octant_hdf5_for_module list)
   set(libraries)

@@ -8,6 +8,7 @@ import typer
 
 from octools.errors import OctoolsError
 from octools.examples import read_examples
+from octools.files import write_new
 from octools.installation import examples_folder
 from octools.options import console
 
@@ -35,9 +36,12 @@ def _copy(folder: Path, name: str, output: Path) -> Path:
     source, copy = folder / f"{name}.toml", output / f"{name}.toml"
     if not source.is_file():
         raise OctoolsError(f"there is no example {name}; octant examples lists all")
-    text = source.read_bytes()
-    if copy.exists() and copy.read_bytes() != text:
-        raise OctoolsError(f"{copy} exists and differs from the example; remove or rename it")
+    text = source.read_text()
     output.mkdir(parents=True, exist_ok=True)
-    copy.write_bytes(text)
+    try:
+        write_new(copy, text)
+    except FileExistsError as cause:
+        if not copy.is_file() or copy.read_text() != text:
+            message = f"{copy} exists and differs from the example; remove or rename it"
+            raise OctoolsError(message) from cause
     return copy
