@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs a wheel into a new virtual environment, runs an example to its plot, and prints the time
-# from the start of pip to the plot. Checks the commands that a wheel offers and refuses.
+# Installs a wheel into a new virtual environment, runs an example to its plot, and prints the times
+# of both. Checks the commands that a wheel offers and refuses.
 #
 #   packaging/wheel/try.sh WHEEL [PYTHON]
 set -euo pipefail
@@ -11,15 +11,13 @@ cd "$folder"
 export OMP_NUM_THREADS=${OMP_NUM_THREADS:-1}
 
 "$python" -m venv venv
-begun=$(date +%s%N)
-venv/bin/pip install --quiet --disable-pip-version-check "$wheel" < /dev/null
-installed=$(date +%s%N)
-venv/bin/octant examples sod
-venv/bin/octant run sod.toml > run.log || { cat run.log && exit 1; }
-drawn=$(date +%s%N)
+install() { venv/bin/pip install --quiet --disable-pip-version-check "$wheel" < /dev/null; }
+draw() { venv/bin/octant examples sod && venv/bin/octant run sod.toml > run.log; }
+TIMEFORMAT="pip install: %R s, of which %U s processor time"
+time install
+TIMEFORMAT="example and plot: %R s, of which %U s processor time"
+time draw || { cat run.log && exit 1; }
 ls output/sod/*.png
-echo "pip install: $(((installed - begun) / 1000000)) ms;" \
-  "to the plot: $(((drawn - begun) / 1000000)) ms"
 
 venv/bin/octant --version
 venv/bin/octant check sod.toml > /dev/null
