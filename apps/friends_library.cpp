@@ -12,8 +12,11 @@
 // Computes friends-of-friends groups of points at position[3 n], ...: group[n] is the number of the
 // first point in the group of point n. period[d] is infinite if axis d is not periodic. Returns 0,
 // or 1 if points cannot be linked: coordinates that are not finite, or too many points.
-extern "C" int octant_friends_of_friends(const double* position, std::int64_t points, double length,
-                                         const double* period, std::int32_t* group) {
+extern "C" [[gnu::visibility("default")]] int octant_friends_of_friends(const double* position,
+                                                                        std::int64_t points,
+                                                                        double length,
+                                                                        const double* period,
+                                                                        std::int32_t* group) {
   using namespace octant::subgrid::friends;
   try {
     if (points > std::numeric_limits<std::int32_t>::max()) return 1;

@@ -40,18 +40,7 @@ endif()
 
 add_library(octant_hdf5 INTERFACE)
 if(OCTANT_HDF5)
-  set(HDF5_PREFER_PARALLEL ON)
-  # A static one where there is one, of which only what is called comes along: Debian's shared one
-  # brings libcurl and thirty other libraries into every process, 6.6 MB, for files in clouds. A
-  # Python module cannot have it, and shares its process with the HDF5 of others anyway.
-  if(NOT OCTANT_PYTHON STREQUAL "module")
-    set(HDF5_USE_STATIC_LIBRARIES ON)
-    target_link_options(octant_hdf5 INTERFACE LINKER:--as-needed)
-  endif()
-  find_package(HDF5 REQUIRED COMPONENTS C)
-  target_include_directories(octant_hdf5 SYSTEM INTERFACE ${HDF5_C_INCLUDE_DIRS})
-  target_link_libraries(octant_hdf5 INTERFACE ${HDF5_C_LIBRARIES} octant_mpi)  # it includes mpi.h
-  target_compile_definitions(octant_hdf5 INTERFACE OCTANT_HDF5)
+  include(OctantHdf5)
 endif()
 
 add_library(octant_zlib INTERFACE)

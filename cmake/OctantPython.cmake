@@ -1,8 +1,14 @@
 # The Python package octant: a module that any Python loads (OCTANT_PYTHON, which `pip install .`
 # says; everything is then compiled to be part of one), or a Python of its own that has it built in
 # (the target octant-python, of the libraries as they are).
+set(stable_component)
+set(stable_abi)
+if(OCTANT_WHEEL)  # one module for all Pythons from 3.12; requires CMake 3.26
+  set(stable_component Development.SABIModule)
+  set(stable_abi STABLE_ABI)
+endif()
 find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module
-             OPTIONAL_COMPONENTS Development.Embed)
+             OPTIONAL_COMPONENTS Development.Embed ${stable_component})
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
                 OUTPUT_VARIABLE nanobind_ROOT OUTPUT_STRIP_TRAILING_WHITESPACE
                 RESULT_VARIABLE failed)
@@ -13,7 +19,10 @@ endif()
 find_package(nanobind CONFIG REQUIRED)
 
 if(OCTANT_PYTHON STREQUAL "module")
-  nanobind_add_module(_octant NB_STATIC src/python/module.cpp)
+  nanobind_add_module(_octant NB_STATIC ${stable_abi} src/python/module.cpp)
+  if(OCTANT_WHEEL)
+    target_link_options(_octant PRIVATE LINKER:--exclude-libs,ALL)  # see OctantHdf5.cmake
+  endif()
   target_link_libraries(_octant PRIVATE octant_program)
   install(TARGETS _octant LIBRARY DESTINATION octant)
 else()

@@ -105,7 +105,13 @@ install_with() {
 packages() {
   awk -v names="$1" -v preset="$preset" '
     $2 == "for" { for (n = 3; n <= NF; ++n) if ($n == names) column = n - 1 }
-    !/^#/ && $column != "-" && ($1 == "all" || preset != "cuda-alone") { print $column }' \
+    BEGIN {
+      wanted["all"] = 1
+      wanted["rest"] = preset != "cuda-alone"
+      wanted["wheel"] = preset == "wheel"
+      wanted["mpi"] = wanted["rest"] && !wanted["wheel"]
+    }
+    !/^#/ && $column != "-" && wanted[$1] { print $column }' \
     "$root/cmake/packages.txt"
 }
 

@@ -4,23 +4,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import os
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError
-
-ROOT = Path(__file__).resolve().parents[2]
+from octools.installation import build_folder
 
 
 @functools.cache
 def load_friends() -> ctypes.CDLL | None:
-    """Load the library beside the program that `octant` has built; None if there is none."""
-    folder = Path(os.environ.get("OCTANT_BUILD", ROOT / "build/release"))
+    """Load the library beside the program `octant`; None if there is none."""
     try:
-        return ctypes.CDLL(str(folder / "liboctant_friends.so"))
+        return ctypes.CDLL(str(build_folder() / "liboctant_friends.so"))
     except OSError:
         return None
 

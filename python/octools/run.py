@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 from octools.errors import OctoolsError, unknown_name
+from octools.installation import examples_folder
 
 # What draws something of a run, into its directory.
 PICTURE_COMMANDS = (
@@ -111,7 +112,7 @@ def example_of(run: Path) -> str:
     """Name the example that a run is of.
 
     The parameter file says it in ``output.pictures``, as ``expect --example NAME``. A run whose
-    file does not is taken for the example of a clone that has the same parameters but for mesh,
+    file does not is taken for the example that has the same parameters but for mesh,
     time and output, and else for the one that its directory is named after.
     """
     wanted = wanted_pictures(run) if (run / "run.toml").is_file() else []
@@ -122,18 +123,17 @@ def example_of(run: Path) -> str:
     return _same_parameters(run / "run.toml") or run.resolve().name
 
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"  # of a clone
 OF_ANY_RUN = ("output", "time", "mesh", "grid", "run", "refine", "statistics", "execution")
 
 
 def _same_parameters(path: Path) -> str | None:
     """Find the only example whose parameters a run.toml has; None if there is none, or several."""
-    if not path.is_file() or not EXAMPLES.is_dir():
+    if not path.is_file():
         return None
     own = _settings(path)
     found = [
         example.stem
-        for example in sorted(EXAMPLES.glob("*.toml"))
+        for example in sorted(examples_folder().glob("*.toml"))
         if all(own.get(name) == value for name, value in _settings(example).items())
     ]
     return found[0] if len(found) == 1 else None

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Call
 
 from octools.examples import read_example
 from octools.run import picture_command
@@ -51,3 +52,25 @@ def test_output_is_named_after_the_example(example: Path) -> None:
 def test_pictures_are_those_of_commands_that_draw(example: Path) -> None:
     for text in tomllib.loads(example.read_text())["output"].get("pictures", []):
         assert picture_command(text, Path("run"))[1] == "run"
+
+
+def test_examples_are_listed_and_copied(tmp_path: Path, octools: Call) -> None:
+    lines = octools("examples").stdout.splitlines()
+    assert [line.split()[0] for line in lines[: len(EXAMPLES)]] == [p.stem for p in EXAMPLES]
+    assert max(map(len, lines)) <= 100
+    for name in ("sod", "sedov.toml", "sod"):  # an unchanged copy may be there
+        result = octools("examples", name, "--output", tmp_path / "some")
+        assert result.returncode == 0, result.stderr
+    for path in EXAMPLES:
+        copy = tmp_path / "some" / path.name
+        assert copy.exists() == (path.stem in ("sod", "sedov"))
+        assert not copy.exists() or copy.read_text() == path.read_text()
+
+
+def test_a_changed_example_is_kept(tmp_path: Path, octools: Call) -> None:
+    (tmp_path / "sod.toml").write_text("tuned by hand")
+    result = octools("examples", "sod", "--output", tmp_path)
+    assert result.returncode == 2
+    assert "exists and differs from the example" in result.stderr
+    assert (tmp_path / "sod.toml").read_text() == "tuned by hand"
+    assert "there is no example sedan" in octools("examples", "sedan").stderr

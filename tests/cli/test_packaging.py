@@ -14,9 +14,6 @@ import pytest
 
 from running import ROOT
 
-# What recipes name on top of the table, or by a name of their own.
-SPACK = {"c", "cxx", "kokkos", "mpi", "py-pip"}
-
 
 def packages(system: str, preset: str = "release") -> list[str]:
     """Ask the launcher what a build needs."""
@@ -41,6 +38,9 @@ def test_every_system_has_every_library() -> None:
     assert packages("apt") == packages("apt", "cuda")
     assert "libfmt-dev" in packages("apt", "cuda-alone")
     assert "libopenmpi-dev" not in packages("apt", "cuda-alone")
+    wheel = set(packages("apt", "wheel"))
+    assert wheel - set(packages("apt")) == {"libhdf5-dev"}
+    assert not [name for name in wheel if "mpi" in name]
 
 
 def test_advice_fits_the_system() -> None:
@@ -49,24 +49,12 @@ def test_advice_fits_the_system() -> None:
     assert shell('packager() { :; }; install_packages; echo "$advice"').strip() == ""
 
 
-def test_recipes_name_what_the_launcher_installs() -> None:
-    recipe = (ROOT / "packaging/spack/package.py").read_text()
-    named = set(re.findall(r'depends_on\("([\w-]+)', recipe))
-    wanted = set(packages("conda")) - {"cxx-compiler"}
-    assert named == (wanted - {"openmpi", "pip"}) | SPACK
-    recipe = (ROOT / "packaging/conda/meta.yaml").read_text()
-    needs = recipe.split("requirements:")[1].split("  run:")[0]
-    named = set(re.findall(r"^    - ([\w-]+)", needs, re.MULTILINE))
-    assert named == wanted
-
-
 def test_versions_are_one() -> None:
     module = tomllib.loads((ROOT / "pyproject.toml").read_text())
     tools = tomllib.loads((ROOT / "python/pyproject.toml").read_text())
     cmake = re.search(r"VERSION ([\d.]+) LANG", (ROOT / "CMakeLists.txt").read_text())
-    conda = re.search(r"version: ([\d.]+)", (ROOT / "packaging/conda/meta.yaml").read_text())
-    assert cmake and conda
-    numbers = {module["project"]["version"], tools["project"]["version"], cmake[1], conda[1]}
+    assert cmake
+    numbers = {module["project"]["version"], tools["project"]["version"], cmake[1]}
     assert len(numbers) == 1
     for package in module["tool"]["scikit-build"]["wheel"]["packages"]:
         assert (ROOT / package / "__init__.py").is_file()
@@ -80,11 +68,6 @@ def test_no_distribution_has_the_name_of_another_project() -> None:
     for folder in ("", "python"):
         project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
         assert project["name"] not in FOREIGN
-    spack = (ROOT / "packaging/spack/package.py").read_text()
-    assert "class OctantSimulation(" in spack
-    conda = re.search(r"  name: (\S+)", (ROOT / "packaging/conda/meta.yaml").read_text())
-    assert conda
-    assert conda[1] not in FOREIGN
 
 
 def test_nothing_suggests_to_install_another_project() -> None:

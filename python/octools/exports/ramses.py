@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-from octools.compiled import ROOT
 from octools.errors import OctoolsError
+from octools.installation import build_folder
 
 
 def export(snapshots: list[Path], folder: Path) -> list[Path]:
@@ -22,7 +21,7 @@ def export(snapshots: list[Path], folder: Path) -> list[Path]:
     OctoolsError
         If there is no program, or it says what is wrong with a snapshot.
     """
-    program = Path(os.environ.get("OCTANT_BUILD", ROOT / "build/release")) / "octant"
+    program = build_folder() / "octant"
     if not program.is_file():
         raise OctoolsError(f"{program}, which writes RAMSES files, is missing; run ./octant build")
     written = []
