@@ -2,18 +2,19 @@
 """Make a site of the manual: `./octant manual` calls this.
 
 Collects the pages of docs/ and of the repository's root, writes those that follow from the program
-itself (parameters, commands, gallery), and hands all to Sphinx. What does not fit together, such as
-a link to nothing, ends it.
+itself (parameters, commands, C++ and Python interfaces, gallery), and hands all to Sphinx. A broken
+link is an error.
 """
 
 import argparse
-import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import cpp
 import gallery
+import reference
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -29,49 +30,6 @@ PAGES = (
 SOURCES = ("tests/extending",)
 
 
-def parameters(program: Path) -> str:
-    """Describe all parameters, as the program declares them."""
-    said = subprocess.run(
-        [program, "params"], check=True, capture_output=True, text=True
-    ).stdout
-    tables = re.sub(r"^# ", "## ", said, flags=re.MULTILINE)
-    about = "All that a parameter file may hold, as `./octant params` prints it."
-    return f"# Parameters\n\n{about}\n\n{tables}"
-
-
-def helps(program: Path) -> list[tuple[str, list[str]]]:
-    """List all commands with the words that make them explain themselves."""
-    octools = Path(sys.executable).with_name("octools")
-    of_program = [
-        (name, [str(program), name]) for name in ("run", "check", "params", "info")
-    ]
-    names = (ROOT / "python/octools/commands.txt").read_text().splitlines()
-    of_tools = [
-        (name, [str(octools), name]) for name in (line.split()[0] for line in names)
-    ]
-    return of_program + of_tools
-
-
-def commands(program: Path) -> str:
-    """Collect what every command says of itself."""
-    pages = ["# Commands\n\nWhat `./octant COMMAND -h` says.\n"]
-    for name, words in helps(program):
-        said = subprocess.run(
-            [*words, "-h"],
-            check=True,
-            capture_output=True,
-            text=True,
-            env={
-                "NO_COLOR": "1",
-                "TERM": "dumb",
-                "COLUMNS": "100",
-                "PATH": "/usr/bin:/bin",
-            },
-        ).stdout
-        pages.append(f"## {name}\n\n```text\n{said.strip()}\n```\n")
-    return "\n".join(pages)
-
-
 def collect(program: Path, sources: Path) -> None:
     """Put together all pages in one folder, laid out as the repository is: links stay right."""
     for name in PAGES + SOURCES:
@@ -81,9 +39,12 @@ def collect(program: Path, sources: Path) -> None:
             shutil.copy(ROOT / name, sources / name)
     front = (ROOT / "README.md").read_text() + "\n" + (HERE / "contents.md").read_text()
     (sources / "index.md").write_text(front)
-    (sources / "docs/parameters.md").write_text(parameters(program))
-    (sources / "docs/commands.md").write_text(commands(program))
-    (sources / "docs/gallery.md").write_text(gallery.page(ROOT))
+    docs = sources / "docs"
+    reference.write_parameters(program, docs)
+    reference.write_commands(program, ROOT / "python/octools/commands.txt", docs)
+    reference.write_python(docs)
+    cpp.write_pages(ROOT, program.parent / "manual/doxygen", docs / "cpp")
+    (docs / "gallery.md").write_text(gallery.page(ROOT))
 
 
 def main() -> int:

@@ -1,6 +1,8 @@
 """How Sphinx makes a site of the manual. build.py calls it."""
 
 import html
+import sys
+from pathlib import Path
 from typing import Any
 
 from docutils import nodes
@@ -8,10 +10,16 @@ from latex2mathml.converter import convert
 
 project = "Octant"
 author = "The Octant authors"
-extensions = ["myst_parser"]
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+autodoc_mock_imports = ["octant._octant", "_octant", "yt"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+napoleon_google_docstring = False
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 4
 nitpicky = True
+nitpick_ignore_regex = [("py:.*", ".*")]  # types of NumPy and others, which are not part of the site
 exclude_patterns = ["docs/site"]
 html_theme = "furo"
 html_title = "Octant"

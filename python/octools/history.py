@@ -84,7 +84,7 @@ def drifts(history: History) -> dict[str, Array]:
     """Measure how far each conserved quantity has moved since the first row.
 
     Mass, of gas and particles together, and energy are relative to their first value; momentum to
-    the greatest sum of |rho v| over all cells. What has no such scale is left out. Where space
+    the greatest sum of ``|rho v|`` over all cells. What has no such scale is left out. Where space
     expands, energy is not constant: its error against the Layzer-Irvine equation, over the
     potential energy, takes its place.
     """

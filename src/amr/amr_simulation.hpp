@@ -31,6 +31,9 @@ struct RunState {
   std::vector<subgrid::Ledger> ledgers;  // in the order of the processes
 };
 
+// State of an AMR run and its coarse step: mesh, gas, gravity, particles and processes. The run
+// loop (run/run.hpp) calls adapt(), measure() and step() in this order. Functions without remark
+// are local.
 class AmrSimulation {
  public:
   // Functions that change the state are collective. Sets floors that the options leave open as soon
@@ -50,23 +53,35 @@ class AmrSimulation {
   // Advances all levels by one coarse step of length dt.
   void step(double dt);
 
+  // Totals over the domain at the last measure(): mass, momentum, energy, numbers of cells.
   const Totals& totals() const { return measurement_.totals(); }
+  // Mass and energy that density and pressure floors have added since the start of the run.
   const Floored& floored() const { return gas_.floored(); }
+  // Mass, momentum and energy that have left through the boundaries since the start of the run.
   const Outflow& outflow() const { return measurement_.outflow(); }
+  // Cosmic energy budget, from which `econs` in history.csv follows.
   const EnergyBudget& energy() const { return gravity_.energy(); }
+  // Budgets of the subgrid processes, in their order.
   const std::vector<subgrid::Ledger>& ledgers() const { return processes_.ledgers(); }
+  // Time in code units; supercomoving with expansion.
   double time() const { return context_.time; }
   double scale_factor() const { return context_.scale_factor(); }  // 1 without expansion
+  // Number of coarse steps since time 0.
   std::int64_t step_count() const { return context_.step; }
   std::int64_t cell_updates() const { return context_.cell_updates; }  // leaf cells on this rank
+  // Number of leaf cells in blocks of this rank.
   std::int64_t own_leaf_cells() const;
   std::int64_t bytes_per_block() const {  // migrated with it
     return mesh().layout().stride_slot * static_cast<std::int64_t>(sizeof(double));
   }
+  // Mesh with the conserved variables of the gas. After a change of cells, call measure_anew().
   mesh::Mesh& mesh() { return context_.mesh; }
   const mesh::Mesh& mesh() const { return context_.mesh; }
+  // Options of the run, with the floors that the initial state has determined.
   const AmrOptions& options() const { return context_.options; }
+  // Wall-clock time by part of the step, on this rank.
   Timers& timers() { return context_.timers; }
+  // Measured cost of each block, for load balancing.
   const BlockMeter& meter() const { return context_.meter; }
   // Results of the last adapt(): true if the mesh changed, true if blocks moved between ranks, and
   // the reports of the load-balancing policies.
@@ -76,12 +91,15 @@ class AmrSimulation {
   gravity::Gravity* gravity() { return gravity_.solver(); }  // null without self-gravity
   const gravity::Gravity* gravity() const { return gravity_.solver(); }
   const mesh::FaceFields* faces() const { return context_.faces.get(); }  // null without any
+  // Particles by kind, and the density of all gravitating matter.
   Matter& matter() { return matter_; }
   const Matter& matter() const { return matter_; }
+  // Subgrid processes of the run.
   ProcessStep& processes() { return processes_; }
 
   // Restart: the caller has set the mesh, its fields, the particles and gravity's fields.
   RunState state();  // sums ranks' counters since the last measurement
+  // Restores clocks, counters and budgets of a checkpoint. Collective.
   void resume(const RunState& state);
   // Start from another code's output: the caller has set the mesh, its gas and the particles.
   void begin_from(double time, std::int64_t step);

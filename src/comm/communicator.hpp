@@ -54,10 +54,12 @@ class Communicator {
   // Ranks that share this rank's memory, in the order of their ranks. Collective.
   Communicator split_by_node() const { return Communicator(mpi::split_by_node(*comm_)); }
 
+  // Number of this rank, 0 <= rank < size, and number of ranks. Local.
   int rank() const { return mpi::rank(*comm_); }
   int size() const { return mpi::size(*comm_); }
   bool is_root() const { return rank() == 0; }
 
+  // Waits until all ranks have called it. Collective.
   void barrier() const { mpi::barrier(*comm_); }
 
   // Maximum, minimum or sum over all ranks, returned on every rank. Values must not be NaN.

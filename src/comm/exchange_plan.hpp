@@ -47,6 +47,7 @@ class ExchangePlan {
   ExchangePlan& operator=(ExchangePlan&&) noexcept;
 
   const Communicator& communicator() const;
+  // Partners and numbers of items of this rank, in the order of the buffers.
   const std::vector<Segment>& sends() const;
   const std::vector<Segment>& receives() const;
   std::int64_t items_sent() const;      // length of the send buffer in items

@@ -33,6 +33,8 @@ struct ExchangeCount {
 // same order, also those with an empty plan. The others are local.
 class Exchanger {
  public:
+  // `component` names the exchanges in reports and telemetry. The backend of `options` is used, or
+  // all available ones are timed in turn and the fastest is kept ("auto").
   Exchanger(std::string component, const Communicator& communicator,
             const CommOptions& options = {}, int level = -1, Buffers buffers = Buffers::of_host);
   ~Exchanger();
@@ -63,6 +65,7 @@ class Exchanger {
   // Waits until no send is pending from any buffer.
   void wait_sends();
 
+  // Exchanges and waits: start() followed by finish(). Collective.
   template <Number T>
   void run(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,
            Direction direction = Direction::forward) {
@@ -74,6 +77,7 @@ class Exchanger {
   void start_bytes(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                    std::size_t item_bytes, Direction direction = Direction::forward);
 
+  // Returns true between start and finish.
   bool under_way() const;
   // Backend of the current exchange, or else of the last one.
   Backend backend() const;

@@ -32,6 +32,7 @@ auto host_view(const std::vector<T>& values) {
   return host_view(values.data(), values.size());
 }
 
+// Size of the contents of a view in bytes.
 template <class View>
 std::int64_t bytes_of(const View& view) {
   return static_cast<std::int64_t>(view.size() * sizeof(typename View::value_type));
@@ -64,6 +65,7 @@ auto on_host(TransferKind transfer, const DeviceView& view) {
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, view);
 }
 
+// Contents of a one-dimensional view as a vector on the host.
 template <class DeviceView>
 auto to_vector(TransferKind transfer, const DeviceView& view) {
   std::vector<typename DeviceView::non_const_value_type> values(view.size());
@@ -83,10 +85,12 @@ Kokkos::View<T*, DeviceMemory> on_device(TransferKind transfer, const std::strin
 }
 
 // --- copies within the device: in the order of kernels, without waiting --------------------------
+// Copies between device views of equal length.
 template <class To, class From>
 void copy_within(const To& to, const From& from) {
   Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), to, from);
 }
+// Sets all values of a device view.
 template <class View>
 void fill(const View& view, typename View::const_value_type& value) {
   Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), view, value);

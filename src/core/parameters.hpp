@@ -56,6 +56,7 @@ using ParameterField = std::variant<bool*, int*, std::int64_t*, double*, std::st
                                     std::array<int, 3>*, std::array<double, 3>*,
                                     std::vector<double>*, std::vector<std::string>*, NamedField>;
 
+// Declared parameter, as ParameterSchema lists it.
 struct Parameter {
   std::string name;  // "section.key", or "key" at the top level
   ParameterField field;
@@ -64,6 +65,8 @@ struct Parameter {
   bool was_set = false;       // by the file or by an override
 };
 
+// Declarations of all parameters of a run, which read and check parameter files, and describe
+// themselves in `octant params` and the manual.
 class ParameterSchema {
  public:
   // Values that replace those of the file: "section.key=value", as for --set. The value is TOML;
@@ -118,6 +121,7 @@ class ParameterSchema {
   // Returns true if the last read found the parameter in the file or among the overrides.
   bool was_set(const std::string& name) const;
 
+  // All parameters in the order of declaration.
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
  private:

@@ -77,8 +77,11 @@ class Universe {
 
   const CosmologyOptions& options() const { return options_; }
   const Expansion& expansion() const { return expansion_; }
+  // Supercomoving time at a scale factor.
   double time(double scale_factor) const { return expansion_.supercomoving_time(scale_factor); }
+  // Scale factor at a supercomoving time; 1 today.
   double scale_factor(double time) const { return expansion_.scale_factor(time); }
+  // Supercomoving time of `cosmology.end`.
   double end_time() const { return time(scale_factor_of(options_.end, "cosmology.end")); }
 
   // Gravitational constant in supercomoving units, 3 omega_m a / (8 pi), which grows with a.

@@ -70,6 +70,8 @@ std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
 // Returns true if a flow uses batches, as dns.schedule = "auto" does where there is a GPU.
 bool in_batches(const FlowParameters& parameters);
 
+// Incompressible flow and its time step: velocity, pressure and an optional scalar on this rank's
+// pencil.
 class Flow {
  public:
   // Collective. `domain` and the force, which may be null, must outlive the flow.

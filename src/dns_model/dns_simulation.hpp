@@ -63,7 +63,9 @@ class DnsOptions {
   // All parameters with their values, as TOML.
   const std::string& resolved() const { return resolved_; }
 
+  // Grid of these options, with the coordinates of its cells.
   dns::Grid make_grid() const { return {grid, make_boundaries().periodic(2)}; }
+  // Boundary conditions of these options.
   dns::Boundaries make_boundaries() const { return {flow, grid.size}; }
 
  private:
@@ -76,6 +78,8 @@ class DnsOptions {
 // Solves of a time step, for the choice of the process grid.
 pencil::TuningProblem tuning_problem(const DnsOptions& options);
 
+// State of an incompressible-flow run and its time step: flow, statistics and timers. Functions
+// without remark are local.
 class DnsSimulation {
  public:
   // Functions that change the state are collective. Chooses the process grid.
@@ -92,23 +96,31 @@ class DnsSimulation {
 
   // Computes totals(). Throws RunError if the state is not finite.
   void measure();
+  // Advances the flow by one step of three Runge-Kutta stages. Collective.
   void step(double dt);
 
   double stable_dt() const;  // valid after measure()
   // Maximum length of the last step before it was cut to end at an output time.
   double step_limit() const { return step_limit_; }
+  // Energy, means and extremes of the flow at the last measure().
   const dns::Totals& totals() const { return totals_; }
+  // Time in code units.
   double time() const { return time_; }
+  // Number of steps since time 0.
   std::int64_t step_count() const { return step_; }
   std::int64_t cell_updates() const { return cell_updates_; }  // on this rank
 
   const Communicator& communicator() const { return domain_.pencils.communicator(); }
   const DnsOptions& options() const { return options_; }
+  // Grid, boundary conditions and domain decomposition.
   const dns::Domain& domain() const { return domain_; }
+  // Fields of this rank and their time integration.
   dns::Flow& flow() { return flow_; }
   const dns::Flow& flow() const { return flow_; }
+  // Averages over planes and time, as in statistics.h5.
   dns::Statistics& statistics() { return statistics_; }
   const dns::Statistics& statistics() const { return statistics_; }
+  // Timings from which process grid and transpose were chosen.
   const pencil::Tuning& tuning() const { return tuning_; }
   Timers& timers() { return timers_; }
 

@@ -19,6 +19,7 @@
 
 namespace octant::gravity {
 
+// Self-gravity of a run: potential and acceleration on all levels, and the kicks of the gas.
 class Gravity {
  public:
   // Throws InputError if domain, options and solver are incompatible. The mesh must outlive this
@@ -32,6 +33,7 @@ class Gravity {
   void set_attracting(Attracting density) { sources_.density = std::move(density); }
   // Sets Newton's constant and the scale factor from now on, for cosmological runs.
   void set_constant(double constant) { sources_.constant = constant; }
+  // Sets the scale factor for transfer functions; 1 without expansion.
   void set_scale_factor(double a) { sources_.scale_factor = a; }
   // Multiplies the potential, mode by mode, by a function of wavenumber and scale factor. Throws
   // InputError if the solver does not support this.
@@ -50,6 +52,7 @@ class Gravity {
   // Computes potential and acceleration of these levels from their present density. Coarser levels
   // must have been solved before. Throws RunError if there is no solution. Collective.
   SolveReport solve(LevelRange levels, double time);
+  // Computes potential and acceleration of one level. Collective.
   SolveReport solve(int level, double time) { return solve({level, level}, time); }
 
   // Power spectrum, without shot noise, of a density in the base level's own blocks that includes
@@ -57,18 +60,26 @@ class Gravity {
   // clouds; all ranks pass it or none does. The domain must be periodic. Collective.
   PowerSpectrum power_spectrum(const BlockField& density,
                                const std::optional<BlockField>& means = std::nullopt);
+  // Returns true in a periodic domain, false for an isolated system.
   bool is_periodic() const { return periodic_; }
 
   // Applies gravity to the gas of a level: see GasWork. Collective.
   void kick(int level, double dt, Half half);
   // Changes the velocity of a level's gas at constant internal energy.
   void add_velocity(int level, const VectorField& change) { gas_.add_velocity(level, change); }
+  // Mass flow through the cells of own blocks in this step, to which sweeps add; null if
+  // gravity.work = "potential". Device memory.
   double* mass_flow(int level) { return gas_.mass_flow(level); }
+  // Mass flow through the faces of own blocks in this step, to which sweeps add; empty unless
+  // gravity.work = "potential".
   mesh::FaceFlow face_flow(int level) { return gas_.face_flow(level); }
+  // Account of the energy that sweeps remove from cells; null if it is not counted.
   double* energy_taken(int level) { return gas_.energy_taken(level); }
+  // Sets how the energy of the gas changes: see gas_work.hpp.
   void set_energy_update(const EnergyUpdate& update) { gas_.set_energy_update(update); }
   // Work withheld on all ranks; see GasWork. Collective.
   double take_spared_work() { return gas_.take_spared_work(); }
+  // Sets the frame in which the mesh rests, whose motion adds work.
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 
   // Largest |gx| + |gy| + |gz| of a level, over all ranks.

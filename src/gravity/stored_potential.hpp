@@ -37,6 +37,8 @@ struct StoredBlocks {
   DeviceArray<double> values;  // with spare capacity
 };
 
+// Potentials of two times and accelerations of all own blocks, [slot][field][k][j][i], in device
+// memory. They follow the mesh and are part of checkpoints.
 class StoredPotential {
  public:
   // The mesh must outlive this object.
@@ -44,10 +46,14 @@ class StoredPotential {
 
   // Own blocks by slot of the mesh, fields in the order of Field.
   const mesh::BlockLayout& layout() const { return layout_; }
+  // First value of a level's fields.
   double* data(int level) const { return levels_[level].blocks.values.data(); }
+  // One field of a level, as a view of its own blocks.
   BlockField field(int level, Field field) const;
+  // Acceleration of a level, in length / time^2.
   VectorField acceleration(int level) const;
 
+  // Times of the present and the previous potential.
   PotentialTimes times(int level) const { return levels_[level].times; }
   void set_times(int level, const PotentialTimes& times) { levels_[level].times = times; }
 

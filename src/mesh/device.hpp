@@ -26,6 +26,7 @@ DeviceArray<T> uninitialised(const std::string& label, std::int64_t count) {
                         static_cast<std::size_t>(count));
 }
 
+// Allocates device memory for `count` values, filled with zeros; empty for 0.
 template <class T>
 DeviceArray<T> zeros(const std::string& label, std::int64_t count) {
   const auto values = uninitialised<T>(label, count);
@@ -63,6 +64,7 @@ class DeviceTable {
   }
   void clear() { size_ = 0; }
 
+  // Copies the parts written since the last call to the device.
   void upload() {
     const std::size_t parts = (size_ + k_part - 1) / k_part;
     for (std::size_t begin = 0, end = 0; begin < parts; begin = end + 1) {

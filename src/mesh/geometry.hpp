@@ -50,10 +50,14 @@ class Geometry {
   int block_size() const { return block_size_; }       // N
   int octant_size() const { return block_size_ / 2; }  // cells across an octant
   int max_level() const { return max_level_; }
+  // Edge length of the cells of a level, in code length.
   double cell_size(int level) const { return base_cell_size_ / static_cast<double>(1 << level); }
+  // Volume of a cell, in code length cubed.
   double cell_volume(int level) const;
+  // Lower and upper corner of the domain, in code length.
   std::array<double, 3> lower() const { return lower_; }
   std::array<double, 3> upper() const { return upper_; }
+  // Condition at a boundary; side 0 is the lower one, side 1 the upper one.
   Boundary boundary(int axis, int side) const { return boundary_[axis][side]; }
   bool periodic(int axis) const { return boundary_[axis][0] == Boundary::periodic; }
 

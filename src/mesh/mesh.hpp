@@ -46,6 +46,8 @@ struct Inflow {
   bool moves = false;  // true if the inflow depends on time
 };
 
+// Blocks of this rank on all levels, their conserved variables, and the communication with other
+// ranks. Fields are in device memory, [slot][variable][k][j][i].
 class Mesh {
  public:
   // Distributes the base blocks equally. Throws InputError if blocks are too small for the ghosts.
@@ -54,9 +56,12 @@ class Mesh {
        FieldSetup setup, std::unique_ptr<Interpolation> interpolation);
 
   // --- structure -------------------------------------------------------------------------------
+  // Domain, block size and levels.
   const Geometry& geometry() const { return tree_->geometry(); }
   const Communicator& communicator() const { return tree_->communicator(); }
+  // Octree of own blocks and their neighbours.
   const Tree& tree() const { return *tree_; }
+  // Own blocks of a level with their slots, and the blocks of other ranks around them.
   const TreeLevel& blocks(int level) const { return tree_->level(level); }
   // Owners of the children of an own block, by octant; -1 if there is no child. Not available on
   // max_level().
@@ -66,18 +71,25 @@ class Mesh {
   // Cells of own blocks, in the order of TreeLevel::own(), for loops (cell_loop.hpp). Valid until
   // the structure changes.
   const CellRange& cells(int level) const { return cells_[level]; }
+  // The same cells without those that finer blocks cover.
   CellRange leaf_cells(int level) const { return cells(level).leaves(); }
   // Cells of the own blocks in these slots, in their order; makes a new list on the device.
   CellRange cells(int level, std::span<const int> slots) const;
   int finest_level() const { return finest_level_; }  // finest level with blocks on any rank
+  // Names, units and centring of the stored variables, in their order.
   const std::vector<FieldInfo>& variables() const { return setup_.variables; }
+  // Strides of the arrays of all levels.
   const BlockLayout& layout() const { return layout_; }
 
   // --- data of one level -----------------------------------------------------------------------
+  // States of a level: state 0 is the present one.
   LevelFields& fields(int level) { return fields_[level]; }
   const LevelFields& fields(int level) const { return fields_[level]; }
+  // Ghost cells that this rank receives on a level, and the boundary cells.
   const LevelHalo& halo(int level) const { return halos_[level]; }
+  // Device pointers to a state of a level and its halo, for kernels.
   FieldPointers pointers(int level, int state) const;
+  // Flux registers of a level at coarse-fine boundaries, in device memory.
   double* registers(int level) { return registers_[level].data(); }
   // Faces of own leaf cells on the domain's boundaries, whose fluxes are also in the registers.
   const std::vector<DomainFace>& domain_faces(int level) const {
@@ -105,6 +117,7 @@ class Mesh {
 
   // Releases the memory of interpolated ghosts for other uses.
   void release_ghosts() { scratch_ = {}; }
+  // Pool of device memory for fields that are needed during a step only.
   FieldPool& working_memory() { return pool_; }
 
   // --- coupling of levels ----------------------------------------------------------------------
@@ -152,6 +165,7 @@ class Mesh {
 
   // Memory of fields, registers and tables on this rank, in bytes.
   std::int64_t bytes() const;
+  // Messages and bytes of the mesh by exchange backend, since the start of the run. Local.
   std::vector<ExchangeCount> exchange_counts() const;
 
  private:

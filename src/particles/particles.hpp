@@ -68,6 +68,7 @@ using MassChanges = std::vector<std::vector<MassChange>>;  // by level
 MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
                      double sign);
 
+// Totals over the particles of a kind on all ranks, in code units.
 struct ParticleTotals {
   std::int64_t count = 0;
   double mass = 0.0, kinetic_energy = 0.0;
@@ -83,6 +84,8 @@ struct ParticleOutflow {
   std::array<double, terms> amount{};
 };
 
+// Particles of one kind on all levels of a mesh. A particle belongs to the rank that owns its
+// block. "Own particles" are those of this rank.
 class Particles {
  public:
   // Creates an object without particles. The mesh must outlive it. Collective.
@@ -136,6 +139,7 @@ class Particles {
   void add_base_clouds(const mesh::BlockField& density) const;
   // Mass in each cell of own blocks, [slot][cell], in units of quantum(level).
   const DeviceArray<std::int64_t>& mass(int level) const { return levels_[level].mass; }
+  // Mass unit of the deposit on a level: all masses in cells are multiples of it.
   double quantum(int level) const { return levels_[level].quantum; }
   // Flags the cells of a level's own blocks that hold mass, from the last deposit, and cells within
   // `buffer` of them, as mesh::flag_dense_cells().
@@ -243,6 +247,7 @@ class Particles {
   std::vector<Word> rows(std::span<const std::int64_t> own) const;
   ParticleBatch batch_of(std::span<const Word> rows) const;
 
+  // Name, columns and properties of the kind.
   const Kind& kind() const { return kind_; }
   const std::string& name() const { return kind_.name; }
   const mesh::Mesh& mesh() const { return mesh_; }

@@ -41,6 +41,7 @@ inline constexpr int k_lines = 8;
 // ones.
 inline constexpr int k_columns = 2 * k_lines;
 
+// One-dimensional transform of many lines at once; unscaled.
 class Transform {
  public:
   virtual ~Transform() = default;
@@ -65,7 +66,9 @@ struct FftLines {
 class ManyFft {
  public:
   virtual ~ManyFft() = default;
+  // Transforms all lines from positions to wavenumbers; `first` is in device memory.
   virtual void forward(double* first) const = 0;
+  // Inverse without the factor 1 / length.
   virtual void backward(double* first) const = 0;
 };
 

@@ -112,8 +112,11 @@ class PoissonSolver {
   Range rows(const Team& team) const;
   void transform_rows(const Team& team, int k, Range rows, const double* first,
                       std::ptrdiff_t row_stride);
+  // Transforms plane k along y and eliminates it along z, once all its rows are transformed along
+  // x; then exchange() completes the systems across ranks.
   void forward(const Team& team, int k);
   void exchange();
+  // Substitutes back in plane k, after exchange(), and transforms it to the solution.
   void backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride);
 
   // Returns true if the first plane in the order of the sweep may also come last, for a caller that

@@ -32,6 +32,7 @@ struct FlowSetting {
   const dns::FlowParameters& parameters;
 };
 
+// Initial state and inflow of an incompressible flow: base class of all problems of the DNS model.
 class FlowProblem {
  public:
   virtual ~FlowProblem() = default;
@@ -55,6 +56,7 @@ class FlowProblem {
 
   // Sets the cells of the state at time 0; by default from the functions above. Collective.
   virtual void set(const dns::Domain& domain, dns::State& state) const;
+  // Sets the cells of the scalar at time 0; by default from scalar(). Collective.
   virtual void set_scalar(const dns::Domain& domain, dns::Field& scalar) const;
 };
 
@@ -62,6 +64,7 @@ class FlowProblem {
 // most similar first.
 std::unique_ptr<FlowProblem> make_flow_problem(const std::string& name);
 
+// Names of all problems.
 std::vector<std::string> flow_problem_names();
 
 }  // namespace octant::problems

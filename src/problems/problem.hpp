@@ -82,6 +82,8 @@ struct ProblemContext {
   const gravity::StoredPotential* potential;  // null without self-gravity
 };
 
+// Initial gas and particles, inflow and measurements: base class of all problems of the AMR model.
+// Quantities are in code units.
 class Problem {
  public:
   virtual ~Problem() = default;
@@ -146,6 +148,7 @@ void add_spin(const Problem& problem, int spin, const Position& centre, double c
 // most similar first.
 std::unique_ptr<Problem> make_problem(const std::string& name);
 
+// Names of all problems.
 std::vector<std::string> problem_names();
 
 // Cells with a mixture of two gases.

@@ -39,8 +39,11 @@ class Model {
  public:
   virtual ~Model() = default;
 
+  // Ranks of the run.
   virtual const Communicator& communicator() const = 0;
+  // Parameters of the run that do not depend on the model.
   virtual RunSettings settings() const = 0;
+  // Wall-clock time by part of the step, on this rank.
   virtual Timers& timers() = 0;
 
   // Logs a description of the run at its start.
@@ -52,9 +55,11 @@ class Model {
   virtual void initialise() = 0;
   virtual OutputProgress read_checkpoint(const std::string& path) = 0;
 
+  // Time of the state in code units.
   virtual double time() const = 0;
   // Describes the current time for log lines.
   virtual std::string when() const { return fmt::format("time {:.6g}", time()); }
+  // Number of (coarse) steps since time 0.
   virtual std::int64_t step_count() const = 0;
 
   // Prepares the next step and measures the state: required before stable_dt and history. Throws
@@ -62,7 +67,9 @@ class Model {
   virtual void prepare_step() = 0;
   // Measures the state when no further step follows.
   virtual void measure() = 0;
+  // Maximum stable time step in code units, of the state that prepare_step() has measured.
   virtual double stable_dt() const = 0;
+  // Advances the state by one (coarse) step of length dt. Throws RunError.
   virtual void step(double dt) = 0;
 
   // Row of history.csv: the measured state, and the next time step. The columns are fixed and known
@@ -86,6 +93,7 @@ class Model {
   virtual Paths write_snapshot(const std::string& stem) = 0;
   // Writes the slices and the coarse cut-out requested by [output]: "DIR/slice_z0.5_00012.h5", ...
   virtual Paths write_cutouts(const std::string& directory, std::int64_t number) = 0;
+  // Writes the complete state and `progress`, from which a run continues with identical bits.
   virtual void write_checkpoint(const OutputProgress& progress, const std::string& stem) = 0;
 };
 
