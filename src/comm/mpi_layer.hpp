@@ -17,7 +17,7 @@ enum class Operation { max, min, sum, bit_or };
 
 void initialize(int& argc, char**& argv);
 void finalize();
-// Sets the ranks of the run to those of a communicator, given by its Fortran handle. Collective over
+// Sets the ranks of the run to those of a communicator, given by its Fortran handle. Collective on
 // it.
 void run_on(int fortran_communicator);
 [[noreturn]] void abort(int exit_code);
