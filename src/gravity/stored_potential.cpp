@@ -59,10 +59,10 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
     count_items(receives, m.owner);
     is_new[m.slot] = 0;
   }
-  const auto received = route<Key>(communicator, owners, queries);
-  for (std::size_t n = 0; n < received.items.size(); ++n) {
-    packs.push_back({*slot_before.find(received.items[n]), static_cast<std::int32_t>(n)});
-    count_items(sends, received.sources[n]);
+  const auto requested = route<Key>(communicator, owners, queries);
+  for (std::size_t n = 0; n < requested.items.size(); ++n) {
+    packs.push_back({*slot_before.find(requested.items[n]), static_cast<std::int32_t>(n)});
+    count_items(sends, requested.sources[n]);
   }
   const ExchangePlan plan(communicator, std::move(sends), std::move(receives));
   const auto sent = mesh::uninitialised<double>("leaving blocks", plan.items_sent() * stride);
