@@ -367,7 +367,7 @@ class Parser {
 
   // Limits the nesting depth, which protects the stack.
   struct Depth {
-    explicit Depth(Parser& parser) : parser(parser) {
+    explicit Depth(Parser& counted) : parser(counted) {
       if (++parser.depth_ > k_deepest) throw InputError("the quantity is nested too deeply");
     }
     ~Depth() { --parser.depth_; }

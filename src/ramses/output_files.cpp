@@ -12,6 +12,7 @@
 #include <limits>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "core/error.hpp"
 #include "core/own_files.hpp"
@@ -19,6 +20,18 @@
 namespace octant {
 
 namespace {
+
+constexpr const char* k_use_hdf5 = "set ramses.layout = \"hdf5\"";
+
+// Converts a number of `things` to the 32-bit integers of the files. Throws RunError if it does not
+// fit.
+std::int32_t narrow(const RamsesOutput& output, std::int64_t number, const std::string& things,
+                    const char* remedy = k_use_hdf5) {
+  if (!std::in_range<std::int32_t>(number))
+    throw RunError("{}: {} {} exceed the 32-bit integers of this format; {}",
+                   output.attributes.folder, number, things, remedy);
+  return static_cast<std::int32_t>(number);
+}
 
 std::string path_in(const RamsesOutput& output, const std::string& name) {
   return output.attributes.folder + "/" + name;
@@ -241,7 +254,7 @@ void RamsesTreeFile::write_lists(const RamsesOutput& output) {
     const std::int64_t all = std::accumulate(own.begin(), own.end(), std::int64_t{0});
     const auto [least, most] = std::ranges::minmax(own);
     for (const std::int64_t n : {all, least, most, all / domains})
-      totals.push_back(static_cast<std::int32_t>(n));
+      totals.push_back(narrow(output, n, fmt::format("octs on level {}", level + 1)));
     totals.insert(totals.end(), 6, 0);
   }
   const auto write = [&](const Lists& all) {
@@ -332,13 +345,13 @@ FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::
   FortranWriter file(domain_path(output, "part", domain));
   file.integers({output.attributes.domains});
   file.integers({3});
-  file.integers({static_cast<std::int32_t>(count)});
+  file.integers({narrow(output, count, "particles in a domain", "increase ramses.domains")});
   file.integers({-1, -1, -1, -1});  // seeds of random numbers: initialise again
   if (output.long_ids) file.record(std::vector<std::int64_t>{all_stars});
-  else file.integers({static_cast<std::int32_t>(all_stars)});
+  else file.integers({narrow(output, all_stars, "stars")});
   file.reals({mass_of_stars});
   file.reals({0.0});  // mass lost by stars
-  file.integers({static_cast<std::int32_t>(output.sinks)});
+  file.integers({narrow(output, output.sinks, "sinks")});
   return file;
 }
 

@@ -331,6 +331,18 @@ TEST_F(Ramses, files_of_all_domains_are_read_back_by_any_ranks) {
     for (const std::int64_t at_once : {1, 3, 100}) read_all(chunk, at_once);
 }
 
+TEST_F(Ramses, numbers_beyond_32_bits_are_not_cut) {
+  constexpr std::int64_t k_many = std::int64_t{1} << 31;
+  write();
+  if (!world.is_root()) return;
+  RamsesOutput output = small_output(folder());
+  const RamsesLists lists = output.octs;
+  output.octs[2] = {k_many / 2, k_many / 2, 0};  // of all domains together
+  EXPECT_THROW(RamsesTreeFile(output, 1, lists, {1}, 1), RunError);
+  EXPECT_THROW(ramses_particle_file(output, 1, k_many, 0, 0.0), RunError);
+  EXPECT_THROW(ramses_particle_file(output, 1, 1, k_many, 0.0), RunError);
+}
+
 TEST_F(Ramses, files_in_groups_are_found) {
   write();
   change([&] {
