@@ -190,9 +190,9 @@ struct Exchanger::State {
 };
 
 Exchanger::State::State(std::string component_name, const Communicator& ranks,
-                        const CommOptions& options, int level, Buffers buffers)
+                        const CommOptions& options, int mesh_level, Buffers buffers)
     : component(std::move(component_name)),
-      level(level),
+      level(mesh_level),
       communicator(ranks),
       overlap(options.overlap),
       delay(options.late_rank == mpi::rank(*mpi::world()) ? options.late_seconds : 0.0),

@@ -100,7 +100,7 @@ class Extent {
 
 class Comm {
  public:
-  explicit Comm(MPI_Comm handle, bool owned) : handle(handle), owned(owned) {
+  explicit Comm(MPI_Comm ranks, bool is_own) : handle(ranks), owned(is_own) {
     check(MPI_Comm_set_errhandler(handle, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
     check(MPI_Comm_rank(handle, &rank), "MPI_Comm_rank");
     check(MPI_Comm_size(handle, &size), "MPI_Comm_size");

@@ -214,7 +214,7 @@ int check_dns(const RunRequest& request, int ranks) {
   const Need need = estimate_need(communicator, options, request, target);
   const double steps = std::min(options.time.end / need.step, 1.0 * options.time.max_steps);
   const double cost = 1e-9 * k_nanoseconds[static_cast<int>(options.flow.diffusion)];
-  const double seconds = steps * need.cells * cost / target.ranks;
+  const double seconds = steps * static_cast<double>(need.cells) * cost / target.ranks;
   report.table = memory_table(communicator, need.measured_cells);
   report.add("cost", "about {:.0f} steps of {:.3g}, if the maximum velocity does not change: {}",
              steps, need.step, duration_text(seconds));

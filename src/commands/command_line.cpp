@@ -101,7 +101,7 @@ std::string manual(const std::string& section) {
     throw InputError("unknown parameter section [{}]; {}{}expected one of {}", section, help,
                      help.empty() ? "" : "; ", fmt::join(all, ", "));
   }
-  const std::string of_amr = has(amr) ? amr_manual(section) : "";
+  std::string of_amr = has(amr) ? amr_manual(section) : "";
   const std::string of_dns = has(dns) ? dns_manual(section) : "";
   if (of_amr.empty() || of_dns.empty()) return of_amr + of_dns;
   if (of_amr == of_dns) return of_amr;

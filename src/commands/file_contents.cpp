@@ -151,7 +151,7 @@ void add_particles(MeshContents& contents, const OwnFile& file) {
     for (const std::string& name : file->attribute_names(group))
       particles.attributes.set(name, file->attribute_value(group, name));
     for (const std::string& name : file->children(group)) {
-      const std::string dataset = group + "/" + name;
+      const std::string dataset = fmt::format("{}/{}", group, name);
       const auto shape = file->shape(dataset);
       ParticleColumn column{name, meaning_of(*file, dataset), shape.size() > 1 ? shape[1] : 1, {}};
       if (name == "id")

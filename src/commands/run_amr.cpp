@@ -49,10 +49,10 @@ std::vector<particles::Kind> kinds_of_restart(const Communicator& communicator,
       for (const particles::Kind& kind :
            {particles::dark_matter(), subgrid::stars(), subgrid::sinks()})
         if (kind.name == name) kinds.push_back(kind);
+    return kinds;
   } catch (const InputError&) {
-    // The error is reported when the state is read.
+    return kinds;  // the error is reported when the state is read
   }
-  return kinds;
 }
 
 AmrOptions read_amr_options(const RunRequest& request, const Communicator& communicator,
