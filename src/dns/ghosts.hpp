@@ -108,7 +108,7 @@ class BatchGhosts {
   }
   // Sets the faces of each predicted component on the boundaries normal to it, and below the first
   // cells, for the divergence.
-  void close(const VelocityViews& predicted);
+  void close(const VelocityViews& velocity);
 
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 

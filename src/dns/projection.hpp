@@ -58,7 +58,7 @@ class Projection {
   // outflow sides of the domain. Fills ghosts in x.
   void correct(const Team& team, State& state, int k, int plane_offset, const CorrectionStep& step);
   // Corrects some parts of a row; at plane offset 0, deferred ones.
-  void correct(State& state, const RowTask& row, int plane_offset, const CorrectionStep& step);
+  void correct(State& state, const RowTask& task, int plane_offset, const CorrectionStep& step);
   const std::vector<RowTask>& deferred_corrections() const { return deferred_corrections_; }
 
   pencil::PoissonReport report() const { return solver_.report(); }

@@ -99,7 +99,7 @@ void Spectra::write(Hdf5Writer& file, const std::string& group, std::int64_t sam
       std::vector<double> spectrum(planes.count * waves), correlation(planes.count * waves);
       for (std::int64_t k = 0; k < planes.count; ++k) {
         double* e = spectrum.data() + k * waves;
-        for (int m = 0; m < waves; ++m) e[m] = sums[k * waves + m] / samples;
+        for (int m = 0; m < waves; ++m) e[m] = sums[k * waves + m] / static_cast<double>(samples);
         const double mean = mean_velocity[c][domain_.box[2].begin + k];
         e[0] -= mean * mean;
         for (int r = 0; r < waves; ++r)
