@@ -105,8 +105,8 @@ function(octant_includes_kokkos result file)
   set(${result} ${known} PARENT_SCOPE)
 endfunction()
 
-# octant_module(<name> [INFREQUENT] [FOLDERS <folders>...] [BATCH <size>] [APART <sources>...]
-#             USES <targets>... [PRIVATE_TO_SOURCES <targets>...] [FOR_HEADERS <targets>...])
+# octant_module(<name> [STRICT] [INFREQUENT] [FOLDERS <folders>...] [BATCH <size>]
+#             [APART <sources>...] USES <targets>... [PRIVATE_TO_SOURCES <targets>...] [FOR_HEADERS <targets>...])
 #
 # Declares the library octant_<name> from every source file of src/<name> (or FOLDERS, where APART
 # is relative to src/). A module
@@ -115,10 +115,11 @@ endfunction()
 # FOR_HEADERS are used by its headers, and not by its own source files. Code that runs INFREQUENTly,
 # once per step or output, is compiled with -O2: -O3 takes a seventh longer. There, g++ 12 would
 # vectorise products of complex numbers and then fuse their additions with the multiplications
-# (vfmaddsub), in spite of -ffp-contract.
+# (vfmaddsub), in spite of -ffp-contract. STRICT modules are free of implicit conversions that may
+# change a value, and of shadowed names; signed indices of standard containers are not reported.
 function(octant_module name)
   cmake_parse_arguments(
-    module "INFREQUENT" "BATCH" "FOLDERS;APART;USES;PRIVATE_TO_SOURCES;FOR_HEADERS" ${ARGN})
+    module "STRICT;INFREQUENT" "BATCH" "FOLDERS;APART;USES;PRIVATE_TO_SOURCES;FOR_HEADERS" ${ARGN})
   if(module_FOLDERS)
     list(TRANSFORM module_APART PREPEND ${PROJECT_SOURCE_DIR}/src/)
   else()
@@ -138,6 +139,10 @@ function(octant_module name)
     add_library(octant_${name} STATIC ${files})
     set(scope PUBLIC)
     target_link_libraries(octant_${name} PRIVATE ${module_PRIVATE_TO_SOURCES})
+    if(module_STRICT)
+      target_compile_options(octant_${name} PRIVATE
+        $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:-Wshadow;-Wconversion;-Wno-sign-conversion>)
+    endif()
     if(module_INFREQUENT)
       target_compile_options(octant_${name} PRIVATE
         $<$<AND:$<CONFIG:Release>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>>:-O2
