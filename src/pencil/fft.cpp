@@ -24,7 +24,7 @@ static_assert(k_vector > 1 && k_lines % k_vector == 0);
 Lanes load(const double* from) { return Lanes(from, ducc0::element_aligned_tag()); }
 void store(Lanes lanes, double* to) { lanes.copy_to(to, ducc0::element_aligned_tag()); }
 
-typedef double Vector __attribute__((vector_size(k_vector * sizeof(double))));
+using Vector = double __attribute__((vector_size(k_vector * sizeof(double))));
 
 // Turns a0 a1 a2 a3 and b0 b1 b2 b3 into a0 b0 a2 b2 and a1 b1 a3 b3, and back.
 template <int... lane>

@@ -6,8 +6,8 @@ namespace octant::pencil {
 
 namespace {
 
-typedef double Pair __attribute__((vector_size(2 * sizeof(double))));
-typedef double Quad __attribute__((vector_size(4 * sizeof(double))));
+using Pair = double __attribute__((vector_size(2 * sizeof(double))));
+using Quad = double __attribute__((vector_size(4 * sizeof(double))));
 
 // Loads and stores need no alignment beyond a double's. Quads are passed by reference, since the
 // calling convention for them depends on the processor.

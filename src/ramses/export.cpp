@@ -123,11 +123,13 @@ class RamsesFolderWriter {
       add_images(output_, level);
       level.first_oct = next;
       next += static_cast<std::int32_t>(level.size());
-      auto& counts = lists.emplace_back(
-          static_cast<std::size_t>(domains_.count() + output_.boundary_regions()), 0);
+      const int lists_of_level = domains_.count() + output_.boundary_regions();
+      auto& counts = lists.emplace_back(static_cast<std::size_t>(lists_of_level), 0);
       for (const OctItem& oct : level.octs) ++counts[static_cast<std::size_t>(oct.owner)];
-      for (const OctImage& image : level.images)
-        ++counts[static_cast<std::size_t>(domains_.count() + image.region)];
+      for (const OctImage& image : level.images) {
+        const int list = domains_.count() + image.region;
+        ++counts[static_cast<std::size_t>(list)];
+      }
     }
     const std::int64_t most = RamsesTreeFile::most_octs(next - 1);
     most_octs_ = std::max(most_octs_, most);
