@@ -110,7 +110,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
         std::int64_t* cell[8];
         std::int64_t unused[8];
         find_cells(cloud, home, places.data(), cells, N, cell, unused);
-        add_cloud(static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5), cloud.weight, cell);
+        add_cloud(nearest_quanta(p.mass[n] * per_quantum), cloud.weight, cell);
       });
 }
 
@@ -132,7 +132,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
         std::int64_t* cell[8];
         std::int64_t unused[8];
         find_coarse_cells(cloud, home, places.data(), cells, N, cell, unused);
-        add_cloud(static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5), cloud.weight, cell);
+        add_cloud(nearest_quanta(p.mass[n] * per_quantum), cloud.weight, cell);
       });
 }
 
@@ -362,7 +362,7 @@ void add_base_clouds_of(const ParticleSet& set, const LevelFrame& base, double q
           cell[d][0] = static_cast<int>(static_cast<BlockCoordinate>(below) - home.first_cell[d]);
           cell[d][1] = cell[d][0] + 1;
         }
-        const auto whole = static_cast<std::int64_t>(p.mass[n] * per_quantum + 0.5);
+        const auto whole = nearest_quanta(p.mass[n] * per_quantum);
         const auto put = [&](int c, int b, int a, std::int64_t mass) {
           const int at[3] = {cell[0][a], cell[1][b], cell[2][c]};
           int position = 0, index = 0;

@@ -22,6 +22,12 @@ inline double quantum_of(double smallest, double total) {
   return std::ldexp(1.0, std::max(std::ilogb(smallest) - 36, std::ilogb(total) - 61));
 }
 
+// Rounds a mass in quanta, which is not negative.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t nearest_quanta(double mass) {
+  // NOLINTNEXTLINE(bugprone-incorrect-roundings): an ulp below a half may go either way
+  return static_cast<std::int64_t>(mass + 0.5);
+}
+
 // Adds quanta to a cell.
 KOKKOS_FORCEINLINE_FUNCTION void add_mass(std::int64_t* cell, std::int64_t mass) {
   Kokkos::atomic_add(cell, mass);  // integer sum
@@ -29,7 +35,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_mass(std::int64_t* cell, std::int64_t mass)
 
 // Returns the fraction `weight` of a mass.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t share(std::int64_t mass, double weight) {
-  const auto part = static_cast<std::int64_t>(static_cast<double>(mass) * weight + 0.5);
+  const std::int64_t part = nearest_quanta(static_cast<double>(mass) * weight);
   return part < mass ? part : mass;
 }
 

@@ -203,12 +203,12 @@ class Neighbourhood::Builder {
       found.slot = node->slot;
       return found;
     }
-    Region coarse;
+    Region region;
     for (int d = 0; d < 3; ++d) {
-      coarse.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
-      coarse.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
+      region.begin[d] = static_cast<std::int16_t>(found.corner[d] + near.begin[d] / 2);
+      region.end[d] = static_cast<std::int16_t>(found.corner[d] + (near.end[d] + 1) / 2);
     }
-    found.box = remote.request(k_coarser, parent_key(key), node->owner, coarse);
+    found.box = remote.request(k_coarser, parent_key(key), node->owner, region);
     return found;
   }
 

@@ -191,7 +191,7 @@ ReadRows ParticleSet::read(const RowList& rows) const {
   ReadRows found(rows.size(), row_words());
   if (rows.empty()) return found;
   const auto gathered = uninitialised<Word>("gathered rows", std::ssize(found.words()));
-  const auto at = rows.of_kernels();
+  const auto& at = rows.of_kernels();
   const auto count = static_cast<std::int64_t>(rows.size()), homes = count * row_words();
   const RowWords set = row_words_here();
   for_words(

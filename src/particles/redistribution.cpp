@@ -241,7 +241,7 @@ void Particles::redistribute(OutgoingRows leaving, int coarsest, int finest, Mas
 // Inserts particles whose home is on this rank; returns the others with their next ranks.
 Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived, int coarsest,
                                                      int finest, MassChanges* changes) {
-  const auto width = static_cast<std::size_t>(levels_[0].set.row_words() + 1);
+  const std::size_t width = 1 + static_cast<std::size_t>(levels_[0].set.row_words());
   NewRowsByLevel arriving(levels_.size());
   OutgoingRows onward;
   for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
