@@ -106,7 +106,8 @@ function(octant_includes_kokkos result file)
 endfunction()
 
 # octant_module(<name> [STRICT] [INFREQUENT] [FOLDERS <folders>...] [BATCH <size>]
-#             [APART <sources>...] USES <targets>... [PRIVATE_TO_SOURCES <targets>...] [FOR_HEADERS <targets>...])
+#             [APART <sources>...] USES <targets>... [PRIVATE_TO_SOURCES <targets>...]
+#             [FOR_HEADERS <targets>...])
 #
 # Declares the library octant_<name> from every source file of src/<name> (or FOLDERS, where APART
 # is relative to src/). A module
