@@ -81,8 +81,8 @@ namespace octant {
 class SimdDouble {
  public:
   static constexpr int width = 4;
-  typedef double Register __attribute__((vector_size(width * sizeof(double))));
-  typedef long long Bits __attribute__((vector_size(width * sizeof(double))));
+  using Register = double __attribute__((vector_size(width * sizeof(double))));
+  using Bits = long long __attribute__((vector_size(width * sizeof(double))));
 
   // Result of a comparison: all bits of a lane are set, or none.
   class Mask {
@@ -157,7 +157,7 @@ struct SimdTraits<SimdDouble> {
     return SimdDouble(SimdDouble::Register{value(0), value(1), value(2), value(3)});
   }
   KOKKOS_FORCEINLINE_FUNCTION static double lane(SimdDouble pack, int n) { return pack[n]; }
-  typedef std::uint64_t Bits __attribute__((vector_size(width * sizeof(double))));
+  using Bits = std::uint64_t __attribute__((vector_size(width * sizeof(double))));
   KOKKOS_FORCEINLINE_FUNCTION static Bits bits(SimdDouble pack) { return Bits(pack.lanes()); }
   KOKKOS_FORCEINLINE_FUNCTION static SimdDouble from_bits(Bits bits) {
     return SimdDouble(SimdDouble::Register(bits));

@@ -34,9 +34,9 @@ namespace octant::gravity::fmm {
 #if defined(OCTANT_GPU_COMPILER)
 using Wide = double;
 #elif defined(__AVX512F__) && defined(__AVX512VL__)
-typedef double Wide __attribute__((vector_size(64)));
+using Wide = double __attribute__((vector_size(64)));
 #else
-typedef double Wide __attribute__((vector_size(32)));
+using Wide = double __attribute__((vector_size(32)));
 #endif
 inline constexpr int k_wide = sizeof(Wide) / sizeof(double);
 

@@ -204,13 +204,13 @@ KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, SimdDouble val
 // lanes.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
-  using PackOf = SimdTraits<V>;
-  if constexpr (PackOf::width == 1) {
-    to[0] = PackOf::lane(even, 0);
-    to[1] = PackOf::lane(odd, 0);
+  using Traits = SimdTraits<V>;
+  if constexpr (Traits::width == 1) {
+    to[0] = Traits::lane(even, 0);
+    to[1] = Traits::lane(odd, 0);
   } else {
-    PackOf::store(to, V(__builtin_shufflevector(even.lanes(), odd.lanes(), 0, 4, 1, 5)));
-    PackOf::store(to + PackOf::width,
+    Traits::store(to, V(__builtin_shufflevector(even.lanes(), odd.lanes(), 0, 4, 1, 5)));
+    Traits::store(to + Traits::width,
                   V(__builtin_shufflevector(even.lanes(), odd.lanes(), 2, 6, 3, 7)));
   }
 }

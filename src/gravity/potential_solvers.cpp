@@ -25,6 +25,7 @@ void PotentialSolver::guess(int level, const mesh::CellRange& blocks) {
   clear_blocks(blocks, stored_.field(level, Field::previous_potential));
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): overriding functions store it
 void PotentialSolver::set_transfer(TransferFunction /*transfer*/) {
   throw InputError(
       "gravity.transfer is not supported by the chosen gravity.solver; expected \"multigrid\"");

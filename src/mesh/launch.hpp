@@ -18,7 +18,7 @@ struct Kernel {
   const char* name;
   KernelCost of_one{};
 
-  Kernel(const char* name, const KernelCost& of_one = {}) : name(name), of_one(of_one) {}
+  Kernel(const char* title, const KernelCost& cost = {}) : name(title), of_one(cost) {}
 
   void announce(std::int64_t items) const {
     if (of_one.bytes > 0.0) record_kernel_work(name, items, of_one);
