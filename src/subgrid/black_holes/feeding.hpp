@@ -32,12 +32,12 @@ struct GasMeans {
     terms[5] = volume * gamma * gas.pressure();
   }
   // Returns false if there is no gas.
-  bool finish(const double* sums) {
-    if (sums[0] == 0.0) return false;
-    mass = sums[1];
-    density = mass / sums[0];
-    for (int d = 0; d < 3; ++d) velocity[d] = sums[2 + d] / mass;
-    sound_speed = std::sqrt(sums[5] / mass);
+  bool finish(const double* totals) {
+    if (totals[0] == 0.0) return false;
+    mass = totals[1];
+    density = mass / totals[0];
+    for (int d = 0; d < 3; ++d) velocity[d] = totals[2 + d] / mass;
+    sound_speed = std::sqrt(totals[5] / mass);
     return true;
   }
 };
@@ -55,7 +55,9 @@ struct Surroundings {
                                     const hydro::GasCell& gas, double* terms) const {
     GasMeans::weigh(event.kernel, cell, gas, gamma, terms);
   }
-  bool finish(const Event&, const double* sums, Blast& blast) const { return blast.finish(sums); }
+  bool finish(const Event&, const double* totals, Blast& blast) const {
+    return blast.finish(totals);
+  }
 };
 
 // Gas that is removed from cells: the same fraction of all conserved quantities of a cell, which
@@ -115,8 +117,8 @@ struct Accretion : GasTaken {
     GasMeans::weigh(event.kernel, cell, gas, gamma, terms);
   }
 
-  bool finish(const Event& event, const double* sums, Blast& blast) const {
-    if (!blast.gas.finish(sums)) return false;
+  bool finish(const Event& event, const double* totals, Blast& blast) const {
+    if (!blast.gas.finish(totals)) return false;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
       const double v = event.velocity[d] - blast.gas.velocity[d];
@@ -162,9 +164,9 @@ struct DraggedGas {
                                     const hydro::GasCell& gas, double* terms) const {
     terms[0] = cell.volume * gas.density() * kernel_weight(event.kernel, cell);
   }
-  bool finish(const Event&, const double* sums, Blast& blast) const {
-    blast.mass = sums[0];
-    return sums[0] > 0.0;
+  bool finish(const Event&, const double* totals, Blast& blast) const {
+    blast.mass = totals[0];
+    return totals[0] > 0.0;
   }
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell& gas) const {

@@ -61,16 +61,16 @@ struct JetLaw {
   }
 
   // A jet with cells in one lobe only is injected as heat.
-  bool finish(const Event& event, const double* sums, Blast& blast) const {
-    if (sums[0] == 0.0) return false;
-    const double mean = sums[2] / sums[1];
-    const double variance = sums[3] / sums[1] - mean * mean;
+  bool finish(const Event& event, const double* totals, Blast& blast) const {
+    if (totals[0] == 0.0) return false;
+    const double mean = totals[2] / totals[1];
+    const double variance = totals[3] / totals[1] - mean * mean;
     const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
     const double kinetic = has_momentum ? event.kinetic_share * event.energy : 0.0;
-    blast.mass = event.mass / sums[1];
+    blast.mass = event.mass / totals[1];
     blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     blast.mean_sign = mean;
-    blast.heat = (event.energy - kinetic + event.heat) / sums[0];
+    blast.heat = (event.energy - kinetic + event.heat) / totals[0];
     return true;
   }
 
@@ -121,8 +121,8 @@ struct JetLoading : GasTaken {
                                     double* terms) const {
     terms[0] = cell.volume;
   }
-  bool finish(const Event&, const double* sums, Blast& blast) const {
-    return blast.any = sums[0] > 0.0;
+  bool finish(const Event&, const double* totals, Blast& blast) const {
+    return blast.any = totals[0] > 0.0;
   }
   KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast&, const CellAround& cell,
                                         bool holds, const hydro::GasCell& gas) const {
@@ -156,10 +156,10 @@ struct HeatLaw {
                                     double* terms) const {
     terms[0] = cell.volume * gas.density();
   }
-  bool finish(const Event& event, const double* sums, Blast& blast) const {
-    if (sums[0] == 0.0) return false;
-    blast.released = event.energy > event.least * sums[0];
-    blast.per_mass = (event.saved + (blast.released ? event.energy : 0.0)) / sums[0];
+  bool finish(const Event& event, const double* totals, Blast& blast) const {
+    if (totals[0] == 0.0) return false;
+    blast.released = event.energy > event.least * totals[0];
+    blast.per_mass = (event.saved + (blast.released ? event.energy : 0.0)) / totals[0];
     return true;
   }
   KOKKOS_INLINE_FUNCTION double request(const Event&, const Blast& blast, const CellAround&, bool,

@@ -96,7 +96,7 @@ bool CellGrid::wrap(int axis, std::int64_t& place) const {
 
 int CellGrid::key_bits() const {
   const std::int64_t keys = cells_[0] * cells_[1] * cells_[2] * parts_of_cell();
-  return std::bit_width(static_cast<std::uint64_t>(keys - 1));
+  return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(keys - 1)));
 }
 
 CellList::CellList(std::span<const Point> points, const CellGrid& grid)
