@@ -97,7 +97,7 @@ def test_dns_lists_process_grids_that_are_not_possible() -> None:
     assert shown.code == 0, shown.text
     assert "ptdma implicit_z, process grid 1x* of 3 rank(s): not possible: " in shown.text
     assert "process grid 2x2 of 3 rank(s): not possible" in shown.text
-    assert len(re.findall("1x3 +", shown.text)) == 3
+    assert len(re.findall("1x3 +", shown.text)) == 2, "the full transpose, twice"
     for wrong, words in (
         (["--process-grid", "2x2"], "no case is possible"),
         (["--process-grid", "2*x1"], "--process-grid 2*x1: expected"),
@@ -132,8 +132,8 @@ def test_poisson_slabs_converge_alike_on_any_ranks(guess: str) -> None:
         )
         assert (cg == 1) == (guess == "zero")
         assert cg < red_black < 0.6 * jacobi
-    growth = {c: results[c, 32]["iterations"] / results[c, 16]["iterations"] for c in ("jacobi",)}
-    assert growth["jacobi"] == pytest.approx(4, rel=0.1)
+    growth = results["jacobi", 32]["iterations"] / results["jacobi", 16]["iterations"]
+    assert growth == pytest.approx(4, rel=0.2)
     if guess == "random":
         assert results["cg", 32]["iterations"] < 2.5 * results["cg", 16]["iterations"]
 
