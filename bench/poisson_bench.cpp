@@ -302,6 +302,8 @@ void measure_solvers(const PoissonRequest& request, const Communicator& communic
 }
 
 void measure_all(const PoissonRequest& request, const Communicator& communicator, Report& report) {
+  for (const SlabCase& slab_case : request.selected_slabs())
+    check_slabs(slab_case, communicator.size());
   measure_solvers(request, communicator, report);
   measure_slabs(request, communicator, report);
 }

@@ -340,13 +340,17 @@ class SlabSolver {
 
 }  // namespace
 
-SlabResult solve_slabs(const Communicator& communicator, const SlabCase& slab_case) {
+void check_slabs(const SlabCase& slab_case, int ranks) {
   if (slab_case.cells % 2 != 0)
     throw InputError("--cells {}: {} requires an even number of cells", slab_case.cells,
                      name_of(slab_case.method));
-  if (slab_case.cells < communicator.size())
+  if (slab_case.cells < ranks)
     throw InputError("--cells {}: {} ranks require at least as many planes; use fewer ranks",
-                     slab_case.cells, communicator.size());
+                     slab_case.cells, ranks);
+}
+
+SlabResult solve_slabs(const Communicator& communicator, const SlabCase& slab_case) {
+  check_slabs(slab_case, communicator.size());
   return SlabSolver(communicator, slab_case).solve(communicator);
 }
 

@@ -42,9 +42,11 @@ struct SlabResult {
   std::int64_t bytes_sent = 0;     // by the busiest rank
 };
 
+// Throws InputError for an odd number of cells, or fewer planes than ranks.
+void check_slabs(const SlabCase& slab_case, int ranks);
+
 // Solves with one thread per rank. Every rank gets the result, which, apart from seconds and bytes,
-// has the same bits on any number of ranks. Throws InputError for an odd number of cells, or fewer
-// planes than ranks. Collective.
+// has the same bits on any number of ranks. Throws InputError as check_slabs does. Collective.
 SlabResult solve_slabs(const Communicator& communicator, const SlabCase& slab_case);
 
 }  // namespace octant::bench

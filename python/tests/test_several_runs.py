@@ -137,7 +137,8 @@ def test_scaling_by_solver(tmp_path: Path, octools: Call) -> None:
         made = MadeUpRun(
             ranks=ranks, steps=4, cells=240_000 // ranks,
             parts={("gravity", 0): 8_000_000 // ranks, ("gravity", 1): 40_000_000 // ranks,
-                   ("black_holes", 0): 6_000_000, ("flag cells", 0): 9_000_000},
+                   ("black_holes", 0): 6_000_000, ("flag cells", 0): 9_000_000,
+                   ("transpose", 0): 2_000_000},
             run_id=f"{ranks}x{threads}", circumstances={"threads_per_rank": threads},
         )  # fmt: skip
         return made.write(tmp_path / f"{ranks}x{threads}")

@@ -192,7 +192,7 @@ def check_channel(tmp_path: Path, *options: object, settings: list[str]) -> Outc
 @pytest.mark.parametrize("grid", ["1x2", "2x1"])
 def test_memory_is_estimated_for_ranks_that_are_not_there(tmp_path: Path, grid: str) -> None:
     settings = ["grid.cells=[160, 96, 96]", "time.max_steps=1", "output.pictures=[]"]
-    checked = check_channel(tmp_path, "--process-grid", grid, settings=settings)
+    checked = check_channel(tmp_path, "--ranks", 2, "--process-grid", grid, settings=settings)
     assert checked.code == 0, checked.text
     expected = numbers(rf"memory of the largest rank: (\d+) MB; 2 rank.s. as {grid}", checked.text)
     outcome = run_well(
@@ -205,8 +205,10 @@ def test_memory_is_estimated_for_ranks_that_are_not_there(tmp_path: Path, grid: 
 def test_memory_of_a_large_flow_falls_with_the_ranks(tmp_path: Path) -> None:
     """The numbers of cells are those of the file, not of the grids of the estimate."""
     megabytes = []
-    for grid in ("256x2", "512x2"):
-        checked = check_channel(tmp_path, "--process-grid", grid, settings=LARGE_CHANNEL)
+    for ranks, grid in ((512, "256x2"), (1024, "512x2")):
+        checked = check_channel(
+            tmp_path, "--ranks", ranks, "--process-grid", grid, settings=LARGE_CHANNEL
+        )
         assert checked.code == 0, checked.text
         megabytes += numbers(r"memory of the largest rank: (\d+) MB", checked.text)
         assert "at most 797 along z and 7168 along y" in checked.text
@@ -218,9 +220,10 @@ def test_memory_of_a_large_flow_falls_with_the_ranks(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--process-grid", "1x1024"], ["1x1024", "1594 planes"]),
-        (["--process-grid", "2x4", "--ranks", "7"], ["2x4", "7"]),
-        (["--process-grid", "two"], ["two", "2x4"]),
+        (["--ranks", "1024", "--process-grid", "1x1024"], ["1x1024", "1594 planes"]),
+        (["--ranks", "7", "--process-grid", "2x4"], ["2x4", "7"]),
+        (["--ranks", "7", "--process-grid", "two"], ["two", "2x4"]),
+        (["--process-grid", "2x4"], ["--process-grid", "--ranks"]),
         (["--ranks", "40000000"], ["40000000", "7168 x 7168 x 1594"]),
         (["--ranks", "0"], ["--ranks"]),
     ],

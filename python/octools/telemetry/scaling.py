@@ -111,7 +111,7 @@ class Scaling:
 
 
 # Columns of a run in the tables of solvers and phases.
-_WIDTH = 19
+_WIDTH = 24
 
 
 def _time_and_speedup(seconds: float, speedup: float | None) -> str:
@@ -157,9 +157,10 @@ def save_scaling(found: Scaling, path: Path) -> None:
         _plot_solvers(middle, found, counts, colours)
         _plot_phases(right, found, counts, colours)
         left.set_title(f"{found.kind} scaling", loc="left")
+        left.legend(fontsize=7, loc="lower left")  # of both plots by solver
+        right.legend(fontsize=7)
         for axes in (left, middle, right):
             axes.set_xlabel(axis)
-            axes.legend(fontsize=7)
             axes.spines[["top", "right"]].set_visible(False)
         save(figure, path)
 

@@ -78,48 +78,51 @@ with per_rank as (
 select phase, name, max(seconds) / (select count(*) from steps) as seconds
 from per_rank group by all"""
 
-# Parts of the program by solver. A part includes the waiting and the collective calls within it.
-# No part of this list contains another one, so that times can be added.
+# Parts of the program by model and solver. A part of an adaptive run includes the waiting and the
+# collective calls within it. No part of a list contains another one, so that times can be added.
 SOLVERS = {
-    "Godunov": ("sweep", "ghost data", "level coupling", "validation of a sweep"),
-    "gravity": ("gravity",),
-    "particles": ("particles",),
-    "cooling and heating": ("cooling", "heating", "sources", "source", "turbulence"),
-    "star formation": ("stars",),
-    "supernovae": ("supernovae",),
-    "black holes": ("black_holes",),
-    "regridding": ("regrid",),
-    "load balance": ("rebalance",),
-    "diagnostics": ("measure", "measuring", "statistics"),
-    "I/O": ("output", "telemetry"),
-    "momentum": ("momentum", "scalar"),
-    "implicit diffusion": ("diffusion",),
-    "Poisson": ("poisson",),
-    "correction": ("correction",),
-    "transposes": ("transpose",),
+    "amr": {
+        "Godunov": ("sweep", "ghost data", "level coupling", "validation of a sweep"),
+        "particles": ("particles",),
+        "cooling and heating": ("cooling", "heating", "sources", "source", "turbulence"),
+        "star formation": ("stars",),
+        "supernovae": ("supernovae",),
+        "black holes": ("black_holes",),
+        "regridding": ("regrid",),
+        "load balance": ("rebalance",),
+        "diagnostics": ("measure",),
+        "I/O": ("output", "telemetry"),
+    },
+    "dns": {
+        "momentum": ("momentum", "scalar"),
+        "implicit diffusion": ("diffusion",),
+        "Poisson": ("poisson",),
+        "correction": ("correction",),
+        "transposes": ("transpose",),
+        "diagnostics": ("measuring", "statistics"),
+        "I/O": ("output", "telemetry"),
+    },
 }
-# Gravity of the base level, which may use Fourier transforms, and of refined levels.
-_GRAVITY = ("gravity, base level", "gravity, refined levels")
 
 
-def _solver_of_part() -> str:
-    """Return the SQL expression of a row's solver; null for rows within other parts."""
+def _solvers_query(model: str) -> str:
+    """Return the query for seconds of a step by solver, on the rank where it took longest.
+
+    Gravity of the base level, which may use Fourier transforms, and of refined levels are two.
+    """
     cases = " ".join(
         f"when name in ({', '.join(map(repr, parts))}) then '{solver}'"
-        for solver, parts in SOLVERS.items()
-        if solver != "gravity"
+        for solver, parts in SOLVERS.get(model, {}).items()
     )
-    base, refined = _GRAVITY
-    return f"""case when name = 'gravity' then if(level > 0, '{refined}', '{base}') {cases} end"""
-
-
-# Of each run: seconds of a step in a solver, on the rank where it took longest over the run.
-_SOLVERS = f"""
+    gravity = "if(level > 0, 'gravity, refined levels', 'gravity, base level')"
+    return f"""
 with per_rank as (
-  select {_solver_of_part()} as solver, rank, sum(total_ns) / 1e9 as seconds
+  select case when name = 'gravity' then {gravity} {cases} end as solver, rank,
+    sum(total_ns) / 1e9 as seconds
   from phases group by all)
 select solver, max(seconds) / (select count(*) from steps) as seconds
 from per_rank where solver is not null group by all order by 2 desc"""
+
 
 _STEPS = """
 select count(*), sum(duration_ns) / 1e9, sum(updates), max(leaf_cells) from steps"""
@@ -189,7 +192,7 @@ def pace(name: str, telemetry: Telemetry) -> Pace:
     phases = {(phase, what): each for phase, what, each in telemetry.rows(_PHASES)[1]}
     nodes = telemetry.value("select count(distinct node) from ranks")
     threads = int(about.get("threads_per_rank", "1"))
-    solvers = dict(telemetry.rows(_SOLVERS)[1])
+    solvers = dict(telemetry.rows(_solvers_query(about.get("model", "")))[1])
     return Pace(
         name, int(about["ranks"]), threads, nodes, steps, seconds, float(updates), phases, solvers
     )  # fmt: skip
