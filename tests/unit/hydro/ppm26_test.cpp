@@ -99,7 +99,7 @@ double steepening_wave_error(const std::string& reconstruction, double pressure)
   return error / (cells * cells);
 }
 
-// Compressed, but no shock: edges and vertices would make an error of 9.5e-3. At Mach 8, and at
+// Compressed, but no shock: edges and vertices would make an error of 1.0e-2. At Mach 8, and at
 // Mach 77, where the pressure is noise of the total energy.
 TEST(Ppm26, smooth_flow_is_compressed_as_with_centres_of_faces_alone) {
   for (const double pressure : {1e-2, 1e-4}) {
