@@ -29,8 +29,8 @@ void HydroOptions::declare(ParameterSchema& schema) {
            "Spatial reconstruction: piecewise linear (plm), piecewise parabolic (ppm), or "
            "parabolic along the 13 lines through a cell and its 26 neighbours, with central-upwind "
            "fluxes at 26 surface points near shocks and at face centres elsewhere (ppm26), or at "
-           "26 surface points everywhere (ppm26_published). All but plm require blocks of at least "
-           "4^3 cells; ppm26 and ppm26_published require rk2 or rk3",
+           "26 surface points everywhere with monotone parabolas (ppm26_published). All but plm "
+           "require blocks of at least 4^3 cells; ppm26 and ppm26_published require rk2 or rk3",
        .choices = reconstruction_names()});
   schema.add("hydro.limiter", limiter,
              {.meaning = "Slope limiter of plm; huynh: variant of mc that preserves smooth extrema "

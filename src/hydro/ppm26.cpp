@@ -16,31 +16,20 @@
 // of fluxes removed. (The idea of Octo-Tiger's reconstruction that conserves angular momentum. In a
 // rotating frame, spin is measured in the inertial frame and includes the frame's own rotation.)
 //
-// The lines along the axes keep smooth extrema, which the diagonal ones clip: their points are too
-// far apart to distinguish an extremum from a blast wave.
+// In Ppm26, the lines along the axes keep smooth extrema, which the diagonal ones clip: their
+// points are too far apart to distinguish an extremum from a blast wave. Ppm26Published clips them
+// along all lines, as Octo-Tiger does. Face centres that keep an extremum do not match edges that
+// clip it: together, they converge more slowly than with either limiter alone.
 #include "core/compiler.hpp"
 #include "hydro/fractions.hpp"
 #include "hydro/reconstruction.hpp"
 #include "hydro/scheme_ops.hpp"
+#include "hydro/surface_lines.hpp"
 
 namespace octant::hydro {
 
 namespace {
 
-// Centre in the numbering (x + 1) + 3 (y + 1) + 9 (z + 1) of points, where x, y and z are -1, 0 or
-// 1: half a cell from the centre. Lines lead to the points after the centre and to their opposites.
-constexpr int k_centre = 13;
-
-struct Direction {
-  int x, y, z;
-};
-KOKKOS_FORCEINLINE_FUNCTION constexpr Direction direction(int point) {
-  return {point % 3 - 1, point / 3 % 3 - 1, point / 9 - 1};
-}
-KOKKOS_FORCEINLINE_FUNCTION constexpr int opposite(int point) { return 2 * k_centre - point; }
-KOKKOS_FORCEINLINE_FUNCTION constexpr int step_along(int axis) {
-  return axis == 0 ? 1 : axis == 1 ? 3 : 9;
-}
 // Point t = 0, ..., 8 of the upper face along an axis; 4 is its centre.
 template <int Axis>
 KOKKOS_FORCEINLINE_FUNCTION constexpr int upper_point(int t) {
@@ -89,6 +78,8 @@ class CellSurface {
 // Fluxes through edges and vertices everywhere. share(cell, gas) is 1 if a cell requires Simpson
 // weights for its faces, and 0 if it requires the centres alone.
 struct Everywhere {
+  static constexpr bool keeps_extrema = false;
+
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& /*cell*/, const Gas& /*gas*/) {
     return V(1.0);
@@ -98,6 +89,7 @@ struct Everywhere {
 // Fluxes through edges and vertices where gas is compressed, and density and pressure are curved.
 // Shares increase linearly, so that a flow at a limit does not jump between both cases.
 struct AtShocks {
+  static constexpr bool keeps_extrema = true;
   // Limits of the compression -h div v, relative to the speed of sound, and of the curvature: the
   // sum of second differences along the axes, relative to the density, and to p + rho strain^2, the
   // pressure that would stop the surrounding velocities. A shock has that pressure behind it; a
@@ -165,8 +157,10 @@ struct AtShocks {
 
 template <class Where>
 class ThirteenLines {
+  using Lines = SurfaceLines<Where::keeps_extrema>;
+
  public:
-  static constexpr int reach = 2, points = 27;
+  static constexpr int reach = 2, points = k_points;
   static constexpr auto shape = mesh::GhostShape::Kind::cube;
   static constexpr bool predicts = false;
   template <class Planes>
@@ -192,9 +186,10 @@ class ThirteenLines {
     for (int n = 0; n < variables_; ++n) {
       if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
       V distance[points];
-      lines<Inside, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
-                       distance);
-      if (n == k_density && steepens_contacts_) steepen<Inside>(cell, distance);
+      Lines::template distances<Inside, V>(
+          [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, distance);
+      if (n == k_density && steepens_contacts_)
+        Lines::template steepen<Inside>(cell, gas_.gamma, distance);
       if (spin_ >= 0) {
         if (n == k_velocity_x) add_turn<Inside, 0>(turn, distance);
         if (n == k_velocity_y) add_turn<Inside, 1>(turn, distance);
@@ -287,8 +282,8 @@ class ThirteenLines {
   KOKKOS_FORCEINLINE_FUNCTION V put_fraction(const Departure<V>& departure, double most,
                                              const Cell& cell, int n, const Put& put) const {
     V excess[points];
-    lines<true, V>([&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); },
-                   excess);
+    Lines::template distances<true, V>(
+        [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, excess);
     const FractionRange<V> range(cell, n, most);
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p)
@@ -347,22 +342,6 @@ class ThirteenLines {
     return turn;
   }
 
-  // Steepens the density along the axes: ends of diagonal lines matter only at shocks.
-  template <bool Inside, class V, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION void steepen(const Cell& cell, V (&distance)[points]) const {
-    OCTANT_UNROLL(3)
-    for (int axis = 0; axis < 3; ++axis) {
-      if (!Inside && axis < 2) continue;
-      const int p = k_centre + step_along(axis);
-      const Direction d = direction(p);
-      const Faces<V> ends = steepened<V>(
-          Faces<V>{distance[opposite(p)], distance[p]},
-          [&](int n, int o) OCTANT_INLINE_LAMBDA { return cell(n, o * d.x, o * d.y, o * d.z); },
-          gas_.gamma);
-      distance[opposite(p)] = ends.lower, distance[p] = ends.upper;
-    }
-  }
-
   // Adds the rotation to the velocities along an axis.
   template <bool Inside, int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&distance)[points]) {
@@ -375,49 +354,6 @@ class ThirteenLines {
       if (place[c] != 0) distance[p] = distance[p] + V(place[c]) * turn[b];
       if (place[b] != 0) distance[p] = distance[p] - V(place[b]) * turn[c];
     }
-  }
-
-  // Distances from the mean to the values at the points; unless Inside, only those on z faces.
-  template <bool Inside, class V, class Values>
-  KOKKOS_FORCEINLINE_FUNCTION static void lines(const Values& q, V (&distance)[points]) {
-    const V centre = q(0, 0, 0);
-    OCTANT_UNROLL(13)
-    for (int p = k_centre + 1; p < points; ++p) {
-      const Direction d = direction(p);
-      const bool is_axis = d.x * d.x + d.y * d.y + d.z * d.z == 1;
-      if (!Inside && d.z == 0) continue;
-      const auto difference = [&](int o) OCTANT_INLINE_LAMBDA {
-        return V(q(o * d.x, o * d.y, o * d.z) - centre);
-      };
-      const V left2 = difference(-2), left = difference(-1);
-      const V right = difference(1), right2 = difference(2);
-      const Faces<V> ends = is_axis ? ParabolicFaces::distances(left2, left, right, right2)
-                                    : monotone(left2, left, right, right2);
-      distance[p] = ends.upper, distance[opposite(p)] = ends.lower;
-    }
-  }
-
-  // Distances to the ends of a monotone parabola (Colella & Woodward 1984, eqs. 1.6-1.10).
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> monotone(const V& left2, const V& left,
-                                                       const V& right, const V& right2) {
-    const V below = -left;
-    const V slope_left = double_slope(V(left - left2), below);
-    const V slope = double_slope(below, right);
-    const V slope_right = double_slope(right, V(right2 - right));
-    const V lower = fused_multiply_add(V(0.5), left, V(1.0 / 12.0) * (slope_left - slope));
-    const V upper = fused_multiply_add(V(0.5), right, V(1.0 / 12.0) * (slope - slope_right));
-    return {minmod(lower, V(V(-2.0) * upper)), minmod(upper, V(V(-2.0) * lower))};
-  }
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V minmod(const V& a, const V& b) {
-    return max(min(a, max(b, V(0.0))), min(b, V(0.0)));
-  }
-  // Twice the slope of the monotonised central limiter.
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V double_slope(const V& a, const V& b) {
-    const V least = V(4.0) * min(max(a, b), V(0.0)), most = V(4.0) * max(min(a, b), V(0.0));
-    return max(min(a + b, most), least);
   }
 
   template <int Axis, class V>
