@@ -19,7 +19,9 @@ napoleon_google_docstring = False
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 4
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", ".*")]  # types of NumPy and others, which are not part of the site
+nitpick_ignore_regex = [
+    ("py:.*", ".*")
+]  # types of NumPy and others, which are not part of the site
 exclude_patterns = ["docs/site"]
 html_theme = "furo"
 html_title = "Octant"
