@@ -158,8 +158,20 @@ def models(listing: str) -> dict[str, list[tuple[str, str]]]:
         elif re.match("problem.name", title):
             problem = title
         if table.strip():
-            sections.append((problem or title, table.strip()))
+            sections.append((problem or title, narrow(table.strip())))
     return found
+
+
+def narrow(table: str) -> str:
+    """Reduce a table of parameters to three columns, so that names and meanings fit on a page."""
+    rows = ["| name | meaning | values |", "|---|---|---|"]
+    for line in table.splitlines()[2:]:
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        name, kind, unit, default, limits, meaning = cells
+        default = default if default == "required" else f"default {default}"
+        values = "; ".join(filter(None, (kind, unit, limits, default)))
+        rows.append(f"| {name} | {meaning} | {values} |")
+    return "\n".join(rows)
 
 
 def groups(
