@@ -52,9 +52,8 @@ END
       cat << END
 ./octant manual: write the manual as a web site, build/$preset/manual/html/index.html.
 
-This builds the program, installs Sphinx into .octant/venv and the Debian package doxygen if it is
-missing, and collects docs/, all parameters, the help of all commands, and the interfaces of the
-Python packages and of the C++ modules. A broken link is an error.
+This builds the program, installs Sphinx into .octant/venv and Doxygen, and collects docs/, the
+parameters, help of commands, and interfaces in Python and C++. A broken link is an error.
 END
       ;;
     bench)
@@ -213,10 +212,7 @@ install_once() {
 }
 
 # Gets what makes a site of the manual. Without Doxygen, the site has no C++ reference and says so.
-prepare_manual() {
-  install_packages doxygen || true
-  install_once manual
-}
+prepare_manual() { install_packages doxygen || true; install_once manual; }
 
 write_manual() {
   build_program
