@@ -52,8 +52,8 @@ END
       cat << END
 ./octant manual: write the manual as a web site, build/$preset/manual/html/index.html.
 
-This builds the program, installs Sphinx into .octant/venv, and collects docs/, all parameters and
-the help of all commands. A broken link is an error.
+This builds the program, installs Sphinx into .octant/venv and Doxygen, and collects docs/, the
+parameters, help of commands, and interfaces in Python and C++. A broken link is an error.
 END
       ;;
     bench)
@@ -211,8 +211,8 @@ install_once() {
   cp "$wanted" "$got"
 }
 
-# Gets what makes a site of the manual.
-prepare_manual() { install_once manual; }
+# Gets what makes a site of the manual. Without Doxygen, the site has no C++ reference and says so.
+prepare_manual() { install_packages doxygen || true; install_once manual; }
 
 write_manual() {
   build_program

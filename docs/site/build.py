@@ -50,9 +50,7 @@ def collect(program: Path, sources: Path) -> None:
 def main() -> int:
     """Build the site from scratch."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "build", type=Path, help="the build folder: the site goes to manual/ in it"
-    )
+    parser.add_argument("build", type=Path, help="the build folder: the site goes to manual/ in it")
     build = parser.parse_args().build
     sources, site = build / "manual/sources", build / "manual/html"
     shutil.rmtree(sources, ignore_errors=True)

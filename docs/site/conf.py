@@ -1,6 +1,8 @@
 """How Sphinx makes a site of the manual. build.py calls it."""
 
 import html
+import itertools
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,9 @@ napoleon_google_docstring = False
 myst_enable_extensions = ["dollarmath", "colon_fence", "attrs_inline"]
 myst_heading_anchors = 4
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", ".*")]  # types of NumPy and others, which are not part of the site
+nitpick_ignore_regex = [
+    ("py:.*", ".*")
+]  # types of NumPy and others, which are not part of the site
 exclude_patterns = ["docs/site"]
 html_theme = "furo"
 html_title = "Octant"
@@ -28,13 +32,25 @@ html_css_files = ["style.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
+FUNCTION = re.compile(r"<mi>(sin|cos|tan|tanh|coth|exp|ln|log|min|max)</mi>")
+BAR = re.compile("<mo>&#x0007C;</mo>")
 
 
 def formula(writer: Any, node: nodes.Element) -> None:
     """Write a formula as MathML, which browsers show without scripts or fonts from elsewhere."""
-    display = "block" if isinstance(node, nodes.math_block) else "inline"
-    writer.body.append(convert(html.unescape(node.astext()), display=display))
+    is_block = isinstance(node, nodes.math_block)
+    display = "block" if is_block else "inline"
+    mathml = spaced(convert(html.unescape(node.astext()), display=display))
+    writer.body.append(f'<div class="formula">{mathml}</div>' if is_block else mathml)
     raise nodes.SkipNode
+
+
+def spaced(mathml: str) -> str:
+    """Mark functions, plus-minus signs and bars as operators, so that browsers space them."""
+    mathml = FUNCTION.sub(r'<mo lspace="0.17em" rspace="0.17em">\1</mo>', mathml)
+    mathml = mathml.replace("<mi>&#x000B1;</mi>", "<mo>&#x000B1;</mo>")
+    forms = itertools.cycle(("prefix", "postfix"))
+    return BAR.sub(lambda _: f'<mo fence="true" form="{next(forms)}">|</mo>', mathml)
 
 
 def setup(app: Any) -> dict[str, bool]:

@@ -1,4 +1,4 @@
-"""Pages on the C++ interfaces: one for each module of src/ and one for each header of its interface.
+"""Pages on the C++ interfaces: one for each module of src/ and for each header of its interface.
 
 The interface of a module are the headers that other modules, applications or the worked examples of
 docs/extending.md include. Doxygen lists what these headers declare, with the comments; the
@@ -42,13 +42,15 @@ PREDEFINED = KOKKOS_INLINE_FUNCTION=inline KOKKOS_FORCEINLINE_FUNCTION=inline KO
 """
 # "src/mesh/" in the table of docs/architecture.md, and what the table says of it.
 MODULE_ROW = re.compile(r"^\| \d+ \| ((?:`src/\w+/` ?)+)\| (.*) \|$", re.MULTILINE)
-ORPHAN = "---\norphan: true\n---\n\n"  # not in the site's contents, whose length costs time on each page
+ORPHAN = (
+    "---\norphan: true\n---\n\n"  # not in the site's contents, whose length costs time on each page
+)
 INCLUDE = re.compile(r'^#include "(\w+/[\w/]+\.hpp)"', re.MULTILINE)
 MISSING = """# C++ interfaces
 
-The reference of the C++ interfaces is not part of this site, because Doxygen was not installed when the
-site was built. The headers in `src/` contain the same text. To add the reference, install `doxygen` and
-run `./octant manual` again.
+The reference of the C++ interfaces is missing, because Doxygen was not installed when this site was
+built. The headers in `src/` contain the same text. To add the reference, install `doxygen` and run
+`./octant manual` again.
 """
 
 
@@ -119,7 +121,7 @@ def descriptions(architecture: str) -> dict[str, str]:
 
 
 def interfaces(source: Path) -> list[str]:
-    """List the headers that anything outside of their module includes, by their paths below src/."""
+    """List the headers that are included outside of their module, by their paths below src/."""
     found = set()
     for folder in (source, source.parent / "apps", source.parent / "tests/extending"):
         for path in folder.rglob("*.[ch]pp"):
@@ -229,10 +231,10 @@ def index_page(rows: list[str]) -> str:
     table = "\n".join(rows)
     return f"""# C++ interfaces
 
-The public declarations of all headers in `src/` that other modules use, by module, from the lowest layer
-to the highest. [Architecture](../architecture.md) describes the modules and lists their main interfaces;
-[Extending Octant](../extending.md) has complete examples. The last column counts the public functions and
-classes that have a description of their own.
+This reference lists the public declarations of all headers in `src/` that other modules use, by
+module, from the lowest layer to the highest. [Architecture](../architecture.md) describes the
+modules and lists their main interfaces; [Extending Octant](../extending.md) has complete examples.
+The last column counts the public functions and classes that have a description of their own.
 
 | module | contents | described |
 |---|---|---|
@@ -250,7 +252,9 @@ def module_page(name: str, about: str, headers: list[Header]) -> str:
         rows.append(f"| [{header.path}]({page}) | {first} | {entities} |")
     table = "\n".join(rows)
     contents = f"{about[0].upper()}{about[1:]}.\n\n" if about else ""
-    return f"{ORPHAN}# {name}\n\n{contents}| header | contents | classes |\n|---|---|---|\n{table}\n"
+    return (
+        f"{ORPHAN}# {name}\n\n{contents}| header | contents | classes |\n|---|---|---|\n{table}\n"
+    )
 
 
 def header_page(header: Header) -> str:
@@ -260,7 +264,7 @@ def header_page(header: Header) -> str:
     parts = [
         f"{ORPHAN}# {header.path}",
         header.text,
-        f"Module [{module}]({up}{module}.md). Include with `#include \"{header.path}\"`.",
+        f'Module [{module}]({up}{module}.md). Include with `#include "{header.path}"`.',
     ]
     group: list[Entity] = []
     for entity in header.entities:
@@ -280,7 +284,7 @@ def header_page(header: Header) -> str:
 
 
 def merge_headings(page: str) -> str:
-    """Number headings that occur again, because anchors must differ."""
+    """Distinguish repeated headings by numbers, because anchors must differ."""
     seen: dict[str, int] = {}
 
     def numbered(match: re.Match[str]) -> str:

@@ -1,7 +1,7 @@
 """Reference pages that follow from the program and the Python packages.
 
 Parameters: one page for each group of sections. Commands: one page each. Python: one page for each
-group of modules, with their docstrings.
+group of modules, with the docstrings of what scripts import.
 """
 
 import re
@@ -17,65 +17,85 @@ PHYSICS = (
 PROBLEMS_PER_PAGE = 14
 MODELS = {"amr": "adaptive mesh", "dns": "incompressible flow"}
 
-# Modules of octools that scripts import, by page: title, introduction, modules.
+# Names of octools for scripts, by page: title, introduction, and names by module.
 PYTHON = {
     "load": (
         "Load snapshots",
         "`octools.load()` opens a snapshot and returns its cells and particles as NumPy arrays.",
-        ("octools.loading",),
+        {"loading": ("load", "CellData", "FlowData")},
     ),
     "snapshots": (
         "Read snapshots in batches",
-        "Classes for snapshots that are larger than the memory, and for incompressible flows.",
-        ("octools.snapshot", "octools.flow"),
+        "Snapshots that are larger than the memory, and grids of incompressible flows.",
+        {"snapshot": ("Snapshot", "Level", "Batch", "Header"), "flow": ("FlowSnapshot",)},
     ),
     "fields": (
         "Fields, units and images",
         "Stored and derived fields, expressions, units, and fields on a regular raster of pixels.",
-        ("octools.fields", "octools.units", "octools.raster"),
+        {
+            "fields": ("find_field", "expression_field", "Field"),
+            "units": ("factor", "powers"),
+            "raster": ("make_view", "make_image", "View", "Image"),
+        },
     ),
     "runs": (
         "Runs, histories and budgets",
         "Files of a run directory, the time series in `history.csv`, and budgets by process.",
-        ("octools.run", "octools.history", "octools.ledger", "octools.table"),
+        {
+            "run": ("snapshots", "resolve"),
+            "history": ("read_history", "drifts", "History"),
+            "ledger": ("books", "Book"),
+            "table": ("write_table",),
+        },
     ),
     "initial": (
         "Write initial conditions",
-        "`octools.write_initial()` writes arrays as initial conditions of `problem.name = \"file\"`.",
-        ("octools.initial",),
+        '`octools.write_initial()` writes arrays for runs with `problem.name = "file"`.',
+        {"initial": ("write_initial", "Grid")},
     ),
     "analysis": (
         "Analysis",
         "Profiles, haloes, spectra, star formation and black holes.",
-        ("octools.profile", "octools.halos", "octools.flow_spectra", "octools.stars", "octools.sinks"),
+        {
+            "profile": (
+                *("radial_profile", "line_profile", "exact_solution", "exact_values"),
+                *("differences", "Profile", "Exact"),
+            ),
+            "halos": (
+                *("read_particles", "find_halos", "friends_of_friends", "catalogue"),
+                *("Particles", "Halos"),
+            ),
+            "flow_spectra": ("read_spectra", "Spectra"),
+            "stars": ("star_formation", "StarFormation"),
+            "sinks": ("black_holes", "mergers"),
+        },
     ),
     "theory": (
         "Exact solutions and linear theory",
-        "Solutions with which the tests compare results.",
-        ("octools.exact", "octools.linear"),
+        "Solutions with which plots and tests compare results.",
+        {
+            "exact": ("Sedov", "Riemann", "Noh", "IsothermalBall", "Bondi"),
+            "linear": ("LinearTheory", "power_spectrum", "Spectrum"),
+        },
     ),
     "compare": (
         "Compare snapshots",
         "Differences of two snapshots cell by cell.",
-        ("octools.compare",),
+        {"compare": ("compare", "Comparison", "Difference")},
     ),
     "telemetry": (
         "Telemetry",
         "The recorded telemetry of a run as tables and views of a DuckDB database.",
-        ("octools.telemetry.files", "octools.telemetry.database", "octools.telemetry.views"),
+        {
+            "telemetry.files": ("find_files", "RunFiles", "TelemetryFile"),
+            "telemetry.database": ("Telemetry",),
+        },
     ),
     "exports": (
-        "Exports",
-        "Conversion of snapshots to the formats of other programs.",
-        (
-            "octools.exports.targets",
-            "octools.exports.gadget",
-            "octools.exports.vtkhdf",
-            "octools.exports.silo",
-            "octools.exports.ramses",
-        ),
+        "Exports and errors",
+        "Conversion of snapshots to formats of other programs, and the exception of octools.",
+        {"exports.targets": ("export",), "errors": ("OctoolsError",)},
     ),
-    "errors": ("Errors", "Exceptions that all functions of octools raise.", ("octools.errors",)),
 }
 SIMULATION = """# octant: run simulations
 
@@ -89,9 +109,13 @@ The package `octant` runs simulations from Python. [Python interface](../python.
    :members:
    :special-members: __getitem__
 
-.. autoexception:: octant.InputError
+.. py:exception:: octant.InputError
 
-.. autoexception:: octant.RunError
+   Invalid input, a subclass of ``ValueError``. The message names file, line and expected value.
+
+.. py:exception:: octant.RunError
+
+   Failed run, a subclass of ``RuntimeError``. Raised on all ranks.
 ```
 """
 
@@ -134,8 +158,20 @@ def models(listing: str) -> dict[str, list[tuple[str, str]]]:
         elif re.match("problem.name", title):
             problem = title
         if table.strip():
-            sections.append((problem or title, table.strip()))
+            sections.append((problem or title, narrow(table.strip())))
     return found
+
+
+def narrow(table: str) -> str:
+    """Reduce a table of parameters to three columns, so that names and meanings fit on a page."""
+    rows = ["| name | meaning | values |", "|---|---|---|"]
+    for line in table.splitlines()[2:]:
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
+        name, kind, unit, default, limits, meaning = cells
+        default = default if default == "required" else f"default {default}"
+        values = "; ".join(filter(None, (kind, unit, limits, default)))
+        rows.append(f"| {name} | {meaning} | {values} |")
+    return "\n".join(rows)
 
 
 def groups(
@@ -178,9 +214,7 @@ def write_commands(program: Path, tools: Path, folder: Path) -> None:
         )
         rows.append(f"| [{name}](commands/{name}.md) | {purpose(help_text)} |")
     intro = "The help of every command, as `./octant COMMAND -h` prints it."
-    (folder / "commands.md").write_text(
-        contents("Commands", intro, "| command | purpose |", rows)
-    )
+    (folder / "commands.md").write_text(contents("Commands", intro, "| command | purpose |", rows))
 
 
 def purpose(help_text: str) -> str:
@@ -200,14 +234,11 @@ def write_python(folder: Path) -> None:
     rows = ["| [octant: run simulations](python_api/simulation.md) | `octant` |"]
     for name, (title, about, modules) in PYTHON.items():
         parts = [f"# {title}", about]
-        for module in modules:
-            parts += [
-                f"## {module}",
-                f"```{{eval-rst}}\n.. automodule:: {module}\n   :members:\n"
-                "   :special-members: __getitem__\n   :exclude-members: NDArray\n```",
-            ]
+        for module, entities in modules.items():
+            parts.append(f"## octools.{module}")
+            parts += [directive(module, entity) for entity in entities]
         (folder / f"python_api/{name}.md").write_text("\n\n".join(parts) + "\n")
-        names = ", ".join(f"`{module}`" for module in modules)
+        names = ", ".join(f"`octools.{module}`" for module in modules)
         rows.append(f"| [{title}](python_api/{name}.md) | {names} |")
     intro = (
         "Functions and classes for scripts and notebooks: the package `octant` runs simulations, "
@@ -218,6 +249,13 @@ def write_python(folder: Path) -> None:
     (folder / "python_api.md").write_text(
         contents("Python API", intro, "| page | modules |", rows, "python_api")
     )
+
+
+def directive(module: str, entity: str) -> str:
+    """Ask autodoc for a function or class with its public members."""
+    kind = "autofunction" if entity[0].islower() else "autoclass"
+    options = "" if entity[0].islower() else "   :members:\n   :special-members: __getitem__\n"
+    return f"```{{eval-rst}}\n.. {kind}:: octools.{module}.{entity}\n{options}```"
 
 
 def contents(title: str, intro: str, head: str, rows: list[str], folder: str = "") -> str:

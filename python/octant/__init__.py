@@ -1,4 +1,4 @@
-"""Octant in Python: runs that a script steps, looks at and takes part in.
+"""Simulations with Octant from Python scripts, step by step.
 
     import octant
 
@@ -6,8 +6,8 @@
         sim.on_step(lambda sim: print(sim.time, sim.level(0).read("density").max()))
         sim.run()
 
-`Simulation` is what ``octant run`` is, with the same files, bits and parameters. Under MPI every
-rank runs the same script, and whatever asks a simulation for something is asked on all of them.
+`Simulation` has the same parameters, files and bitwise-identical results as ``octant run``. With
+MPI, every rank runs the same script and calls the same methods.
 """
 
 from octant.simulation import InputError, Level, RunError, Simulation

@@ -1,4 +1,4 @@
-"""The face of the package: simulations, their levels and their fields."""
+"""Simulations, levels of the adaptive mesh, and fields: the interface of the package."""
 
 from __future__ import annotations
 
@@ -33,41 +33,43 @@ _living: weakref.WeakSet[Any] = weakref.WeakSet()  # what arrays keep alive, too
 
 
 class Simulation:
-    """A run: the state, the steps, and the files that ``octant run`` would write.
+    """Simulation with the same steps, files and bits as ``octant run``. Collective.
 
     Parameters
     ----------
     file
-        A parameter file, or parameters as a dictionary of sections.
+        Parameter file, or parameters as a dictionary of sections.
     overrides
-        Parameters in place of those, by ``"section.key"``.
+        Values that replace parameters of the file, with keys ``"section.key"``.
     initial
-        The gas when the run begins, in place of the problem's: ``initial(x, y, z)`` gets the
-        centres of some cells, each of shape (n,), and returns a dictionary of arrays (n,) or
-        numbers: ``density``, ``pressure``, ``velocity`` (three of them) and scalars by name. What
-        a cell gets may depend on its own place alone. For ``model = "dns"`` it is called for each
-        component, where that lies, and returns ``u``, ``v``, ``w`` and ``p`` of shape (k, j, i).
+        Function that replaces the initial gas of the problem. ``initial(x, y, z)`` receives cell
+        centres, each of shape (n,), and returns a dictionary of arrays (n,) or numbers:
+        ``density``, ``pressure``, ``velocity`` (three components) and scalars by name. Values of
+        a cell must only depend on its position. With ``model = "dns"``, it is called for each
+        component with its grid points and returns ``u``, ``v``, ``w`` and ``p`` of shape (k, j, i).
     source
-        What the gas gets in each step of each level: ``source(gas, dt)`` gets a dictionary of
-        arrays (n,) (``x``, ``y``, ``z``, ``density``, ``velocity_x``, ..., ``internal_energy`` per
-        mass) and returns ``heating``, per mass and time, and ``acceleration`` (three), or one of
-        them. The ledger ``source_energy`` is in the history.
+        Function for source terms of the gas, called for each level and step. ``source(gas, dt)``
+        receives a dictionary of arrays (n,) (``x``, ``y``, ``z``, ``density``, ``velocity_x``, ...,
+        ``internal_energy`` per mass) and returns ``heating`` per mass and time, ``acceleration``
+        (three components), or both. The energy added is ``source_energy`` in the history.
     output
-        The directory, instead of ``output.directory``.
+        Output directory; replaces ``output.directory``.
     restart
-        ``"latest"`` or a checkpoint, to go on from.
+        Checkpoint to continue from: a path, or ``"latest"``.
     overwrite
-        Whether a run that is in the directory gives way.
+        If true, an existing run in the output directory is moved.
     communicator
-        One of mpi4py, whose ranks run this; all ranks, if there is none. The first simulation of a
-        process decides.
+        Communicator of mpi4py with the ranks of the simulation; by default all ranks. The first
+        simulation of a process determines it.
     parameters
-        Further overrides as keywords: ``time_end=0.2`` is ``time.end``.
+        Further overrides as keywords: ``time_end=0.2`` sets ``time.end``.
 
     Raises
     ------
     InputError
-        For what the program refuses with exit code 2.
+        If the input is invalid (exit code 2 of the program).
+    RunError
+        If the run fails (exit code 1 of the program).
     """
 
     def __init__(
@@ -111,19 +113,20 @@ class Simulation:
         self.close()
 
     def close(self) -> None:
-        """Give files back, and memory. Arrays of it stay whole, and their memory with them."""
+        """Close files and release memory. Arrays that are still referenced remain valid."""
         self._core.close()
 
     # --- going on ---
 
     def step(self) -> bool:
-        """Take one step of the base level, and call the callbacks; False if there is none left."""
+        """Advance by one coarse step, call the callbacks; return False at the end. Collective."""
         return self._step(math.inf)
 
     def run(self, until: float | None = None) -> None:
-        """Go on to a time, which the last step then ends at; or to the end of the run.
+        """Advance to the time `until`, at which the last step ends, or to the end of the run.
 
-        At the end of the run its last files are written, and no further step may follow.
+        At the end of the run, the final files are written; no further step is possible.
+        Collective. Raises RunError if the run fails.
         """
         latest = math.inf if until is None else float(until)
         while self.time < latest * (1.0 - 1e-14 * math.copysign(1.0, latest)):
@@ -133,13 +136,13 @@ class Simulation:
             self.finish()
 
     def finish(self) -> None:
-        """Write the last files of the run. `run` does that when it comes to the end."""
+        """Write the final files of the run; `run` does so at its end. Collective."""
         if not self._is_finished:
             self._is_finished = True
             self._core.finish()
 
     def on_step(self, callback: Callable[[Simulation], object]) -> Callable[[Simulation], object]:
-        """Have a function called with this simulation after every step; may be a decorator."""
+        """Register ``callback(simulation)``, called after every step; usable as a decorator."""
         self._callbacks.append(callback)
         return callback
 
@@ -154,17 +157,17 @@ class Simulation:
 
     @property
     def time(self) -> float:
-        """The time, in code units."""
+        """Time in code units."""
         return self._core.time
 
     @property
     def step_count(self) -> int:
-        """Steps of the base level since time 0."""
+        """Number of coarse steps since time 0."""
         return self._core.step_count
 
     @property
     def directory(self) -> Path:
-        """Where files are written."""
+        """Output directory."""
         return Path(self._core.directory)
 
     @property
@@ -174,45 +177,45 @@ class Simulation:
 
     @property
     def rank(self) -> int:
-        """The number of this rank."""
+        """Number of this rank, from 0."""
         return _octant.rank()
 
     @property
     def ranks(self) -> int:
-        """How many ranks run this."""
+        """Number of ranks of the simulation."""
         return _octant.ranks()
 
     def history(self) -> dict[str, float]:
-        """Measure the present state: a row of history.csv. Collective."""
+        """Return the present row of history.csv as a dictionary, in code units. Collective."""
         names, values = self._core.history()
         return dict(zip(names.split(","), map(float, values.split(",")), strict=True))
 
     def write_snapshot(self) -> None:
-        """Write a snapshot of the present state, the next of the run's. Collective."""
+        """Write the next snapshot of the run. Collective."""
         self._core.snapshot()
 
     def write_checkpoint(self) -> None:
-        """Write a checkpoint of the present state, the next of the run's. Collective."""
+        """Write the next checkpoint of the run. Collective."""
         self._core.checkpoint()
 
     # --- adaptive meshes ---
 
     @property
     def finest_level(self) -> int:
-        """The number of the finest level that has blocks."""
+        """Number of the finest level with blocks on any rank."""
         return self._core.finest_level
 
     def level(self, number: int) -> Level:
-        """Return this rank's blocks of a level, 0 for the base grid."""
+        """Return the blocks of a level on this rank; level 0 is the base grid."""
         return Level(self._core, number)
 
     # --- incompressible flow ---
 
     @property
     def fields(self) -> dict[str, Array]:
-        """The part of the flow that this rank has: u, v, w, p (and t), each [k][j][i].
+        """Fields of the flow on this rank: u, v, w, p (and t), each of shape (k, j, i).
 
-        The arrays are the memory of the flow itself. Who writes to them calls `take_up` then.
+        The arrays are the memory of the flow. After changing them, call `take_up`.
         """
         names = ["u", "v", "w", "p"]
         fields = {name: self._core.flow_field(name) for name in names}
@@ -222,11 +225,11 @@ class Simulation:
 
     @property
     def box(self) -> tuple[tuple[int, int], ...]:
-        """The range of cells of the flow that this rank has, along x, y and z."""
+        """Range of cells (begin, end) of this rank along x, y and z."""
         return tuple(self._core.flow_box())
 
     def take_up(self) -> None:
-        """Go on from what was written to `fields`. Collective."""
+        """Use the changed values of `fields` in the next step. Collective."""
         self._core.take_up()
 
     def _set_flow(self, initial: State) -> None:
@@ -255,13 +258,28 @@ class Simulation:
 
 
 class Level:
-    """The blocks of a level that this rank has of an adaptive mesh, until the next step.
+    """Blocks of a level of the adaptive mesh on this rank, valid until the next step.
 
-    ``level["density"]`` is the memory of a stored variable, of shape (slots, N, N, N) as
-    [slot][k][j][i], without a copy: what is conserved, that is densities of mass, momentum and
-    total energy. `slots` says which are this rank's blocks, in the order of their keys. An array
-    that is held over a step keeps what it showed before, and is then no part of the run.
-    ``level.read("pressure")`` is a copy of a field as snapshots have it, (blocks, N, N, N).
+    ``level[name]`` returns the memory of a stored variable without a copy, shape (slots, N, N, N)
+    as [slot][k][j][i]: the conserved densities of mass (``density``), momentum (``momentum_x``),
+    total energy and scalars. `slots` lists the slots of the blocks in the order of their keys. An
+    array that is referenced during a step keeps its values and no longer belongs to the run.
+    ``level.read(name)`` returns a copy of a field as in snapshots, shape (blocks, N, N, N).
+
+    Attributes
+    ----------
+    number
+        Number of the level.
+    slots
+        Slots of the blocks, shape (blocks,).
+    refined
+        Octants covered by finer blocks as bits ix + 2 iy + 4 iz, shape (blocks,).
+    origin
+        Lower corner of each block, shape (blocks, 3), code length.
+    cell_size
+        Edge length of a cell in code length.
+    block_size
+        Number of cells N along the side of a block.
     """
 
     def __init__(self, core: Any, number: int) -> None:
@@ -275,7 +293,7 @@ class Level:
         self.block_size: int = facts["block_size"]
 
     def __getitem__(self, name: str) -> Array:
-        """Return the memory of a stored variable, [slot][k][j][i]."""
+        """Return the memory of a stored variable, shape (slots, N, N, N). Raises KeyError."""
         names = self._core.stored_names()
         if name not in names:
             raise KeyError(f"there is no variable {name!r}; expected one of {', '.join(names)}")
@@ -286,24 +304,24 @@ class Level:
         return iter(self._core.stored_names())
 
     def read(self, name: str) -> Array:
-        """Copy a field as snapshots have it, [block][k][j][i]."""
+        """Return a copy of a field as in snapshots, shape (blocks, N, N, N), in code units."""
         return self._core.shown(self.number, name)
 
     @property
     def names(self) -> list[str]:
-        """What `read` knows."""
+        """Names of the fields that `read` accepts."""
         return self._core.shown_names()
 
     @property
     def leaf(self) -> NDArray[np.bool_]:
-        """Whether each cell is not under a finer block, [block][k][j][i]."""
+        """Mask of the leaf cells, which no finer block covers, shape (blocks, N, N, N)."""
         half = 2 * np.arange(self.block_size) // self.block_size
         octant = half + 2 * half[:, None] + 4 * half[:, None, None]
         return (self.refined[:, None, None, None] >> octant) & 1 == 0
 
     @property
     def centres(self) -> tuple[Array, Array, Array]:
-        """The places of all cells, each [block][k][j][i]."""
+        """Coordinates x, y and z of the cell centres, each of shape (blocks, N, N, N)."""
         steps = (np.arange(self.block_size) + 0.5) * self.cell_size
         x, y, z = (self.origin[:, d, None, None, None] for d in range(3))
         shape = (len(self.origin), *3 * [self.block_size])

@@ -20,20 +20,20 @@ Index = NDArray[np.int64]
 
 @dataclass
 class Difference:
-    """How two snapshots differ in one field.
+    """Differences of two snapshots in one field, in code units.
 
     Attributes
     ----------
     name
-        Of the field.
+        Name of the field.
     largest
-        Greatest absolute difference; infinite where one side is not a number.
+        Maximum absolute difference; infinite if one side is not a number.
     mean
-        L1 difference: the volume-weighted mean of the absolute difference.
+        Mean absolute difference (L1), weighted by volume.
     scale
-        Greatest absolute value of the field on either side.
+        Maximum absolute value of the field in both snapshots.
     where
-        Centre of the cell with the greatest difference, shape (3,), code length.
+        Centre of the cell with the maximum difference, shape (3,), code length.
     level
         Level of that cell, in the coarser base grid's count.
     identical
@@ -51,16 +51,16 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How two snapshots differ.
+    """Differences of two snapshots in all compared fields.
 
     Attributes
     ----------
     same_layout
-        Whether both have the same blocks, refined in the same octants.
+        True if both have the same blocks, refined in the same octants.
     times
-        The two code times.
+        Times of both snapshots in code units.
     differences
-        One per field.
+        Difference of each field.
     """
 
     same_layout: bool
@@ -69,7 +69,7 @@ class Comparison:
 
     @property
     def identical(self) -> bool:
-        """Whether times, blocks and all bits of the compared fields are the same."""
+        """Return whether times, blocks and all compared fields are bitwise identical."""
         same_bits = all(d.identical for d in self.differences)
         return self.same_layout and same_bits and self.times[0] == self.times[1]
 
@@ -84,14 +84,14 @@ class _Cells:
 
 
 def compare(a: Snapshot, b: Snapshot, names: Sequence[str] = ()) -> Comparison:
-    """Compare two snapshots of the same domain.
+    """Compare two snapshots of the same domain cell by cell.
 
     Parameters
     ----------
     a, b
-        The snapshots. Their base grids may differ by a power of two.
+        Open snapshots. Their base grids may differ by a power of two.
     names
-        Stored fields; all that both hold where left out.
+        Names of stored fields; by default all common fields.
 
     Raises
     ------

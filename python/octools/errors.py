@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 class OctoolsError(Exception):
-    """A request that cannot be met: its message is one line that says what to do."""
+    """Invalid request or file. The message is one line that states the remedy."""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], where: str) -> OctoolsError:

@@ -13,7 +13,7 @@ State = tuple[Array, Array, Array]
 
 @dataclass(frozen=True)
 class Sedov:
-    """A point explosion in a cold uniform gas, in three dimensions (Sedov 1959).
+    """Spherical point explosion in cold uniform gas (Sedov 1959).
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ def _sedov_profile(gamma: float) -> tuple[Array, Array, Array, Array]:
 
 @dataclass(frozen=True)
 class Riemann:
-    """Two uniform states of an ideal gas that meet at a point (Toro 2009, chapter 4).
+    """Riemann problem of an ideal gas (Toro 2009, chapter 4).
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Riemann:
     gamma
         Ratio of specific heats.
     position
-        Where they meet at time zero.
+        Position of the discontinuity at time 0.
     """
 
     left: tuple[float, float, float]
@@ -203,16 +203,16 @@ class Riemann:
 
 @dataclass(frozen=True)
 class Noh:
-    """Cold uniform gas that falls onto a point from everywhere, in three dimensions (Noh 1987).
+    """Spherical implosion of cold uniform gas (Noh 1987).
 
     Attributes
     ----------
     gamma
         Ratio of specific heats.
     density
-        Of the gas at time zero.
+        Density at time 0.
     speed
-        Towards the centre.
+        Speed towards the centre.
     """
 
     gamma: float
@@ -238,14 +238,14 @@ class Noh:
 
 @dataclass(frozen=True)
 class IsothermalBall:
-    """Gas of one temperature in balance with its own gravity (Ebert 1955, Bonnor 1956).
+    """Isothermal sphere in hydrostatic equilibrium (Ebert 1955, Bonnor 1956).
 
     Attributes
     ----------
     central_density
         Density in the centre.
     radius
-        Where the ball ends.
+        Radius of the sphere.
     extent
         The radius in units of s / sqrt(4 pi G central_density), s^2 = pressure / density.
     contrast
@@ -290,16 +290,16 @@ class IsothermalBall:
 
 @dataclass(frozen=True)
 class Bondi:
-    """Gas that falls upon a point of mass M, through the speed of sound (Bondi 1952).
+    """Spherical transonic accretion onto a point mass M (Bondi 1952).
 
     Attributes
     ----------
     gamma
         Ratio of specific heats, above 1 and below 5/3.
     density, sound_speed
-        Far away.
+        Density and sound speed at infinity.
     radius
-        Of Bondi: G M over the square of that sound speed.
+        Bondi radius, G M / sound_speed^2.
     """
 
     gamma: float
@@ -309,13 +309,13 @@ class Bondi:
 
     @property
     def eigenvalue(self) -> float:
-        """The flow in units of ``4 pi radius**2 density sound_speed`` (his equation 18)."""
+        """Accretion rate in units of ``4 pi radius**2 density sound_speed`` (equation 18)."""
         g = self.gamma
         return 0.25 * (2 / (5 - 3 * g)) ** ((5 - 3 * g) / (2 * (g - 1)))
 
     @property
     def inflow(self) -> float:
-        """Mass that falls in per time."""
+        """Accretion rate in code mass per code time."""
         return 4 * np.pi * self.eigenvalue * self.radius**2 * self.density * self.sound_speed
 
     def at(self, r: Array) -> State:

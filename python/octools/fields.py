@@ -33,20 +33,20 @@ def with_units(name: str, units: str) -> str:
 
 @dataclass(frozen=True)
 class Field:
-    """A field and how to show it.
+    """Definition of a stored or derived field, and its presentation in plots.
 
     Attributes
     ----------
     name
-        What users call it.
+        Name of the field.
     needs
-        The stored fields that it is computed from.
+        Names of the stored fields from which it is computed.
     compute
-        Gives its values, shape (blocks, k, j, i), on a batch that holds `needs`.
+        Function that returns the values, shape (blocks, k, j, i), for a batch with `needs`.
     units
-        Text for labels; empty where it is in code units.
+        Units as text for labels; empty for code units.
     signed
-        Whether values of both signs are usual: colours are then symmetric about zero.
+        True if values have both signs: colours are then symmetric about zero.
     relative
         Whether it is a ratio to a mean of space: a projection is then its mean along the line of
         sight.
@@ -128,12 +128,21 @@ DERIVED = {
 
 
 def find_field(snapshot: Snapshot, name: str) -> Field:
-    """Find a field of a snapshot by name.
+    """Find a field of a snapshot by name: stored, derived, or an expression.
+
+    Parameters
+    ----------
+    snapshot
+        Open snapshot.
+    name
+        Name of a stored field, of a derived field such as ``mach`` or ``temperature``, or an
+        expression (`expression_field`).
 
     Raises
     ------
     OctoolsError
-        If the snapshot neither holds nor determines it; names the nearest that exist.
+        If the snapshot does not contain the field and does not determine it; the message names
+        similar fields.
     """
     stored = snapshot.cell_fields
     if name in stored:
@@ -181,9 +190,9 @@ OPERATORS: dict[type, Callable[..., Any]] = {
 
 
 def expression_field(snapshot: Snapshot, text: str) -> Field:
-    """Read a formula of fields, such as ``log10(pressure / density^gamma)``.
+    """Compile an expression of fields, such as ``log10(pressure / density^gamma)``.
 
-    Names are fields, ``gamma`` and ``pi``; a comparison is 1 where it holds, and 0 elsewhere.
+    Variables are fields, ``gamma`` and ``pi``. Comparisons have the value 1 or 0.
     """
     try:
         tree = ast.parse(text.strip().replace("^", "**"), mode="eval").body

@@ -30,13 +30,14 @@ class FlowSnapshot:
     path
         The file.
     time, step
-        When it was written.
+        Time in code units, and number of the step.
     viscosity
         Kinematic viscosity.
     size
         Edge lengths of the domain, shape (3,).
     centres, faces
-        Positions of the cells' centres and of their upper faces along x, y and z.
+        Coordinates of the cell centres and of the upper faces along x, y and z, each of shape
+        (cells,).
     parameters
         The run's resolved parameters, as nested tables.
     plane
@@ -55,7 +56,7 @@ class FlowSnapshot:
 
     @classmethod
     def read(cls, path: Path, may_be_slice: bool = False) -> FlowSnapshot:
-        """Read all but the fields.
+        """Read metadata and grid; fields are read by `load`.
 
         Raises
         ------
@@ -87,7 +88,7 @@ class FlowSnapshot:
             return sorted(file["fields"])
 
     def load(self, name: str) -> Array:
-        """Read a stored field, shape (n_z, n_y, n_x), at its own places; `SCALAR` stands for t."""
+        """Read a field at its own grid points, shape (n_z, n_y, n_x); "scalar" is t."""
         with _opened(self.path) as file:
             name = stored_name(name, file["fields"])
             if name not in file["fields"]:
@@ -101,18 +102,18 @@ class FlowSnapshot:
             return _text(file["fields"][name].attrs.get("units", ""))
 
     def section(self, name: str) -> dict[str, Any]:
-        """Return a section of the run's parameters; empty where it has none."""
+        """Return a section of the parameters; empty if there is none."""
         return dict(self.parameters.get(name, {}))
 
     @property
     def is_channel(self) -> bool:
-        """Whether walls at rest bound the flow below and above."""
+        """Return whether the flow is a channel: walls at rest below and above."""
         flow = self.section("dns")
         at_rest = not any(any(flow.get(f"velocity_z_{side}", [])) for side in ("lower", "upper"))
         return list(flow.get("boundary_z", ["wall", "wall"])) == ["wall", "wall"] and at_rest
 
     def at_centres(self, name: str) -> Array:
-        """Return a field, or one of `DERIVED`, at the cells' centres, shape (n_z, n_y, n_x)."""
+        """Return a stored or derived field at cell centres, shape (n_z, n_y, n_x)."""
         if name in GRADIENTS:
             return self._of_gradients(name)
         if name == "speed":

@@ -24,21 +24,21 @@ LEAST_FALL = 1e3  # from the largest to the smallest wave, of a resolved flow
 
 @dataclass(frozen=True)
 class Spectra:
-    """Mean squares of the velocities by wavenumber.
+    """One-dimensional energy spectra of an incompressible flow, in code units.
 
     Attributes
     ----------
     name
-        Of the run.
+        Name of the run.
     values
-        By component and axis, such as ``("u", "x")``: energy per wavenumber, shape (planes,
-        waves); the mean flow's wave 0 is left out.
+        Energy per wavenumber by velocity component and axis, such as ``("u", "x")``, shape
+        (planes, waves), without the mean flow (wavenumber 0).
     waves
         Wavenumbers by axis, shape (waves,).
     planes
-        Heights of the planes that are shown.
+        z coordinates of the planes.
     dissipation
-        Of kinetic energy per mass, mean over the box.
+        Mean dissipation rate of kinetic energy per mass.
     """
 
     name: str
@@ -61,12 +61,14 @@ class Spectra:
 
 
 def read_spectra(run: Path) -> Spectra:
-    """Read the spectra of a run: at four heights between walls, else the mean over all planes.
+    """Read the spectra of a run directory from ``statistics.h5``.
+
+    With walls, the spectra of four planes are returned, otherwise the mean over all planes.
 
     Raises
     ------
     OctoolsError
-        If the run took no statistics.
+        If the run has no statistics.
     """
     path = run / "statistics.h5"
     if not path.is_file():

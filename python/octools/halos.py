@@ -36,7 +36,7 @@ MANY_HALOS = 4  # of fewer no mass function is drawn
 
 @dataclass(frozen=True)
 class Particles:
-    """Particles of a snapshot, in code units.
+    """Particles of one type in a snapshot, in code units.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Particles:
     mass
         Shape (particles,).
     lower, size
-        Of the domain, shape (3,).
+        Lower corner and edge lengths of the domain, shape (3,).
     periodic
         Whether each axis is periodic, shape (3,).
     """
@@ -59,7 +59,7 @@ class Particles:
 
     @property
     def separation(self) -> float:
-        """Mean separation of particles as light as the lightest one."""
+        """Mean separation of the particles of the lowest mass."""
         return float(np.cbrt(self.size.prod() * self.mass.min() / self.mass.sum()))
 
 
@@ -70,17 +70,17 @@ class Halos:
     Attributes
     ----------
     number
-        Particles of each halo, shape (halos,).
+        Number of particles, shape (halos,).
     mass
-        Sum of their masses, shape (halos,).
+        Total mass, shape (halos,).
     centre, velocity
-        Means over the mass, shape (halos, 3).
+        Centre of mass and its velocity, shape (halos, 3).
     radius
-        Root of the mass-weighted mean square distance from the centre, shape (halos,).
+        Root-mean-square distance from the centre, weighted by mass, shape (halos,).
     dispersion
         Standard deviation of the velocity along one axis, shape (halos,).
     linking_length
-        The greatest distance of two friends.
+        Linking length of the friends-of-friends algorithm.
     """
 
     number: Indices
@@ -93,7 +93,7 @@ class Halos:
 
 
 def read_particles(snapshot: Snapshot, kind: str = "dark") -> Particles:
-    """Read the particles of a kind; positions in the domain, none beyond its upper end."""
+    """Read the particles of a type from an open snapshot; positions lie inside the domain."""
     with reading(snapshot.path, "Octant snapshot"):
         return _read_particles(snapshot, kind)
 
@@ -125,16 +125,16 @@ def _read_particles(snapshot: Snapshot, kind: str) -> Particles:
 
 
 def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> Halos:
-    """Find the groups of friends (Davis et al. 1985) and measure them.
+    """Find halos with the friends-of-friends algorithm (Davis et al. 1985).
 
     Parameters
     ----------
     particles
-        What to link.
+        Particles, as from `read_particles`.
     linking
-        The linking length in units of the mean separation.
+        Linking length in units of the mean particle separation.
     least
-        Groups of fewer particles are left out.
+        Minimum number of particles of a halo.
     """
     length = linking * particles.separation
     if not 0 < length < 0.25 * particles.size.min():
@@ -153,9 +153,10 @@ def find_halos(particles: Particles, linking: float = 0.2, least: int = 20) -> H
 
 
 def friends_of_friends(particles: Particles, length: float) -> Indices:
-    """Give every particle the number of its group, shape (particles,).
+    """Return the number of the group of each particle, shape (particles,).
 
-    By the library of Octant where there is one, which is ten times as fast.
+    `length` is the linking length in code length. The compiled library of Octant is used if it
+    is available; it is ten times faster.
     """
     offset = particles.position - particles.lower
     offset = np.where(particles.periodic, offset % particles.size, offset)
@@ -305,7 +306,7 @@ def _measure(
 
 
 def catalogue(halos: Halos) -> dict[str, tuple[NDArray[Any], str, str]]:
-    """Give the columns of a catalogue: values, units in terms of the code's, and meaning."""
+    """Return the columns of a catalogue by name: values, units and meaning."""
     number = "1"
     return {
         "halo": (

@@ -22,27 +22,35 @@ CONSERVED = 5e-13  # largest drift of a quantity that counts as constant
 
 @dataclass(frozen=True)
 class History:
-    """The rows of ``history.csv``, one per coarse step.
+    """Time series in ``history.csv``, with one row per coarse step.
+
+    ``history[name]`` returns a column.
 
     Attributes
     ----------
     path
-        Of the file.
+        Path of the file.
     columns
-        Each column by name, shape (rows,), code units.
+        Columns by name, each of shape (rows,), in code units.
     """
 
     path: Path
     columns: Mapping[str, Array]
 
     def __getitem__(self, name: str) -> Array:
-        """Return a column."""
+        """Return a column, shape (rows,), in code units.
+
+        Raises
+        ------
+        OctoolsError
+            If there is no such column; the message names similar columns.
+        """
         if name not in self.columns:
             raise unknown_name("column", name, self.columns, str(self.path))
         return self.columns[name]
 
     def per_level(self, what: str) -> dict[int, Array]:
-        """Collect the columns that count something per level: ``blocks`` or ``leaf_cells``."""
+        """Return the columns of a number per level, ``blocks`` or ``leaf_cells``, by level."""
         found = {}
         for name, column in self.columns.items():
             if match := re.fullmatch(rf"{what}_(\d+)", name):
@@ -51,9 +59,14 @@ class History:
 
 
 def read_history(run: Path) -> History:
-    """Read the history of a run directory, or the file itself.
+    """Read ``history.csv``, given a run directory or the file.
 
-    A run that was cut short may leave half a row at the end; it is left out.
+    An incomplete last row, as left by an interrupted run, is omitted.
+
+    Raises
+    ------
+    OctoolsError
+        If the file does not exist, has no rows or is damaged.
     """
     path = run / "history.csv" if run.is_dir() else run
     if not path.is_file():
@@ -81,12 +94,12 @@ def read_history(run: Path) -> History:
 
 
 def drifts(history: History) -> dict[str, Array]:
-    """Measure how far each conserved quantity has moved since the first row.
+    """Return the relative drift of each conserved quantity since the first row.
 
-    Mass, of gas and particles together, and energy are relative to their first value; momentum to
-    the greatest sum of ``|rho v|`` over all cells. What has no such scale is left out. Where space
-    expands, energy is not constant: its error against the Layzer-Irvine equation, over the
-    potential energy, takes its place.
+    Mass (of gas and particles) and energy are relative to their first value, momentum to the
+    maximum of the sum of ``|rho v|`` over all cells. Quantities without such a scale are omitted.
+    In cosmological runs, the error of the Layzer-Irvine equation relative to the potential energy
+    replaces the drift of the energy.
     """
     kinds = [name.removesuffix("_particles") for name in history.columns if "_particles" in name]
     masses = [f"{kind}_mass" for kind in kinds if f"{kind}_mass" in history.columns]

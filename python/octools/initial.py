@@ -41,11 +41,12 @@ class Grid:
     Attributes
     ----------
     fields
-        By name, arrays [k][j][i] (x runs fastest) or numbers: ``density``; ``velocity``, three of
-        them, or ``velocity_x`` and so on, 0 where there is none; ``pressure`` or ``temperature``
-        (over the mean molecular weight, in kelvin); concentrations of the run's scalars.
+        Fields by name, as arrays of shape (n_z, n_y, n_x) or numbers: ``density``; ``velocity``
+        (three components) or ``velocity_x``, ``velocity_y``, ``velocity_z``, with default 0;
+        ``pressure``, or ``temperature`` divided by the mean molecular weight in kelvin; and mass
+        fractions of the scalars of the run.
     lower, upper
-        Corners of the box; the whole domain where there are none.
+        Corners of the box in code length; by default those of the domain.
     """
 
     fields: Mapping[str, Any]
@@ -63,37 +64,37 @@ def write_initial(
     units: Mapping[str, float] | None = None,
     scale_factor: float | None = None,
 ) -> Path:
-    """Write an initial state for a run with ``problem.name = "file"``.
+    """Write initial conditions for a run with ``problem.name = "file"``.
 
     Parameters
     ----------
     path
-        The file, which must not exist.
+        Path of the file, which must not exist.
     gas
-        The fields of one grid that fills the domain (a dictionary, or what `numpy.load` makes of
-        an .npz file), or grids from the coarsest to the finest, each in whole cells of the one
-        before.
+        Fields of one grid that fills the domain (a dictionary, or the result of `numpy.load` for
+        an .npz file); or a list of `Grid` from coarse to fine, each consisting of whole cells of
+        the previous one.
     particles
-        By kind (``"dark"``, ``"stars"``): ``position`` and ``velocity`` of shape (particles, 3),
-        ``mass`` of shape (particles,) or one number, and columns of the kind. Their ids follow the
-        order of rows.
+        Particles by type (``"dark"``, ``"stars"``): ``position`` and ``velocity`` of shape
+        (particles, 3), ``mass`` of shape (particles,) or one number, and further columns of the
+        type. Ids are assigned in the order of rows.
     lower, upper
-        The domain: mesh.lower and mesh.upper of the run.
+        Corners of the domain: mesh.lower and mesh.upper of the run.
     units
-        What ``length``, ``mass`` and ``time`` of the numbers are in cgs; without them numbers are
-        in the code units of the run.
+        Values of ``length``, ``mass`` and ``time`` of the given numbers in cgs; by default,
+        numbers are in the code units of the run.
     scale_factor
-        At which a cosmological run begins.
+        Initial scale factor of a cosmological run.
 
     Returns
     -------
     Path
-        The file.
+        Path of the file.
 
     Raises
     ------
     OctoolsError
-        If the file exists, or the arrays are no gas and no particles; nothing is written then.
+        If the file exists or arrays are invalid. Nothing is written in this case.
     """
     path = Path(path)
     if path.exists():

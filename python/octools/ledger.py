@@ -46,20 +46,20 @@ PARTICLE_ENERGY = ("outflow_kinetic", "outflow_potential")
 
 @dataclass(frozen=True)
 class Book:
-    """What became of something that is conserved but for what is entered.
+    """Budget of a quantity that is conserved except for recorded changes.
 
     Attributes
     ----------
     name
-        Of what it is about.
+        Name of the quantity.
     total
-        Of gas and particles together, shape (rows,).
+        Total of gas and particles, shape (rows,).
     entries
-        What was added since the first row, by account, each of shape (rows,).
+        Change since the first row by process, each of shape (rows,).
     scale
-        What the rest is measured against: the total when the run began, or the largest entry.
+        Reference of the residual: the initial total, or the largest entry.
     unit
-        Unit of the total, the entries and the scale.
+        Unit of `total`, `entries` and `scale`.
     """
 
     name: str
@@ -70,13 +70,13 @@ class Book:
 
     @property
     def rest(self) -> Array:
-        """The change that no entry explains, in units of the scale, shape (rows,)."""
+        """Residual: change of the total minus all entries, relative to `scale`, shape (rows,)."""
         entered = sum(self.entries.values(), np.zeros_like(self.total))
         return (self.total - self.total[0] - entered) / self.scale
 
 
 def books(history: History) -> list[Book]:
-    """Open the books of mass, momentum and energy, in physical units where the run has them."""
+    """Return the budgets of mass, momentum and energy, in physical units if the run has them."""
     return [_in_units(book, *unit_of(book.name, history)) for book in _books(history)]
 
 

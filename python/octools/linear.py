@@ -15,7 +15,7 @@ CRITICAL_DENSITY = 2.77536627e11  # today, h^2 Msun / Mpc^3
 
 @dataclass(frozen=True)
 class LinearTheory:
-    """The linear power spectrum of matter in a universe of matter, radiation and dark energy.
+    """Linear theory of structure formation with matter, radiation and dark energy.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class LinearTheory:
         return k**self.spectral_index * self.transfer(k * self.h) ** 2
 
     def deviation(self, mass: Array, a: float = 1.0) -> Array:
-        """Give the rms overdensity in spheres that hold a mass in Msun/h on average, linearly."""
+        """Linear rms overdensity in spheres of a mean mass in Msun/h, at scale factor `a`."""
         radius = np.cbrt(3 * mass / (4 * np.pi * CRITICAL_DENSITY * self.omega_m))
         k = np.geomspace(1e-4, 1e3, 4001)
         x = k * radius[:, None]
@@ -139,7 +139,7 @@ class LinearTheory:
         return np.sqrt(variance / (2 * np.pi**2))
 
     def heavier_halos(self, mass: Array, a: float = 1.0) -> Array:
-        """Give the number of halos heavier than masses in Msun/h, per (Mpc/h)^3.
+        """Return the number density of halos above a mass in Msun/h, in (h/Mpc)^3.
 
         Sheth & Tormen (1999), eq. 10; collapse at an overdensity of 1.686.
         """
@@ -220,7 +220,7 @@ def _pressureless(q: Array, alpha: float, beta: float) -> Array:
 
 @dataclass(frozen=True)
 class Spectrum:
-    """A power spectrum in bins as wide as the fundamental mode.
+    """Power spectrum in bins of the width of the fundamental mode.
 
     Attributes
     ----------
@@ -241,7 +241,7 @@ class Spectrum:
 
 
 def power_spectrum(overdensity: Array, box: float, theory: LinearTheory, a: float) -> Spectrum:
-    """Measure P(k) up to half the sampling rate, and its linear theory mode by mode.
+    """Measure P(k) up to the Nyquist wavenumber, with the linear theory of the same modes.
 
     Parameters
     ----------

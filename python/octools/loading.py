@@ -19,11 +19,25 @@ from octools.units import factor
 
 
 class CellData:
-    """The leaf cells and the particles of a snapshot of an adaptive mesh, in code units.
+    """Leaf cells and particles of a snapshot of an adaptive mesh, in code units.
 
-    ``data["density"]`` is a stored or derived field, or one of ``x``, ``y``, ``z`` (the cells'
-    centres), ``dx`` (their edge along x), ``volume`` and ``level``, each of shape (cells,), level
-    after level. All hold the same cells in the same order. Arrays are read when first asked for.
+    ``data[name]`` returns a field of all leaf cells, shape (cells,), ordered by level. Names are
+    stored fields (``data.fields``), derived fields and expressions (`octools.fields.find_field`),
+    and ``x``, ``y``, ``z`` (cell centres), ``dx`` (cell size along x), ``volume`` and ``level``.
+    All arrays have the same order of cells. An array is read at its first use and kept.
+
+    Attributes
+    ----------
+    path
+        Path of the file.
+    header
+        Time, domain, units and parameters (`octools.snapshot.Header`).
+    fields
+        Names of the stored fields.
+    kinds
+        Names of the particle types in the file.
+    units
+        Units of each field in terms of length, mass and time, as text.
     """
 
     def __init__(self, path: Path) -> None:
@@ -51,7 +65,7 @@ class CellData:
 
     @cached_property
     def mesh(self) -> tuple[int, int]:
-        """Number of the finest level, and of all leaf cells."""
+        """Number of the finest level, and number of leaf cells on all levels."""
         with Snapshot(self.path) as snapshot:
             batches = (b for level in snapshot.levels for b in snapshot.batches([], level))
             cells = sum(int(np.count_nonzero(batch.leaf)) for batch in batches)
@@ -59,12 +73,18 @@ class CellData:
 
     @cached_property
     def kinds_counted(self) -> list[tuple[str, int]]:
-        """Each kind of particles with their number."""
+        """Name and number of particles of each particle type."""
         with Snapshot(self.path) as snapshot:
             return [(kind, len(snapshot.file["particles"][kind]["id"])) for kind in self.kinds]
 
     def __getitem__(self, name: str) -> Array:
-        """Return a field of the leaf cells, shape (cells,)."""
+        """Return a field of the leaf cells in code units, shape (cells,).
+
+        Raises
+        ------
+        OctoolsError
+            If the snapshot has no such field; the message names similar fields.
+        """
         if name in ("x", "y", "z", "dx", "volume"):
             return self._places[name]
         if name not in self._known:
@@ -98,17 +118,21 @@ class CellData:
         return {name: np.concatenate(parts) for name, parts in columns.items()}
 
     def particles(self, kind: str) -> dict[str, NDArray[Any]]:
-        """Read all columns of a kind of particles, in the order of ids."""
+        """Read all columns of a particle type, sorted by id, in code units.
+
+        Columns are ``id``, ``position`` and ``velocity`` of shape (particles, 3), ``mass`` of
+        shape (particles,), and further columns of the type.
+        """
         with Snapshot(self.path) as snapshot:
             return snapshot.particles(kind)
 
     def in_cgs(self, name: str) -> Array:
-        """Return a field of the leaf cells in cgs, by its units and the code's.
+        """Return a field of the leaf cells in cgs units, shape (cells,).
 
         Raises
         ------
         OctoolsError
-            If the file does not say in terms of length, mass and time what its units are.
+            If the units of the field are unknown, or not products of length, mass and time.
         """
         values = self[name]
         size = factor(self.units[name], self.header.units) if name in self.units else None
@@ -117,7 +141,7 @@ class CellData:
         return values * size
 
     def to_yt(self) -> Any:
-        """Open the snapshot in yt, with its particles and units, and without resampling."""
+        """Open the snapshot as a yt data set, with particles and units; cells are not resampled."""
         _needs("yt")
         from octools.exports.yt_frontend import OctantDataset
 
@@ -125,10 +149,21 @@ class CellData:
 
 
 class FlowData:
-    """The fields of an incompressible flow.
+    """Fields of a snapshot of an incompressible flow, in code units.
 
-    ``data["u"]`` is a field as it is stored, shape (n_z, n_y, n_x): velocity components on the
-    upper faces, all else at the cells' centres.
+    ``data[name]`` returns a stored field, shape (n_z, n_y, n_x): ``u``, ``v`` and ``w`` on the
+    upper faces of the cells, ``p`` and the scalar ``t`` at cell centres.
+
+    Attributes
+    ----------
+    path
+        Path of the file.
+    flow
+        Grid, time and parameters (`octools.flow.FlowSnapshot`).
+    fields
+        Names of the stored fields.
+    units
+        Units of each field, as text.
     """
 
     def __init__(self, path: Path) -> None:
@@ -146,11 +181,11 @@ class FlowData:
         )
 
     def __getitem__(self, name: str) -> Array:
-        """Return a field at its own places, shape (n_z, n_y, n_x)."""
+        """Return a field at its own grid points, shape (n_z, n_y, n_x)."""
         return self.flow.load(name)
 
     def to_xarray(self) -> Any:
-        """Give all fields with their coordinates as a data set of xarray.
+        """Return all fields with their coordinates as an xarray data set.
 
         Dimensions are x, y, z, and x_face, y_face, z_face for a velocity's own axis.
         """
@@ -172,7 +207,7 @@ class FlowData:
         return xarray.Dataset(fields, places, facts)
 
     def to_yt(self) -> Any:
-        """Open the flow in yt, with its fields at the cells' centres."""
+        """Open the flow as a yt data set, with all fields averaged to cell centres."""
         _needs("yt")
         import yt
 
@@ -195,14 +230,24 @@ class FlowData:
 
 
 def load(path: str | Path, snapshot: int | None = None) -> CellData | FlowData:
-    """Open a snapshot, or one of a run directory.
+    """Open a snapshot file, or a snapshot of a run directory.
 
     Parameters
     ----------
     path
-        A snapshot or checkpoint, or a run directory.
+        Snapshot or checkpoint file, or run directory.
     snapshot
-        Which snapshot of a run directory; the newest where left out.
+        Number of the snapshot in a run directory; by default the newest one.
+
+    Returns
+    -------
+    CellData or FlowData
+        Data of an adaptive mesh or of an incompressible flow, depending on the file.
+
+    Raises
+    ------
+    OctoolsError
+        If there is no such file, or it is not a snapshot of Octant.
     """
     file = resolve(Path(path), snapshot)
     return FlowData(file) if is_flow(file) else CellData(file)

@@ -27,16 +27,17 @@ MAX_SAMPLES = 4  # per axis of a cell that is larger than the bins
 
 @dataclass(frozen=True)
 class Exact:
-    """An exact solution as profiles show it.
+    """Exact solution at the time of a snapshot.
 
     Attributes
     ----------
     name
-        Of the solution.
+        Name of the solution.
     at
-        Gives density, velocity (radial, or along the line) and pressure at coordinates.
+        Function that returns density, velocity (radial, or along the line) and pressure at
+        coordinates, in code units.
     shock
-        Radius of its shock; None where it has none.
+        Radius of the shock; None without a shock.
     """
 
     name: str
@@ -46,7 +47,7 @@ class Exact:
 
 @dataclass(frozen=True)
 class Profile:
-    """Values of some fields along a coordinate.
+    """Values of some fields along a coordinate, in code units.
 
     Attributes
     ----------
@@ -56,11 +57,11 @@ class Profile:
         The coordinate, shape (points,), code length. In radial profiles the volume-weighted mean
         radius of each bin.
     volume
-        What each point stands for, shape (points,): volume of the cells of a bin, or length.
+        Volume of the cells of each bin, or length of each cell, shape (points,).
     values
         The fields, each of shape (points,).
     labels
-        What to write at the axis of the coordinate and of each field.
+        Axis labels of the coordinate and of each field.
     """
 
     coordinate: str
@@ -75,21 +76,20 @@ def radial_profile(
 ) -> Profile:
     """Average fields over spherical shells, weighted by volume.
 
-    Leaf cells count at their centres; those larger than the bins are split into up to
-    `MAX_SAMPLES` samples per axis. Across periodic boundaries the nearest image of the centre
-    counts.
-    Shells reach to the farthest face of the domain, so the last ones may lie in its corners only.
+    Leaf cells are assigned to shells by their centres; cells larger than the bins are divided
+    into up to `MAX_SAMPLES` samples per axis. At periodic boundaries, the nearest image of the
+    centre is used. The last shells extend to the farthest face of the domain.
 
     Parameters
     ----------
     snapshot
-        Where the cells are.
+        Open snapshot.
     centre
-        Of the shells, shape (3,), code length.
+        Centre of the shells, shape (3,), code length.
     names
-        Fields; ``radial_velocity`` is one too, relative to the problem's own motion.
+        Names of fields, and ``radial_velocity`` relative to the motion of the problem.
     width
-        Of the bins; one finest cell where left out.
+        Width of the bins in code length; by default the finest cell size.
     """
     header = snapshot.header
     width = float(snapshot.finest_cell().max()) if width is None else width
@@ -117,18 +117,18 @@ def radial_profile(
 
 
 def line_profile(snapshot: Snapshot, axis: int, through: Array, names: list[str]) -> Profile:
-    """List the leaf cells that a line along an axis crosses, in order.
+    """Return the values in the leaf cells along a line parallel to an axis.
 
     Parameters
     ----------
     snapshot
-        Where the cells are.
+        Open snapshot.
     axis
         Direction of the line: 0, 1 or 2.
     through
-        A point on the line, shape (3,), code length; a line on a face takes the cells above it.
+        Point on the line, shape (3,), code length; on a face, the upper cells are used.
     names
-        Fields.
+        Names of fields.
     """
     header = snapshot.header
     fields = [find_field(snapshot, name) for name in names]
@@ -169,16 +169,17 @@ def _profile(
 
 
 def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Exact:
-    """Set up an exact solution from a run's parameters.
+    """Compute the exact solution for the parameters of a run.
 
     Parameters
     ----------
     header
-        Of the snapshot; its time is the solution's.
+        Header of the snapshot, which defines time and parameters.
     name
-        One of `EXACT_NAMES`.
+        Name of the solution, one of `EXACT_NAMES`.
     overrides
-        ``energy``, ``density``, ``gamma`` or ``position`` in place of the run's.
+        Values of ``energy``, ``density``, ``gamma`` or ``position`` that replace those of the
+        run.
     """
     t = header.time
 
@@ -345,7 +346,7 @@ def comparisons(profile: Profile, exact: Exact | None) -> list[Comparison]:
 
 
 def exact_values(profile: Profile, exact: Exact, place: Array) -> dict[str, Array]:
-    """Evaluate the exact solution at some coordinates, for the profile's fields that it knows."""
+    """Return the exact values of the profile's fields at coordinates, as far as they are known."""
     radial = profile.coordinate == "radius"
     velocity = "radial_velocity" if radial else f"velocity_{profile.coordinate}"
     solution = zip(("density", velocity, "pressure"), exact.at(place), strict=True)
@@ -378,12 +379,12 @@ def constants(profile: Profile) -> dict[str, float]:
 
 
 def differences(profile: Profile, other: Profile) -> dict[str, tuple[float, float]]:
-    """Measure how far fields are from those of another run's profile, interpolated linearly.
+    """Return the differences of a profile from another one, interpolated linearly.
 
     Returns
     -------
     dict
-        By field, the mean absolute difference weighted by volume, and the range of the profile.
+        Mean absolute difference weighted by volume, and range of the profile, by field.
     """
     found = {}
     for name, values in profile.values.items():

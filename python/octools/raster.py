@@ -18,16 +18,16 @@ MAX_PIXELS = 1536
 
 @dataclass(frozen=True)
 class View:
-    """Where a picture looks.
+    """Plane or line of sight, and extent, of an image.
 
     Attributes
     ----------
     axis
-        The axis that is looked along: 0, 1 or 2.
+        Axis normal to the image: 0, 1 or 2.
     position
-        Where a slice cuts that axis, code length; None for a projection.
+        Position of a slice along that axis, code length; None for a projection.
     window
-        Lower and upper corner of what is seen, right and upwards, code length; None for all.
+        Lower and upper corner along both image axes, code length; None for the whole domain.
     """
 
     axis: int
@@ -43,14 +43,14 @@ class View:
 
 @dataclass(frozen=True)
 class Image:
-    """A picture as an array.
+    """Field on a regular raster of pixels.
 
     Attributes
     ----------
     view
-        Where it looks.
+        Plane and extent.
     values
-        Shape (upwards, right).
+        Values of the pixels, shape (vertical, horizontal).
     extent
         Left, right, bottom and top, code length.
     """
@@ -85,20 +85,20 @@ def make_view(
     centre: tuple[float, float, float] | None = None,
     width: float | None = None,
 ) -> View:
-    """Check a request for a picture; a slice without a position cuts the default centre.
+    """Create the view of a slice or projection, and check its arguments.
 
     Parameters
     ----------
     snapshot
-        What is looked at.
+        Open snapshot.
     kind, axis, position
-        ``slice`` or ``projection``; the axis that is looked along; where a slice cuts it.
+        ``slice`` or ``projection``; the axis normal to the image; the position of a slice, by
+        default at the centre of the problem.
     centre
-        Middle of the picture; where left out, the problem's, or that of the domain. Lengths are the
-        code's.
+        Centre of the image in code length; by default that of the problem or of the domain.
     width
-        Edge length of a square picture, of which only what lies in the domain is seen; the whole
-        domain where left out.
+        Edge length of a square image in code length, limited to the domain; by default the
+        whole domain.
     """
     if kind not in ("slice", "projection"):
         raise OctoolsError(f"unknown kind of plot '{kind}'; expected slice or projection")
@@ -140,24 +140,24 @@ def _window(
 
 
 def make_image(snapshot: Snapshot, field: Field, view: View, weight: Field | None = None) -> Image:
-    """Paint a slice, an integral along the line of sight, or a weighted mean along it.
+    """Compute a slice, an integral along the line of sight, or a weighted mean along it.
 
     Parameters
     ----------
     snapshot
-        Where the cells are.
+        Open snapshot.
     field
-        What to paint.
+        Field of the image.
     view
-        A slice holds the values at its position; a projection the integral over the code length.
+        A slice has the values at its position, a projection the integral over code length.
     weight
-        In a projection: paint the mean of `field` weighted by this one instead of the integral.
+        In a projection, the mean of `field` with this weight replaces the integral.
 
     Returns
     -------
     Image
-        As fine as the finest leaf cell where that takes at most `MAX_PIXELS` pixels; smaller cells
-        are averaged over a pixel.
+        Image with pixels of the finest leaf cell, or larger pixels if their number exceeds
+        `MAX_PIXELS`; smaller cells are averaged.
     """
     if weight is None or view.position is not None:
         values = _paint(snapshot, [field], view)

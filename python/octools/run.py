@@ -36,9 +36,19 @@ def snapshots(run: Path, series: str = SNAPSHOTS) -> dict[int, Path]:
     Parameters
     ----------
     run
-        The directory.
+        Run directory.
     series
-        What their names begin with: cut-outs are series as well, such as ``slice_z0.5``.
+        Prefix of the file names: ``snap``, or that of cut-outs such as ``slice_z0.5``.
+
+    Returns
+    -------
+    dict
+        Path of each file by number.
+
+    Raises
+    ------
+    OctoolsError
+        If the directory does not exist or contains no files of this series.
     """
     if not run.is_dir():
         raise OctoolsError(f"the run directory {run} does not exist")
@@ -57,14 +67,19 @@ def snapshots(run: Path, series: str = SNAPSHOTS) -> dict[int, Path]:
 
 
 def resolve(target: Path, number: int | None = None) -> Path:
-    """Find the file that a snapshot's path or a run directory stands for.
+    """Find a snapshot file, given the file itself or a run directory.
 
     Parameters
     ----------
     target
-        A snapshot or checkpoint, or a run directory.
+        Snapshot or checkpoint file, or run directory.
     number
-        Which snapshot of a run directory; the newest where left out.
+        Number of the snapshot in a run directory; by default the newest one.
+
+    Raises
+    ------
+    OctoolsError
+        If there is no such file or snapshot.
     """
     if target.is_file():
         if number is not None:

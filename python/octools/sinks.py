@@ -14,11 +14,11 @@ FIRST_ID = np.uint64(1 << 63)  # of a run's black holes
 
 
 def black_holes(snapshot: Snapshot) -> dict[str, Array]:
-    """Read the black holes of a snapshot: one array per column, the heaviest hole first.
+    """Return the black holes of a snapshot as columns, sorted by decreasing mass.
 
-    ``number`` counts holes in the order of their births. Masses are in solar masses, rates in solar
-    masses per year, the saved energy in erg, positions in code length; ``feeding`` is the rate at
-    which gas reaches a hole over Eddington's.
+    ``number`` counts black holes in the order of their formation. Masses are in solar masses, rates
+    in solar masses per year, the stored energy in erg, and positions in code length; ``feeding``
+    is the accretion rate in units of the Eddington rate.
     """
     if "sinks" not in snapshot.particle_kinds:
         raise OctoolsError(
@@ -53,12 +53,13 @@ def black_holes(snapshot: Snapshot) -> dict[str, Array]:
 
 
 def mergers(run: Path, solar_masses: float) -> dict[str, Array]:
-    """Read the mergers of a run's black holes: one array per column, in the order of time.
+    """Return the black-hole mergers of a run directory as columns, in the order of time.
 
-    ``number`` counts the holes that came of them as in `black_holes`; ``heaviest`` is that of the
-    heaviest hole of its group, ``other`` that of the one that merged with it. Times and positions
-    are in code units, masses, of before, in solar masses, of which the code's unit is that many.
-    Nothing if the run has no ``black_hole_mergers.parquet``.
+    ``number`` is the number of the merged black hole as in `black_holes`, ``heaviest`` that of the
+    most massive member of its group, and ``other`` that of the one that merged with it. Times and
+    positions are in code units. Masses before the merger are in solar masses; `solar_masses` is the
+    code unit of mass in solar masses. The result is empty if the run has no
+    ``black_hole_mergers.parquet``.
     """
     path = run / "black_hole_mergers.parquet"
     if not path.is_file():

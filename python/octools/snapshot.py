@@ -27,14 +27,14 @@ COSMOLOGY = ("omega_m", "omega_lambda", "omega_b", "omega_radiation", "w0", "wa"
 
 @dataclass(frozen=True)
 class Header:
-    """What a snapshot says about itself.
+    """Metadata of a snapshot: time, domain, units and parameters.
 
     Attributes
     ----------
     time
         Code time.
     scale_factor
-        Cosmological scale factor; 1 where there is no expansion.
+        Cosmological scale factor; 1 without expansion.
     lower, upper
         Corners of the domain, shape (3,), code length.
     base_cells
@@ -71,14 +71,14 @@ class Header:
 
     @property
     def block_shape(self) -> tuple[int, int, int]:
-        """Cells of a block that the file holds, along z, y and x."""
+        """Number of cells of a block in the file, along z, y and x; 1 across a slice."""
         cells = [self.block_size] * 3
         if self.plane is not None:
             cells[2 - self.plane[0]] = 1
         return cells[0], cells[1], cells[2]
 
     def name(self, path: Path) -> str:
-        """Name the run that the file at a path belongs to, as its directory does."""
+        """Return the name of the run of a file, which is that of its directory."""
         return path.resolve().parent.name.replace("_", " ")
 
     @property
@@ -87,7 +87,7 @@ class Header:
         return self.upper - self.lower
 
     def parameter(self, name: str, default: Any = None) -> Any:
-        """Look up ``section.key`` in the run's parameters; `default` where it is not set."""
+        """Return the value of the parameter ``section.key``; `default` if it is not set."""
         table: Any = self.parameters
         for part in name.split("."):
             if not isinstance(table, dict) or part not in table:
@@ -97,17 +97,17 @@ class Header:
 
     @property
     def expands(self) -> bool:
-        """Whether the run is of an expanding universe, in supercomoving units."""
+        """Return whether the run is cosmological, with supercomoving units."""
         return bool(self.parameter("cosmology.enabled", False))
 
     @property
     def has_units(self) -> bool:
-        """Whether the code's units are told in cgs."""
+        """Return whether the code units have values in cgs."""
         return any(unit != 1.0 for unit in self.units.values())
 
     @cached_property
     def shown_lengths(self) -> tuple[str, float]:
-        """In which unit pictures show lengths, and how many of it a code length is."""
+        """Unit of length in plots, and the code length in this unit."""
         if self.expands:
             return "comoving Mpc/h", float(self.parameter("cosmology.box")) / self.size.max()
         if not self.has_units:
@@ -116,7 +116,7 @@ class Header:
 
     @property
     def when(self) -> str:
-        """The time as pictures tell it: the redshift where space expands."""
+        """Time as text for plots; in cosmological runs the redshift."""
         if self.expands:
             return f"z = {round(abs(1 / self.scale_factor - 1), 9):.4g}"
         if not self.has_units:
@@ -127,7 +127,7 @@ class Header:
 
     @cached_property
     def periodic(self) -> NDArray[np.bool_]:
-        """Whether each axis is periodic, shape (3,); axes without a boundary are."""
+        """Return whether each axis is periodic, shape (3,)."""
         sides = [self.parameter(f"mesh.boundary_{a}", "periodic") for a in AXES]
         return np.array([s == "periodic" or "periodic" in list(s) for s in sides])
 
@@ -187,7 +187,7 @@ def _uses_radius(value: Any) -> bool:
 
 @dataclass(frozen=True)
 class Batch:
-    """Some blocks of one level, with the values of some fields.
+    """Blocks of one level with the values of some fields.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ class Batch:
 
 
 class Level:
-    """The blocks of one level; arrays are read when first asked for."""
+    """Blocks of one level of a snapshot. Arrays are read at their first use."""
 
     def __init__(self, snapshot: Snapshot, index: int) -> None:
         self.snapshot = snapshot
@@ -262,7 +262,7 @@ class Level:
             return np.asarray(self.mesh[name][...])
 
     def cell_at(self, axis: int, position: float) -> int:
-        """Give the index of the cells of this level at a position; a face belongs to the upper."""
+        """Return the cell index along an axis at a position; faces belong to the upper cell."""
         if self.slice_cell is not None:
             return self.slice_cell
         header = self.snapshot.header
@@ -271,13 +271,13 @@ class Level:
         return min(int(np.floor(part * header.base_cells[axis] * 2**self.index)), cells - 1)
 
     def blocks_at(self, axis: int, position: float) -> NDArray[np.int64]:
-        """List the blocks that a plane across an axis cuts, ascending."""
+        """Return the indices of the blocks that a plane normal to an axis intersects."""
         first = self.corner[:, axis]
         index = self.cell_at(axis, position)
         return np.flatnonzero((first <= index) & (index < first + self.snapshot.header.block_size))
 
     def leaf_cells(self, blocks: slice | NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Tell which cells of some blocks are leaves, shape (blocks, k, j, i)."""
+        """Return which cells of some blocks are leaf cells, shape (blocks, k, j, i)."""
         header = self.snapshot.header
         octant = np.arange(header.block_size) * 2 // header.block_size
         bit = octant + 2 * octant[:, None] + 4 * octant[:, None, None]
@@ -361,7 +361,7 @@ class Snapshot:
 
     @property
     def gas_fields(self) -> list[str]:
-        """Names of the gas's fields in the file; none where there is no gas."""
+        """Names of the gas fields in the file; empty without gas."""
         return sorted(self.levels[0].hydro)
 
     @property
@@ -371,16 +371,16 @@ class Snapshot:
 
     @property
     def cell_fields(self) -> list[str]:
-        """Names of all fields of cells in the file, those of gravity too."""
+        """Names of all cell-centred fields in the file, including those of gravity."""
         return sorted({*self.stored_fields, *self.levels[0].gravity})
 
     @property
     def particle_kinds(self) -> list[str]:
-        """Names of the kinds of particles in the file."""
+        """Names of the particle types in the file."""
         return list(self.file.get("particles", {}))
 
     def particles(self, kind: str) -> dict[str, NDArray[Any]]:
-        """Read all columns of a kind of particles by name, in the order of ids, code units.
+        """Read all columns of a particle type by name, sorted by id, in code units.
 
         Positions and velocities have shape (particles, 3), all others (particles,).
         """
@@ -430,7 +430,7 @@ class Snapshot:
         return self.levels[-1].cell_size
 
     def require(self, names: Sequence[str]) -> None:
-        """Refuse fields that the file does not hold, naming the nearest that it does."""
+        """Raise OctoolsError, naming similar fields, unless the file contains these fields."""
         for name in names:
             if name not in self.stored_fields:
                 raise unknown_name("field", name, self.stored_fields, str(self.path))
@@ -438,7 +438,7 @@ class Snapshot:
     def batches(
         self, names: Sequence[str], level: Level, blocks: NDArray[np.int64] | None = None
     ) -> Iterator[Batch]:
-        """Read stored fields of a level, a bounded number of cells at a time.
+        """Read stored fields of a level in batches with a bounded number of cells.
 
         Parameters
         ----------

@@ -19,19 +19,19 @@ from octools.units import SOLAR_MASS, YEAR
 
 @dataclass(frozen=True)
 class StarFormation:
-    """How many stars formed in intervals of time.
+    """Star formation history in intervals of time.
 
     Attributes
     ----------
     edges
-        Of the intervals, in million years: since the run began, or since the universe did; shape
-        (intervals + 1,).
+        Edges of the intervals in Myr since the start of the run, or in cosmological runs since
+        the Big Bang, shape (intervals + 1,).
     rate
-        Solar masses per year, of the stars' masses when they formed, shape (intervals,).
+        Star formation rate in solar masses per year, from initial masses, shape (intervals,).
     mass
-        Solar masses that had formed by the end of each interval, shape (intervals,).
+        Mass formed until the end of each interval in solar masses, shape (intervals,).
     redshift
-        At the middles of the intervals; None where nothing expands.
+        Redshift at the middle of each interval, shape (intervals,); None without expansion.
     """
 
     edges: Array
@@ -46,9 +46,9 @@ class StarFormation:
 
 
 def star_formation(snapshot: Snapshot, intervals: int = 50) -> StarFormation:
-    """Find the history of star formation from the stars of a snapshot.
+    """Return the star formation history from the stars of an open snapshot.
 
-    Stars that a run began with count, too, from the time when it began.
+    Stars of the initial conditions are included at the start of the run.
     """
     header = snapshot.header
     if "stars" not in snapshot.particle_kinds:

@@ -14,9 +14,19 @@ from octools.files import whole_file
 
 
 def write_table(columns: Mapping[str, NDArray[Any]], path: Path) -> None:
-    """Write columns of one length: integers in full, other numbers with eleven digits.
+    """Write columns of equal length as CSV: integers in full, other numbers with 11 digits.
 
-    Makes the folder. Raises OctoolsError where the file cannot be written.
+    Parameters
+    ----------
+    columns
+        Columns by name, each of shape (rows,).
+    path
+        Path of the file; its directory is created.
+
+    Raises
+    ------
+    OctoolsError
+        If the file cannot be written.
     """
     formats = [
         "%d" if np.issubdtype(column.dtype, np.integer) else "%.10e" for column in columns.values()

@@ -36,7 +36,7 @@ def in_python(units: str) -> str:
 
 
 def powers(units: str) -> Powers | None:
-    """Give the powers of length, mass and time in a text; None if it has other parts."""
+    """Return the exponents of length, mass and time; None if the text has other factors."""
     found = dict.fromkeys(CODE, 0)
     above, _, below = in_python(units).partition("/")
     for part, sign in ((above, 1), (below, -1)):
@@ -50,14 +50,14 @@ def powers(units: str) -> Powers | None:
 
 
 def factor(units: str, code: Mapping[str, float]) -> float | None:
-    """Give the size of a unit in cgs; None if it has parts that are no units of the code.
+    """Return the value of a unit in cgs; None if it is not a product of code units.
 
     Parameters
     ----------
     units
         Products and a quotient of ``length``, ``mass`` and ``time``; "1" or empty for numbers.
     code
-        These three in cgs.
+        Values of ``length``, ``mass`` and ``time`` in cgs.
     """
     found = powers(units)
     return None if found is None else _in_cgs(found, code)

@@ -7,10 +7,9 @@ import pytest
 from conftest import Call
 from test_inputs import ATHINPUT, CANS, INI, NAMELIST, converted
 
-from octools.inputs import ramses_rules
 from octools.inputs.conversion import CARRIED, CHANGED, LOST, NOT_USED, UNKNOWN
 from octools.inputs.known import why_unknown
-from octools.inputs.ramses_table import TOPICS
+from octools.inputs.ramses_table import TOPICS, pages
 
 GALAXY = """
 &SF_PARAMS
@@ -124,9 +123,10 @@ def test_counterparts_are_those_of_the_manual() -> None:
 
 
 def test_the_manual_lists_the_rules() -> None:
-    """docs/ramses_namelist.md is what python -m octools.inputs.ramses_table prints."""
-    page = Path(__file__).resolve().parents[2] / "docs/ramses_namelist.md"
-    assert page.read_text() == ramses_rules.page(TOPICS)
+    """The pages are what python -m octools.inputs.ramses_table prints."""
+    docs = Path(__file__).resolve().parents[2] / "docs"
+    for file, text in pages().items():
+        assert (docs / file).read_text() == text
 
 
 def test_settings_that_are_converted_are_known() -> None:

@@ -2,12 +2,15 @@
 
 import csv
 import functools
+import http.server
 import importlib.util
+import json
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -100,48 +103,139 @@ def test_pages_name_commands_and_options_that_exist(page: Path) -> None:
         assert not unknown, f"{page.name}: ./octant {command}{rest}"
 
 
-MEASURE = """<script>addEventListener("load", () => {
-  const blocks = [...document.querySelectorAll("pre")];
-  const cut = blocks.filter((block) => block.scrollWidth > block.clientWidth + 1);
-  document.body.setAttribute("data-cut", cut.length);
-});</script>"""
+# A page that opens others in frames of two widths, and lists those that are wider than their frame,
+# or have a block of code that is cut off at the side.
+HARNESS = """<!DOCTYPE html><body><script>
+const pages = PAGES, found = [], frame = document.createElement("iframe");
+frame.height = 900;
+document.body.append(frame);
+async function look(page, width) {
+  frame.width = width;
+  const loaded = new Promise((done) => frame.addEventListener("load", done, {once: true}));
+  frame.src = page;
+  await loaded;
+  const root = frame.contentDocument.documentElement;
+  if (root.scrollWidth > root.clientWidth) found.push(`${page} at ${width}`);
+  const blocks = [...frame.contentDocument.querySelectorAll("pre")];
+  const cut = blocks.some((block) => block.scrollWidth > block.clientWidth + 1);
+  if (cut) found.push(`code of ${page} at ${width}`);
+}
+(async () => {
+  for (const page of pages) for (const width of [1280, 400]) await look(page, width);
+  document.body.innerHTML = `<p id="found">${pages.length}:${found.join(";")}</p>`;
+})();
+</script></body>"""
 
 
-def cut_lines_of_code(page: Path) -> str | None:
-    """Count blocks of code that a browser shows cut off at the side; None without a browser."""
+def pages_that_scroll_sideways(site: Path, pages: list[str]) -> str | None:
+    """List pages that a browser shows wider than its window; None without a browser."""
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         return None
-    measured = page.with_name(f"measured_{page.name}")
-    measured.write_text(page.read_text().replace("</body>", f"{MEASURE}</body>"))
-    options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,900")
-    words = [browser, *options, "--virtual-time-budget=2000", "--dump-dom", measured.as_uri()]
-    shown = subprocess.run(words, capture_output=True, text=True, check=True, timeout=120).stdout
-    measured.unlink()
-    found = re.search(r'data-cut="(\d+)"', shown)
-    assert found, shown[-500:]
-    return found[1]
+    harness = site / "harness.html"
+    harness.write_text(HARNESS.replace("PAGES", json.dumps(pages)))
+    handler = functools.partial(SilentHandler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        options = ("--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,1000")
+        words = [browser, *options, "--virtual-time-budget=600000", "--dump-dom"]
+        address = f"http://127.0.0.1:{server.server_port}/harness.html"
+        done = subprocess.run(
+            [*words, address], capture_output=True, text=True, check=True, timeout=600
+        )
+        server.shutdown()
+    harness.unlink()
+    found = re.search(r'<p id="found">(\d+):(.*?)</p>', done.stdout)
+    assert found, done.stdout[-500:]
+    assert int(found[1]) == len(pages)
+    return found[2]
+
+
+class SilentHandler(http.server.SimpleHTTPRequestHandler):
+    """A server of files that does not log requests."""
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
 
 
 def test_site_is_built_without_a_warning() -> None:
-    """No link to nothing, no page outside of the contents, no formula that cannot be read.
+    """No broken link, no page outside of the contents, no formula that cannot be read.
 
-    No line of code is cut off.
+    No page and no line of code is wider than a window of 1280 or 400 pixels.
     """
     if not importlib.util.find_spec("sphinx"):
         pytest.skip("what makes a site of the manual could not be installed")
     build = program().parent
     words = [sys.executable, ROOT / "docs/site/build.py", build]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
     assert done.returncode == 0, done.stdout + done.stderr
     site = build / "manual/html"
-    assert "<math" in (site / "docs/theory.html").read_text()
-    assert "problem.name" in (site / "docs/parameters.html").read_text()
-    for page in ("tutorials/zoom", "tutorials/telemetry_cookbook", "commands"):
-        assert cut_lines_of_code(site / f"docs/{page}.html") in ("0", None), page
+    for page, text in (
+        ("theory", "<math"),
+        ("parameters/amr", "mesh.base_cells"),
+        ("commands/plot", "--outlines"),
+        ("python_api/load", "octools.loading.load"),
+        ("cpp/index", "C++ interfaces"),
+    ):
+        assert text in (site / f"docs/{page}.html").read_text(), page
+    pages = sorted(path.relative_to(site).as_posix() for path in (site / "docs").rglob("*.html"))
+    others = [page for page in pages if not page.startswith("docs/cpp/")]
+    headers = [page for page in pages if page.startswith("docs/cpp/")][::10]
+    assert pages_that_scroll_sideways(site, [*others, *headers]) in ("", None)
     outside = re.compile(r'<(?:script|link|img)\b[^>]*(?:src|href)="https?:')
-    pages = [path for path in site.rglob("*.html") if outside.search(path.read_text())]
-    assert not pages, "pages load what lies elsewhere"
+    loading = [path for path in site.rglob("*.html") if outside.search(path.read_text())]
+    assert not loading, "pages load what lies elsewhere"
+
+
+@pytest.mark.skipif(not shutil.which("doxygen"), reason="doxygen is not installed")
+def test_interfaces_are_listed_with_their_comments(tmp_path: Path) -> None:
+    """Declarations, and comments before and behind them, are on the page of their header."""
+    source = tmp_path / "src"
+    header = """// A box.
+#pragma once
+namespace octant {
+// Box of cells in `n` dimensions, a <= b.
+class Box {
+ public:
+  // Number of cells. Collective.
+  int cells(double x = f(1)) const { return x > 0 ? 1 : 2; }  // NOLINT
+  int side = 1;  // in cells
+  int plain() const;
+
+ private:
+  int hidden_;  // private
+};
+}  // namespace octant
+"""
+    (source / "mesh").mkdir(parents=True)
+    (source / "amr").mkdir()
+    (source / "mesh/box.hpp").write_text(header)
+    (source / "mesh/inner.hpp").write_text(header.replace("Box", "Inner"))
+    (source / "amr/use.cpp").write_text('#include "mesh/box.hpp"\n')
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/architecture.md").write_text("| 3 | `src/mesh/` | octree |\n")
+    sys.path.insert(0, str(ROOT / "docs/site"))
+    import cpp
+
+    cpp.write_pages(tmp_path, tmp_path / "work", tmp_path / "pages")
+    page = (tmp_path / "pages/mesh/box.md").read_text()
+    for text in (
+        "A box.",
+        "## class Box\n\nBox of cells in `n` dimensions, a \\<= b.",
+        "```cpp\nint cells(double x = f(1)) const;\n```\n\nNumber of cells. Collective.",
+        "int side = 1;  // in cells",
+        "int plain() const;",
+    ):
+        assert text in page, page
+    assert "hidden_" not in page
+    assert not (tmp_path / "pages/mesh/inner.md").exists()
+    assert "| [mesh](mesh.md) | octree | 2 of 3 |" in (tmp_path / "pages/index.md").read_text()
+
+
+def test_pages_are_short() -> None:
+    """No page has more than 250 lines, except the guide with all worked examples."""
+    lengths = {page.name: len(page.read_text().splitlines()) for page in ROOT.glob("docs/**/*.md")}
+    assert {name for name, length in lengths.items() if length > 250} <= {"extending.md"}
 
 
 def test_gallery_keeps_a_picture_of_every_run_it_tells_of() -> None:

@@ -19,28 +19,28 @@ TARGETS = {
 
 
 def export(target: str, source: Path, number: int | None, output: Path | None) -> list[Path]:
-    """Write snapshots for other programs.
+    """Convert snapshots to a format of other programs.
 
     Parameters
     ----------
     target
-        One of `TARGETS`.
+        Name of the format, one of `TARGETS`.
     source
-        A snapshot, or a run directory, which stands for all of its snapshots.
+        Snapshot file, or run directory for all of its snapshots.
     number
-        Which snapshot of a run directory.
+        Number of a single snapshot of a run directory.
     output
-        The folder to write to; TARGET beside the snapshots where left out.
+        Output directory; by default a directory TARGET beside the snapshots.
 
     Returns
     -------
     list
-        What was written.
+        Paths of the files.
 
     Raises
     ------
     OctoolsError
-        If there is no such target or snapshot, or it holds nothing that the target has a place for.
+        If the format or snapshot does not exist, or the snapshot has no data for the format.
     """
     if target not in TARGETS:
         raise unknown_name("target", target, TARGETS, "convert --to")

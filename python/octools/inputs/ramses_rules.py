@@ -258,25 +258,26 @@ def _joined(entries: list[tuple[str, str, str]]) -> tuple[str, str]:
 
 
 PREAMBLE = """\
-# RAMSES namelists
+# {title}
 
 `./octant convert run.nml` writes the settings of a namelist of RAMSES or cuRAMSES as a parameter
-file of Octant ([conversion](convert.md#parameter-files-of-other-codes)). The tables list all
-settings that it knows, with the defaults of RAMSES. Where physics is switched on, all of its
-parameters are written out, because defaults differ between the codes. A setting without a
-counterpart (none) is reported with the reason. A setting that is not listed here is reported as
-unknown, with the nearest name.
+file of Octant ([conversion](convert.md#parameter-files-of-other-codes)). The tables of two pages
+list all settings that it knows, with the defaults of RAMSES; the other page has the
+[{other}]({file}).
+Where physics is switched on, all of its parameters are written out, because defaults differ between
+the codes. A setting without a counterpart (none) is reported with the reason. A setting that is not
+listed is reported as unknown, with the nearest name.
 
 The groups below a heading are those that may hold its settings; RAMSES reads only the first group
 of a name. `PHYSICS_PARAMS` is the group of cuRAMSES and of earlier versions of RAMSES. Names are in
-lower case here; upper case makes no difference. The command `python -m octools.inputs.ramses_table`
-writes this page.
+lower case here; upper case makes no difference. The command
+`python -m octools.inputs.ramses_table PAGE` prints a page.
 """
 
 
-def page(topics: tuple[Topic, ...]) -> str:
-    """Return the page of the manual: a table for each topic."""
-    lines = [PREAMBLE.rstrip()]
+def page(title: str, topics: tuple[Topic, ...], other: str, file: str) -> str:
+    """Return a page of the manual: a table for each topic, and a link to the other page."""
+    lines = [PREAMBLE.format(title=title, other=other, file=file).rstrip()]
     for topic in topics:
         groups = ", ".join(f"`{group.upper()}`" for group in topic.groups.split())
         lines += ["", f"## {topic.title}", "", f"Groups: {groups}", ""]

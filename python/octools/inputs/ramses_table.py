@@ -1,7 +1,9 @@
 """Rules for all settings of RAMSES and cuRAMSES that Octant knows of; the manual lists them, too.
 
-python -m octools.inputs.ramses_table > docs/ramses_namelist.md
+python -m octools.inputs.ramses_table PAGE prints docs/PAGE, one of `FILES`.
 """
+
+import sys
 
 from octools.inputs import ramses_values as v
 from octools.inputs.ramses_rules import Rule, Topic, flag, page, same, times
@@ -542,10 +544,32 @@ TURBULENCE = Topic(
 
 # fmt: on
 
-TOPICS = (
-    *(RUN, BALANCE, MESH, REFINEMENT, INITIAL, BOUNDARIES, OUTPUT, HYDRO, GRAVITY, UNITS),
-    *(COSMOLOGY, COOLING, FLOOR, STARS, SUPERNOVAE, BLACK_HOLES, AGN, TURBULENCE, *OTHER),
+BASIC = (
+    RUN,
+    BALANCE,
+    MESH,
+    REFINEMENT,
+    INITIAL,
+    BOUNDARIES,
+    OUTPUT,
+    HYDRO,
+    GRAVITY,
+    UNITS,
+    COSMOLOGY,
 )
+PHYSICS = (COOLING, FLOOR, STARS, SUPERNOVAE, BLACK_HOLES, AGN, TURBULENCE, *OTHER)
+TOPICS = (*BASIC, *PHYSICS)
+FILES = ("ramses_namelist.md", "ramses_namelist_physics.md")
+
+
+def pages() -> dict[str, str]:
+    """Return the pages of the manual by file name."""
+    basic, physics = "run, mesh, gas, gravity and cosmology", "galaxy physics and others"
+    return {
+        FILES[0]: page("RAMSES namelists", BASIC, f"settings for {physics}", FILES[1]),
+        FILES[1]: page(f"RAMSES namelists: {physics}", PHYSICS, f"settings for {basic}", FILES[0]),
+    }
+
 
 if __name__ == "__main__":
-    print(page(TOPICS), end="")
+    print(pages()[sys.argv[1]], end="")

@@ -21,7 +21,7 @@ BATCH = 10_000  # rows
 
 
 class Telemetry:
-    """The tables and views of a run, in an embedded DuckDB.
+    """Tables and views of the telemetry of a run in an embedded, read-only DuckDB database.
 
     The database itself is empty and in memory. It may read the run's files and nothing else: no
     other file, no network, no extension.
@@ -55,7 +55,7 @@ class Telemetry:
         self._database.close()
 
     def rows(self, query: str) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
-        """Run a query that selects; return names and types of its columns, and its rows."""
+        """Run a SELECT query; return names and types of its columns, and its rows."""
         cursor = self._run(query)
         try:
             names = [(column[0], str(column[1])) for column in cursor.description or []]
@@ -64,7 +64,7 @@ class Telemetry:
             raise explained(cause) from cause
 
     def stream(self, query: str) -> Iterator[tuple[Any, ...]]:
-        """Run a query that selects; yield its rows, a bounded number in memory at a time."""
+        """Run a SELECT query; yield its rows, with a bounded number in memory."""
         cursor = self._run(query)
         try:
             while rows := cursor.fetchmany(BATCH):
@@ -73,7 +73,7 @@ class Telemetry:
             raise explained(cause) from cause
 
     def columns(self, query: str) -> dict[str, Column]:
-        """Run a query that selects; return its columns as arrays, NULL as NaN where numbers are."""
+        """Run a SELECT query; return its columns as arrays, with NaN for NULL in numbers."""
         cursor = self._run(query)
         try:
             found = cursor.fetchnumpy()
@@ -82,7 +82,7 @@ class Telemetry:
         return {name: _plain(values) for name, values in found.items()}
 
     def table(self, query: str) -> pa.Table:
-        """Run a query that selects; return its rows as a table of Arrow."""
+        """Run a SELECT query; return its rows as an Arrow table."""
         select_statement(query)
         try:
             return self._database.sql(query).to_arrow_table()
@@ -90,11 +90,11 @@ class Telemetry:
             raise explained(cause) from cause
 
     def value(self, query: str) -> Any:
-        """Run a query whose answer is one value."""
+        """Run a SELECT query with a single value as its result."""
         return self.rows(query)[1][0][0]
 
     def require_steps(self) -> None:
-        """Refuse a run of which no step has been written down yet."""
+        """Raise OctoolsError if the run has no recorded step yet."""
         if not self.value("select count(*) from raw.steps"):
             raise OctoolsError(
                 f"{self.files.directory} has no per-step table yet; "

@@ -18,7 +18,7 @@ NAME = re.compile(
 
 @dataclass(frozen=True)
 class TelemetryFile:
-    """One file: the rows of one table of one node's ranks for a range of steps."""
+    """Telemetry file: rows of one table from the ranks of one node for a range of steps."""
 
     path: Path
     table: str
@@ -35,16 +35,16 @@ class TelemetryFile:
 
 @dataclass(frozen=True)
 class RunFiles:
-    """The files of a run that count.
+    """Valid telemetry files of a run.
 
     Attributes
     ----------
     directory
-        The folder that holds them.
+        Directory of the files.
     files
-        Without leftovers of merges, in the order of tables, nodes, segments and steps.
+        Files in the order of tables, nodes, segments and steps, without remnants of merges.
     metadata
-        Of the newest segment's files, without the prefix ``octant.``.
+        Metadata of the files of the newest segment, without the prefix ``octant.``.
     """
 
     directory: Path
@@ -62,7 +62,7 @@ class RunFiles:
 
 
 def find_files(run: Path) -> RunFiles:
-    """Find the telemetry of a run directory, or of its folder ``telemetry`` itself."""
+    """Find the telemetry files of a run directory, or of its directory ``telemetry``."""
     if not run.exists():
         raise OctoolsError(f"the run directory {run} does not exist")
     directory = run / "telemetry" if (run / "telemetry").is_dir() else run
