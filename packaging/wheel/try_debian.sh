@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
-# Tries a wheel (try.sh) in a new Debian without compilers, as root: debootstrap installs it into a
-# temporary folder.
+# Tries a wheel (try.sh) in a Debian without compilers, as root. debootstrap installs it into a
+# temporary folder, or into FOLDER, where a later call finds it.
 #
-#   packaging/wheel/try_debian.sh WHEEL [RELEASE]     (default: bookworm, Debian 12)
+#   packaging/wheel/try_debian.sh WHEEL [RELEASE [FOLDER]]     (default: bookworm, Debian 12)
 set -euo pipefail
-wheel=$(readlink -f "$1") release=${2:-bookworm}
+wheel=$(readlink -f "$1") release=${2:-bookworm} folder=${3:-}
 here=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d)
-trap 'umount "$folder/proc" "$folder/sys" 2> /dev/null; rm -rf --one-file-system "$folder"' EXIT
+if [[ ! $folder ]]; then
+  folder=$(mktemp -d)
+  trap 'rm -rf --one-file-system "$folder"' EXIT
+fi
 
-debootstrap --variant=minbase --include=python3-venv,ca-certificates "$release" "$folder" \
-  "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" > "$folder.log" ||
-  { tail -n 20 "$folder.log" && exit 1; }
-rm "$folder.log"
-mount -t proc proc "$folder/proc"
-mount -t sysfs sysfs "$folder/sys"
+if [[ ! -x $folder/usr/bin/python3 ]]; then
+  debootstrap --variant=minbase --include=python3-venv,ca-certificates "$release" "$folder" \
+    "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" > /dev/null
+fi
 cp /etc/resolv.conf "$folder/etc/"
-# Certificates and proxies of this machine, if it has its own.
-cp -rL /etc/ssl/certs "$folder/etc/ssl/"
+cp -rL /etc/ssl/certs "$folder/etc/ssl/"  # those of this machine, which may have further ones
 cp "$wheel" "$here/try.sh" "$folder/root/"
-chroot "$folder" /usr/bin/env HOME=/root bash "/root/try.sh" "/root/$(basename "$wheel")"
+# shellcheck disable=SC2016
+unshare --mount --pid --fork chroot "$folder" bash -c \
+  'mount -t proc proc /proc && HOME=/root exec bash /root/try.sh "/root/$1"' \
+  try "$(basename "$wheel")"
