@@ -67,7 +67,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       particles_(context_, matter_, gravity_),
       processes_(context_, gas_, gravity_, matter_),
       measurement_(context_, matter_, gas_, gravity_, particles_, processes_),
-      balance_(context_, matter_, gas_, particles_),
+      balance_(context_, matter_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
             {&gas_, &gravity_, &particles_, &processes_, &measurement_},
             [this](int level, double courant) { return gas_.longest_step(level, courant); }) {}
@@ -108,6 +108,7 @@ void AmrSimulation::step(double dt) {
   measurement_.forget();
   gravity_.forget_energy();
   context_.begin_step(dt);
+  gravity_.report_costs();  // of solves before the step, which begin_step() clears
   context_.meter.begin_step();
   const LevelStep all{.level = 0, .dt = dt};
   loop_.run(When::coarse_begins, all);
@@ -127,7 +128,9 @@ void AmrSimulation::adapt() {
       context_.mesh.geometry().max_level() > 0 && is_due(options.refine.interval);
   if (may_regrid) measurement_.before_regrid();
   regridded_ = may_regrid && regrid(context_, matter_, gravity_.solver());
-  rebalanced_ = context_.step > 0 && is_due(options.balance.interval) && balance_.rebalance();
+  rebalanced_ = context_.step > 0 &&
+                (is_due(options.balance.interval) || balance_.exceeds_threshold()) &&
+                balance_.rebalance();
   if (regridded_ || rebalanced_) {
     measurement_.forget();
     follow_mesh();
