@@ -355,6 +355,7 @@ class MadeUpRun:
                     "cpu_ns": int(self._cpu[rank]),
                     "memory_bytes": 200_000_000 + 1_000_000 * rank + 50_000 * self._number,
                     "memory_peak_bytes": 300_000_000,
+                    "data_bytes": 100_000_000,
                     "blocks": 8,
                     "leaf_cells": self.cells,
                     "updates": updates[rank],
@@ -379,6 +380,10 @@ class MadeUpRun:
                 "updates": 1 + level,
                 "cost_ns": 1e6 * self.work.get(rank, 1.0),
                 "work": self.cells / 8 * (1 + level),
+                "gravity_ns": 0.0,
+                "cells_ns": 0.0,
+                "particles_ns": 0.0,
+                "interactions_ns": 0.0,
             }
             for level, n in blocks
         ]

@@ -164,7 +164,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       particles_(context_, matter_, gravity_),
       processes_(context_, gas_, gravity_, matter_),
       measurement_(context_, matter_, gas_, gravity_, particles_, processes_),
-      balance_(context_, matter_, gas_, particles_),
+      balance_(context_, matter_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
             {&context_, &gas_, &gravity_, &particles_, &processes_, &measurement_},
             [this](int level, double courant) { return gas_.longest_step(level, courant); }) {}
@@ -204,6 +204,7 @@ void AmrSimulation::initialise() {
 void AmrSimulation::step(double dt) {
   measurement_.invalidate();
   gravity_.invalidate_energy();
+  gravity_.report_costs();  // of solves before the step: the step begins with costs of zero
   loop_.set_coarse_step(dt);
   loop_.advance(0);
 }
@@ -216,7 +217,9 @@ void AmrSimulation::adapt() {
       context_.mesh.geometry().max_level() > 0 && is_due(options.refine.interval);
   if (may_regrid) measurement_.before_regrid();
   regridded_ = may_regrid && regrid(context_, matter_, gravity_.solver());
-  rebalanced_ = context_.step > 0 && is_due(options.balance.interval) && balance_.rebalance();
+  rebalanced_ = context_.step > 0 &&
+                (is_due(options.balance.interval) || balance_.exceeds_threshold()) &&
+                balance_.rebalance();
   if (regridded_ || rebalanced_) {
     measurement_.invalidate();
     follow_mesh();

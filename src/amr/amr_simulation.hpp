@@ -74,6 +74,8 @@ class AmrSimulation {
   std::int64_t bytes_per_block() const {  // migrated with it
     return mesh().layout().stride_slot * static_cast<std::int64_t>(sizeof(double));
   }
+  // Fields and particles of this rank; see MemoryCost.
+  double data_bytes() const { return balance_.memory().stored_bytes(); }
   // Mesh with the conserved variables of the gas. After a change of cells, call measure_anew().
   mesh::Mesh& mesh() { return context_.mesh; }
   const mesh::Mesh& mesh() const { return context_.mesh; }

@@ -4,71 +4,15 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
-
-#include <Kokkos_Core.hpp>
+#include <utility>
 
 #include "comm/route.hpp"
 #include "core/clock.hpp"
+#include "core/compiler.hpp"
 #include "core/memory_transfer.hpp"
 #include "core/observer.hpp"
 
 namespace octant {
-
-namespace {
-
-// Weights for the distribution of a part's time over blocks; empty for equal weights.
-const BlockCounts& weights_of(Share share, const BlockContents& contents) {
-  static const BlockCounts none;
-  switch (share) {
-    case Share::blocks: return none;
-    case Share::leaf_cells: return contents.leaf_octants;
-    default: return contents.particles;
-  }
-}
-
-// Sum of the weights by level, including all finer levels if `onwards`.
-std::vector<double> sums_of(const BlockCounts& weights, bool onwards) {
-  std::vector<double> sums;
-  for (const auto& blocks : weights)
-    sums.push_back(std::accumulate(blocks.begin(), blocks.end(), 0.0));
-  if (onwards) std::partial_sum(sums.rbegin(), sums.rend(), sums.rbegin());
-  return sums;
-}
-
-void add_part(const PartTimes& part, const BlockContents& contents,
-              std::vector<std::vector<double>>& shares) {
-  const bool onwards = part.share == Share::particles_onwards;
-  const BlockCounts& weights = weights_of(part.share, contents);
-  const std::vector<double> sums = sums_of(weights, onwards);
-  double per_weight = 0.0;
-  for (std::size_t l = 0; l < shares.size(); ++l) {
-    const double time = part.nanoseconds[l];
-    const bool is_weighed = !sums.empty() && sums[l] > 0.0;
-    if (!onwards) per_weight = 0.0;
-    if (is_weighed) per_weight += time / sums[l];
-    const double per_block = is_weighed ? 0.0 : time / static_cast<double>(shares[l].size());
-    for (std::size_t n = 0; n < shares[l].size(); ++n)
-      shares[l][n] += per_block + (weights.empty() ? 0.0 : weights[l][n] * per_weight);
-  }
-}
-
-}  // namespace
-
-PartTimer::PartTimer(double& nanoseconds, bool waits)
-    : nanoseconds_(nanoseconds), waits_(waits), begun_(thread_cpu_ns()) {}
-
-PartTimer::~PartTimer() {
-  if (waits_) Kokkos::fence();
-  nanoseconds_ += static_cast<double>(thread_cpu_ns() - begun_ - mpi_.cpu_ns());
-}
-
-std::vector<std::vector<double>> share_out(std::span<const PartTimes> parts,
-                                           const BlockContents& contents) {
-  std::vector<std::vector<double>> shares;
-  for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
-  for (const PartTimes& part : parts) add_part(part, contents, shares);
-  return shares;
-}
 
 namespace {
 
@@ -105,7 +49,12 @@ BlockMeter::BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double
       load_(load),
       slowness_(slowness),
       waits_(waits),
-      levels_(mesh.geometry().max_level() + 1) {}
+      levels_(mesh.geometry().max_level() + 1),
+      level_times_(levels_.size()) {}
+
+double BlockMeter::Cost::total() const {
+  return std::accumulate(nanoseconds.begin(), nanoseconds.end(), 0.0);
+}
 
 void BlockMeter::begin_step() {
   for (int l = 0; l < std::ssize(levels_); ++l) {
@@ -118,17 +67,37 @@ void BlockMeter::begin_step() {
     level.updates = 0;
     level.burnt_ns.assign(slots, 0.0);
     level.costs.assign(slots, {});
+    for (auto& cycles : level.block_cycles) std::fill(cycles.begin(), cycles.end(), 0);
   }
-  for (PartTimes& part : parts_) part.nanoseconds.assign(levels_.size(), 0.0);
+  for (PartTimes& part : parts_) {
+    part.nanoseconds.assign(levels_.size(), 0.0);
+    part.wall_ns = 0.0;
+  }
+  begun_cycles_ = cycle_count();
+  begun_ns_ = Observer::now();
 }
 
-PartTimer BlockMeter::time(const std::string& name, Share share, int level) {
-  auto part = std::find_if(parts_.begin(), parts_.end(), [&](const PartTimes& known) {
-    return known.name == name && known.share == share;
-  });
-  if (part == parts_.end())
-    part = parts_.insert(part, {name, share, std::vector<double>(levels_.size(), 0.0)});
-  return PartTimer(part->nanoseconds[level], waits_);
+PartTimes& BlockMeter::part(const std::string& name, const CostKind& kind) {
+  for (PartTimes& known : parts_)
+    if (known.name == name && known.kind == kind) return known;
+  parts_.push_back({name, kind, std::vector<double>(levels_.size(), 0.0)});
+  return parts_.back();
+}
+
+PartTimer BlockMeter::time(const std::string& name, const CostKind& kind, int level) {
+  return PartTimer(part(name, kind), level, waits_);
+}
+
+std::span<std::uint64_t> BlockMeter::block_cycles(const std::string& name, const CostKind& kind,
+                                                  int level) {
+  if (!k_device_is_host || !kind.counts_cycles) return {};
+  const PartTimes& wanted = part(name, kind);
+  std::size_t number = 0;
+  while (&parts_[number] != &wanted) ++number;
+  auto& counters = levels_[level].block_cycles;
+  if (counters.size() < parts_.size()) counters.resize(parts_.size());
+  counters[number].resize(mesh_.blocks(level).slots(), 0);
+  return counters[number];
 }
 
 std::int64_t BlockMeter::cells(int level, int begin, int end) const {
@@ -181,6 +150,7 @@ void BlockMeter::end_step(const BlockCounts& particles) {
   for (int l = 0; l < std::ssize(levels_); ++l) share_out_sweeps(l);
   share_out_parts(particles);
   for (int l = 0; l < std::ssize(levels_); ++l) smooth(l);
+  add_up_levels();
 }
 
 // Distributes the CPU time of the sweeps over tiles in proportion to their counters.
@@ -205,12 +175,12 @@ void BlockMeter::share_out_sweeps(int l) {
   for (std::size_t t = 0; t < times.size(); ++t) {
     const int begin = halo.tile_slot_begin[t], end = halo.tile_slot_begin[t + 1];
     for (int n = begin; n < end; ++n)
-      level.costs[halo.tile_slots[n]].nanoseconds += times[t] / (end - begin);
+      level.costs[halo.tile_slots[n]][CostComponent::sweeps] += times[t] / (end - begin);
   }
   const double cells = std::pow(mesh_.layout().block_size, 3);
   for (const int slot : blocks.own()) {
     Cost& cost = level.costs[slot];
-    cost.nanoseconds += level.burnt_ns[slot];
+    cost[CostComponent::sweeps] += level.burnt_ns[slot];
     cost.updates = level.updates;
     cost.work = level.updates * cells * load_.factor(l, blocks.key(slot));
   }
@@ -223,12 +193,59 @@ void BlockMeter::share_out_parts(const BlockCounts& particles) {
     for (const int slot : mesh_.blocks(l).own())
       leaves.push_back(8 - std::popcount(mesh_.blocks(l).refined(slot)));
   }
-  const auto shares = share_out(parts_, contents);
+  const auto cycles = static_cast<double>(cycle_count() - begun_cycles_);
+  const double ns_per_cycle =
+      cycles > 0.0 ? static_cast<double>(Observer::now() - begun_ns_) / cycles : 0.0;
+  for (std::size_t p = 0; p < parts_.size(); ++p) {
+    parts_[p].counted = counted_times(p, ns_per_cycle);
+    const auto shares = share_out(parts_[p], contents);
+    for (int l = 0; l < std::ssize(levels_); ++l) {
+      const auto own = mesh_.blocks(l).own();
+      for (std::size_t n = 0; n < own.size(); ++n)
+        levels_[l].costs[own[n]][parts_[p].kind.component] += shares[l][n];
+    }
+  }
+}
+
+// Time of counted loops of a part by level and own block, without preemption of the thread; empty
+// if nothing was counted. Threads work at the same time.
+ByBlock<double> BlockMeter::counted_times(std::size_t part, double ns_per_cycle) const {
+  const int threads = Kokkos::DefaultExecutionSpace().concurrency();
+  std::vector<double> times;
+  for (int l = 0; l < std::ssize(levels_); ++l)
+    for (const int slot : mesh_.blocks(l).own()) {
+      const bool counts =
+          part < levels_[l].block_cycles.size() && slot < std::ssize(levels_[l].block_cycles[part]);
+      const std::uint64_t cycles = counts ? levels_[l].block_cycles[part][slot] : 0;
+      times.push_back(ns_per_cycle / threads * static_cast<double>(cycles));
+    }
+  const double total = std::accumulate(times.begin(), times.end(), 0.0);
+  if (total == 0.0) return {};
+  const double wall = parts_[part].wall_ns;
+  const double lost = wall > 0.0 ? 1.0 - parts_[part].total() / wall : 0.0;
+  if (lost > k_lost_share && threads == 1) remove_preemption(times, lost * total);
+  ByBlock<double> counted;
+  auto next = times.begin();
+  for (int l = 0; l < std::ssize(levels_); ++l) {
+    const auto blocks = std::ssize(mesh_.blocks(l).own());
+    counted.emplace_back(next, next + blocks);
+    next += blocks;
+  }
+  return counted;
+}
+
+void BlockMeter::add_up_levels() {
+  last_step_.assign(levels_.size(), 0.0);
   for (int l = 0; l < std::ssize(levels_); ++l) {
     const auto own = mesh_.blocks(l).own();
-    for (std::size_t n = 0; n < own.size(); ++n)
-      levels_[l].costs[own[n]].nanoseconds += shares[l][n];
+    for (const int slot : own) last_step_[l] += levels_[l].costs[slot].total();
+    level_times_[l].nanoseconds += std::llround(last_step_[l]);
+    level_times_[l].updates += std::int64_t{levels_[l].updates} * std::ssize(own);
   }
+}
+
+std::vector<LevelTime> BlockMeter::take_level_times() {
+  return std::exchange(level_times_, std::vector<LevelTime>(level_times_.size()));
 }
 
 void BlockMeter::smooth(int l) {
@@ -238,7 +255,7 @@ void BlockMeter::smooth(int l) {
   KeyTable<float> smoothed_now;
   smoothed_now.reserve(blocks.own().size());
   for (const int slot : blocks.own()) {
-    const double measured = level.costs[slot].nanoseconds / level.updates;
+    const double measured = level.costs[slot].total() / level.updates;
     const float* before = level.smoothed.find(blocks.key(slot));
     const double mean = before ? *before + k_weight_of_new * (measured - *before) : measured;
     smoothed_now.insert(blocks.key(slot), static_cast<float>(mean));

@@ -1,63 +1,24 @@
-// Measured cost of every block: time of its gas sweeps and of all other block-wise work.
+// Measured cost of every block by component: gas sweeps, gravity, particles and processes.
+//
+// A part of a step is timed by one scope (SweepTimer, PartTimer). Loops over blocks in it count
+// processor cycles where they can, by tile, patch or block; the time of the part is distributed
+// over blocks by these counts (part_times.hpp).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <deque>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "comm/clocks.hpp"
+#include "amr/part_times.hpp"
 #include "decomp/key_table.hpp"
+#include "decomp/work.hpp"
 #include "mesh/mesh.hpp"
 #include "run/debug_options.hpp"
 
 namespace octant {
-
-// Block costs other than sweeps: processor time of the other parts of a step.
-
-// Quantity to which a part's time on a level is proportional.
-enum class Share {
-  blocks,            // equal for all blocks
-  leaf_cells,        // leaf cells of a block
-  particles,         // particles of the level
-  particles_onwards  // particles of the level and all finer ones
-};
-
-// Times of a named part.
-struct PartTimes {
-  std::string name;
-  Share share;
-  std::vector<double> nanoseconds;  // by level
-};
-
-// Adds the main thread's CPU time until the end of the scope, without MPI. Includes device kernels
-// only if `waits`; otherwise a later wait includes them.
-class PartTimer {
- public:
-  PartTimer(double& nanoseconds, bool waits);
-  ~PartTimer();
-  PartTimer(const PartTimer&) = delete;
-  PartTimer& operator=(const PartTimer&) = delete;
-
- private:
-  double& nanoseconds_;
-  bool waits_;
-  std::int64_t begun_;
-  MpiStopwatch mpi_;
-};
-
-// Counts by level and block.
-using BlockCounts = std::vector<std::vector<std::int32_t>>;
-
-struct BlockContents {
-  BlockCounts particles, leaf_octants;
-};
-
-// Nanoseconds of all parts by level and block. Parts weighted by particles or leaf cells are
-// distributed evenly over the blocks of a level without any; the time of a level without blocks is
-// dropped.
-std::vector<std::vector<double>> share_out(std::span<const PartTimes> parts,
-                                           const BlockContents& contents);
 
 class BlockMeter;
 
@@ -81,9 +42,17 @@ class BlockMeter {
  public:
   // Cost of a block over a coarse step.
   struct Cost {
-    double nanoseconds = 0.0;
+    std::array<double, k_cost_components> nanoseconds{};
     double work = 0.0;  // cell updates, times the factor of debug.synthetic_load
     int updates = 0;
+
+    double& operator[](CostComponent component) {
+      return nanoseconds[static_cast<std::size_t>(component)];
+    }
+    double operator[](CostComponent component) const {
+      return nanoseconds[static_cast<std::size_t>(component)];
+    }
+    double total() const;  // nanoseconds of all components
   };
 
   // `slowness`: artificial slow-down factor of this rank's kernels. `waits`: parts of a step wait
@@ -98,8 +67,11 @@ class BlockMeter {
   // of a tile is distributed over its blocks by their cells.
   std::uint64_t* tile_cycles(int level) const { return levels_[level].tile_cycles.data(); }
   // Times a part of the cost of a level's blocks until the end of the scope. Parts are identified
-  // by name and share.
-  PartTimer time(const std::string& name, Share share, int level);
+  // by name and kind.
+  PartTimer time(const std::string& name, const CostKind& kind, int level);
+  // Counters of a part for a level's own blocks, by slot; empty on a device, where the part's time
+  // is distributed by its share. Valid until the mesh changes.
+  std::span<std::uint64_t> block_cycles(const std::string& name, const CostKind& kind, int level);
   // Number of cells of own blocks in these tiles.
   std::int64_t cells(int level, int begin, int end) const;
   // Counts a completed substep of a level.
@@ -108,6 +80,12 @@ class BlockMeter {
   // Costs by slot in the last step.
   const std::vector<Cost>& costs(int level) const { return levels_[level].costs; }
   double work() const;  // sum over own blocks in the last step
+
+  // Times of all components by level on this rank since the last call, with block updates as the
+  // measure of work.
+  std::vector<LevelTime> take_level_times();
+  // Times of all components by level on this rank in the last step; empty before the first.
+  const std::vector<double>& last_step() const { return last_step_; }
 
   // Nanoseconds per update, smoothed over recent steps. New blocks have the value of their parent;
   // 0 if that is unknown, too.
@@ -121,9 +99,10 @@ class BlockMeter {
   friend class SweepTimer;
   struct Level {
     mesh::DeviceArray<std::uint64_t> tile_cycles;
-    double wall_ns = 0.0, cpu_ns = 0.0;  // of the sweeps
-    std::vector<double> burnt_ns;        // by slot: synthetic load
-    std::vector<Cost> costs;             // by slot
+    std::vector<std::vector<std::uint64_t>> block_cycles;  // by part and slot; may be empty
+    double wall_ns = 0.0, cpu_ns = 0.0;                    // of the sweeps
+    std::vector<double> burnt_ns;                          // by slot: synthetic load
+    std::vector<Cost> costs;                               // by slot
     int updates = 0;
     KeyTable<float> smoothed,
         inherited;  // by key: measured, and received with a block
@@ -133,6 +112,9 @@ class BlockMeter {
   std::vector<double> tile_nanoseconds(const Level& level) const;
   void share_out_sweeps(int level);
   void share_out_parts(const BlockCounts& particles);
+  PartTimes& part(const std::string& name, const CostKind& kind);
+  ByBlock<double> counted_times(std::size_t part, double ns_per_cycle) const;
+  void add_up_levels();
   void smooth(int level);
 
   const mesh::Mesh& mesh_;
@@ -140,7 +122,11 @@ class BlockMeter {
   double slowness_;
   bool waits_;
   std::vector<Level> levels_;
-  std::vector<PartTimes> parts_;
+  std::deque<PartTimes> parts_;  // references to them remain valid
+  std::vector<LevelTime> level_times_;
+  std::vector<double> last_step_;
+  std::uint64_t begun_cycles_ = 0;  // begin of the step
+  std::int64_t begun_ns_ = 0;
 };
 
 // Subtracts a total of `excess` from the longest times, down to their median: preemption of a

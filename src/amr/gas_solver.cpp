@@ -62,7 +62,6 @@ GasSolver::GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_al
       gravity_(gravity),
       is_alone_(is_alone),
       fastest_(context.levels(), 0.0),
-      level_times_(context.levels()),
       broke_cells_(context.levels(), false) {
   if (!options_.execution.model.empty())
     mesh_.communicator().collective_try([&] {
@@ -84,14 +83,11 @@ void GasSolver::advance(const LevelStep& step) {
     Sweep now = begin_stage(step, stage);
     const int inner = halo.interior_tiles, tiles = halo.tiles.count();
     hydro::LevelSweep sweep(options_.hydro, now.arguments);
-    Clock clock;
     {
       const TileTimer timing(context_, now.arguments, level, 0, inner);
       sweep.start(0, inner);
     }
-    double seconds = clock.seconds();
     finish_ghosts(level, stage_source(stage));
-    clock.restart();
     {
       const TileTimer timing(context_, now.arguments, level, inner, tiles);
       sweep.start(inner, tiles);
@@ -101,9 +97,6 @@ void GasSolver::advance(const LevelStep& step) {
       const SweepTimer metering(context_.meter, level, 0, 0);
       now.result = sweep.result();
     }
-    seconds += clock.seconds();
-    level_times_[level].nanoseconds += static_cast<std::int64_t>(1e9 * seconds);
-    level_times_[level].cells += context_.leaf_cells[level];
     end_stage(now, stage);
   }
 }
@@ -275,10 +268,6 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
     text += fmt::format(" {} = {}", mesh_.variables()[n].name,
                         values(n * layout.stride_variable + cell.index));
   return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
-}
-
-std::vector<LevelTime> GasSolver::take_level_times() {
-  return std::exchange(level_times_, std::vector<LevelTime>(level_times_.size()));
 }
 
 using mesh::LevelFields;

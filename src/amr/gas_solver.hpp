@@ -14,7 +14,6 @@
 #include "amr/schedule_model.hpp"
 #include "amr/step_context.hpp"
 #include "comm/reproducible_sum.hpp"
-#include "decomp/work.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/diagnostics.hpp"
 #include "hydro/sweep.hpp"
@@ -73,9 +72,6 @@ class GasSolver : public StepPart {
   void resume(const Floored& floored) { floored_ = floored; }
   void add_floor_energy(double energy) { floored_.energy += energy; }
 
-  // Sweep times by level on this rank since the last call.
-  std::vector<LevelTime> take_level_times();
-
  private:
   // A sweep that awaits validation, and the origin of its ghost cells: the state that it read,
   // under its present name, and the parameters of the ghost exchange.
@@ -120,8 +116,7 @@ class GasSolver : public StepPart {
   Timers& timers_;
   gravity::Gravity* gravity_;
   bool is_alone_;
-  std::vector<double> fastest_;         // by level: signal speed, over all ranks
-  std::vector<LevelTime> level_times_;  // of sweeps since the last load balancing
+  std::vector<double> fastest_;  // by level: signal speed, over all ranks
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   std::optional<ScheduleModel> schedules_;       // empty: the same schedule for all levels
   std::unique_ptr<hydro::BatchBuffer> batches_;  // null: no level uses batches of tiles

@@ -89,11 +89,11 @@ void GravityStep::kick(int level, double half_step, gravity::Half half) {
                         ? acting_time(*options.universe, context_.clocks[level], sign * half_step)
                         : half_step;
   if (options.hydro.enabled) {
-    const auto working = context_.work("gravity", Share::blocks, level);
+    const auto working = context_.work("gravity", cost::gravity, level);
     solver_->kick(level, dt, half);
   }
   if (!matter_.has_particles()) return;
-  const auto working = context_.work("particles", Share::particles, level);
+  const auto working = context_.work("particles", cost::particles, level);
   const auto acceleration = [&](int of) -> particles::VectorField {
     const auto [x, stride] = solver_->stored().acceleration(of);
     return {x.data, x.stride, stride};
@@ -110,14 +110,21 @@ void GravityStep::solve_levels(int coarsest, double time) {
   }
   mesh_.release_ghosts();
   for (int level = coarsest; level <= mesh_.finest_level();) {
-    const auto working = context_.work("gravity", Share::blocks, level, Phase::other);
+    auto working = context_.work("gravity", cost::gravity, level, Phase::other);
     const gravity::LevelRange levels = solver_->solved_with(level);
     const auto report = solver_->solve(levels, time);
+    working.metering.leave_out(report.shared_ns);
     log::debug("gravity: levels {} to {} at time {:.8g}: {} cycles, residual {:.2g} -> {:.2g}",
                levels.first, levels.last, time, report.cycles, report.first_residual,
                report.residual);
     level = levels.last + 1;
   }
+}
+
+void GravityStep::report_costs() {
+  if (!solver_) return;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    solver_->take_block_cycles(level, context_.meter.block_cycles("gravity", cost::gravity, level));
 }
 
 // --- between steps ------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ class GravityStep : public StepPart {
   // --- between steps
   // Maps potentials to a changed mesh, and solves for those of new blocks.
   void follow_mesh();
+  // Adds the cycles that the solver counted for blocks to the meter's counters of gravity.
+  void report_costs();
   // Continues after a restart with the potentials of the checkpoint. `moved`: blocks changed ranks.
   void resume(bool moved);
   // Returns the potential of a level as a field for particles.

@@ -12,6 +12,7 @@ bool LoadBalance::rebalance() {
   const auto timing = context_.timers.time("rebalance", Phase::rebalance);
   const Communicator& communicator = mesh_.communicator();
   if (communicator.size() == 1) return false;
+  if (!context_.meter.last_step().empty()) reached_.reset();
   const auto costs = block_costs();
   std::vector<std::vector<int>> owners =
       options_.balance.by_level() ? balance_each_level(costs) : balance_all_levels(costs);
@@ -26,21 +27,46 @@ bool LoadBalance::rebalance() {
   return true;
 }
 
-// Cost of every own block by level: its memory, corrected by the measured time per cell of this
-// rank (eq. 4-6 and 12 of the paper cited in decomp/work.hpp).
+bool LoadBalance::exceeds_threshold() {
+  const double threshold = options_.balance.imbalance_threshold;
+  if (threshold == 0.0 || mesh_.communicator().size() == 1) return false;
+  if (context_.meter.last_step().empty()) return false;
+  const double now = imbalance();
+  if (!reached_) reached_ = now;
+  return now > threshold && now > k_tolerated_growth * *reached_;
+}
+
+// Ratio of maximum to mean of the quantity that is balanced: bytes, or the measured time of the last
+// step, in which ranks synchronise after every level.
+double LoadBalance::imbalance() const {
+  std::vector<std::int64_t> own;
+  if (options_.balance.by_level())
+    for (const double time : context_.meter.last_step()) own.push_back(std::llround(time));
+  else own.push_back(std::llround(memory_.stored_bytes()));
+  std::vector<std::int64_t> most = own;
+  const Communicator& communicator = mesh_.communicator();
+  communicator.max_in_place(std::span(most));
+  communicator.sum_in_place(std::span(own));
+  const auto total = [](const auto& values) {
+    return static_cast<double>(std::accumulate(values.begin(), values.end(), std::int64_t{0}));
+  };
+  return total(own) > 0.0 ? communicator.size() * total(most) / total(own) : 1.0;
+}
+
+// Cost of every own block by level: its memory, corrected by the measured time per block of this
+// rank (eq. 4-6 and 12 of the paper cited in decomp/work.hpp), or its measured time.
 std::vector<std::vector<CostItem>> LoadBalance::block_costs() {
   const mesh::Geometry& geometry = mesh_.geometry();
-  const MemoryWeights weights = memory_weights(geometry.block_size(), mesh_.layout().variables);
-  const auto factors = time_factors(options_.balance.time_alpha, gas_.take_level_times(),
+  const auto factors = time_factors(options_.balance.time_alpha, context_.meter.take_level_times(),
                                     reduction_over(mesh_.communicator()));
-  const BlockCounts particles = particles_.counts();
+  const ByBlock<double> bytes = memory_.by_block();
   std::vector<std::vector<CostItem>> costs(geometry.max_level() + 1);
   for (int level = 0; level <= geometry.max_level(); ++level) {
     const double factor = factors[level] * options_.balance.substeps(level, options_.time.subcycle);
     const auto own = mesh_.blocks(level).own();
     for (std::size_t n = 0; n < own.size(); ++n)
-      costs[level].push_back({morton_decode(mesh_.blocks(level).key(own[n])), level,
-                              factor * memory_cost(weights, particles[level][n])});
+      costs[level].push_back(
+          {morton_decode(mesh_.blocks(level).key(own[n])), level, factor * bytes[level][n]});
   }
   if (options_.balance.cost == BalanceCost::measured) measure_costs(costs);
   return costs;
@@ -66,19 +92,18 @@ void LoadBalance::measure_costs(std::vector<std::vector<CostItem>>& costs) const
   }
 }
 
-// On rank 0, the number of blocks of average particle number that fit on each rank; empty if
-// unlimited.
+// On rank 0, the number of blocks of average size that fit on each rank; empty if unlimited.
 placement::Capacity LoadBalance::block_capacity() const {
   if (!options_.balance.is_limited()) return {};
-  std::int64_t sums[2] = {0, 0};  // blocks, particles
-  for (const auto& level : particles_.counts()) {
+  std::int64_t sums[2] = {0, 0};  // blocks, bytes
+  for (const auto& level : memory_.by_block()) {
     sums[0] += std::ssize(level);
-    sums[1] += std::accumulate(level.begin(), level.end(), std::int64_t{0});
+    sums[1] += std::llround(std::accumulate(level.begin(), level.end(), 0.0));
   }
   const Communicator& communicator = mesh_.communicator();
   communicator.sum_in_place(std::span<std::int64_t>(sums));
-  const double bytes = mean_memory_cost(
-      memory_weights(mesh_.geometry().block_size(), mesh_.layout().variables), sums[0], sums[1]);
+  const double bytes =
+      static_cast<double>(sums[1]) / static_cast<double>(std::max<std::int64_t>(sums[0], 1));
   const std::int64_t most = options_.balance.block_limit(bytes);
   if (sums[0] > most * communicator.size())
     throw RunError(

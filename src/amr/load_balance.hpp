@@ -1,11 +1,11 @@
 // Load balancing: the assignment of blocks to ranks.
 #pragma once
 
+#include <optional>
 #include <vector>
 
-#include "amr/gas_solver.hpp"
 #include "amr/matter.hpp"
-#include "amr/particle_step.hpp"
+#include "amr/memory_cost.hpp"
 #include "amr/step_context.hpp"
 #include "decomp/partition.hpp"
 #include "decomp/planner.hpp"
@@ -21,16 +21,20 @@ class LoadBalance {
     PlacementReport report;
   };
 
-  LoadBalance(StepContext& context, Matter& matter, GasSolver& gas, ParticleStep& particles)
+  LoadBalance(StepContext& context, Matter& matter)
       : context_(context),
         mesh_(context.mesh),
         options_(context.options),
         matter_(matter),
-        gas_(gas),
-        particles_(particles) {}
+        memory_(mesh_, options_, matter) {}
 
   // Moves blocks to other ranks by their costs. Returns true if any moved. Collective.
   bool rebalance();
+  // Returns true if the imbalance of the last step exceeds balance.imbalance_threshold, and that of
+  // the first step after the last balancing by k_tolerated_growth: blocks do not migrate again if
+  // this cannot help. Collective.
+  bool exceeds_threshold();
+  const MemoryCost& memory() const { return memory_; }
   // Reports since the last clear_placements().
   const std::vector<Placement>& placements() const { return placements_; }
   void clear_placements() { placements_.clear(); }
@@ -44,14 +48,18 @@ class LoadBalance {
                              placement::Capacity& capacity);
   placement::Capacity block_capacity() const;
   double communication_share() const;
+  double imbalance() const;
+
+  static constexpr double k_tolerated_growth = 1.05;
 
   StepContext& context_;
   mesh::Mesh& mesh_;
   const AmrOptions& options_;
   Matter& matter_;
-  GasSolver& gas_;
-  ParticleStep& particles_;
+  MemoryCost memory_;
   std::vector<Placement> placements_;
+  // Imbalance in the first step after the last balancing with measurements; empty until known.
+  std::optional<double> reached_ = 1.0;
 };
 
 }  // namespace octant

@@ -256,6 +256,7 @@ void Measurement::count_work(const LevelStep& /*step*/) {
 }
 
 void Measurement::count_costs(const LevelStep& /*step*/) {
+  gravity_.report_costs();
   context_.meter.end_step(particles_.counts());
 }
 

@@ -6,7 +6,7 @@
 namespace octant {
 
 void ParticleStep::drift(const LevelStep& step) {
-  const auto working = context_.work("particles", Share::particles, step.level);
+  const auto working = context_.work("particles", cost::particles, step.level);
   const auto gas = [&](int of) -> particles::VectorField {
     const mesh::BlockLayout& layout = mesh_.layout();
     return {mesh_.fields(of).blocks(mesh::LevelFields::k_now) +
@@ -25,7 +25,7 @@ void ParticleStep::drift(const LevelStep& step) {
 void ParticleStep::redistribute(const LevelStep& step) {
   const int coarsest = step.level;
   if (coarsest == mesh_.finest_level()) return;
-  const auto working = context_.work("particles", Share::particles_onwards, coarsest);
+  const auto working = context_.work("particles", cost::particles_onwards, coarsest);
   const bool counts = gravity_.has_budget();
   const auto before = counts ? gravity_.sums_in_potential(coarsest) : GravityStep::SumsOfKinds{};
   GravityStep::SumsOfKinds after = before;
@@ -41,7 +41,7 @@ void ParticleStep::deposit_all(const LevelStep& step) {
 }
 
 void ParticleStep::deposit_from(int coarsest) {
-  const auto working = context_.work("particles", Share::particles_onwards, coarsest);
+  const auto working = context_.work("particles", cost::particles_onwards, coarsest);
   matter_.update_density(coarsest);
 }
 

@@ -260,7 +260,7 @@ void ProcessStep::act_around_step(double time, double dt) {
     for (std::size_t n = 0; n < ledgers_.size(); ++n) {
       const subgrid::Process& process = *options_.processes[n];
       if (!process.acts_around_coarse_steps()) continue;
-      const auto working = context_.work(process.name(), Share::leaf_cells, level);
+      const auto working = context_.counted_work(process.name(), cost::cells, level);
       process.advance(gas_level(level, time, context_.middle_of_step), dt, ledgers_[n]);
       acted = true;
     }
@@ -275,12 +275,13 @@ void ProcessStep::act_around_step(double time, double dt) {
 void ProcessStep::act(const LevelStep& step) {
   for (int level = step.level; level <= mesh_.finest_level(); ++level) {
     const double dt = context_.level_dt[level];
-    const subgrid::GasLevel gas =
+    subgrid::GasLevel gas =
         gas_level(level, context_.clocks[level] - 0.5 * dt, context_.middle_of_step);
     for (std::size_t n = 0; n < ledgers_.size(); ++n) {
       const subgrid::Process& process = *options_.processes[n];
       if (process.acts_around_coarse_steps()) continue;
-      const auto working = context_.work(process.name(), Share::leaf_cells, level);
+      const auto working = context_.counted_work(process.name(), cost::cells, level);
+      gas.cells = mesh_.leaf_cells(level);
       process.advance(gas, dt, ledgers_[n]);
     }
   }
@@ -312,7 +313,8 @@ void ProcessStep::interact(const LevelStep& step) {
   bool changed = false;
   for (std::size_t n = 0; n < ledgers_.size(); ++n) {
     const subgrid::Process& process = *options_.processes[n];
-    const auto working = context_.work(process.name(), Share::particles_onwards, coarsest);
+    const auto working = context_.counted_work(process.name(), cost::interactions, coarsest);
+    for (subgrid::GasLevel& level : sync.levels) level.cells = mesh_.leaf_cells(level.number);
     changed = process.interact(sync, ledgers_[n]) || changed;
   }
   births_.add(sync.births, context_.step, sync.time, sync.scale_factor);

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gravity/stored_potential.hpp"
+#include "amr/memory_cost.hpp"
 #include "hydro/gas_interpolation.hpp"
 
 namespace octant {
@@ -13,9 +13,7 @@ namespace {
 
 mesh::FieldSetup field_setup(const AmrOptions& options) {
   mesh::FieldSetup setup{
-      .variables = {},
-      .ghosts = options.hydro.ghosts(),
-      .spares = options.hydro.integrator == hydro::Integrator::muscl_hancock ? 1 : 2};
+      .variables = {}, .ghosts = options.hydro.ghosts(), .spares = gas_states(options) - 1};
   for (const hydro::GasVariable& variable : options.hydro.variables())
     setup.variables.push_back(variable.stored_field());
   return setup;
@@ -53,6 +51,18 @@ StepContext::StepContext(const Communicator& communicator, AmrOptions& options)
                          return inflow_states(options, boundary, centres);
                        },
                    .moves = options.problem->inflow_moves()});
+}
+
+StepContext::CycleCounting::CycleCounting(StepContext& context, const std::string& name,
+                                          const CostKind& kind, int level)
+    : context_(context), level_(level) {
+  for (int l = level_; l <= context_.mesh.finest_level(); ++l)
+    context_.mesh.count_cycles(l, context_.meter.block_cycles(name, kind, l).data());
+}
+
+StepContext::CycleCounting::~CycleCounting() {
+  for (int l = level_; l <= context_.mesh.finest_level(); ++l)
+    context_.mesh.count_cycles(l, nullptr);
 }
 
 double StepContext::scale_factor() const {
@@ -96,13 +106,8 @@ void StepContext::synchronise_clocks(const LevelStep& step) {
 void StepContext::end_coarse_step(const LevelStep& /*step*/) { ++this->step; }
 
 double base_grid_bytes(const AmrOptions& options) {
-  const mesh::FieldSetup setup = field_setup(options);
-  double doubles = 0.0;
-  if (options.hydro.enabled)
-    doubles += static_cast<double>(setup.variables.size()) * (1 + setup.spares);
-  if (options.gravity.enabled) doubles += gravity::k_fields;
   const auto& cells = options.mesh.base_cells;
-  return sizeof(double) * doubles * cells[0] * cells[1] * cells[2];
+  return 1.0 * sizeof(double) * numbers_per_cell(options) * cells[0] * cells[1] * cells[2];
 }
 
 }  // namespace octant

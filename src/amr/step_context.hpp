@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "amr/amr_options.hpp"
@@ -34,12 +35,33 @@ struct StepContext : StepPart {
     Timers::Scope timing;
     PartTimer metering;
   };
+  // Lets loops over the cells of blocks count cycles for a part, from a level on, until the end of
+  // the scope.
+  class CycleCounting {
+   public:
+    CycleCounting(StepContext& context, const std::string& name, const CostKind& kind, int level);
+    ~CycleCounting();
+    CycleCounting(const CycleCounting&) = delete;
+    CycleCounting& operator=(const CycleCounting&) = delete;
+
+   private:
+    StepContext& context_;
+    int level_;
+  };
+  struct CountedWork {
+    Work work;
+    CycleCounting counting;
+  };
 
   // Collective.
   StepContext(const Communicator& communicator, AmrOptions& options);
 
-  Work work(const char* name, Share share, int level, Phase phase = Phase::compute) {
-    return {timers.time(name, phase, level), meter.time(name, share, level)};
+  Work work(const char* name, const CostKind& kind, int level, Phase phase = Phase::compute) {
+    return {timers.time(name, phase, level), meter.time(name, kind, level)};
+  }
+  // Variant that counts cycles in all cell ranges which the mesh returns within the scope.
+  CountedWork counted_work(const char* name, const CostKind& kind, int level) {
+    return {work(name, kind, level), {*this, name, kind, level}};
   }
   int levels() const { return mesh.geometry().max_level() + 1; }
   double scale_factor() const;  // 1 without expansion

@@ -22,8 +22,8 @@ ClockOffset align_clocks(const Communicator& communicator);
 // rank of each node compares. Collective over both communicators.
 ClockOffset align_clocks(const Communicator& communicator, const Communicator& node);
 
-// Sums, during its lifetime, the CPU time of the main thread inside blocking MPI calls of this
-// program and its libraries, which is busy waiting.
+// Sums, during its lifetime, the time inside blocking MPI calls of this program and its libraries:
+// the CPU time of the main thread, which is busy waiting, and the wall-clock time.
 class MpiStopwatch {
  public:
   MpiStopwatch();
@@ -32,9 +32,10 @@ class MpiStopwatch {
   MpiStopwatch& operator=(const MpiStopwatch&) = delete;
 
   std::int64_t cpu_ns() const;  // so far
+  std::int64_t wall_ns() const;
 
  private:
-  std::int64_t before_;
+  std::int64_t cpu_before_, wall_before_;
 };
 
 }  // namespace octant

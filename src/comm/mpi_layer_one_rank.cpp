@@ -85,9 +85,10 @@ void Requests::wait(const std::function<void(std::size_t)>&) {}
 
 namespace octant {
 
-MpiStopwatch::MpiStopwatch() : before_(0) {}
+MpiStopwatch::MpiStopwatch() : cpu_before_(0), wall_before_(0) {}
 MpiStopwatch::~MpiStopwatch() = default;
-std::int64_t MpiStopwatch::cpu_ns() const { return before_; }
+std::int64_t MpiStopwatch::cpu_ns() const { return cpu_before_; }
+std::int64_t MpiStopwatch::wall_ns() const { return wall_before_; }
 
 }  // namespace octant
 

@@ -15,15 +15,16 @@ namespace {
 
 // Global, because MPI passes no user data to the wrappers.
 int g_stopwatches = 0;
-std::int64_t g_cpu_ns = 0;
+std::int64_t g_cpu_ns = 0, g_wall_ns = 0;
 
 template <class Call>
 int blocking(Phase phase, const char* name, const Call& call) {
   const Observed observed(phase, name);
   if (g_stopwatches == 0) return call();
-  const std::int64_t begun = thread_cpu_ns();
+  const std::int64_t cpu = thread_cpu_ns(), wall = Observer::now();
   const int error = call();
-  g_cpu_ns += thread_cpu_ns() - begun;
+  g_cpu_ns += thread_cpu_ns() - cpu;
+  g_wall_ns += Observer::now() - wall;
   return error;
 }
 
@@ -39,9 +40,10 @@ int waiting(const char* name, const Call& call) {
 
 }  // namespace
 
-MpiStopwatch::MpiStopwatch() : before_(g_cpu_ns) { ++g_stopwatches; }
+MpiStopwatch::MpiStopwatch() : cpu_before_(g_cpu_ns), wall_before_(g_wall_ns) { ++g_stopwatches; }
 MpiStopwatch::~MpiStopwatch() { --g_stopwatches; }
-std::int64_t MpiStopwatch::cpu_ns() const { return g_cpu_ns - before_; }
+std::int64_t MpiStopwatch::cpu_ns() const { return g_cpu_ns - cpu_before_; }
+std::int64_t MpiStopwatch::wall_ns() const { return g_wall_ns - wall_before_; }
 
 }  // namespace octant
 

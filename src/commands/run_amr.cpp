@@ -114,6 +114,18 @@ std::string folder_of(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
 
+telemetry::BlockFacts block_facts(int level, Key key, const BlockMeter::Cost& cost) {
+  return {.level = level,
+          .key = static_cast<std::uint64_t>(key),
+          .updates = cost.updates,
+          .cost_ns = cost.total(),
+          .work = cost.work,
+          .gravity_ns = cost[CostComponent::gravity],
+          .cells_ns = cost[CostComponent::cells],
+          .particles_ns = cost[CostComponent::particles],
+          .interactions_ns = cost[CostComponent::interactions]};
+}
+
 class AmrModel final : public Model {
  public:
   AmrModel(const RunRequest& request, const Communicator& communicator, const GivenFunctions& given)
@@ -202,6 +214,7 @@ class AmrModel final : public Model {
     attributes.leaf_cells = leaf_cells();
     attributes.own_leaf_cells = simulation_.own_leaf_cells();
     attributes.own_work = simulation_.meter().work();
+    attributes.own_data_bytes = simulation_.data_bytes();
     for (const auto& [level, report] : simulation_.placements())
       recorder.add_placement({level, report.policy, report.cplx_x, report.makespan_before,
                               report.makespan_after, report.blocks_moved,
@@ -211,9 +224,8 @@ class AmrModel final : public Model {
       const mesh::TreeLevel& blocks = mesh.blocks(level);
       attributes.own_blocks += blocks.count();
       for (const int slot : blocks.own()) {
-        const BlockMeter::Cost& cost = simulation_.meter().costs(level)[slot];
-        recorder.add_block({level, static_cast<std::uint64_t>(blocks.key(slot)), cost.updates,
-                            cost.nanoseconds, cost.work});
+        recorder.add_block(
+            block_facts(level, blocks.key(slot), simulation_.meter().costs(level)[slot]));
       }
     }
   }

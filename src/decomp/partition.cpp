@@ -24,6 +24,11 @@ std::int64_t BalanceOptions::block_limit(double bytes_of_block) const {
 }
 
 void BalanceOptions::check() const {
+  if (imbalance_threshold > 0.0 && imbalance_threshold <= 1.0)
+    throw InputError(
+        "balance.imbalance_threshold = {}: expected a ratio of maximum to mean cost above 1, such "
+        "as 1.1, or 0 for no threshold",
+        imbalance_threshold);
   if (!is_planned() && is_limited())
     throw InputError(
         "balance.{} is not supported with balance.policy = \"contiguous\", which has no global "
@@ -61,9 +66,26 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
              {.unit = "coarse steps",
               .meaning = "Number of coarse steps between load-balancing steps; 0: never",
               .min = 0});
+  schema.add("balance.imbalance_threshold", options.imbalance_threshold,
+             {.meaning = "Ratio of maximum to mean cost of the ranks in a step above which blocks "
+                         "are redistributed before the next step, in addition to "
+                         "balance.interval; 0: never",
+              .min = 0.0});
   schema.add("balance.cost", options.cost,
              {.meaning = "Quantity balanced among ranks: memory, estimated time (memory times the "
                          "number of sub-steps), or the measured time per block in recent steps"});
+  const auto add_weight = [&](const char* name, double& weight, const char* meaning) {
+    schema.add(name, weight, {.unit = "B", .meaning = meaning, .min = 0.0});
+  };
+  add_weight("balance.weight_grid", options.weights.block,
+             "Memory of a block without particles in the load-balancing costs memory and time; 0: "
+             "computed from the fields of the run");
+  add_weight("balance.weight_part", options.weights.particle,
+             "Memory of a particle in the load-balancing costs memory and time; 0: computed from "
+             "the columns of its kind");
+  add_weight("balance.weight_sink", options.weights.sink,
+             "Memory of a sink particle (black hole) in the load-balancing costs memory and time; "
+             "0: that of 8 particles, because accretion and feedback visit many cells");
   schema.add("balance.rank_memory", options.rank_memory,
              {.unit = "MB",
               .meaning = "Maximum memory for blocks and particles per rank after load balancing "
@@ -74,9 +96,10 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
                          "other than contiguous; 0: no limit",
               .min = 0});
   schema.add("balance.time_alpha", options.time_alpha,
-             {.meaning = "Weight of the measured execution times of blocks in the load-balancing "
-                         "costs; 0: estimated costs only; 0.3 "
-                         "to 0.5 is recommended if the work per cell varies strongly",
+             {.meaning = "Weight of the measured time per block of a rank, relative to the mean "
+                         "of all ranks, in the load-balancing costs memory and time; 0: estimated "
+                         "costs only; 0.3 to 0.5 is recommended if the work per cell varies "
+                         "strongly",
               .min = 0.0,
               .max = 1.0});
 }

@@ -38,6 +38,8 @@ struct BalanceOptions {
   double rank_memory = 0.0;      // MB; 0: no limit
   std::int64_t most_blocks = 0;  // 0: no limit
   int interval = 10;
+  double imbalance_threshold = 0.0;  // 0: none
+  MemoryWeights weights;             // in bytes
 
   // Number of updates of a block of this level per coarse step, for the cost model.
   double substeps(int level, bool subcycle) const;

@@ -103,35 +103,26 @@ namespace {
 // Bookkeeping per block: an entry of the half-filled key table, coordinates, level, owner and
 // flags, the 26 neighbour indices and boxes, and the flux planes of the average block.
 constexpr double k_bookkeeping_bytes = 1024.0;
-constexpr double k_particle_bytes = 64.0;
-constexpr double k_sink_bytes = 8 * k_particle_bytes;
+// Slot of the home block of a particle, and the flag of service by the coarser level.
+constexpr double k_particle_bookkeeping_bytes = 5.0;
 
 }  // namespace
 
-MemoryWeights memory_weights(int block_size, int variables) {
+double block_bytes(int block_size, int numbers) {
   const double cells = static_cast<double>(block_size) * block_size * block_size;
-  return {cells * 2.0 * variables * sizeof(double) + k_bookkeeping_bytes, k_particle_bytes,
-          k_sink_bytes};
+  return cells * numbers * sizeof(double) + k_bookkeeping_bytes;
 }
 
-double memory_cost(const MemoryWeights& weights, std::int64_t particles, std::int64_t sinks) {
-  return weights.block + weights.particle * static_cast<double>(particles) +
-         weights.sink * static_cast<double>(sinks);
-}
-
-double mean_memory_cost(const MemoryWeights& weights, std::int64_t blocks, std::int64_t particles) {
-  const auto per_block =
-      static_cast<double>(particles) / static_cast<double>(std::max<std::int64_t>(blocks, 1));
-  return weights.block + weights.particle * per_block;
+double particle_bytes(int words) {
+  return static_cast<double>(words) * sizeof(std::uint64_t) + k_particle_bookkeeping_bytes;
 }
 
 double time_factor(double alpha, const LevelTime& local, const LevelTime& total) {
-  if (local.cells <= 0 || total.nanoseconds <= 0) return 1.0;
-  const double local_per_cell =
-      static_cast<double>(local.nanoseconds) / static_cast<double>(local.cells);
-  const double mean_per_cell =
-      static_cast<double>(total.nanoseconds) / static_cast<double>(total.cells);
-  return std::clamp(1.0 + alpha * (local_per_cell / mean_per_cell - 1.0), 0.5, 2.0);
+  if (local.updates <= 0 || total.nanoseconds <= 0) return 1.0;
+  const double local_mean =
+      static_cast<double>(local.nanoseconds) / static_cast<double>(local.updates);
+  const double mean = static_cast<double>(total.nanoseconds) / static_cast<double>(total.updates);
+  return std::clamp(1.0 + alpha * (local_mean / mean - 1.0), 0.5, 2.0);
 }
 
 std::vector<double> time_factors(double alpha, std::span<const LevelTime> local_levels,
@@ -139,7 +130,7 @@ std::vector<double> time_factors(double alpha, std::span<const LevelTime> local_
   std::vector<std::int64_t> totals;
   for (const LevelTime& level : local_levels) {
     totals.push_back(level.nanoseconds);
-    totals.push_back(level.cells);
+    totals.push_back(level.updates);
   }
   reduction.sum(totals);
   std::vector<double> factors;

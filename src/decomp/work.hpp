@@ -80,29 +80,27 @@ Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
 // Cost model of a block: memory, time, and the combination of both (curamses.txt, eq. 4-6 and 12,
 // adapted from octs to blocks).
 
-// Bytes of a rank per object of each type.
+// Bytes of a rank per object of each type. 0: by default.
 struct MemoryWeights {
-  double block;
-  double particle;
-  double sink;
+  double block = 0.0;
+  double particle = 0.0;
+  double sink = 0.0;
 };
 
-// Eq. 5 for blocks of block_size^3 cells with `variables` conserved variables: two states of 8-byte
-// numbers per cell, and the block's part of tables. Particles have position, velocity, mass and id.
-// A sink counts as eight particles: it is rare, but its feedback and accretion visit many cells.
-MemoryWeights memory_weights(int block_size, int variables);
-
-// Bytes of a block with its contents (eq. 4).
-double memory_cost(const MemoryWeights& weights, std::int64_t particles = 0,
-                   std::int64_t sinks = 0);
-// Average bytes per block of `blocks` blocks that contain `particles` particles in total.
-double mean_memory_cost(const MemoryWeights& weights, std::int64_t blocks, std::int64_t particles);
+// Eq. 5 for blocks of block_size^3 cells with `numbers` 8-byte numbers per cell, and the block's
+// part of tables.
+double block_bytes(int block_size, int numbers);
+// Bytes of a particle whose row has this many 8-byte words.
+double particle_bytes(int words);
+// A sink counts as this many particles: it is rare, but its feedback and accretion visit many
+// cells.
+inline constexpr double k_sink_particles = 8.0;
 
 // Time of a rank for one level since the last load balancing, as far as it depends on the amount of
 // work.
 struct LevelTime {
   std::int64_t nanoseconds = 0;
-  std::int64_t cells = 0;  // cell updates, or another measure of the work
+  std::int64_t updates = 0;  // block updates, or another measure of the work
 };
 
 // Correction 1 + alpha (t_local / t_mean - 1), clamped to [0.5, 2], of eq. 6 and 12; 1 without

@@ -99,6 +99,11 @@ class Gravity {
   // Restores derived data after a restart, once stored fields and times are set. Collective.
   void resume();
 
+  // See PotentialSolver.
+  void take_block_cycles(int level, std::span<std::uint64_t> by_slot) {
+    solver_->take_block_cycles(level, by_slot);
+  }
+
   // Returns a log line about the solves of a level so far, or an empty string.
   std::string report(int level) const { return solver_->report(level); }
 

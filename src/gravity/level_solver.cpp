@@ -28,6 +28,20 @@ void LevelSolver::group_patches() {
     open.insert(open.end(), masked.begin(), masked.end());
     groups_[wanted].patches = mesh::to_device("patches", open);
   }
+  if (!k_device_is_host) return;
+  cycles_ = mesh::zeros<std::uint64_t>("patch cycles", patches_.own());
+  for (PatchGroup& group : groups_) group.cycles = cycles_.data();
+}
+
+// The cycles of a patch are distributed over its pieces, which have equal sizes.
+void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
+  if (cycles_.extent(0) == 0) return;
+  const std::span cycles(cycles_.data(), cycles_.extent(0));
+  std::vector<std::uint64_t> pieces(cycles.size());
+  for (const Piece& piece : patches_.local_pieces()) ++pieces[piece.patch];
+  for (const Piece& piece : patches_.local_pieces())
+    by_slot[piece.block] += cycles[piece.patch] / pieces[piece.patch];
+  std::fill(cycles.begin(), cycles.end(), 0);
 }
 
 void LevelSolver::build_grids(const CommOptions& options) {

@@ -36,6 +36,7 @@ struct GridView {
 struct PatchGroup {
   DeviceArray<const std::int32_t> patches;
   int open = 0;
+  std::uint64_t* cycles = nullptr;  // by own slot: processor cycles of passes; null: not counted
 
   int count() const { return static_cast<int>(patches.extent(0)); }
 };
@@ -58,6 +59,10 @@ class LevelSolver {
  public:
   // The level must outlive this object and must not move.
   LevelSolver(PatchLevel& level, const CommOptions& options);
+
+  // Adds the processor cycles of the passes since the last call to the blocks of this rank, by slot;
+  // nothing on a device.
+  void take_block_cycles(std::span<std::uint64_t> by_slot);
 
   // Mask of the finest grid.
   const GridMask& mask() const { return mask_; }
@@ -100,6 +105,7 @@ class LevelSolver {
   GridMask mask_;
   // Own patches: without and with cells of other ranks in reach.
   PatchGroup groups_[2];
+  DeviceArray<std::uint64_t> cycles_;  // by own slot
   std::vector<Grid> grids_;
   DeviceArray<double> coarse_f_, coarse_phi_;
   std::unique_ptr<HaloExchange> deep_halo_;  // depth 3, finest grid

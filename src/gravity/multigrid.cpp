@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "comm/clocks.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gravity/base_grid.hpp"
@@ -41,6 +43,7 @@ class Multigrid final : public PotentialSolver {
   bool find_unfelt_energy(int level, const BlockField& energy) override;
   void guess(int level, const CellRange& blocks) override;
   void set_transfer(TransferFunction transfer) override;
+  void take_block_cycles(int level, std::span<std::uint64_t> by_slot) override;
   std::string report(int level) const override;
 
  private:
@@ -236,9 +239,15 @@ SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<doub
                                   const DeviceArray<double>& phi) {
   WaveFactor factor;
   if (transfer_) factor = [&](double k) { return transfer_(k, sources.scale_factor); };
-  base_.solve(laplacian_, factor, f, phi);
+  SolveReport report;
+  {
+    const MpiStopwatch mpi;
+    const std::int64_t begun = thread_cpu_ns();
+    base_.solve(laplacian_, factor, f, phi);
+    report.shared_ns = thread_cpu_ns() - begun - mpi.cpu_ns();
+  }
   base_.level().halo().run(phi.data());
-  return {};
+  return report;
 }
 
 // Moves the boundary values into f and solves by V-cycles. Values of f up to `rounding` count as 0.
@@ -293,6 +302,10 @@ bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {
   if (l.boxes) l.boxes->release();
   l.patches->transfer().to_blocks(found.data(), energy);
   return true;
+}
+
+void Multigrid::take_block_cycles(int level, std::span<std::uint64_t> by_slot) {
+  if (levels_[level].solver) levels_[level].solver->take_block_cycles(by_slot);
 }
 
 std::string Multigrid::report(int level) const {

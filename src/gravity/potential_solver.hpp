@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -62,6 +63,8 @@ struct SolveReport {
   double reference = 0.0;
   bool by_rounding = false;  // ended at the rounding of the residual, above the tolerance
   std::int64_t rounds = 0;   // halo exchanges on the finest grid
+  // CPU time without MPI of work that all ranks share evenly, whoever owns the blocks: transforms.
+  std::int64_t shared_ns = 0;
 };
 
 // All functions but solves_single_levels() and report() are collective.
@@ -98,6 +101,10 @@ class PotentialSolver {
   // Guesses both potentials of new blocks of a level for the level's times, from the coarser level,
   // which was solved for. The default is 0.
   virtual void guess(int level, const mesh::CellRange& blocks);
+
+  // Adds the processor cycles counted since the last call to own blocks of a level, by slot. The
+  // default counts none.
+  virtual void take_block_cycles(int /*level*/, std::span<std::uint64_t> /*by_slot*/) {}
 
   // Multiplies the potential, mode by mode. Throws InputError if the solver does not support this.
   virtual void set_transfer(TransferFunction transfer);

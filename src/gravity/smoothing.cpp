@@ -191,6 +191,7 @@ template <class Open, class Other, class Body>
 void for_patches(const char* name, const PatchGroup& group, const Body& body) {
   const auto patches = group.patches;
   const int open = group.open;
+  std::uint64_t* const cycles = group.cycles;
   const auto scratch = [](int level) {
     return std::max(Open::level == level ? Open::bytes : 0,
                     Other::level == level ? Other::bytes : 0);
@@ -200,7 +201,9 @@ void for_patches(const char* name, const PatchGroup& group, const Body& body) {
       {.scratch = scratch(1), .near_scratch = scratch(0), .threads = 32 * Open::side},
       KOKKOS_LAMBDA(const Team& team) {
         const int n = team.league_rank();
+        const std::uint64_t begun = cycles ? cycle_count() : 0;
         body(team, patches(n), n < open);
+        if (cycles) cycles[patches(n)] += cycle_count() - begun;
       });
 }
 

@@ -86,6 +86,7 @@ struct Visit {
 
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
     const OwnBlock block = range.blocks(place);
+    const BlockCycles counted(range, block.slot);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
 #if !defined(OCTANT_GPU_COMPILER)
 #pragma GCC ivdep
@@ -109,6 +110,7 @@ struct Largest {
 
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place, double& largest) const {
     const OwnBlock block = range.blocks(place);
+    const BlockCycles counted(range, block.slot);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
       for (int c = begin; c < end; ++c) largest = max(largest, value(Cell{place, block.slot, c}));
     });
@@ -135,6 +137,7 @@ struct JoinMasks {
 
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
     const OwnBlock block = range.blocks(place);
+    const BlockCycles counted(range, block.slot);
     std::uint64_t mask = 0;
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
       for (int c = begin; c < end; ++c) mask |= mask_of(Cell{place, block.slot, c});
@@ -200,6 +203,7 @@ struct Totals {
   KOKKOS_INLINE_FUNCTION void operator()(ThreadPerBlock, int place) const {
     static_assert(SimdTraits<V>::width == parts || std::is_same_v<NativeSchedule, TeamPerBlock>);
     const OwnBlock block = range.blocks(place);
+    const BlockCycles counted(range, block.slot);
     V partial[count];
     for (V& p : partial) p = V(0.0);
     for_runs(range, block.refined, [&](int begin, int end, bool refined) OCTANT_INLINE_LAMBDA {

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "core/compiler.hpp"
 #include "core/observer.hpp"
 #include "mesh/tiles.hpp"
 
@@ -40,7 +41,8 @@ struct CellRange {
   DeviceArray<const OwnBlock> blocks;  // in the order of TreeLevel::own() by default
   int log2_block_size = 0;
   double cell_size = 0.0;
-  bool leaves_only = false;  // if false, cells of refined octants are included
+  bool leaves_only = false;         // if false, cells of refined octants are included
+  std::uint64_t* cycles = nullptr;  // by slot: counters of BlockCycles; null: not counted
 
   int count() const { return static_cast<int>(blocks.extent(0)); }  // number of blocks
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return 1 << log2_block_size; }
@@ -79,6 +81,24 @@ struct CellRange {
       x[d] = block.corner[d] + (coordinate(cell.index, d) + 0.5) * cell_size;
     return x;
   }
+};
+
+// Adds the processor cycles until the end of the scope to the counter of a block, if its range has
+// counters.
+class BlockCycles {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION BlockCycles(const CellRange& range, std::int32_t slot)
+      : counter_(range.cycles ? range.cycles + slot : nullptr),
+        begun_(counter_ ? cycle_count() : 0) {}
+  KOKKOS_FORCEINLINE_FUNCTION ~BlockCycles() {
+    if (counter_) Kokkos::atomic_add(counter_, cycle_count() - begun_);
+  }
+  BlockCycles(const BlockCycles&) = delete;
+  BlockCycles& operator=(const BlockCycles&) = delete;
+
+ private:
+  std::uint64_t* counter_;
+  std::uint64_t begun_;
 };
 
 // Records the work of a loop over a range (mesh/cell_loop.hpp) for profiling.

@@ -73,6 +73,8 @@ class Mesh {
   const CellRange& cells(int level) const { return cells_[level]; }
   // The same cells without those that finer blocks cover.
   CellRange leaf_cells(int level) const { return cells(level).leaves(); }
+  // Lets ranges obtained from now on count processor cycles, by slot; null ends this.
+  void count_cycles(int level, std::uint64_t* by_slot) { cells_[level].cycles = by_slot; }
   // Cells of the own blocks in these slots, in their order; makes a new list on the device.
   CellRange cells(int level, std::span<const int> slots) const;
   int finest_level() const { return finest_level_; }  // finest level with blocks on any rank

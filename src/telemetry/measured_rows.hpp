@@ -21,7 +21,7 @@ struct RankRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, node = 0;
   std::int64_t start_ns = 0, end_ns = 0, cpu_ns = 0;
-  std::int64_t memory_bytes = 0, memory_peak_bytes = 0;
+  std::int64_t memory_bytes = 0, memory_peak_bytes = 0, data_bytes = 0;
   std::int64_t blocks = 0, leaf_cells = 0, updates = 0;
   double work = 0.0;
 };
@@ -79,6 +79,8 @@ struct BlockRow {
   std::int16_t updates = 0;
   std::uint64_t key = 0;
   float cost_ns = 0.0F, work = 0.0F;
+  // Components of cost_ns; the rest is that of sweeps.
+  float gravity_ns = 0.0F, cells_ns = 0.0F, particles_ns = 0.0F, interactions_ns = 0.0F;
 };
 
 struct PlacementRow {

@@ -116,6 +116,7 @@ void Recorder::add_rank_row(std::int64_t now) {
                            .cpu_ns = process_cpu_ns() - step_cpu_,
                            .memory_bytes = memory.current,
                            .memory_peak_bytes = memory.peak,
+                           .data_bytes = static_cast<std::int64_t>(facts_.own_data_bytes),
                            .blocks = facts_.own_blocks,
                            .leaf_cells = facts_.own_leaf_cells,
                            .updates = facts_.own_updates,
@@ -150,7 +151,11 @@ void Recorder::add_block(const BlockFacts& attributes) {
                                .updates = static_cast<std::int16_t>(attributes.updates),
                                .key = attributes.key,
                                .cost_ns = static_cast<float>(attributes.cost_ns),
-                               .work = static_cast<float>(attributes.work)});
+                               .work = static_cast<float>(attributes.work),
+                               .gravity_ns = static_cast<float>(attributes.gravity_ns),
+                               .cells_ns = static_cast<float>(attributes.cells_ns),
+                               .particles_ns = static_cast<float>(attributes.particles_ns),
+                               .interactions_ns = static_cast<float>(attributes.interactions_ns)});
 }
 
 void Recorder::add_placement(const PlacementFacts& attributes) {

@@ -24,6 +24,7 @@ struct StepFacts {
   std::int64_t blocks = 0, leaf_cells = 0, updates = 0;              // of the whole run
   std::int64_t own_blocks = 0, own_leaf_cells = 0, own_updates = 0;  // of this rank
   double own_work = 0.0;                                             // in work units
+  double own_data_bytes = 0.0;                                       // fields and particles
 };
 
 struct BlockFacts {
@@ -31,6 +32,8 @@ struct BlockFacts {
   std::uint64_t key = 0;
   int updates = 0;
   double cost_ns = 0.0, work = 0.0;
+  // Components of cost_ns; the rest is that of sweeps.
+  double gravity_ns = 0.0, cells_ns = 0.0, particles_ns = 0.0, interactions_ns = 0.0;
 };
 
 struct PlacementFacts {

@@ -152,6 +152,7 @@ std::vector<Column> columns(const std::vector<RankRow>& rows, const Names&) {
           column("cpu_ns", rows, &RankRow::cpu_ns),
           column("memory_bytes", rows, &RankRow::memory_bytes),
           column("memory_peak_bytes", rows, &RankRow::memory_peak_bytes),
+          column("data_bytes", rows, &RankRow::data_bytes),
           column("blocks", rows, &RankRow::blocks),
           column("leaf_cells", rows, &RankRow::leaf_cells),
           column("updates", rows, &RankRow::updates),
@@ -221,10 +222,17 @@ std::vector<Column> columns(const std::vector<CopyRow>& rows, const Names& names
 }
 
 std::vector<Column> columns(const std::vector<BlockRow>& rows, const Names&) {
-  return {column("step", rows, &BlockRow::step),       column("rank", rows, &BlockRow::rank),
-          column("level", rows, &BlockRow::level),     column("key", rows, &BlockRow::key),
-          column("updates", rows, &BlockRow::updates), column("cost_ns", rows, &BlockRow::cost_ns),
-          column("work", rows, &BlockRow::work)};
+  return {column("step", rows, &BlockRow::step),
+          column("rank", rows, &BlockRow::rank),
+          column("level", rows, &BlockRow::level),
+          column("key", rows, &BlockRow::key),
+          column("updates", rows, &BlockRow::updates),
+          column("cost_ns", rows, &BlockRow::cost_ns),
+          column("work", rows, &BlockRow::work),
+          column("gravity_ns", rows, &BlockRow::gravity_ns),
+          column("cells_ns", rows, &BlockRow::cells_ns),
+          column("particles_ns", rows, &BlockRow::particles_ns),
+          column("interactions_ns", rows, &BlockRow::interactions_ns)};
 }
 
 std::vector<Column> columns(const std::vector<PlacementRow>& rows, const Names& names) {

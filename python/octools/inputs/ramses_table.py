@@ -83,8 +83,8 @@ BALANCE = Topic(
         Rule("time_balance_alpha", "balance.time_alpha", default=0.0,
              value=same("time_balance_alpha")),
         Rule("mem_weight_grid mem_weight_part mem_weight_sink", "",
-             "the memory of blocks and particles is computed; balance.cost = measured weighs by "
-             "the measured time", default=(0, 12, 500)),
+             "the memory of blocks and particles is computed; balance.weight_grid, weight_part "
+             "and weight_sink override it", default=(0, 12, 500)),
         Rule("ngridmax ngridtot npartmax nparttot", "", "memory is allocated as required; octant "
              "check estimates it", done=True),
         Rule("bisec_tol overload remap_thresh", "", "balanced at fixed intervals as evenly as the "

@@ -49,6 +49,7 @@ TABLES: Mapping[str, Columns] = {
         "cpu_ns": ("BIGINT", "processor time of the rank's threads"),
         "memory_bytes": ("BIGINT", "resident memory"),
         "memory_peak_bytes": ("BIGINT", "largest resident memory so far"),
+        "data_bytes": ("BIGINT", "fields and particles, without tables and buffers"),
         **_MESH,
         "work": ("DOUBLE", "work units: cell updates times their weight"),
     },
@@ -114,6 +115,13 @@ TABLES: Mapping[str, Columns] = {
         "updates": ("SMALLINT", "sub-steps"),
         "cost_ns": ("FLOAT", "measured time of its kernels in the coarse step"),
         "work": ("FLOAT", "work units"),
+        "gravity_ns": ("FLOAT", "part of cost_ns: gravity"),
+        "cells_ns": ("FLOAT", "part of cost_ns: processes on cells, such as cooling"),
+        "particles_ns": ("FLOAT", "part of cost_ns: motion and mass deposition of particles"),
+        "interactions_ns": (
+            "FLOAT",
+            "part of cost_ns: processes on gas and particles, such as feedback",
+        ),
     },
     "placement": {
         **_FIRST,

@@ -160,6 +160,7 @@ struct LookAround {
 
   KOKKOS_INLINE_FUNCTION void operator()(int block) const {
     const mesh::OwnBlock own = cells.blocks(block);
+    const mesh::BlockCycles cycles(cells, own.slot);
     int count = 0;
     for (int index = 0; index < cells.cells_per_block(); ++index) {
       if (own.refined >> cells.octant_of(index) & 1) continue;

@@ -73,7 +73,12 @@ struct AffectedCells {
   void for_blocks(const char* name, const Kernel& kernel) const {
     const std::size_t scratch =
         sizeof(Value) * cells.cells_per_block() + sizeof(std::uint32_t) * rows_per_block();
-    mesh::for_teams(name, cells.count(), {.scratch = scratch}, kernel);
+    const mesh::CellRange counted = cells;
+    mesh::for_teams(
+        name, cells.count(), {.scratch = scratch}, KOKKOS_LAMBDA(const mesh::Team& team) {
+          const mesh::BlockCycles cycles(counted, counted.blocks(team.league_rank()).slot);
+          kernel(team);
+        });
   }
   template <class Value>
   KOKKOS_INLINE_FUNCTION Value* value_per_cell(const mesh::Team& team) const {

@@ -1,4 +1,4 @@
-#include "amr/block_meter.hpp"
+#include "amr/part_times.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,45 +8,76 @@
 namespace octant {
 namespace {
 
-using Shares = std::vector<std::vector<double>>;
+using Shares = ByBlock<double>;
 
 TEST(ShareOut, gravity_treats_all_blocks_of_a_level_alike) {
-  const std::vector<PartTimes> parts{{"gravity", Share::blocks, {6.0, 2.0}}};
-  EXPECT_EQ(share_out(parts, {{{0, 7, 0}, {1}}, {{8, 8, 7}, {8}}}),
+  const PartTimes part{"gravity", cost::gravity, {6.0, 2.0}};
+  EXPECT_EQ(share_out(part, {{{0, 7, 0}, {1}}, {{8, 8, 7}, {8}}}),
             (Shares{{2.0, 2.0, 2.0}, {2.0}}));
 }
 
 TEST(ShareOut, processes_cost_where_leaf_cells_are) {
-  const std::vector<PartTimes> parts{{"cooling", Share::leaf_cells, {6.0, 5.0}}};
-  EXPECT_EQ(share_out(parts, {{{0, 0, 0}, {0}}, {{8, 0, 4}, {8}}}),
+  const PartTimes part{"cooling", cost::cells, {6.0, 5.0}};
+  EXPECT_EQ(share_out(part, {{{0, 0, 0}, {0}}, {{8, 0, 4}, {8}}}),
             (Shares{{4.0, 0.0, 2.0}, {5.0}}));
 }
 
 TEST(ShareOut, particles_cost_where_they_are) {
-  const std::vector<PartTimes> parts{{"particles", Share::particles, {8.0, 0.0}}};
-  EXPECT_EQ(share_out(parts, {{{3, 1}, {5}}, {{8, 8}, {8}}}), (Shares{{6.0, 2.0}, {0.0}}));
+  const PartTimes part{"particles", cost::particles, {8.0, 0.0}};
+  EXPECT_EQ(share_out(part, {{{3, 1}, {5}}, {{8, 8}, {8}}}), (Shares{{6.0, 2.0}, {0.0}}));
 }
 
 TEST(ShareOut, what_finer_levels_are_part_of_is_shared_with_them) {
-  const std::vector<PartTimes> parts{{"particles", Share::particles_onwards, {20.0, 12.0}}};
-  EXPECT_EQ(share_out(parts, {{{3, 1}, {6, 0}}, {{8, 8}, {8, 8}}}),
+  const PartTimes part{"particles", cost::particles_onwards, {20.0, 12.0}};
+  EXPECT_EQ(share_out(part, {{{3, 1}, {6, 0}}, {{8, 8}, {8, 8}}}),
             (Shares{{6.0, 2.0}, {24.0, 0.0}}));
 }
 
 TEST(ShareOut, without_particles_the_blocks_of_the_level_share_alike) {
-  const std::vector<PartTimes> parts{{"gravity", Share::blocks, {1.0, 0.0}},
-                                     {"particles", Share::particles, {2.0, 0.0}},
-                                     {"particles", Share::particles_onwards, {3.0, 5.0}}};
-  EXPECT_EQ(share_out(parts, {{{0, 0}, {}}, {{8, 8}, {}}}), (Shares{{3.0, 3.0}, {}}));
+  const BlockContents contents{{{0, 0}, {}}, {{8, 8}, {}}};
+  EXPECT_EQ(share_out({"particles", cost::particles, {2.0, 0.0}}, contents),
+            (Shares{{1.0, 1.0}, {}}));
+  EXPECT_EQ(share_out({"particles", cost::particles_onwards, {3.0, 5.0}}, contents),
+            (Shares{{1.5, 1.5}, {}}));
 }
 
-TEST(PartTimer, adds_what_the_thread_has_worked) {
-  double nanoseconds = 5.0;
+TEST(ShareOut, counted_time_goes_to_the_blocks_that_took_it) {
+  PartTimes part{"cooling", cost::cells, {6.0, 10.0}};
+  part.counted = {{1.0, 5.0}, {10.0}};
+  EXPECT_EQ(share_out(part, {{{0, 0}, {0}}, {{8, 8}, {8}}}), part.counted);
+}
+
+TEST(ShareOut, time_that_was_not_counted_is_distributed_by_the_share) {
+  PartTimes part{"feedback", cost::interactions, {8.0}};
+  part.counted = {{1.0, 3.0}};
+  EXPECT_EQ(share_out(part, {{{3, 1}}, {{8, 8}}}), (Shares{{4.0, 4.0}}));
+}
+
+TEST(ShareOut, counted_time_never_exceeds_processor_time) {
+  PartTimes part{"cooling", cost::cells, {4.0}};
+  part.counted = {{2.0, 6.0}};
+  EXPECT_EQ(share_out(part, {{{0, 0}}, {{8, 8}}}), (Shares{{1.0, 3.0}}));
+}
+
+TEST(PartTimer, adds_what_the_thread_has_worked_and_the_wall_clock) {
+  PartTimes part{"cooling", cost::cells, {5.0}, 0.0};
   {
-    const PartTimer timer(nanoseconds, true);
+    const PartTimer timer(part, 0, true);
     burn(1'000'000);
   }
-  EXPECT_GE(nanoseconds, 1'000'005.0);
+  EXPECT_GE(part.nanoseconds[0], 1'000'005.0);
+  EXPECT_GE(part.wall_ns, 900'000.0);
+}
+
+TEST(PartTimer, leaves_out_work_that_does_not_depend_on_blocks) {
+  PartTimes part{"gravity", cost::gravity, {0.0}};
+  {
+    PartTimer timer(part, 0, true);
+    burn(1'000'000);
+    timer.leave_out(900'000);
+  }
+  EXPECT_GE(part.nanoseconds[0], 100'000.0);
+  EXPECT_LT(part.nanoseconds[0], 900'000.0);
 }
 
 }  // namespace

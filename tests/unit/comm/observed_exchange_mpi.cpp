@@ -158,6 +158,7 @@ TEST(ObservedMpi, a_stopwatch_counts_blocking_calls_while_it_lives) {
   EXPECT_EQ(stopwatch.cpu_ns(), 0);
   for (int n = 0; n < 100; ++n) MPI_Barrier(MPI_COMM_WORLD);
   EXPECT_GT(stopwatch.cpu_ns(), 0);
+  EXPECT_GE(stopwatch.wall_ns(), stopwatch.cpu_ns() / 2);
   EXPECT_EQ(MpiStopwatch().cpu_ns(), 0);
 }
 #endif

@@ -9,17 +9,15 @@
 namespace octant {
 namespace {
 
-TEST(Cost, a_block_weighs_two_states_of_its_cells_and_a_little_more) {
-  const MemoryWeights weights = memory_weights(8, 5);
-  const double states = 512 * 2 * 5 * 8;
-  EXPECT_GE(memory_cost(weights), states);
-  EXPECT_LE(memory_cost(weights), 1.1 * states);
+TEST(Cost, the_memory_of_a_block_is_that_of_its_cells_and_a_little_more) {
+  const double numbers = 512 * 10 * 8;
+  EXPECT_GE(block_bytes(8, 10), numbers);
+  EXPECT_LE(block_bytes(8, 10), 1.1 * numbers);
 }
 
-TEST(Cost, particles_and_sinks_add_their_bytes) {
-  const MemoryWeights weights = memory_weights(4, 5);
-  EXPECT_EQ(memory_cost(weights, 10, 3),
-            memory_cost(weights) + 10 * weights.particle + 3 * weights.sink);
+TEST(Cost, the_memory_of_a_particle_is_that_of_its_columns_and_a_little_more) {
+  EXPECT_GE(particle_bytes(8), 64);
+  EXPECT_LE(particle_bytes(8), 1.1 * 64);
 }
 
 TEST(Cost, slow_ranks_count_more_but_never_more_than_twice) {
@@ -55,6 +53,16 @@ TEST(BalanceOptions, substeps_count_towards_time_and_not_towards_memory) {
   EXPECT_EQ(options.substeps(3, false), 1.0);
   options.cost = BalanceCost::memory;
   EXPECT_EQ(options.substeps(3, true), 1.0);
+}
+
+TEST(BalanceOptions, a_threshold_is_a_ratio_of_maximum_to_mean) {
+  BalanceOptions options;
+  for (const double sound : {0.0, 1.1}) {
+    options.imbalance_threshold = sound;
+    EXPECT_NO_THROW(options.check());
+  }
+  options.imbalance_threshold = 0.1;
+  EXPECT_THROW(options.check(), InputError);
 }
 
 TEST(BalanceOptions, unknown_decompositions_and_policies_are_errors) {

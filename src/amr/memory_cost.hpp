@@ -1,0 +1,42 @@
+// Memory of blocks with the particles in them, as a cost of load balancing (curamses.txt, eq. 4-5,
+// adapted from octs to blocks).
+#pragma once
+
+#include <cstdint>
+
+#include "amr/amr_options.hpp"
+#include "amr/matter.hpp"
+#include "amr/part_times.hpp"
+#include "decomp/work.hpp"
+#include "mesh/mesh.hpp"
+
+namespace octant {
+
+// States of the gas in memory: those at the beginning and at the end of a step, and of a stage.
+int gas_states(const AmrOptions& options);
+
+// 8-byte numbers that a run stores per cell of a block for gas and gravity: all states of the gas,
+// the potential and its gradient, and the mass flow whose work gravity does.
+int numbers_per_cell(const AmrOptions& options);
+
+class MemoryCost {
+ public:
+  MemoryCost(const mesh::Mesh& mesh, const AmrOptions& options, const Matter& matter)
+      : mesh_(mesh), options_(options), matter_(matter) {}
+
+  // Bytes of each own block with its particles. The parameters balance.weight_grid, weight_part and
+  // weight_sink replace the bytes of a block, a particle, and a sink.
+  ByBlock<double> by_block() const;
+  // Bytes of the fields and particles of this rank, without tables, buffers and unused memory.
+  double stored_bytes() const;
+
+ private:
+  int numbers() const;  // per cell, with the mass of particles
+  double weight_of(const particles::Kind& kind, int words) const;
+
+  const mesh::Mesh& mesh_;
+  const AmrOptions& options_;
+  const Matter& matter_;
+};
+
+}  // namespace octant

@@ -1,0 +1,83 @@
+#include "amr/part_times.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include <Kokkos_Core.hpp>
+
+#include "core/clock.hpp"
+#include "core/observer.hpp"
+
+namespace octant {
+
+namespace {
+
+// Weights for the distribution of a part's time over blocks; empty for equal weights.
+const BlockCounts& weights_of(Share share, const BlockContents& contents) {
+  static const BlockCounts none;
+  switch (share) {
+    case Share::blocks: return none;
+    case Share::leaf_cells: return contents.leaf_octants;
+    default: return contents.particles;
+  }
+}
+
+// Sum of the values by level.
+template <class Value>
+std::vector<double> sums_of(const ByBlock<Value>& values) {
+  std::vector<double> sums;
+  for (const auto& blocks : values)
+    sums.push_back(std::accumulate(blocks.begin(), blocks.end(), 0.0));
+  return sums;
+}
+
+// Adds a fraction of the time of a part by its share.
+void add_by_share(const PartTimes& part, double fraction, const BlockContents& contents,
+                  ByBlock<double>& shares) {
+  const bool onwards = part.kind.share == Share::particles_onwards;
+  const BlockCounts& weights = weights_of(part.kind.share, contents);
+  std::vector<double> sums = sums_of(weights);
+  if (onwards) std::partial_sum(sums.rbegin(), sums.rend(), sums.rbegin());
+  double per_weight = 0.0;
+  for (std::size_t l = 0; l < shares.size(); ++l) {
+    const double time = fraction * part.nanoseconds[l];
+    const bool is_weighed = !sums.empty() && sums[l] > 0.0;
+    if (!onwards) per_weight = 0.0;
+    if (is_weighed) per_weight += time / sums[l];
+    const double per_block = is_weighed ? 0.0 : time / static_cast<double>(shares[l].size());
+    for (std::size_t n = 0; n < shares[l].size(); ++n)
+      shares[l][n] += per_block + (weights.empty() ? 0.0 : weights[l][n] * per_weight);
+  }
+}
+
+}  // namespace
+
+double PartTimes::total() const {
+  return std::accumulate(nanoseconds.begin(), nanoseconds.end(), 0.0);
+}
+
+PartTimer::PartTimer(PartTimes& part, int level, bool waits)
+    : part_(part), level_(level), waits_(waits), cpu_(thread_cpu_ns()), wall_(Observer::now()) {}
+
+PartTimer::~PartTimer() {
+  if (waits_) Kokkos::fence();
+  const std::int64_t cpu = thread_cpu_ns() - cpu_ - mpi_.cpu_ns() - left_out_;
+  part_.nanoseconds[level_] += static_cast<double>(cpu);
+  part_.wall_ns += static_cast<double>(Observer::now() - wall_ - mpi_.wall_ns() - left_out_);
+}
+
+ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents) {
+  ByBlock<double> shares;
+  for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
+  const double total = part.total();
+  if (total <= 0.0) return shares;
+  const auto by_level = sums_of(part.counted);
+  const double counted = std::accumulate(by_level.begin(), by_level.end(), 0.0);
+  const double scale = counted > total ? total / counted : 1.0;
+  for (std::size_t l = 0; l < part.counted.size(); ++l)
+    for (std::size_t n = 0; n < shares[l].size(); ++n) shares[l][n] = scale * part.counted[l][n];
+  add_by_share(part, std::max(0.0, 1.0 - counted / total), contents, shares);
+  return shares;
+}
+
+}  // namespace octant
