@@ -281,8 +281,6 @@ std::vector<LevelTime> GasSolver::take_level_times() {
   return std::exchange(level_times_, std::vector<LevelTime>(level_times_.size()));
 }
 
-using mesh::LevelFields;
-
 // --- validation and repair ----------------------------------------------------------------------
 
 // Returns true if ranks may continue before the reduction that reveals unphysical cells on any
