@@ -36,8 +36,8 @@ bool LoadBalance::exceeds_threshold() {
   return now > threshold && now > k_tolerated_growth * *reached_;
 }
 
-// Ratio of maximum to mean of the quantity that is balanced: bytes, or the measured time of the last
-// step, in which ranks synchronise after every level.
+// Ratio of maximum to mean of the quantity that is balanced: bytes, or the measured time of the
+// last step, in which ranks synchronise after every level.
 double LoadBalance::imbalance() const {
   std::vector<std::int64_t> own;
   if (options_.balance.by_level())

@@ -60,8 +60,8 @@ class LevelSolver {
   // The level must outlive this object and must not move.
   LevelSolver(PatchLevel& level, const CommOptions& options);
 
-  // Adds the processor cycles of the passes since the last call to the blocks of this rank, by slot;
-  // nothing on a device.
+  // Adds the processor cycles of the passes since the last call to the blocks of this rank, by
+  // slot; nothing on a device.
   void take_block_cycles(std::span<std::uint64_t> by_slot);
 
   // Mask of the finest grid.

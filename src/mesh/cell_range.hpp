@@ -91,7 +91,7 @@ class BlockCycles {
       : counter_(range.cycles ? range.cycles + slot : nullptr),
         begun_(counter_ ? cycle_count() : 0) {}
   KOKKOS_FORCEINLINE_FUNCTION ~BlockCycles() {
-    if (counter_) Kokkos::atomic_add(counter_, cycle_count() - begun_);
+    if (counter_) Kokkos::atomic_add(counter_, cycle_count() - begun_);  // integer sum
   }
   BlockCycles(const BlockCycles&) = delete;
   BlockCycles& operator=(const BlockCycles&) = delete;

@@ -14,7 +14,7 @@
 // one, so that a difference could not last.
 //
 // Coarse-fine boundaries, in the order of a step:
-//  1. Ghost faces are prolonged cell by cell of the coarser level (face_prolongation.hpp). Faces of
+//  1. Ghost faces are prolonged cell by cell of the coarser level. Faces of
 //     existing fine blocks, those on the boundary included, are kept.
 //  2. The force on a coarse edge that fine edges cover is replaced, in every block that stores the
 //     edge, by e_c = sum_steps (dt_f / dt_c) (e_1 + e_2) / 2 (Berger & Colella 1989; Balsara 2001;

@@ -55,7 +55,8 @@ def test_cooling_costs_where_gas_cools(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", COOLING_CORNER)
     # Morton keys of the first octant are the lowest ones.
     cooling, delayed = ask(
-        outcome, "select avg(cells_ns) from blocks where step > 0 group by key >= 64 order by 1 desc"
+        outcome,
+        "select avg(cells_ns) from blocks where step > 0 group by key >= 64 order by 1 desc",
     )
     assert cooling[0] > 5.0 * delayed[0]
 
