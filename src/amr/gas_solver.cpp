@@ -270,14 +270,6 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
   return text + "; try a smaller time.cfl or a more diffusive hydro.riemann or hydro.limiter";
 }
 
-<<<<<<< HEAD
-using mesh::LevelFields;
-=======
-std::vector<LevelTime> GasSolver::take_level_times() {
-  return std::exchange(level_times_, std::vector<LevelTime>(level_times_.size()));
-}
->>>>>>> plain
-
 // --- validation and repair ----------------------------------------------------------------------
 
 // Returns true if ranks may continue before the reduction that reveals unphysical cells on any
