@@ -31,24 +31,26 @@ std::vector<double> sums_of(const ByBlock<Value>& values) {
   return sums;
 }
 
-// Adds a fraction of the time of a part by its share.
-void add_by_share(const PartTimes& part, double fraction, const BlockContents& contents,
+// Adds times by level, of a part, by its share.
+void add_by_share(Share share, const std::vector<double>& times, const BlockContents& contents,
                   ByBlock<double>& shares) {
-  const bool onwards = part.kind.share == Share::particles_onwards;
-  const BlockCounts& weights = weights_of(part.kind.share, contents);
+  const bool onwards = share == Share::particles_onwards;
+  const BlockCounts& weights = weights_of(share, contents);
   std::vector<double> sums = sums_of(weights);
   if (onwards) std::partial_sum(sums.rbegin(), sums.rend(), sums.rbegin());
   double per_weight = 0.0;
   for (std::size_t l = 0; l < shares.size(); ++l) {
-    const double time = fraction * part.nanoseconds[l];
     const bool is_weighed = !sums.empty() && sums[l] > 0.0;
     if (!onwards) per_weight = 0.0;
-    if (is_weighed) per_weight += time / sums[l];
-    const double per_block = is_weighed ? 0.0 : time / static_cast<double>(shares[l].size());
+    if (is_weighed) per_weight += times[l] / sums[l];
+    const double per_block = is_weighed ? 0.0 : times[l] / static_cast<double>(shares[l].size());
     for (std::size_t n = 0; n < shares[l].size(); ++n)
       shares[l][n] += per_block + (weights.empty() ? 0.0 : weights[l][n] * per_weight);
   }
 }
+
+// Scales counted time by level to at most the processor time.
+double scale_of(double counted, double time) { return counted > time ? time / counted : 1.0; }
 
 }  // namespace
 
@@ -66,17 +68,23 @@ PartTimer::~PartTimer() {
   part_.wall_ns += static_cast<double>(Observer::now() - wall_ - mpi_.wall_ns() - left_out_);
 }
 
+// A part of several levels counts on all of them, but its time is that of the coarsest one: only
+// totals are comparable.
 ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents) {
   ByBlock<double> shares;
   for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
-  const double total = part.total();
-  if (total <= 0.0) return shares;
-  const auto by_level = sums_of(part.counted);
-  const double counted = std::accumulate(by_level.begin(), by_level.end(), 0.0);
-  const double scale = counted > total ? total / counted : 1.0;
-  for (std::size_t l = 0; l < part.counted.size(); ++l)
+  std::vector<double> counted = sums_of(part.counted), rest = part.nanoseconds;
+  counted.resize(shares.size(), 0.0);
+  const double total = part.total(), all = std::accumulate(counted.begin(), counted.end(), 0.0);
+  const bool onwards = part.kind.share == Share::particles_onwards;
+  for (std::size_t l = 0; l < shares.size(); ++l) {
+    const double scale = onwards ? scale_of(all, total) : scale_of(counted[l], rest[l]);
+    if (onwards) rest[l] *= total > 0.0 ? std::max(0.0, 1.0 - all / total) : 0.0;
+    else rest[l] = std::max(0.0, rest[l] - counted[l]);
+    if (counted[l] == 0.0) continue;
     for (std::size_t n = 0; n < shares[l].size(); ++n) shares[l][n] = scale * part.counted[l][n];
-  add_by_share(part, std::max(0.0, 1.0 - counted / total), contents, shares);
+  }
+  add_by_share(part.kind.share, rest, contents, shares);
   return shares;
 }
 

@@ -54,11 +54,9 @@ def imbalance(outcome: Outcome, ranks: int) -> float:
 def test_cooling_costs_where_gas_cools(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", COOLING_CORNER)
     # Morton keys of the first octant are the lowest ones.
-    cooling, delayed = ask(
-        outcome,
-        "select avg(cells_ns) from blocks where step > 0 group by key >= 64 order by 1 desc",
-    )
-    assert cooling[0] > 5.0 * delayed[0]
+    means = "select avg(cells_ns) from blocks where step > 0 group by key >= 64 order by key >= 64"
+    (cooling,), (delayed,) = ask(outcome, means)
+    assert cooling > 2.0 * delayed
 
 
 def test_components_of_a_cost_add_up(tmp_path: Path) -> None:
@@ -123,9 +121,7 @@ def test_heavy_particles_spread_over_ranks(tmp_path: Path) -> None:
     """With weightless blocks, ranks have equal numbers of particles."""
     settings = ("balance.cost=memory", "balance.policy=exact", "time.max_steps=11")
     light = run_well(tmp_path / "light", CLUMPY_BOX, *settings, ranks=2)
-    heavy = run_well(
-        tmp_path / "heavy", CLUMPY_BOX, *settings, "balance.weight_part=1e9", ranks=2
-    )
+    heavy = run_well(tmp_path / "heavy", CLUMPY_BOX, *settings, "balance.weight_part=1e9", ranks=2)
     blocks = "select max(blocks) - min(blocks) from ranks where step = 10"
     assert ask_one(heavy, blocks) != ask_one(light, blocks)
     assert_same_run(heavy, light)

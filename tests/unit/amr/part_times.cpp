@@ -53,6 +53,18 @@ TEST(ShareOut, time_that_was_not_counted_is_distributed_by_the_share) {
   EXPECT_EQ(share_out(part, {{{3, 1}}, {{8, 8}}}), (Shares{{4.0, 4.0}}));
 }
 
+TEST(ShareOut, counted_time_of_a_level_leaves_the_time_of_others) {
+  PartTimes part{"gravity", cost::gravity, {10.0, 10.0}};
+  part.counted = {{0.0, 0.0}, {8.0}};
+  EXPECT_EQ(share_out(part, {{{0, 0}, {0}}, {{8, 8}, {8}}}), (Shares{{5.0, 5.0}, {10.0}}));
+}
+
+TEST(ShareOut, a_part_of_several_levels_counts_on_all_of_them) {
+  PartTimes part{"feedback", cost::interactions, {8.0, 0.0}};
+  part.counted = {{1.0}, {3.0}};
+  EXPECT_EQ(share_out(part, {{{1}, {3}}, {{8}, {8}}}), (Shares{{2.0}, {6.0}}));
+}
+
 TEST(ShareOut, counted_time_never_exceeds_processor_time) {
   PartTimes part{"cooling", cost::cells, {4.0}};
   part.counted = {{2.0, 6.0}};
