@@ -263,8 +263,8 @@ class ThirteenLines {
     Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, true);
     departure.find(cell);
     for (int first = k_hydro_variables; first < variables_;) {
-      const int last = max(fractions_.end[first], first + 1);
-      if (fractions_.end[first] > first) {
+      const int end = fractions_.end[first], last = end > first ? end : first + 1;
+      if (end > first) {
         V factor(1.0);
         for (int n = first; n < last; ++n)
           factor = min(factor, put_fraction<Inside, V>(departure, most, cell, n, put));
