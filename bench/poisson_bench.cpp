@@ -224,8 +224,8 @@ class Solver {
         multigrid_(level_, CommOptions{}),
         tolerance_(poisson_case.tolerance) {
     if (!poisson_case.by_fourier()) return;
-    fourier_ =
-        std::make_unique<gravity::BaseFourier>(mesh.geometry(), mesh.communicator(), CommOptions{});
+    fourier_ = std::make_unique<gravity::BaseFourierSolver>(mesh.geometry(), mesh.communicator(),
+                                                            CommOptions{});
     fourier_->connect(level_.patches());
     green_.of = gravity::GreenFunction(fourier_->cells(), fourier_->cell_size(),
                                        gravity::Laplacian::discrete);
@@ -244,7 +244,7 @@ class Solver {
   gravity::FieldPool pool_;
   gravity::PatchLevel level_;
   gravity::LevelSolver multigrid_;
-  std::unique_ptr<gravity::BaseFourier> fourier_;
+  std::unique_ptr<gravity::BaseFourierSolver> fourier_;
   gravity::ModeFactors green_;
   double tolerance_;
 };

@@ -51,7 +51,7 @@ class Slab {
     std::copy_n(wraps ? last : first, plane(), sent_.data());
     std::copy_n(wraps ? first : last, plane(), sent_.data() + plane());
     exchanger_.run<double>(plan_, sent_.data(), received_.data(), static_cast<int>(plane()));
-    // One partner on both sides sends its first plane before its last one.
+    // A rank that is the neighbour on both sides sends its first plane before its last one.
     const bool from_upper = wraps || lower() == upper();
     std::copy_n(received_.data(), plane(), from_upper ? last + plane() : first - plane());
     std::copy_n(received_.data() + plane(), plane(), from_upper ? first - plane() : last + plane());

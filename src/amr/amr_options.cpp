@@ -285,8 +285,9 @@ std::string AmrOptions::about_dimensions() const {
                      hydro.dimensions == 1 ? "row" : "layer");
 }
 
-// Pressures in voids reach 1e-5 of the pressure at mean density.
-constexpr double k_coldest_share = 1e-10;
+// Default pressure floor relative to the pressure at mean density. The pressure in voids is higher:
+// about 1e-5 of it.
+constexpr double k_pressure_floor_fraction = 1e-10;
 
 // In supercomoving units with gamma = 5/3, an expanding box obeys the equations of a static one
 // with gravity proportional to a.
@@ -324,7 +325,7 @@ void AmrOptions::finish_cosmology() {
   forbid(hydro.frame.turns(), "frame.angular_velocity", "an expanding box cannot rotate");
   universe = std::make_unique<cosmology::Universe>(cosmology);
   if (hydro.given_pressure_floor == 0.0)
-    hydro.pressure_floor = k_coldest_share * universe->unheated_pressure();
+    hydro.pressure_floor = k_pressure_floor_fraction * universe->unheated_pressure();
   end_time();
   snapshot_times();
 }

@@ -106,7 +106,7 @@ class AmrOptions {
   problems::StateFunction given_state;  // replaces the problem's gas unless empty
   // Kinds of particles from a restart file in addition to those of the problem.
   std::vector<particles::Kind> further_kinds;
-  // Enabled processes in the order in which they act.
+  // Enabled physical processes, such as cooling, in the order in which they act.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
   subgrid::EventSearch event_search = subgrid::EventSearch::blocks;
   std::unique_ptr<cosmology::Universe> universe;  // null without expansion

@@ -20,7 +20,7 @@ namespace {
 
 // Tasks of a coarse step. Tasks of the same `When` run in this order.
 const Task k_step[] = {
-    // when, task, required contents, function, data it reads, overlapping communication
+    // when, task, required physics, function, data it reads, overlapping communication
     {When::coarse_begins, "clocks of all levels", k_any, &StepContext::begin_coarse_step, "time"},
     {When::coarse_begins, "processes around the step, first half", k_processes,
      &ProcessStep::act_before, "gas"},

@@ -34,7 +34,7 @@ struct EnergyBudget {
   void update(double a, double kinetic_and_internal, double new_potential, double added_so_far);
 
   // Adds an energy gain of the gas in a regrid.
-  void refine_gas(double gain) {
+  void add_regrid_energy(double gain) {
     resolution += gain;
     resolution_before += gain;  // does not affect the potential's power law
   }

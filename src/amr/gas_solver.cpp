@@ -40,7 +40,7 @@ class TileTimer {
     if (begin == end) return;
     const std::int64_t cells = context.meter.cells(level, begin, end);
     timing_.count(cells);
-    // Marks the schedule for telemetry.
+    // Opens the telemetry region "batches" if the sweep runs in batches of tiles.
     if (arguments.batches) in_batches_.emplace(Phase::compute, "batches", level);
     hydro::announce_sweep(context.options.hydro, arguments, cells);
     metering_.emplace(context.meter, level, begin, end);

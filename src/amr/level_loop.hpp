@@ -34,21 +34,21 @@ using StepParts = std::array<StepPart*, static_cast<std::size_t>(PartNumber::cou
 // Entry of the task list. Tasks of the same `When` run in list order on all ranks.
 struct Task {
   template <class Part>
-  Task(When when, const char* name, unsigned requires_contents,
+  Task(When when, const char* name, unsigned required_contents,
        void (Part::*action)(const LevelStep&), const char* reads, const char* overlaps = "")
       : when(when),
         name(name),
-        requires_contents(requires_contents),
+        required_contents(required_contents),
         part(Part::k_part),
         action(static_cast<void (StepPart::*)(const LevelStep&)>(action)),
         reads(reads),
         overlaps(overlaps) {}
 
-  bool is_in(unsigned contents) const { return (requires_contents & ~contents) == 0; }
+  bool is_in(unsigned contents) const { return (required_contents & ~contents) == 0; }
 
   When when;
   const char* name;
-  unsigned requires_contents;
+  unsigned required_contents;
   PartNumber part;
   void (StepPart::*action)(const LevelStep&);  // member of the part; level: the coarsest
   const char* reads;

@@ -138,7 +138,7 @@ double LoadBalance::communication_share() const {
   return sweeping > 0.0 ? talking / sweeping : 0.0;
 }
 
-// Balances each level separately, because ranks synchronise after every substep with subcycling.
+// Balances each level separately, because, with subcycling, ranks synchronise after every substep.
 // Fine levels come first because they have most of the work.
 std::vector<std::vector<int>> LoadBalance::balance_each_level(
     const std::vector<std::vector<CostItem>>& costs) {

@@ -90,7 +90,7 @@ mesh::LentField Matter::density_of_equal_clouds() const {
   return density;
 }
 
-// Returns a field of own blocks with the gas density, or 0 without gas.
+// Returns a field of this rank's blocks that holds the gas density; zeros in runs without gas.
 mesh::LentField Matter::gas_in_new_field(int level) const {
   const std::int64_t N = mesh_.geometry().block_size(), cells = N * N * N;
   const auto memory =

@@ -139,7 +139,7 @@ void Measurement::measure() {
   measure_cells();
   EnergyBudget& energy = gravity_.energy();
   if (gas_energy_before_regrid_)
-    energy.refine_gas(totals_.total_energy - *gas_energy_before_regrid_);
+    energy.add_regrid_energy(totals_.total_energy - *gas_energy_before_regrid_);
   gas_energy_before_regrid_.reset();
   for (std::size_t n = 0; n < totals_.particles.size(); ++n)
     totals_.particles[n] = matter_.kinds()[n].totals();

@@ -44,8 +44,9 @@ struct PotentialsOfStep {
   mesh::BlockField before, after;
 };
 
-// Adds this rank's boundary registers of a level to the sums and clears them. `spin` is the first
-// of hydro::spin_variables(), or -1.
+// Adds the outflow through the domain boundaries of a level on this rank to `terms` and clears the
+// registers. `spin`: index of the first variable of the angular momentum within a cell
+// (hydro::spin_variables()), -1 if there is none.
 void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfStep& potentials,
                      std::array<ReproducibleSum, Outflow::terms>& terms);
 

@@ -67,10 +67,11 @@ void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body
 constexpr std::int64_t k_most_bodies = 64;
 constexpr double k_light = 0.01;
 
-// Minimum mass of bodies on each level up to `last`; infinity if there are none. The same for any
-// number of ranks. Collective.
-std::vector<double> least_bodies(const AmrOptions& options, const Matter& matter,
-                                 const mesh::Mesh& mesh, int last) {
+// Mass on each level up to `last` above which a particle counts as a body: a single particle that
+// dominates its cell. Infinity if there are no such particles. The same for any number of ranks.
+// Collective.
+std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter& matter,
+                                         const mesh::Mesh& mesh, int last) {
   constexpr double none = std::numeric_limits<double>::infinity();
   const auto& thresholds = options.refine.mass;
   std::vector<double> least(last + 1, none);
@@ -166,7 +167,7 @@ void append_flags(const HeavyParticle& particle, const particles::LevelFrame& fr
 void flag_bodies(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh, double dt,
                  int last, mesh::FlagMasks& flags) {
   if (last < 0) return;
-  const std::vector<double> least = least_bodies(options, matter, mesh, last);
+  const std::vector<double> least = body_mass_thresholds(options, matter, mesh, last);
   const double lightest = *std::min_element(least.begin(), least.end());
   std::vector<HeavyParticle> heavy;
   for (const particles::Particles& kind : matter.kinds()) {

@@ -41,7 +41,7 @@ class RankTree {
   std::int64_t groups(int level) const { return groups_[level]; }
   RankRange ranks_of(int level, std::int64_t group) const;
 
-  // Number and ranks of the group of this level that contains a rank.
+  // Index and ranks of the group of this level that contains a rank.
   std::int64_t group_of(int level, int rank) const;
   RankRange group(int level, int rank) const { return ranks_of(level, group_of(level, rank)); }
   // Child 0 <= c < factor(level) of that group.

@@ -151,7 +151,7 @@ struct RemoteSegment {
   std::int64_t begin, count;
 };
 
-// Segment of the own rank: its positions in both buffers, in items.
+// Segment that a rank sends to itself: offsets in the send and receive buffers, in items.
 struct OwnSegment {
   std::int64_t send_begin = 0, receive_begin = 0, count = 0;
 };

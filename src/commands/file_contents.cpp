@@ -214,7 +214,7 @@ MeshContents contents_of_snapshot(const Communicator& communicator, const std::s
       .particles = {}};
   for (const std::string& name : file->attribute_names("/header"))
     contents.attributes.set(name, file->attribute_value("/header", name));
-  // Files up to version 0.2.0 have it among their parameters only.
+  // Files of version 0.2.0 and earlier contain the gravitational constant only as a parameter.
   add_gravity_constant(contents.attributes, options);
   communicator.collective_try([&] {
     const auto finest = static_cast<int>(count_attribute(*file, "/header", "finest_level"));

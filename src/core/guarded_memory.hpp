@@ -26,7 +26,7 @@ void close();
 void begin_kernel(const char* name);
 void end_kernel();
 
-// Kernels between these two may use memory of the host: see HostKernels.
+// Kernels launched between these two calls may access host memory (HostKernels).
 void begin_host_kernels();
 void end_host_kernels();
 

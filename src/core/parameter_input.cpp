@@ -128,7 +128,7 @@ const GivenValue* ParameterInput::find(const std::string& name) const {
   return found == values_.end() ? nullptr : &*found;
 }
 
-std::string ParameterInput::place(const toml::source_region& region) const {
+std::string ParameterInput::source_location(const toml::source_region& region) const {
   return fmt::format("{}:{}", source_, region.begin.line);
 }
 
@@ -139,7 +139,8 @@ void ParameterInput::collect_file(const std::string& text) {
   } catch (const toml::parse_error& failure) {
     // toml++ reports control characters also for a line end within a string.
     const bool may_be_open = failure.description().find("control char") != std::string_view::npos;
-    throw InputError("{}: not valid TOML: {}{}", place(failure.source()), failure.description(),
+    throw InputError("{}: not valid TOML: {}{}", source_location(failure.source()),
+                     failure.description(),
                      may_be_open ? "; check for a missing closing quotation mark"
                                  : hint_for(text, failure.source().begin.line));
   }
@@ -148,7 +149,8 @@ void ParameterInput::collect_file(const std::string& text) {
   std::vector<std::pair<toml::source_position, GivenValue>> found;
   const auto collect = [&](const toml::key& key, const toml::node& node,
                            const std::string& section) {
-    found.push_back({key.source().begin, {section + std::string(key), &node, place(key.source())}});
+    found.push_back(
+        {key.source().begin, {section + std::string(key), &node, source_location(key.source())}});
   };
   for (const auto& [key, node] : tables_.back()) {
     const auto* section = node.as_table();
@@ -156,7 +158,7 @@ void ParameterInput::collect_file(const std::string& text) {
       collect(key, node, "");
       continue;
     }
-    sections_.push_back({std::string(key), place(key.source())});
+    sections_.push_back({std::string(key), source_location(key.source())});
     for (const auto& [inner_key, inner_node] : *section) {
       collect(inner_key, inner_node, std::string(key) + ".");
     }

@@ -43,7 +43,7 @@ class ParameterInput {
  private:
   void collect_file(const std::string& text);
   void add_override(const std::string& assignment);
-  std::string place(const toml::source_region& region) const;
+  std::string source_location(const toml::source_region& region) const;
 
   std::string source_;
   std::deque<toml::table> tables_;  // a deque: values_ points into them

@@ -50,9 +50,9 @@ class RandomStream {
   // It uses the bits of the uniform draws 2 draw and 2 draw + 1.
   KOKKOS_INLINE_FUNCTION NormalPair normal_pair(std::uint32_t draw) const {
     const auto words = block(draw);
-    const double nonzero = 1.0 - to_unit(words.word[0], words.word[1]);
+    const double positive = 1.0 - to_unit(words.word[0], words.word[1]);
     const double angle = 6.283185307179586 * to_unit(words.word[2], words.word[3]);
-    const double radius = Kokkos::sqrt(-2.0 * Kokkos::log(nonzero));
+    const double radius = Kokkos::sqrt(-2.0 * Kokkos::log(positive));
     return {radius * Kokkos::cos(angle), radius * Kokkos::sin(angle)};
   }
 

@@ -62,7 +62,8 @@ class LagrangianFields {
   std::vector<double> second_order_source();
   // Weighted sum of the first- and second-order displacements.
   std::vector<double> displaced(int axis, double first, double second);
-  // Transforms modes back to a field; `coefficient(mode, n)` counts this rank's modes by n.
+  // Transforms modes back to a field; `coefficient(mode, n)` returns the coefficient of a
+  // mode, the n-th of this rank.
   std::vector<double> field(const std::function<Complex(const Mode&, std::size_t)>& coefficient);
 
   pencil::Cells cells_;

@@ -112,7 +112,7 @@ void BatchDiffusion::set_factor(double factor) {
     if (along_all_) {
       solvers_[c].set_operator(1.0, -factor);
     } else {
-      keep_last_planes(matrix, domain_.grid.cells[2]);
+      append_identity_rows(matrix, domain_.grid.cells[2]);
       lines_[c].set_matrix(matrix);
     }
   }

@@ -89,10 +89,11 @@ class BodyForce {
   mutable ExpressionPoint point_;  // values of variables in expressions
 };
 
-// Body force at one time, on the faces of this rank's cells where a component is unknown.
+// Body force at one time, on those faces of this rank's cells where the velocity component is
+// solved for.
 class ForceFields {
  public:
-  // `force`, which is prepared, and `domain` must outlive this.
+  // `force` must be prepared; it and `domain` must outlive this object.
   ForceFields(const Domain& domain, const BodyForce& force);
 
   // Returns true if values have changed. Throws RunError on all ranks. Collective.

@@ -99,7 +99,7 @@ TridiagonalMatrix helmholtz(const TridiagonalMatrix& second_derivative, double f
   return m;
 }
 
-void keep_last_planes(pencil::TridiagonalMatrix& m, int planes) {
+void append_identity_rows(pencil::TridiagonalMatrix& m, int planes) {
   if (m.size() < planes) m.upper.back() = 0.0;
   while (m.size() < planes) {
     m.lower.push_back(0.0);

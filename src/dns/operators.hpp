@@ -31,8 +31,9 @@ double outflow_weight(const Grid& grid, int axis, int end);
 pencil::TridiagonalMatrix helmholtz(const pencil::TridiagonalMatrix& second_derivative,
                                     double factor);
 
-// Extends a matrix to `planes` planes; those at its end keep their values: the face of w on a wall.
-void keep_last_planes(pencil::TridiagonalMatrix& matrix, int planes);
+// Appends identity rows to a matrix, up to `planes` rows, so that a solve does not change the
+// values there, such as w on a wall.
+void append_identity_rows(pencil::TridiagonalMatrix& matrix, int planes);
 
 // Returns the response of lines along z to a right-hand side of 1, in all planes.
 std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix);

@@ -112,7 +112,7 @@ class PlaneSchedule final : public Schedule {
 
   // Compute the forcing velocity that gives the predicted velocity its mean, from the sums of a
   // stage.
-  void begin_mean(const Stage& stage);
+  void start_bulk_velocity(const Stage& stage);
   void end_mean();
 
   // Adds the time since the last lap, on the first thread only.
@@ -190,7 +190,7 @@ double PlaneSchedule::advance(int n, const Stage& stage) {
   if (scalar_) scalar_->advance(velocity(), ghosts_, stage);
   lap(seconds_.scalar, "scalar");
   outflow_.predict(velocity(), view_of(state_.p), stage);
-  begin_mean(stage);
+  start_bulk_velocity(stage);
   if (implicit_) implicit_stage(n, stage);
   else explicit_stage(n, stage);
   fill_ghosts();
@@ -264,7 +264,8 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
   correct_deferred(stage);
 }
 
-// Settles w one plane ahead of u and v, since the divergence needs the plane of w below.
+// Solves for u and v in plane k and for w in plane k - 1, by back substitution with decreasing k:
+// the divergence in plane k needs w on the face below.
 void PlaneSchedule::back_substitute(const Team& team, int k) {
   implicit_->back_substitute(team, state_, k_u, k);
   implicit_->back_substitute(team, state_, k_v, k);
@@ -297,7 +298,7 @@ CorrectionStep PlaneSchedule::correction(int k, const Stage& stage) const {
   return correction_step(parameters_, stage, forcing);
 }
 
-void PlaneSchedule::begin_mean(const Stage& stage) {
+void PlaneSchedule::start_bulk_velocity(const Stage& stage) {
   std::fill(mean_.begin(), mean_.end(), ReproducibleSum());
   forcing_velocity_ = 0.0;
   if (forcing_ != Forcing::bulk_velocity || diffusion_ == Diffusion::explicit_all) return;

@@ -182,7 +182,7 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
     for (int c = 0; c < k_components; ++c) {
       pencil::TridiagonalMatrix matrix = helmholtz(second_derivative_[c], -factor);
       if (c == forced_) response_ = response_to_one(matrix);
-      keep_last_planes(matrix, domain_.grid.cells[2]);
+      append_identity_rows(matrix, domain_.grid.cells[2]);
       solvers_[c].set_matrix(matrix);
     }
   }

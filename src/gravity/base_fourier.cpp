@@ -210,8 +210,9 @@ void multiply_factors(const DeviceArray<double>& of_modes, const DeviceArray<std
 
 }  // namespace
 
-BaseFourier::BaseFourier(const mesh::Geometry& geometry, const Communicator& communicator,
-                         const CommOptions& options, FourierSchedule schedule)
+BaseFourierSolver::BaseFourierSolver(const mesh::Geometry& geometry,
+                                     const Communicator& communicator, const CommOptions& options,
+                                     FourierSchedule schedule)
     : options_(options),
       cells_(base_cells(geometry)),
       cell_size_(geometry.cell_size(0)),
@@ -223,19 +224,19 @@ BaseFourier::BaseFourier(const mesh::Geometry& geometry, const Communicator& com
   if (takes_part) grid_.emplace(part, cells_, processes_);
 }
 
-void BaseFourier::connect(const LevelPatches& patches) {
+void BaseFourierSolver::connect(const LevelPatches& patches) {
   transfer_.emplace(patches, cells_, processes_, options_);
 }
 
-void BaseFourier::solve(ModeFactors& factors, const DeviceArray<double>& f,
-                        const DeviceArray<double>& phi) {
+void BaseFourierSolver::solve(ModeFactors& factors, const DeviceArray<double>& f,
+                              const DeviceArray<double>& phi) {
   if (schedule_ == FourierSchedule::host) return solve_on_host(factors.of, f, phi);
   begin_batches(factors);
   multiply_in_batches(factors.table, f, phi);
 }
 
-void BaseFourier::solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
-                        const DeviceArray<double>& f, const DeviceArray<double>& phi) {
+void BaseFourierSolver::solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
+                              const DeviceArray<double>& f, const DeviceArray<double>& phi) {
   const auto factor_of = [&](double k) { return k > 0.0 ? of_wave(k) : 0.0; };
   if (schedule_ == FourierSchedule::host)
     return solve_on_host(
@@ -255,14 +256,14 @@ void BaseFourier::solve(ModeFactors& factors, WaveNumbers& waves, const WaveFact
 // --- on a device -------------------------------------------------------------------------------
 
 // Returns true if this rank takes part in the transforms.
-bool BaseFourier::begin_batches(ModeFactors& factors) {
+bool BaseFourierSolver::begin_batches(ModeFactors& factors) {
   if (!grid_) return false;
   if (!batches_) batches_.emplace(*grid_, padding_, options_);
   if (factors.table.size() == 0) factors.table = batches_->factors(factors.of);
   return true;
 }
 
-void BaseFourier::find_places(WaveNumbers& waves) const {
+void BaseFourierSolver::find_places(WaveNumbers& waves) const {
   const std::vector<double> of_modes = batches_->of_modes(waves.of);
   waves.numbers = of_modes;
   std::ranges::sort(waves.numbers);
@@ -276,9 +277,9 @@ void BaseFourier::find_places(WaveNumbers& waves) const {
   waves.product = mesh::uninitialised<double>("factors of modes", std::ssize(places));
 }
 
-void BaseFourier::multiply_in_batches(const DeviceArray<double>& factors,
-                                      const DeviceArray<double>& f,
-                                      const DeviceArray<double>& phi) {
+void BaseFourierSolver::multiply_in_batches(const DeviceArray<double>& factors,
+                                            const DeviceArray<double>& f,
+                                            const DeviceArray<double>& phi) {
   if (!batches_) {
     transfer_->to_pencil(f.data(), {});
     return transfer_->to_patches({}, phi.data());
@@ -291,21 +292,21 @@ void BaseFourier::multiply_in_batches(const DeviceArray<double>& factors,
 
 // --- on the host -------------------------------------------------------------------------------
 
-void BaseFourier::begin_on_host() {
+void BaseFourierSolver::begin_on_host() {
   if (!grid_ || fourier_) return;
   fourier_.emplace(*grid_, pencil::TransposeBackend::p2p, padding_);
   const std::int64_t cells = grid_->box(pencil::Orientation::x).cells();
   pencil_ = DeviceArray<double>("pencil", static_cast<std::size_t>(cells));
 }
 
-pencil::FieldView BaseFourier::own_pencil() const {
+pencil::FieldView BaseFourierSolver::own_pencil() const {
   if (!grid_) return {};
   return pencil::dense_view(pencil_.data(), grid_->box(pencil::Orientation::x).shape());
 }
 
 // Solves on the host, which accesses device fields directly; on a GPU nothing would copy them.
-void BaseFourier::solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
-                                const DeviceArray<double>& phi) {
+void BaseFourierSolver::solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
+                                      const DeviceArray<double>& phi) {
   begin_on_host();
   transfer_->to_pencil(f.data(), own_pencil());
   if (fourier_) {
@@ -318,13 +319,13 @@ void BaseFourier::solve_on_host(const ModeFactor& factor, const DeviceArray<doub
   transfer_->to_patches(own_pencil(), phi.data());
 }
 
-void BaseFourier::forward(const DeviceArray<double>& field) {
+void BaseFourierSolver::forward(const DeviceArray<double>& field) {
   begin_on_host();
   transfer_->to_pencil(field.data(), own_pencil());
   if (fourier_) fourier_->forward(on_host(TransferKind::fields, pencil_).data());
 }
 
-void BaseFourier::for_each_mode(const Visit& visit) {
+void BaseFourierSolver::for_each_mode(const Visit& visit) {
   if (fourier_) fourier_->for_each_mode(visit);
 }
 

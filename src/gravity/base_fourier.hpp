@@ -78,11 +78,11 @@ using WaveFactor = std::function<double(double k)>;
 // schedule; a GPU library may add in another order if the number of lines per rank differs. A small
 // grid is gathered on one rank, larger ones are distributed (at least 32^3 cells per rank), because
 // a transform moves all of its cells four times.
-class BaseFourier {
+class BaseFourierSolver {
  public:
   // Fields lie in the memory of Kokkos' default execution space. All functions are collective.
-  BaseFourier(const mesh::Geometry& geometry, const Communicator& communicator,
-              const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
+  BaseFourierSolver(const mesh::Geometry& geometry, const Communicator& communicator,
+                    const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
 
   const pencil::Cells& cells() const { return cells_; }
   double cell_size() const { return cell_size_; }

@@ -25,7 +25,7 @@ enum Quantity { k_wave_number, k_power, k_corrected, k_quantities };
 
 }  // namespace
 
-PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
+PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communicator& communicator,
                                      const DeviceArray<double>& density,
                                      const DeviceArray<double>& means) {
   const pencil::Cells& n = fourier.cells();
@@ -102,10 +102,10 @@ double BaseGrid::mean(const BlockField& density) {
   return level().sum(level().make_field("density", {.x = density})) / cells();
 }
 
-BaseFourier& BaseGrid::fourier() {
+BaseFourierSolver& BaseGrid::fourier() {
   if (!fourier_)
-    fourier_ =
-        std::make_unique<BaseFourier>(mesh_.geometry(), mesh_.communicator(), options_, schedule_);
+    fourier_ = std::make_unique<BaseFourierSolver>(mesh_.geometry(), mesh_.communicator(), options_,
+                                                   schedule_);
   if (!connected_) fourier_->connect(level().patches());
   connected_ = true;
   return *fourier_;

@@ -30,7 +30,7 @@ struct PowerSpectrum {
 // sum(delta exp(-i k x)) / cells. Bins are as wide as the fundamental wavenumber. `means` is the
 // part of the density not deposited as clouds; it may be empty. Power is 0 if the mean is not
 // positive. The caller sets the shot noise. Same bits on any number of ranks. Collective.
-PowerSpectrum measure_power_spectrum(BaseFourier& fourier, const Communicator& communicator,
+PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communicator& communicator,
                                      const DeviceArray<double>& density,
                                      const DeviceArray<double>& means);
 
@@ -62,14 +62,14 @@ class BaseGrid {
   PowerSpectrum power_spectrum(const BlockField& density, const BlockField* means);
 
  private:
-  BaseFourier& fourier();
+  BaseFourierSolver& fourier();
   ModeFactors& green(Laplacian laplacian);
 
   const mesh::Mesh& mesh_;
   CommOptions options_;
   PatchLevels& levels_;
   FourierSchedule schedule_;
-  std::unique_ptr<BaseFourier> fourier_;
+  std::unique_ptr<BaseFourierSolver> fourier_;
   bool connected_ = false;                   // fourier_ is connected to level()
   WaveNumbers waves_;                        // filled when a factor first depends on wavenumbers
   std::map<Laplacian, ModeFactors> greens_;  // isolated ones in non-periodic domains

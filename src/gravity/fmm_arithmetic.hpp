@@ -315,8 +315,9 @@ KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h)
   h[8] = t[11] - 3.0 * k * yz;
 }
 
-// Combines eight children into the body w. child(octant, n) are their components, with Points only
-// the mass.
+// Combines the multipole moments of eight children into those of the parent, w (M2M). child(octant,
+// n) is moment n of a child. With `Points`, children are point masses at the centres of their
+// cells: their only moment is the mass.
 template <bool Points, class V, class Child>
 KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
   V sum[k_hexadecapole + 1];  // moments, with the octupole's zzz

@@ -95,8 +95,9 @@ void take_averages(const StoredCells& stored, const DeviceArray<const ChildBrick
                    const double* message);
 
 // --- forces ------------------------------------------------------------------------------------
-// Points on points, which sets the field of leaf cells; refined cells on leaf cells; all cells on
-// refined cells, which sets their expansions.
+// Contributions to the field of leaf cells by leaf cells as point masses (P2P) and by the
+// multipoles of refined cells (M2P), and to the local expansions of refined cells by all cells
+// (M2L). attract_points() sets the field, attract_refined() the expansions.
 void attract_points(const BrickFields& fields, const Lists& lists);
 void attract_leaves(const BrickFields& fields, const Lists& lists);
 void attract_refined(const BrickFields& fields, const Lists& lists);

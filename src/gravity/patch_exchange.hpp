@@ -52,7 +52,7 @@ struct VectorTarget {
   static constexpr std::int32_t k_none = -1;
 
   int pieces_across, log2_side, block_size;  // pieces along a patch; log2 of a piece's side
-  // [own patch][z][y][x]: index of a local piece, or k_none - (1 + n) for item n of the message.
+  // [own patch][z][y][x]: index into `local`, or k_none - (1 + n) for item n of the message.
   DeviceArray<const std::int32_t> places;
   DeviceArray<const Piece> local;
   VectorField blocks;

@@ -124,7 +124,8 @@ struct SharedPatch {
 };
 
 // Equal cubes that tile a level, patches of multigrid or bricks of the fast multipole method, on
-// one rank: own ones by key in slots 0..own()-1, then copies of other ranks' cubes around them.
+// one rank: the cubes of this rank in the order of their Morton keys in slots 0..own()-1, then
+// copies of the adjacent cubes of other ranks.
 class CubeGrid {
  public:
   int level() const { return level_; }

@@ -86,8 +86,9 @@ OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const
     sum = sum + found.share[f];
   }
   found.rest = max(V(1.0) - sum, V(0.0));
-  // Excesses are at most steepest - 1 times the distance to the nearer bound. Bits of a cell must
-  // not depend on its neighbours in the pack.
+  // A fraction leaves the interval from 0 to 1 by at most steepest - 1 times its distance to the
+  // nearer bound. The result is found per SIMD lane, so that that of a cell does not depend on the
+  // cells in the other lanes.
   found.exceeds = V(steepest - 1.0) * sum > found.rest;
   return found;
 }

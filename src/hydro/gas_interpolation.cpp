@@ -25,10 +25,10 @@ KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
 
 // Distances by axis from the centre of a cell to children from octant `first` on, in cells.
 template <class V>
-struct ChildShares {
+struct ChildOffsets {
   V axis[3];
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit ChildShares(int first) {
+  KOKKOS_FORCEINLINE_FUNCTION explicit ChildOffsets(int first) {
     for (int d = 0; d < 3; ++d)
       axis[d] = SimdTraits<V>::generate(
           [&](int lane) { return (first + lane) >> d & 1 ? k_share : -k_share; });
@@ -49,7 +49,7 @@ struct KeepsPositive {
     SimdTraits<V>::Mask admissible(true);
     OCTANT_UNROLL(8)
     for (int first = 0; first < 8; first += SimdTraits<V>::width) {
-      const ChildShares<V> share(first);
+      const ChildOffsets<V> share(first);
       V child[k_hydro_variables];
       for (int n = 0; n < k_hydro_variables; ++n) {
         const double* slope = cell[n].slope;
@@ -215,7 +215,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas&
   using V = SimdDouble;
   OCTANT_UNROLL(1)
   for (int first = 0; first < 8; first += SimdTraits<V>::width) {
-    const ChildShares<V> share(first);
+    const ChildOffsets<V> share(first);
     const auto value = [&](int n) OCTANT_INLINE_LAMBDA {
       V sum(cell[n].value);
       for (int d = 0; d < 3; ++d) sum = sum + share.axis[d] * V(cell[n].slope[d]);

@@ -31,9 +31,10 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_rarefied(const V& face, const V& cell) {
   return face < V(k_share) * cell;
 }
 
-// Raises rarefied face densities until the gas there is no hotter than in the cells on both sides,
-// but not above the cell's density. cell and states are those of Scheme::reconstruct. Rarely
-// needed, and out of line with copies of both: references would keep them out of registers.
+// Raises the density of rarefied face states of a cell so that their temperature does not exceed
+// the higher one of the two cells beside the face. The density never exceeds that of the cell. cell
+// and states are those of Scheme::reconstruct. Rarely executed, therefore not inlined; arguments
+// are passed by value so that the caller can keep them in registers.
 template <bool Inside, class V, class Cell, class States>
 OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States states) {
   const V density = cell(k_density, 0, 0, 0), coldness = density / cell(k_pressure, 0, 0, 0);

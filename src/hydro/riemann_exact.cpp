@@ -1,4 +1,4 @@
-// Flux of the exact solution of the Riemann problem (Toro 2009, ch. 4), for any SimdDouble.
+// Flux of the exact solution of the Riemann problem (Toro 2009, ch. 4), for any SIMD width.
 #include "hydro/solver_ops.hpp"
 
 namespace octant::hydro {
@@ -38,14 +38,14 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
   const V m_l = l.rho * l.sound, m_r = r.rho * r.sound;
   const V least = V(1e-10) * min(l.p, r.p);
   V p = max(((m_r * l.p + m_l * r.p) + m_l * m_r * (l.u + r.u)) / (m_l + m_r), least);
-  auto moving = p == p;
-  for (int n = 0; n < most_iterations && any(moving); ++n) {
+  auto unconverged = p == p;
+  for (int n = 0; n < most_iterations && any(unconverged); ++n) {
     const WaveJump<V> jump_l(l, p, gas.gamma), jump_r(r, p, gas.gamma);
     const V f = (jump_l.velocity + jump_r.velocity) - (l.u + r.u);
     const V next = max(p - f / (jump_l.slope + jump_r.slope), least);
     const V change = absolute(next - p);
-    p = select(moving, next, p);
-    moving = moving && change > V(tolerance) * next;
+    p = select(unconverged, next, p);
+    unconverged = unconverged && change > V(tolerance) * next;
   }
   return p;
 }

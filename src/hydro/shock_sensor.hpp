@@ -21,7 +21,7 @@ struct ShockStencil {
 struct ShockSensor {
   // Relative pressure difference p_max / p_min - 1: limits between which the strength rises to 1.
   static constexpr double k_least_jump = 0.5, k_full_jump = 1.0;
-  // Square of the velocity difference, in units of the speed of sound.
+  // Velocity difference in units of the speed of sound.
   static constexpr double k_least_speed = 0.1, k_full_speed = 0.2;
   // Pressure difference in units of rho_min (velocity difference)^2. In a shock the ratio is 1 / (1
   // - rho_1 / rho_2) or more; pressure noise in cold flows has much less.

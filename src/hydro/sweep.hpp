@@ -89,7 +89,7 @@ class LevelSweep {
   // The arguments are referenced or copied, and must outlive result().
   LevelSweep(const HydroOptions& options, const SweepArguments& arguments);
 
-  // Starts the tiles begin <= t < end. Each tile must be started once.
+  // Launches the sweep of the tiles begin <= t < end. Each tile must be launched exactly once.
   void start(int begin, int end);
   SweepResult result() const;
 

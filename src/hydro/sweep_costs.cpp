@@ -105,7 +105,8 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
   const double cell = 8.0 * a.variables,
                gathered = gathered_per_cell(ops.ghosts, a.sweep.tiles.patch);
   const double old = a.sweep.a0 != 0.0 ? cell : 0.0;
-  // Centres of cells hold numbers for the shock sensor alone.
+  // Godunov schemes store no state at the cell centre, only three numbers of the shock sensor, if
+  // it is used.
   const bool is_godunov = is_among(Reconstructions::names(), options.reconstruction);
   const double surface = cell * (ops.points - (is_godunov ? 1 : 0)) +
                          (is_godunov && a.senses_shocks ? 3.0 * 8.0 : 0.0);

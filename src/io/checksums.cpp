@@ -260,10 +260,10 @@ std::int64_t ChecksumWriter::write_table(PosixFile& file, std::int64_t end,
   footer.description = description_crc(datasets_, end, description);
   footer.table = crc32c(std::as_bytes(std::span(table)));
   footer.own = own_crc(footer);
-  const std::int64_t place = end + batches_ * k_crc_bytes;
-  file.write_at(place, std::as_bytes(std::span(table)));
-  file.write_at(place + footer.table_bytes, std::as_bytes(std::span(&footer, 1)));
-  return place + footer.table_bytes + k_footer_bytes;
+  const std::int64_t offset = end + batches_ * k_crc_bytes;
+  file.write_at(offset, std::as_bytes(std::span(table)));
+  file.write_at(offset + footer.table_bytes, std::as_bytes(std::span(&footer, 1)));
+  return offset + footer.table_bytes + k_footer_bytes;
 }
 
 // --- reading -----------------------------------------------------------------------------------

@@ -179,12 +179,12 @@ std::int64_t FortranWriter::length_of(std::size_t bytes) {
 }
 
 std::int64_t FortranWriter::reserve(std::size_t bytes, std::int64_t count) {
-  const std::int64_t place = end_;
+  const std::int64_t offset = end_;
   end_ += count * length_of(bytes);
-  return place;
+  return offset;
 }
 
-void FortranWriter::record_at(std::int64_t place, std::span<const std::byte> bytes) {
+void FortranWriter::record_at(std::int64_t offset, std::span<const std::byte> bytes) {
   if (bytes.size() > std::numeric_limits<std::int32_t>::max())
     throw RunError(
         "'{}': a record of {} bytes exceeds 2 GiB: write a larger number of smaller files",
@@ -194,7 +194,7 @@ void FortranWriter::record_at(std::int64_t place, std::span<const std::byte> byt
   std::memcpy(buffer_.data(), &length, k_length_bytes);
   std::copy(bytes.begin(), bytes.end(), buffer_.begin() + k_length_bytes);
   std::memcpy(buffer_.data() + k_length_bytes + bytes.size(), &length, k_length_bytes);
-  file_.write_at(place, buffer_);
+  file_.write_at(offset, buffer_);
 }
 
 void FortranWriter::text(const std::string& text, std::size_t width) {

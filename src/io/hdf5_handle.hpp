@@ -30,7 +30,7 @@ class Hdf5Handle {
   }
   ~Hdf5Handle() { close(); }
 
-  // Closes the identifier. Returns false if HDF5 failed; it is not closed again.
+  // Closes the identifier. Returns false if HDF5 failed; closing is not tried again.
   bool close() { return id_ < 0 || close_(std::exchange(id_, -1)) >= 0; }
 
   operator hid_t() const { return id_; }

@@ -338,7 +338,7 @@ void find_block_totals(const char* name, const CellRange& range, const Terms& te
   else launch(loops::Totals<1, Terms>{range, terms, totals});
 }
 
-// Returns the block totals on the host. add_totals.hpp adds them up over the mesh.
+// Returns the sums over each block on the host. add_totals.hpp adds them up over the mesh.
 template <class Schedule = NativeSchedule, class Terms>
 std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
                                                            const Terms& terms) {

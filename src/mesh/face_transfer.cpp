@@ -159,7 +159,7 @@ void subtract_curl(const DeviceArray<const OwnBlock>& blocks, const StaggeredVie
 
 }  // namespace
 
-// --- tables --------------------------------------------------------------------------------------
+// --- index ranges --------------------------------------------------------------------------------
 
 namespace {
 

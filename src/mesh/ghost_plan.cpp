@@ -70,7 +70,7 @@ void GhostPlan::follow() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const Key key : blocks.changed())
     if (const std::int32_t* n = index_.find(place_key(morton_decode(key))))
-      resolved_[*n] = k_unresolved;
+      coarse_slots_[*n] = k_not_located;
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(blocks.slots())));
   rewritten_.clear();
   const auto has_block = [&](int slot) {
@@ -83,9 +83,10 @@ void GhostPlan::follow() {
     if (has_block(slot)) request_ghosts(slot, blocks.changed_around(slot) & read_);
 
   open_.clear();
-  for (int n = 0; n < std::ssize(resolved_); ++n) {
-    if (resolved_[n] >= 0 && has_changed_coarse_block(resolved_[n])) resolved_[n] = k_unresolved;
-    if (resolved_[n] == k_unresolved) open(n);
+  for (int n = 0; n < std::ssize(coarse_slots_); ++n) {
+    if (coarse_slots_[n] >= 0 && has_changed_coarse_block(coarse_slots_[n]))
+      coarse_slots_[n] = k_not_located;
+    if (coarse_slots_[n] == k_not_located) open(n);
   }
   for (const int n : changed_)
     if (!sources_[n].is_open) open(n);
@@ -170,13 +171,13 @@ Reference GhostPlan::number_of(const BlockCoordinates& position) {
   auto n = static_cast<int>(sources_.size());
   if (free_.empty()) {
     sources_.emplace_back();
-    resolved_.emplace_back();
+    coarse_slots_.emplace_back();
   } else {
     n = free_.back();
     free_.pop_back();
     sources_[n] = {};
   }
-  resolved_[n] = k_unresolved;
+  coarse_slots_[n] = k_not_located;
   index_.insert(key, n);
   sources_[n].position = position;
   const BlockCoordinates extent = tree_.geometry().extent(level_);
@@ -194,7 +195,7 @@ Reference GhostPlan::require(BlockCoordinates position, const Region& region,
   }
   const Reference r = number_of(position);
   if (!sources_[source_of(r)].is_open) open(source_of(r));
-  resolved_[source_of(r)] = k_unresolved;
+  coarse_slots_[source_of(r)] = k_not_located;
   GhostSource& need = sources_[source_of(r)];
   need.region.merge(region);
   need.is_required = true;
@@ -212,7 +213,7 @@ void GhostPlan::resolve(GhostPlan* coarser) {
     GhostSource& need = sources_[n];
     need.is_open = false;
     if (need.is_outside || need.region.empty()) continue;
-    if (resolved_[n] < 0) find_holder(n, coarser);
+    if (coarse_slots_[n] < 0) find_holder(n, coarser);
     if (need.origin == Origin::interpolated) interpolate(n, *coarser);
   }
   for (const int n : open_)
@@ -296,7 +297,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
     wider.begin[d] = static_cast<std::int16_t>(std::max(cells.begin[d] - 1, 0));
     wider.end[d] = static_cast<std::int16_t>(std::min(cells.end[d] + 1, N));
   }
-  need.coarse[0] = resolved_[n] >= 0 ? resolved_[n] : coarser.require(parent, wider, true);
+  need.coarse[0] = coarse_slots_[n] >= 0 ? coarse_slots_[n] : coarser.require(parent, wider, true);
   for (int d = 0; d < 3; ++d) {
     for (int side = 0; side < 2; ++side) {
       const bool reaches_out = side == 0 ? cells.begin[d] == 0 : cells.end[d] == N;
@@ -320,13 +321,13 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
   }
   const bool is_resolved =
       !need.is_required && std::none_of(need.coarse.begin(), need.coarse.end(), is_source);
-  resolved_[n] = is_resolved ? need.coarse[0] : k_unresolved;
+  coarse_slots_[n] = is_resolved ? need.coarse[0] : k_not_located;
 }
 
 // Releases a source that is no longer read, unless it is released already.
 void GhostPlan::remove_source(int n) {
-  if (resolved_[n] == k_unused) return;
-  resolved_[n] = k_unused;
+  if (coarse_slots_[n] == k_unused) return;
+  coarse_slots_[n] = k_unused;
   index_.erase(place_key(sources_[n].position));
   free_.push_back(n);
   sources_[n] = {};

@@ -122,10 +122,10 @@ class GhostPlan {
   std::vector<Rewritten> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<GhostSource> sources_;
-  // The slot of the coarse block that contains each source, if it is resolved, otherwise one of
-  // these constants.
-  static constexpr std::int32_t k_unresolved = -1, k_unused = -2;
-  std::vector<std::int32_t> resolved_;
+  // For each source, the slot of the coarse block from which it is interpolated, or one of these
+  // constants.
+  static constexpr std::int32_t k_not_located = -1, k_unused = -2;
+  std::vector<std::int32_t> coarse_slots_;
   std::vector<BoundaryTask> mirrors_;  // by source, for mirrored ones
   std::vector<int> changed_, open_, free_, placed_;
   std::size_t remote_ = 0, mirrored_ = 0;  // numbers of placed sources

@@ -181,7 +181,8 @@ void write_field(Hdf5Writer& file, const Communicator& communicator,
 
 int bytes_of(Precision precision) { return precision == Precision::float32 ? 4 : 8; }
 
-// Describes a quantity of a snapshot as a rectilinear mesh of its own points.
+// Describes a field of a snapshot as an XDMF grid whose nodes are the points of the field, which
+// may be staggered.
 std::string xdmf_grid(const GridContents& contents, const std::string& file,
                       const dns::StoredField& field) {
   const auto& cells = field.whole;

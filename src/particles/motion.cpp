@@ -225,7 +225,7 @@ void Particles::kick_served_by_coarser(int level, const FieldNearby& coarser_for
   const ParticleColumns p = l.set.columns();
   const CoarseFieldAround field =
       coarse_field_around(mesh_.geometry(), level, l.set, *l.neighbourhood, coarser_force);
-  // Most particles cost one flag.
+  // Declares one byte per particle: for most particles, the kernel only reads this flag.
   mesh::for_items(
       {"kick by coarser level", {1.0, 0.0}}, l.set.count(), KOKKOS_LAMBDA(int n) {
         if (p.served_by_coarser[n] == 0) return;

@@ -175,7 +175,7 @@ class Particles {
     std::vector<ReproducibleSum> squared;  // sums of squared masses, by level
 
     int coarsest = 0;
-    // Factors of the masses by level, from fetch() and fetch_coarser().
+    // Fields that weight the masses, by level, as returned by fetch() and fetch_coarser().
     std::vector<FieldNearby> fields, coarser_fields{};
   };
   // Sums for the given fields, by level, with one component each, interpolated as in kick().

@@ -32,7 +32,7 @@ std::vector<Value> joined(std::vector<Value> first, const std::vector<Value>& se
 
 }  // namespace
 
-LineKindTable::LineKindTable(const LineShifts& shifts) {
+LineMatrixTable::LineMatrixTable(const LineShifts& shifts) {
   const Distinct x(shifts.x), y(shifts.y);
   places_ = on_device("places of lines", joined(x.places, y.places));
   shifts_ = on_device("shifts of lines", joined(x.values, y.values));
@@ -59,7 +59,7 @@ namespace {
 
 struct FactoriseWhole {
   PlaneRows planes;
-  LineKinds kinds;
+  LineMatrices kinds;
   double* reciprocal;  // [plane][matrix]: 1 / pivot
   bool singular;
 
@@ -80,7 +80,7 @@ struct FactoriseWhole {
 struct SolveWhole {
   LineTasks tasks;
   PlaneRows planes;
-  LineKinds kinds;
+  LineMatrices kinds;
   const double* reciprocal;
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
@@ -138,7 +138,7 @@ class BatchedWholeLines final : public BatchedLines {
   bool singular_;
   Sweep sweep_;
   PlaneRowTable planes_;
-  LineKindTable table_;
+  LineMatrixTable table_;
   DeviceArray<double> reciprocal_;
 };
 
@@ -158,7 +158,7 @@ class BatchedTransposedLines final : public BatchedLines {
               return box;
             },
             [&](int rank) { return whole_box(problem, rank); }, problem.comm, memory_),
-        solver_(make_batched_lines(whole_problem(problem))) {
+        solver_(make_batched_lines(problem_of_whole_lines(problem))) {
     memory_->reserve(BatchedMemory::lines, static_cast<std::size_t>(whole_.cells()));
   }
 
@@ -179,7 +179,7 @@ class BatchedTransposedLines final : public BatchedLines {
     const int rows = static_cast<int>(problem.shifts.y.size());
     return {Range{0, columns}, part(rows, problem.column.size(), rank), {0, problem.planes}};
   }
-  BatchedLinesProblem whole_problem(const BatchedLinesProblem& problem) const {
+  BatchedLinesProblem problem_of_whole_lines(const BatchedLinesProblem& problem) const {
     BatchedLinesProblem whole = problem;
     whole.column = problem.column.split(problem.column.rank());
     whole.planes_of = [all = whole_[2]](int) { return all; };

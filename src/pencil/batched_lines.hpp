@@ -68,7 +68,7 @@ std::unique_ptr<BatchedLines> make_batched_partition(const BatchedLinesProblem& 
 
 // Distinct matrices of some lines. Lines with equal shifts share one, such as those of the
 // wavenumbers +-k and of the two parts of a complex number.
-struct LineKinds {
+struct LineMatrices {
   int distinct_x = 0, count = 0;                        // distinct_x matrices for each distinct y
   const int *x_place = nullptr, *y_place = nullptr;     // index of the shift of a column, or row
   const double *x_shift = nullptr, *y_shift = nullptr;  // distinct shifts
@@ -85,14 +85,14 @@ struct LineKinds {
   }
 };
 
-// Owner of the arrays that a LineKinds points to.
-class LineKindTable {
+// Owner of the arrays that a LineMatrices points to.
+class LineMatrixTable {
  public:
-  explicit LineKindTable(const LineShifts& shifts);
-  const LineKinds& kinds() const { return kinds_; }
+  explicit LineMatrixTable(const LineShifts& shifts);
+  const LineMatrices& kinds() const { return kinds_; }
 
  private:
-  LineKinds kinds_;
+  LineMatrices kinds_;
   DeviceArray<int> places_;
   DeviceArray<double> shifts_;
 };

@@ -22,7 +22,7 @@ struct PartitionFactors {
 
 struct FactorisePartition {
   PlaneRows m;
-  LineKinds kinds;
+  LineMatrices kinds;
   PartitionFactors factors;
 
   // Eliminates rows 1 .. m - 1 with their coupling to plane 0 as fill-in, then upwards until the
@@ -67,7 +67,7 @@ struct Partitioned {
   LineTasks tasks;
   FieldView ends;  // both end planes
   PlaneRows m;
-  LineKinds kinds;
+  LineMatrices kinds;
   PartitionFactors factors;
 
   KOKKOS_FUNCTION double* end(int which, int j) const { return ends.row(which, j); }
@@ -134,7 +134,7 @@ struct SubstitutePlanes : Partitioned {
 struct FactoriseReduced {
   int planes;
   bool bordered, singular;
-  LineKinds kinds;
+  LineMatrices kinds;
   const double *a, *c;
   ReducedFactors factors;
 
@@ -148,7 +148,7 @@ struct SolveReduced {
   LineTasks tasks;
   int planes;
   bool bordered;
-  LineKinds kinds;
+  LineMatrices kinds;
   ReducedFactors factors;
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
@@ -237,7 +237,7 @@ class BatchedPartition final : public BatchedLines {
                    size);
     const PlaneCoefficients coefficients(matrix, {0, size}, sweep_, identity, laplacian);
     planes_.set(coefficients);
-    const LineKinds& whole = whole_lines_.kinds();
+    const LineMatrices& whole = whole_lines_.kinds();
     factorise(own_planes_, own_lines_.kinds(), own_factors());
     if (other_)
       for (int n = 0; n < ranks_; ++n)
@@ -296,7 +296,7 @@ class BatchedPartition final : public BatchedLines {
   ReducedFactors reduced_factors() const {
     return {reduced_[0], reduced_[1], reduced_[2], reduced_[3]};
   }
-  void factorise(Range planes, const LineKinds& kinds, const PartitionFactors& factors) const {
+  void factorise(Range planes, const LineMatrices& kinds, const PartitionFactors& factors) const {
     for_tasks("pencil: factors", kinds.count,
               FactorisePartition{planes_.rows().part(planes), kinds, factors});
   }
@@ -315,9 +315,9 @@ class BatchedPartition final : public BatchedLines {
   PlaneRowTable planes_;           // planes of all ranks
   std::vector<Range> partitions_;  // planes of each rank, in the order of the sweep
   Range own_planes_;
-  LineKindTable own_lines_;
+  LineMatrixTable own_lines_;
   FactorTable own_;
-  LineKindTable whole_lines_;
+  LineMatrixTable whole_lines_;
   FactorTable reduced_, ends_, own_ends_;
   std::optional<FactorTable> other_;  // factors of one partition at a time, on several ranks
   std::optional<BatchedTranspose> transpose_;

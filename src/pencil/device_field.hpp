@@ -85,7 +85,7 @@ struct FieldView {
 
 inline bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || view.nz == 0; }
 
-// Returns the cells of a view in some ranges as a view.
+// Returns the subview of the given index ranges.
 inline FieldView part_of(const FieldView& whole, Range x, Range y, Range z) {
   return {whole.row(z.begin, y.begin) + x.begin,
           whole.row_stride,

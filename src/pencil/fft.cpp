@@ -28,7 +28,7 @@ using Vector = double __attribute__((vector_size(k_vector * sizeof(double))));
 
 // Turns a0 a1 a2 a3 and b0 b1 b2 b3 into a0 b0 a2 b2 and a1 b1 a3 b3, and back.
 template <int... lane>
-void exchange(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
+void transpose_lane_pairs(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
   const auto from_a = __builtin_bit_cast(Vector, a), from_b = __builtin_bit_cast(Vector, b);
   const Vector even =
       __builtin_shufflevector(from_a, from_b, (lane % 2 == 0 ? lane : k_vector + lane - 1)...);
@@ -36,7 +36,9 @@ void exchange(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
       __builtin_shufflevector(from_a, from_b, (lane % 2 == 0 ? lane + 1 : k_vector + lane)...);
   a = __builtin_bit_cast(Lanes, even), b = __builtin_bit_cast(Lanes, odd);
 }
-void exchange(Lanes& a, Lanes& b) { exchange(a, b, std::make_integer_sequence<int, k_vector>()); }
+void transpose_lane_pairs(Lanes& a, Lanes& b) {
+  transpose_lane_pairs(a, b, std::make_integer_sequence<int, k_vector>());
+}
 
 // Returns scratch memory of the calling thread, valid until its next call.
 Lanes* scratch(std::size_t vectors) {
@@ -155,9 +157,9 @@ class HalfPoints final : public OfReals {
 
 // Transform of complex lines, with real and imaginary parts in separate vectors; the order of the
 // lines among the lanes is arbitrary.
-class OfPairs final : public Transform {
+class SplitComplexTransform final : public Transform {
  public:
-  OfPairs(int size, bool forward) : size_(size), forward_(forward), plan_(size) {}
+  SplitComplexTransform(int size, bool forward) : size_(size), forward_(forward), plan_(size) {}
 
   void execute(double* lines, std::ptrdiff_t stride) const override {
     for (int n = 0; n < k_lines; n += k_vector) transform(lines + 2 * n, stride);
@@ -170,13 +172,13 @@ class OfPairs final : public Transform {
     if (!values) values = buffer + plan_.bufsize();
     for (int j = 0; j < size_; ++j) {
       Lanes real = load(lines + j * stride), imaginary = load(lines + j * stride + k_vector);
-      exchange(real, imaginary);
+      transpose_lane_pairs(real, imaginary);
       values[j] = {real, imaginary};
     }
     const Pairs* result = plan_.exec(values, buffer, 1.0, forward_);
     for (int k = 0; k < size_; ++k) {
       Lanes low = result[k].r, high = result[k].i;
-      exchange(low, high);
+      transpose_lane_pairs(low, high);
       store(low, lines + k * stride), store(high, lines + k * stride + k_vector);
     }
   }
@@ -197,8 +199,8 @@ std::unique_ptr<Transform> make_transform(TransformKind kind, int size) {
   OCTANT_REQUIRE(size > (kind == dct1 ? 1 : 0),
                  "transforms of this type do not support {} point(s)", size);
   switch (kind) {
-    case complex_forward: return std::make_unique<OfPairs>(size, true);
-    case complex_backward: return std::make_unique<OfPairs>(size, false);
+    case complex_forward: return std::make_unique<SplitComplexTransform>(size, true);
+    case complex_backward: return std::make_unique<SplitComplexTransform>(size, false);
     case real_to_halfcomplex: return std::make_unique<Fourier>(size, true);
     case halfcomplex_to_real: return std::make_unique<Fourier>(size, false);
     case dct1: return std::make_unique<Type1OfCosines>(size, 1, true);

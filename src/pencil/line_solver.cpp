@@ -277,7 +277,7 @@ class TransposedLines final : public LineSolver<Matrices> {
             [&](int rank) { return whole_of(problem, rank); }, problem.layout,
             Layout::ordered(box_), problem.options.backend,
             std::shared_ptr<TransposeBuffers>(problem.memory, &problem.memory->z), true),
-        solver_(make_line_solver(whole_problem(problem))) {}
+        solver_(make_line_solver(problem_of_whole_lines(problem))) {}
 
   void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) override {
     solver_->set_operator(matrix, identity, laplacian);
@@ -311,7 +311,7 @@ class TransposedLines final : public LineSolver<Matrices> {
   static Box whole_of(const LineProblem<Matrices>& problem, int rank) {
     return whole_lines(problem, rank, problem.matrix.size());
   }
-  LineProblem<Matrices> whole_problem(const LineProblem<Matrices>& problem) const {
+  LineProblem<Matrices> problem_of_whole_lines(const LineProblem<Matrices>& problem) const {
     LineProblem<Matrices> whole = problem;
     whole.column = problem.column.split(problem.column.rank());
     whole.planes_of = [all = box_[2]](int) { return all; };

@@ -106,11 +106,11 @@ class Isotropic final : public FlowProblem {
     double phase;
   };
 
-  // Draws a wave vector that fits the box: a random direction and length, rounded to whole
+  // Draws a wave vector that fits the box: a random direction and wavenumber, rounded to whole
   // wavelengths.
   Wave wave(int n, const Triple& size) const {
     const RandomStream random(seed_, static_cast<std::uint64_t>(n), 0);
-    const double length = 0.3 * peak_ + 2.2 * peak_ * random.uniform(0);
+    const double wave_number = 0.3 * peak_ + 2.2 * peak_ * random.uniform(0);
     Wave w{};
     Triple direction{}, other{};
     for (std::uint32_t c = 0; c < 3; ++c) {
@@ -119,7 +119,7 @@ class Isotropic final : public FlowProblem {
     }
     const double norm = std::sqrt(dot(direction, direction));
     Triple whole{};
-    for (int c = 0; c < 3; ++c) whole[c] = std::round(length * direction[c] / norm);
+    for (int c = 0; c < 3; ++c) whole[c] = std::round(wave_number * direction[c] / norm);
     if (dot(whole, whole) == 0.0) whole[n % 3] = 1.0;
     for (int c = 0; c < 3; ++c) w.vector[c] = 2.0 * M_PI * whole[c] / size[c];
     const double k = std::sqrt(dot(whole, whole)), x = k / peak_;

@@ -121,7 +121,7 @@ static void require_unique_identities(const RamsesFacts& attributes, const Commu
                               sum, family, first));
 }
 
-// Warns of particle columns that no kind of the run has.
+// Warns of columns that no kind of particle in the run has.
 static void report_unread_columns(const RamsesFacts& attributes) {
   std::set<std::string> read{"mass", "identity", "levelp", "family", "tag"};
   for (const char* vector : {"position_", "velocity_"})

@@ -233,8 +233,8 @@ class Run::Loop {
   // be infinite, as when the last particle has left the domain.
   double next_dt(double latest) const {
     const double dt = model_.stable_dt(), time = model_.time();
-    // time.max_steps may end the run long before time.end. Steps far shorter than in any run still
-    // indicate a broken state.
+    // time.max_steps may end the run long before time.end. Steps far shorter than in any
+    // realistic run still indicate a broken state.
     constexpr double k_shortest_share = 1e-25;
     const auto steps = static_cast<double>(settings_.max_steps - model_.step_count());
     const double farthest = std::min(settings_.end, std::abs(time) + steps * dt);

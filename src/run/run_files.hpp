@@ -23,8 +23,9 @@ class History {
   // Appends the present state and the next time step. Collective.
   void append(const Model& model, double dt);
 
-  // Returns when all rows are on disk. Must precede a checkpoint, because no run would write the
-  // rows before it again. Throws RunError on every rank on failure. Collective.
+  // Returns when all rows are on disk. Must be called before a checkpoint is written: a run that
+  // restarts from it does not write earlier rows again. Throws RunError on every rank on failure.
+  // Collective.
   void sync(const Communicator& communicator);
 
  private:

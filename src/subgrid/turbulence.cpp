@@ -154,7 +154,8 @@ class Turbulence final : public Process {
           from_, to_);
   }
 
-  // Limits the fall from rest to an eighth of a cell; the acceleration changes little in a step.
+  // Limits the displacement of gas that the force accelerates from rest to an eighth of a cell. The
+  // acceleration changes little within a step.
   double longest_step(const GasLevel& level) const override {
     return std::min(correlation_time_ / k_updates,
                     std::sqrt(0.25 * level.cells.cell_size / strength_));

@@ -176,8 +176,8 @@ void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
 }
 
 void Archive::write_piece(const Window& own, std::int64_t first, std::int64_t last) {
-  const bool alone = ranks_.ranks_per_node == 1;
-  const auto all = alone ? std::vector<std::byte>() : ranks_.gather(own.packed());
+  const bool one_rank_per_node = ranks_.ranks_per_node == 1;
+  const auto all = one_rank_per_node ? std::vector<std::byte>() : ranks_.gather(own.packed());
   ranks_.collective_try([&] {
     if (!ranks_.writes) return;
     Window gathered;

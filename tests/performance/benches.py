@@ -185,7 +185,9 @@ KERNELS = {
     "checkpoint": Kernel("blast", r"^octant::write_checkpoint\("),
     "telemetry": Kernel("blast", r"^(?:\w+ )?octant::telemetry::"),
     "multigrid": Kernel("cosmology", r"^octant::gravity::LevelSolver::solve\("),
-    "Poisson by Fourier transforms": Kernel("cosmology", r"^octant::gravity::BaseFourier::solve"),
+    "Poisson by Fourier transforms": Kernel(
+        "cosmology", r"^octant::gravity::BaseFourierSolver::solve"
+    ),
     "deposit of particles": Kernel("cosmology", r"^octant::particles::Particles::deposit\("),
     "kick of particles": Kernel("cosmology", r"^octant::particles::Particles::kick\("),
     "drift of particles": Kernel("cosmology", r"^octant::particles::Particles::drift\("),

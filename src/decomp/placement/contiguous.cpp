@@ -79,13 +79,13 @@ class GreedyPieces {
     for (int n = 1; n <= k_few; ++n) few += sums[n] <= most;
     if (few < k_few) return begin + few;
     std::int64_t end = k_few, step = 1;
-    const std::int64_t left = blocks() - begin;
-    while (end + step <= left && sums[end + step] <= most) {
+    const std::int64_t remaining = blocks() - begin;
+    while (end + step <= remaining && sums[end + step] <= most) {
       end += step;
       step *= 2;
     }
     for (; step > 0; step /= 2)
-      if (end + step <= left && sums[end + step] <= most) end += step;
+      if (end + step <= remaining && sums[end + step] <= most) end += step;
     return begin + end;
   }
 

@@ -252,7 +252,7 @@ class NodeWindows {
     const auto packs = [&](std::int64_t end) { return packing.pack(between(begin, end), limit); };
     const double most = sums_[begin] + ranks_of(node) * limit;
     const auto past = std::upper_bound(sums_.begin() + begin, sums_.end(), most);
-    // Each following rank needs a block.
+    // Leaves at least one block for each of the remaining ranks.
     const int ranks_so_far = node * per_node_ + ranks_of(node);
     const std::int64_t longest =
         std::min<std::int64_t>(past - sums_.begin() - 1, blocks() - (ranks_ - ranks_so_far));

@@ -175,7 +175,7 @@ MetalCooling original_metals(double n_H, double T, double z) {
 
 namespace {
 
-// Axes of the RAMSES table, evenly spaced in log10 n_H and log10 T / mu.
+// Axes of the RAMSES table, evenly spaced in log10(n_H) and log10(T / mu).
 constexpr double k_least_density = -10.0, k_most_density = 6.0, k_rows_per_dex = 10.0;
 constexpr double k_coldest = -2.0, k_hottest = 9.0;
 constexpr int k_intervals = 100;

@@ -62,7 +62,7 @@ TEST(Operators, planes_beyond_the_unknowns_keep_their_values) {
   const Domain d = domain_of(channel());
   auto matrix = helmholtz(velocity_z_matrix(d.grid, d.boundaries, k_w), -0.3);
   ASSERT_EQ(matrix.size(), 8);
-  keep_last_planes(matrix, 9);
+  append_identity_rows(matrix, 9);
   ASSERT_EQ(matrix.size(), 9);
   EXPECT_EQ(matrix.diagonal[8], 1.0);
   EXPECT_EQ(matrix.lower[8], 0.0);

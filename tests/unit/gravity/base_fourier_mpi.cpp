@@ -122,7 +122,7 @@ struct Base {
 
   DeviceArray<double> solve(FourierSchedule schedule) {
     const bool periodic = gas.mesh.geometry().periodic(0);
-    BaseFourier fourier(gas.mesh.geometry(), gas.mesh.communicator(), staged(), schedule);
+    BaseFourierSolver fourier(gas.mesh.geometry(), gas.mesh.communicator(), staged(), schedule);
     fourier.connect(level->patches());
     ModeFactors green;
     if (periodic) green.of = GreenFunction(fourier.cells(), 1.0, Laplacian::discrete);
@@ -134,7 +134,7 @@ struct Base {
   }
   // By a factor of wavenumbers, too, that changes; says what the last solve copied of it.
   std::pair<std::uint64_t, std::int64_t> transferred(FourierSchedule schedule) {
-    BaseFourier fourier(gas.mesh.geometry(), gas.mesh.communicator(), staged(), schedule);
+    BaseFourierSolver fourier(gas.mesh.geometry(), gas.mesh.communicator(), staged(), schedule);
     fourier.connect(level->patches());
     const GreenFunction function(fourier.cells(), 1.0, Laplacian::discrete);
     ModeFactors green{function};
