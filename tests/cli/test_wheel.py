@@ -167,13 +167,19 @@ def test_the_program_gets_each_signal_once(fake: Installed, name: str) -> None:
         assert process.returncode == 3
 
 
+def state_of(process: int | str) -> str:
+    """Return the state of a process, such as T if it is stopped."""
+    return Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0]
+
+
 def test_the_program_is_suspended_and_continued_with_the_launcher(fake: Installed) -> None:
+    """A shell continues the launcher only after it has stopped, which is after the program has."""
     with fake.running(f"trap 'exit 0' TERM; echo ready; {REPEAT}") as process:
         (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         for number, states in ((signal.SIGTSTP, "T"), (signal.SIGCONT, "SR")):
             process.send_signal(number)
             deadline = time.monotonic() + 20
-            while Path(f"/proc/{child}/stat").read_text().rpartition(") ")[2][0] not in states:
+            while state_of(child) not in states or state_of(process.pid) not in states:
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
         process.terminate()
