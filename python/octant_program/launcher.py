@@ -121,7 +121,10 @@ def _run(words: list[str], done: str) -> int:
         signal.signal(number, lambda number, _: program.send_signal(number))
     signal.signal(signal.SIGTSTP, lambda *_: _suspend(program))
     for number in early:
-        program.send_signal(number)
+        if number == signal.SIGTSTP:
+            _suspend(program)  # a session without a terminal ignores SIGTSTP itself
+        else:
+            program.send_signal(number)
     code = program.wait()
     for number in (*FORWARDED, signal.SIGTSTP):
         signal.signal(number, signal.SIG_DFL)
