@@ -182,7 +182,7 @@ void Archive::write_piece(const Window& own, std::int64_t first, std::int64_t la
     if (!ranks_.writes) return;
     Window gathered;
     gathered.append_packed(all);
-    const Window& rows = alone ? own : gathered;
+    const Window& rows = one_rank_per_node ? own : gathered;
     metadata_["octant.events_dropped"] = fmt::to_string(rows.events_dropped);
     rows.for_each_table([&](const char* table, std::size_t count, std::vector<Column> columns) {
       write_table(table, count, std::move(columns), first, last);
