@@ -49,6 +49,7 @@ FIXED = frozenset(
         "solar",
         "pc",
         "erg",
+        "B",
         "MB",
         "%",
         "Mpc/h",
