@@ -2,7 +2,7 @@
 
 import re
 
-# What a brace opens that contains declarations; the braces of all others contain statements.
+# Text before a brace that encloses declarations. All other braces enclose statements.
 DECLARES = re.compile(r'(?:inline\s+)?(?:namespace|class|struct|union|enum|extern\s+"C")\b')
 NO_TEXT = re.compile(r"//\s*(?:---|===|NOLINT|clang-format)")
 STRING = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'')

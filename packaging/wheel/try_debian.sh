@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries a wheel (try.sh) in a Debian without compilers, as root. debootstrap installs it into a
-# temporary folder, or into FOLDER, where a later call finds it.
+# temporary folder, or into FOLDER, where a later call finds it; from DEBIAN_MIRROR if that is set.
 #
 #   packaging/wheel/try_debian.sh WHEEL [RELEASE [FOLDER]]     (default: bookworm, Debian 12)
 set -euo pipefail
@@ -13,7 +13,7 @@ fi
 
 if [[ ! -x $folder/usr/bin/python3 ]]; then
   debootstrap --variant=minbase --include=python3-venv,ca-certificates "$release" "$folder" \
-    "${DEBIAN_MIRROR:-http://deb.debian.org/debian}" > /dev/null
+    ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} > /dev/null
 fi
 cp /etc/resolv.conf "$folder/etc/"
 cp -rL /etc/ssl/certs "$folder/etc/ssl/"  # those of this machine, which may have further ones

@@ -30,10 +30,10 @@ enum class Direction { forward, reverse };
 class DirectedPlan;
 
 // Segments of this rank, each list by ascending rank. The send buffer contains the send segments
-// consecutively, the receive buffer likewise. A plan works for any type and number of values per
-// item and for any number of exchanges, and must outlive them. All ranks create and destroy their
-// plans in the same order. Memory: proportional to this rank's partners (k-section: to the segments
-// that it forwards).
+// one after the other, and the receive buffer the receive segments. A plan works for any type and
+// number of values per item and for any number of exchanges, and must outlive them. All ranks
+// create and destroy their plans in the same order. Memory: proportional to this rank's partners
+// (k-section: to the segments that it forwards).
 class ExchangePlan {
  public:
   // Local. Segments must match: each rank receives exactly what its partners send.

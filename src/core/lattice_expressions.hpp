@@ -20,8 +20,8 @@ class LatticeValues {
   explicit LatticeValues(Lattice lattice) : lattice_(std::move(lattice)) {}
 
   const Lattice& lattice() const { return lattice_; }
-  // Values of an expression: as many as differ. The stride is 0 along an axis on which they do not
-  // depend.
+  // Distinct values of an expression on the lattice. The stride is 0 along an axis on which the
+  // expression does not depend.
   struct Table {
     std::vector<double> values;
     std::array<std::size_t, 3> stride{};

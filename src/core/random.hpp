@@ -47,7 +47,7 @@ class RandomStream {
   };
 
   // Returns pair number `draw` of independent normal numbers of mean 0 and variance 1 (Box-Muller).
-  // It uses the bits of the uniform draws 2 draw and 2 draw + 1.
+  // The pair is computed from the random bits of the uniform draws 2 draw and 2 draw + 1.
   KOKKOS_INLINE_FUNCTION NormalPair normal_pair(std::uint32_t draw) const {
     const auto words = block(draw);
     const double positive = 1.0 - to_unit(words.word[0], words.word[1]);

@@ -8,7 +8,7 @@
 
 namespace octant::hydro {
 
-// Cells of stored variables, in code units: as many as V holds, adjacent in memory. Copies refer to
+// Stored variables of adjacent cells, in code units, one cell per SIMD lane of V. Copies refer to
 // the same state.
 template <class V>
 class GasCells {

@@ -30,7 +30,7 @@ class BatchBuffer {
   // Returns device memory for this many doubles.
   double* hold(std::int64_t doubles);
   // Contiguous gas state that replaces cells outside all boxes.
-  double* placeholder_state(const KernelArguments& arguments);
+  double* fill_state(const KernelArguments& arguments);
 
   // begin() starts a sweep of this many tiles; next_speed() then returns the address of the largest
   // signal speed of each of its batches, at most as many, one after the other.
@@ -42,7 +42,7 @@ class BatchBuffer {
  private:
   std::int64_t doubles_;
   int batches_ = 0;
-  mesh::DeviceArray<double> memory_, placeholder_state_, speeds_;
+  mesh::DeviceArray<double> memory_, fill_state_, speeds_;
 };
 
 // Arguments of a sweep. Arrays are in device memory. `current`, `old` and `next` hold

@@ -88,7 +88,7 @@ class SweepCells {
     return {base_ + 3 * (k & 1) * InnerPlane::stride};
   }
   // Contiguous conserved state that replaces cells outside all boxes.
-  KOKKOS_FORCEINLINE_FUNCTION double* placeholder_state() const {
+  KOKKOS_FORCEINLINE_FUNCTION double* fill_state() const {
     return base_ + inner_planes * InnerPlane::stride + ring * primitive_size_;
   }
 
@@ -269,7 +269,7 @@ class SweepKernel {
     const int first = active.begin(), last = active.end();
     const bool has_registers = view.tile().request_begin < view.tile().request_end;
     UpdateResult<SimdDouble> result;
-    write_placeholder_state(a_, planes.placeholder_state());
+    write_fill_state(a_, planes.fill_state());
     for (int k = first - g; k < first + g - 1; ++k) Cells::gather(a_, view, planes, active, k);
     for (int k = first - 1; k <= last; ++k) {
       const bool has_own_cells = first <= k && k < last;

@@ -61,14 +61,14 @@ double* BatchBuffer::hold(std::int64_t doubles) {
   return memory_.data();
 }
 
-double* BatchBuffer::placeholder_state(const KernelArguments& a) {
-  if (static_cast<int>(placeholder_state_.extent(0)) != a.variables) {
-    placeholder_state_ = mesh::uninitialised<double>("batches", a.variables);
-    double* const cell = placeholder_state_.data();
+double* BatchBuffer::fill_state(const KernelArguments& a) {
+  if (static_cast<int>(fill_state_.extent(0)) != a.variables) {
+    fill_state_ = mesh::uninitialised<double>("batches", a.variables);
+    double* const cell = fill_state_.data();
     mesh::for_items(
-        "hydro::placeholder_state", 1, KOKKOS_LAMBDA(int) { write_placeholder_state(a, cell); });
+        "hydro::fill_state", 1, KOKKOS_LAMBDA(int) { write_fill_state(a, cell); });
   }
-  return placeholder_state_.data();
+  return fill_state_.data();
 }
 
 void BatchBuffer::begin(int tiles) {
@@ -84,10 +84,9 @@ void sweep_in_batches(const SchemeOps& ops, const KernelArguments& a) {
   const auto at_a_time =
       static_cast<int>(std::clamp<std::int64_t>(buffer.doubles() / per_tile, 1, tiles));
   double* const memory = buffer.hold(at_a_time * per_tile);
-  double* const placeholder_state = buffer.placeholder_state(a);
+  double* const fill_state = buffer.fill_state(a);
   for (int first = 0; first < tiles; first += at_a_time) {
-    const Batch batch{first, std::min(at_a_time, tiles - first), memory, per_tile,
-                      placeholder_state};
+    const Batch batch{first, std::min(at_a_time, tiles - first), memory, per_tile, fill_state};
     ops.states_of_batch[a.patch](a, batch);
     ops.fluxes_of_batch[a.patch](a, batch);
     const Fastest fastest(buffer.next_speed());

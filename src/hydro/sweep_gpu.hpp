@@ -1,5 +1,5 @@
-// Device schedule of a sweep: batches of whole tiles, as many as fit in a buffer, and for each
-// batch one kernel after the other.
+// Device schedule of a sweep: tiles are processed in batches that fit in a buffer, with one kernel
+// after the other for each batch.
 //
 //   gather    primitive variables of the patches and their ghost cells   a thread per cell
 //   states    on the surfaces of the cells, and data for dual energy     a thread per cell
@@ -26,7 +26,7 @@ struct Batch {
   int first, count;
   double* tiles;  // `tile_doubles` for each
   std::int64_t tile_doubles;
-  double* placeholder_state;  // state that replaces cells outside all boxes
+  double* fill_state;  // state that replaces cells outside all boxes
 
   KOKKOS_FORCEINLINE_FUNCTION double* of(int tile) const { return tiles + tile * tile_doubles; }
 };
@@ -114,16 +114,16 @@ class BatchCells : public BatchSurfaces<M, Surfaces> {
 
   KOKKOS_FORCEINLINE_FUNCTION BatchCells(const Batch& batch, int tile, int variables)
       : Base(batch, tile, variables),
-        placeholder_state_(batch.placeholder_state),
+        fill_state_(batch.fill_state),
         primitive_size_(variables * PrimitivePlane::stride) {}
 
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
     return {Base::end() + (k + ghosts.reach) * primitive_size_};
   }
-  KOKKOS_FORCEINLINE_FUNCTION double* placeholder_state() const { return placeholder_state_; }
+  KOKKOS_FORCEINLINE_FUNCTION double* fill_state() const { return fill_state_; }
 
  private:
-  double* placeholder_state_;
+  double* fill_state_;
   int primitive_size_;
 };
 

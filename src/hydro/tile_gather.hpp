@@ -139,7 +139,7 @@ class ActiveCells {
 };
 
 // Writes a conserved state, contiguous.
-KOKKOS_INLINE_FUNCTION void write_placeholder_state(const KernelArguments& a, double* cell) {
+KOKKOS_INLINE_FUNCTION void write_fill_state(const KernelArguments& a, double* cell) {
   for (int n = 0; n < a.variables; ++n) cell[n] = 0.0;
   cell[k_mass] = 1.0;
   cell[k_energy] = 1.0 / (a.gas.gamma - 1.0);
@@ -282,7 +282,7 @@ class Gather {
     for (int lane = 0; lane < width; ++lane) {
       const int n = lane < count ? lane : 0;
       from[lane] = cell(n);
-      if (!from[lane].from) from[lane] = {s_.placeholder_state(), 1};
+      if (!from[lane].from) from[lane] = {s_.fill_state(), 1};
       to[lane] = plane.at(j, column(n));
     }
     to_all_primitives<V>(

@@ -1,9 +1,9 @@
 // Source terms from expressions in the parameter file: acceleration, heating and sources of passive
 // scalars, as functions of position, time and gas state.
 //
-// They act for half a coarse step before its sweeps and half after them, with the values at the
-// middle of each half: first the acceleration, whose work is exactly the change of the kinetic
-// energy, then the heat.
+// The sources are applied for half a coarse step before the sweeps and for half a step after them,
+// with their values at the middle of each half: first the acceleration, whose work is exactly the
+// change of the kinetic energy, then the heating.
 #include <algorithm>
 #include <cmath>
 #include <limits>

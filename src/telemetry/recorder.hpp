@@ -1,8 +1,8 @@
 // Interface of telemetry/: the recorder of a run.
 //
-// It observes the run (core/observer.hpp) and the Kokkos kernels, sums the reports by step, level,
-// phase and name, and writes a window of steps at a time as Parquet files, described in
-// docs/telemetry.md. Memory grows with the rows of a window, not with the number of events.
+// The recorder observes the run (core/observer.hpp) and the Kokkos kernels, sums the reports by
+// step, level, phase and name, and writes a window of steps at a time as Parquet files, described
+// in docs/telemetry.md. Memory grows with the rows of a window, not with the number of events.
 #pragma once
 
 #include <cstdint>

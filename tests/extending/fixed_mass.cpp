@@ -12,8 +12,8 @@ namespace octant::gravity {
 
 namespace {
 
-// What a kernel computes stands outside of the class: nvcc takes no KOKKOS_LAMBDA in a private
-// function.
+// The kernel is in a function outside of the class, because nvcc does not accept KOKKOS_LAMBDA in a
+// private member function.
 void set_field(const CellRange& cells, const mesh::DevicePosition& place, double square,
                double strength, const BlockField& potential, const VectorField& acceleration) {
   mesh::for_cells(

@@ -124,7 +124,7 @@ def assert_gas(snapshot: Path, output: Output) -> None:
     assert found == output.summary["leaf_cells_by_level"]
     assert (codes[order] == output.codes).all()
     assert (cells["density"][order] == output.density).all()
-    # What is stored is the total energy: its rounding error is that of the pressure of cold gas.
+    # The pressure is computed from the stored total energy and inherits its rounding error.
     speed2 = sum(cells[f"velocity_{axis}"][order] ** 2 for axis in "xyz")
     error = np.abs(cells["pressure"][order] - output.pressure)
     assert (error <= 1e-14 * (output.pressure + output.density * speed2)).all()
@@ -250,8 +250,8 @@ def test_sinks_accrete(name: str, tmp_path: Path) -> None:
     assert (sinks["swallowed"] > 0.0).all()
 
 
-# What a changed copy of an output lacks or has beyond what is read; each function returns the words
-# of the message.
+# Changes to a copy of an output that must be refused. Each function makes one and returns the words
+# that the error message must contain.
 def take_excited_dark_matter(folder: Path) -> tuple[str, ...]:
     with h5py.File(next(folder.glob("*.h5")), "a") as file:
         types = file["particles/ptypep"]

@@ -176,11 +176,7 @@ def _plot_speedups(axes: Any, found: Scaling, counts: list[int], colours: list[s
         axes.annotate(
             f"{100 * share:.0f} %", (n, speedup), (4, -10), textcoords="offset points", fontsize=8
         )
-    for number, (name, row) in enumerate(found.solver_speedups().items()):
-        axes.loglog(
-            counts, [value or float("nan") for value in row], ".-", lw=1, ms=4,
-            color=colours[number % len(colours)], label=name,
-        )  # fmt: skip
+    _plot_by_solver(axes, counts, found.solver_speedups(), colours)
     axes.set_ylabel("cell updates per second relative to the first run")
     _label_counts(axes, counts)
 
@@ -193,13 +189,20 @@ def _plot_solvers(axes: Any, found: Scaling, counts: list[int], colours: list[st
     ideal = [first.step * each.work / first.work * first.cores / each.cores for each in found.paces]
     axes.loglog(counts, ideal, color=INK, ls=":", lw=1, label="ideal")
     axes.loglog(counts, [each.step for each in found.paces], "o-", color=INK, ms=4, label="step")
-    for number, (name, row) in enumerate(found.solvers().items()):
+    _plot_by_solver(axes, counts, found.solvers(), colours)
+    axes.set_ylabel("seconds per step, on the slowest rank of each solver")
+    _label_counts(axes, counts)
+
+
+def _plot_by_solver(
+    axes: Any, counts: list[int], rows: dict[str, list[float]], colours: list[str]
+) -> None:
+    """Plot a curve for each solver, with gaps where a run has no value."""
+    for number, (name, row) in enumerate(rows.items()):
         axes.loglog(
             counts, [value or float("nan") for value in row], ".-", lw=1, ms=4,
             color=colours[number % len(colours)], label=name,
         )  # fmt: skip
-    axes.set_ylabel("seconds per step, on the slowest rank of each solver")
-    _label_counts(axes, counts)
 
 
 def _plot_phases(axes: Any, found: Scaling, counts: list[int], colours: list[str]) -> None:

@@ -1,4 +1,4 @@
-// What the k-section exchange shall send.
+// Numbers of messages that the k-section exchange is expected to send.
 #pragma once
 
 #include "comm/rank_tree.hpp"

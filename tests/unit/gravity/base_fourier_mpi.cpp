@@ -132,7 +132,8 @@ struct Base {
       fourier.solve(green, field, phi);
     return phi;
   }
-  // By a factor of wavenumbers, too, that changes; says what the last solve copied of it.
+  // Solves twice, with a transfer function that has changed. Returns the sum of the bits of the
+  // potential over all ranks, and the bytes that the second solve copied to the device.
   std::pair<std::uint64_t, std::int64_t> transferred(FourierSchedule schedule) {
     BaseFourierSolver fourier(gas.mesh.geometry(), gas.mesh.communicator(), staged(), schedule);
     fourier.connect(level->patches());

@@ -80,8 +80,8 @@ TEST(CoarseGridSolver, no_field_travels_in_a_cycle) {
   }
 }
 
-// What a rank holds of the coarse grids goes with its own patches and those around them, but for
-// the cells that are gathered on the root in the end.
+// The part of the coarse grids that a rank stores is proportional to its own patches and those
+// around them, except for the cells that are gathered on the root at the end.
 TEST(CoarseGridSolver, no_rank_holds_more_than_its_share) {
   const Communicator world = Communicator::world();
   const int gathered = 64;
