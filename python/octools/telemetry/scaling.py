@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -195,7 +195,7 @@ def _plot_solvers(axes: Any, found: Scaling, counts: list[int], colours: list[st
 
 
 def _plot_by_solver(
-    axes: Any, counts: list[int], rows: dict[str, list[float]], colours: list[str]
+    axes: Any, counts: list[int], rows: Mapping[str, Sequence[float | None]], colours: list[str]
 ) -> None:
     """Plot a curve for each solver, with gaps where a run has no value."""
     for number, (name, row) in enumerate(rows.items()):
