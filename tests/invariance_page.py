@@ -71,8 +71,9 @@ METHOD = """
 Geometric transformations use files of initial conditions: the initial state of the example is
 written to arrays (`problem.name = "file"`, or `"stored_flow"` for incompressible flows), which are
 transformed together with all parameters that have a direction or a position. Inflow boundaries are
-replaced by open ones in both runs, because a file defines no inflow. `gravity.tolerance` is 10⁻¹²,
-because the multigrid residual depends on the colour of the cells, and thereby on the orientation.
+replaced by open boundaries in both runs, because a file defines no inflow. `gravity.tolerance` is
+10⁻¹², because the multigrid residual depends on the red-black colouring of the cells, and thereby
+on the orientation.
 
 Numbers are upper bounds of the maximum difference of any field relative to the scale of the field.
 The components of a vector have a common scale. The scale of velocities is at least the sound speed,

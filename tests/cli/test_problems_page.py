@@ -5,4 +5,4 @@ from problems_page import PAGE, page
 
 def test_the_page_of_all_problems_is_current() -> None:
     renew = ".octant/venv/bin/python tests/problems_page.py"
-    assert PAGE.read_text() == page(), f"to write it anew: {renew}"
+    assert PAGE.read_text() == page(), f"to write it again: {renew}"
