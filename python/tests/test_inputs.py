@@ -262,8 +262,91 @@ def test_a_point_of_ramses_becomes_a_blast(tmp_path: Path) -> None:
     assert found["problem"]["name"] == "sedov"
     assert found["problem"]["energy"] == pytest.approx(0.4 / 0.6667)
     assert found["problem"]["centre"] == [0.5, 1.0, 1.0]
-    with pytest.raises(OctoolsError, match="uniform gas at rest"):
-        converted(tmp_path / "run.nml", text.replace("d_region=1.0,0.0", "d_region=1.0,1.0"))
+
+
+def test_points_of_ramses_with_mass_add_to_the_gas(tmp_path: Path) -> None:
+    text = NAMELIST.replace("(2)='square'", "(2)='point'")
+    _, found = converted(tmp_path / "run.nml", text)
+    problem = found["problem"]
+    assert problem["name"] == "expression"
+    assert problem["terms"]["at_point_2"] == (
+        "max(0, 1 - abs(x - 0.5) / cell_size) * max(0, 1 - abs(y - 1.0) / cell_size) * "
+        "max(0, 1 - abs(z - 1.0) / cell_size)"
+    )
+    assert problem["density"] == "in_region_3 ? 3.0 : ((1.0) + 2.0 * at_point_2 / cell_size^3)"
+    assert problem["velocity"][0] == "in_region_3 ? 0.0 : (-1.0 * at_point_2)"
+    assert problem["pressure"] == "in_region_3 ? 0.1 : ((0.1) + 0.1 * at_point_2 / cell_size^3)"
+
+
+TUBE = """
+&RUN_PARAMS
+hydro=.true.
+/
+&AMR_PARAMS
+levelmin=5, levelmax=8
+/
+&INIT_PARAMS
+nregion=2
+region_type='square','point'
+x_center=0.5,0.25
+length_x=10.0,1.0
+exp_region=10.0,10.0
+d_region=1.0,0.5
+p_region=1.0,0.1
+/
+&OUTPUT_PARAMS
+tend=0.1
+/
+"""
+
+
+def test_regions_along_one_axis_are_a_line_of_cells(tmp_path: Path) -> None:
+    done, found = converted(tmp_path / "run.nml", TUBE)
+    assert found["mesh"]["base_cells"] == [256, 4, 4], "levelmax without refinement"
+    assert found["mesh"]["max_level"] == 0
+    assert found["mesh"]["upper"] == [1.0, 4 / 256, 4 / 256]
+    assert found["problem"]["density"].endswith("+ 0.5 * at_point_2 / cell_size")
+    assert "y" not in found["problem"]["terms"]["at_point_2"]
+    assert statuses(done)["amr_params/levelmin"] == CHANGED
+
+
+def test_regions_along_two_axes_are_a_layer_of_cells(tmp_path: Path) -> None:
+    _, found = converted(tmp_path / "run.nml", TUBE.replace("length_x", "y_center=2*0.5\nlength_x"))
+    assert found["mesh"]["base_cells"] == [32, 32, 4]
+    assert found["mesh"]["max_level"] == 3
+    assert found["mesh"]["upper"] == [1.0, 1.0, 4 / 32]
+    assert found["problem"]["density"].endswith("/ cell_size^2")
+
+
+@pytest.mark.parametrize("setting", ["z_center=2*0.5", "w_region=2*0.0"])
+def test_regions_that_name_all_axes_are_cubes(tmp_path: Path, setting: str) -> None:
+    _, found = converted(tmp_path / "run.nml", TUBE.replace("length_x", f"{setting}\nlength_x"))
+    assert found["mesh"]["base_cells"] == [32, 32, 32]
+
+
+def test_gravity_keeps_three_dimensions(tmp_path: Path) -> None:
+    text = TUBE.replace("hydro=.true.", "hydro=.true.\npoisson=.true.")
+    _, found = converted(tmp_path / "run.nml", text)
+    assert found["mesh"]["base_cells"] == [32, 32, 32]
+
+
+def test_a_galactic_disc_of_ramses_pulls_as_kuijken_and_gilmore_found(tmp_path: Path) -> None:
+    text = NAMELIST.replace("hydro=.true.", "hydro=.true.\npoisson=.true.")
+    gravity = "&POISSON_PARAMS\ngravity_type=3\ngravity_params=1.42d-3,5.49d-4,0.18d3\n/\n"
+    units = "&UNITS_PARAMS\nunits_length=3.0856775814913673d20\nunits_time=3.15576d13\n/\n"
+    _, found = converted(tmp_path / "run.nml", text + gravity + units)
+    x, y, force = found["sources"]["acceleration"]
+    assert (x, y) == ("0", "0")
+    z = 1.0 + 2.5  # the disc is in the middle of the box of 2; the unit of length is 100 pc
+    value = eval(force.replace("^", "**"), {"z": z, "sqrt": np.sqrt})
+    expected = -1.42e-3 * 0.25 / np.hypot(0.25, 0.18) - 5.49e-4 * 0.25  # kpc/Myr²
+    assert value == pytest.approx(expected * 10, rel=1e-12)  # of 100 pc/Myr²
+
+
+def test_boundaries_of_ramses_without_a_type_remain_periodic(tmp_path: Path) -> None:
+    text = NAMELIST.replace("bound_type=1,2", "bound_type=0,0")
+    _, found = converted(tmp_path / "run.nml", text)
+    assert found["mesh"]["boundary_x"] == ["periodic", "periodic"]
 
 
 def test_a_blast_of_octo_tiger(tmp_path: Path) -> None:
@@ -399,7 +482,13 @@ def test_vortices_of_cans_decay_as_they_must(tmp_path: Path, octools: Call) -> N
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.nml", NAMELIST.replace("acoustic", "roe"), "riemann = 'roe'"),
+        ("a.nml", NAMELIST.replace("acoustic", "roe"), "'roe' is a solver of magnetohydrodyn"),
+        ("a.nml", NAMELIST.replace("acoustic", "hllx"), "expected llf, hll, hllc, exact, acoustic"),
+        (
+            "a.nml",
+            NAMELIST.replace("bound_type=1,2", "bound_type=1,4"),
+            "boundary 2 .*unknown type",
+        ),
         ("a.nml", NAMELIST.replace("nregion=3", "nregion=0"), "neither gas regions"),
         ("a.nml", NAMELIST.replace("nboundary=2", "nboundary=1"), "only one x boundary"),
         ("a.nml", "&AMR_PARAMS\nlevelmin=\n", "not a complete namelist|neither gas regions"),

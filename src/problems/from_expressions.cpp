@@ -21,8 +21,9 @@ namespace {
 class ExpressionProblem final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.density", density_,
-               {.unit = "density", .meaning = "Density, an expression in x, y, z, r and t"});
+    schema.add(
+        "problem.density", density_,
+        {.unit = "density", .meaning = "Density, an expression in x, y, z, r, t and cell_size"});
     schema.add("problem.velocity", velocity_,
                {.unit = "velocity",
                 .meaning = "Velocity: three expressions for the components along x, y, z"});
@@ -63,6 +64,8 @@ class ExpressionProblem final : public Problem {
   void prepare(const ProblemSetup& setup) override {
     per_pressure_ = 1.0 / (setup.hydro.gamma - 1.0);
     lower_ = setup.geometry.lower();
+    upper_ = setup.geometry.upper();
+    base_cell_size_ = setup.geometry.cell_size(0);
     if (!temperature_.empty()) prepare_temperature(setup);
     else if (pressure_.empty()) pressure_ = "1";
     if (velocity_.size() != 3)
@@ -75,6 +78,7 @@ class ExpressionProblem final : public Problem {
     find_species(setup.hydro);
     formulas_.set_centre(centre_);
     formulas_.names().add_constant("problem", "gamma", setup.hydro.gamma);
+    formulas_.names().add_variable("problem", "cell_size", &cell_size_);
     add_random_fields(setup.geometry);
     definitions_.compile(formulas_.names());
     formulas_.add_terms(definitions_);
@@ -107,11 +111,17 @@ class ExpressionProblem final : public Problem {
     });
   }
 
-  LatticeStates inflow_states(int, int, const Lattice& centres) const override {
-    return
-        [this, values = LatticeValues(centres)](double time, const PointReceiver& receive) mutable {
-          give_states(values, time, receive);
-        };
+  LatticeStates inflow_states(int axis, int side, const Lattice& centres) const override {
+    const double wall = (side == 0 ? lower_ : upper_)[axis];
+    double nearest = std::numeric_limits<double>::infinity();  // half the size of a cell
+    for (const double place : centres.along[axis])
+      nearest = std::min(nearest, std::abs(place - wall));
+    const double level = std::rint(std::log2(base_cell_size_ / (2.0 * nearest)));
+    return [this, cell_size = base_cell_size_ * std::exp2(-level), values = LatticeValues(centres)](
+               double time, const PointReceiver& receive) mutable {
+      cell_size_ = cell_size;
+      give_states(values, time, receive);
+    };
   }
   bool inflow_moves() const override {
     const auto moves = [&](int quantity) { return formulas_.moves(quantity); };
@@ -188,6 +198,7 @@ class ExpressionProblem final : public Problem {
   // States of cells with these centres. Centres are rounded relative to the corner of their block;
   // recomputing them gives evaluation points with the same bits for any block size.
   void initial_states(Lattice centres, double cell_size, const PointReceiver& receive) const {
+    cell_size_ = cell_size;
     for (int axis = 0; axis < 3; ++axis)
       for (double& place : centres.along[axis]) {
         const double cell = std::floor((place - lower_[axis]) / cell_size);
@@ -322,7 +333,9 @@ class ExpressionProblem final : public Problem {
   Position centre_{};
   int samples_ = 1;
 
-  Position lower_{};
+  Position lower_{}, upper_{};
+  double base_cell_size_ = 1.0;
+  mutable double cell_size_ = 1.0;  // value of cell_size in the expressions
   double per_pressure_ = 1.0, kelvin_ = 1.0;
   bool is_hot_ = false;              // true if the temperature is given
   std::vector<int> species_places_;  // indices among the variables of a cell

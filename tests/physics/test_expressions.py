@@ -222,6 +222,45 @@ def test_a_cell_gets_the_mean_of_what_is_conserved(tmp_path: Path) -> None:
     assert set(cells["density"][~mixed]) == {1.0, 3.0}
 
 
+@pytest.mark.parametrize("cells", [8, 16])
+@pytest.mark.parametrize("levels", [0, 1])
+def test_a_point_has_the_same_mass_at_all_resolutions(
+    tmp_path: Path, cells: int, levels: int
+) -> None:
+    near = (
+        f"max(0, 1 - abs({axis} - {at}) / cell_size)"
+        for axis, at in zip("xyz", (0.3, 0.5, 0.61), strict=True)
+    )
+    one = run_well(
+        tmp_path / "run",
+        SMALL,
+        f"problem.density='1 + 2 * {' * '.join(near)} / cell_size^3'",
+        f"mesh.base_cells=[{cells},{cells},{cells}]",
+        f"mesh.max_level={levels}",
+        "refine.gradient_fields=['density']",
+        "refine.gradient=[0.5]",
+    )
+    found = leaf_cells(one.last_snapshot)
+    assert found.size.min() == 1 / (cells * 2**levels)
+    assert np.sum(found["density"] * found.volume) == pytest.approx(1 + 2, rel=1e-12)
+
+
+def test_cell_size_is_that_of_the_cells_beyond_an_inflow(tmp_path: Path) -> None:
+    one = run_well(
+        tmp_path / "run",
+        SMALL,
+        "mesh.boundary_x=['inflow','outflow']",
+        "mesh.max_level=1",
+        "refine.where='y < 0.5 ? 1 : 0'",
+        "problem.density='1 + 2*cell_size'",
+        "problem.velocity=['3', '0', '0']",
+        "time.max_steps=3",
+    )
+    found = leaf_cells(one.last_snapshot)
+    inside = np.abs(found.position[:, 1] - 0.25) < 0.05  # far from cells of the other size
+    assert found["density"][inside] == pytest.approx(1 + 2 / 16, rel=1e-12)
+
+
 def test_a_temperature_gives_the_pressure(tmp_path: Path) -> None:
     gas = ("problem.density='1 + x'", "problem.temperature='1e4*(2 - y)'")
     plain = leaf_cells(run_well(tmp_path / "plain", SMALL, *gas).last_snapshot)

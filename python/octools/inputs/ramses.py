@@ -21,11 +21,15 @@ from octools.inputs.ramses_source import Ramses, listed
 from octools.inputs.ramses_table import TOPICS
 from octools.inputs.ramses_values import cools
 from octools.snapshot import AXES
+from octools.units import PARSEC, YEAR
 
 RIEMANN = {"llf": "llf", "hll": "hll", "hllc": "hllc", "exact": "exact", "acoustic": "exact"}
+OF_MAGNETIC_FIELDS = ("hlld", "roe", "upwind", "hydro")
+OF_DISC = "gravity_type = 3, the vertical force of a galactic disc: no self-gravity"
 HUGE = 1e30
 MOST_BOUNDARIES = 100  # MAXBOUND of RAMSES
 SUFFIXES = (".nml", ".txt", ".namelist", "")  # RAMSES copies its namelist to namelist.txt
+FINEST_LINE = 12  # level; a mesh of 2^12 x 4 x 4 cells takes 20 MB
 LARGEST_NAMELIST = 4_000_000  # bytes
 
 
@@ -86,11 +90,23 @@ def _skip_groups(ramses: Ramses) -> None:
 def _mesh(ramses: Ramses) -> None:
     source, (coarsest, finest) = ramses.source, ramses.levels
     side = 1.0 if ramses.s.flag("cosmo") else ramses.s.number("boxlen")
-    source.put("mesh.base_cells", [2**coarsest] * 3, f"levelmin = {coarsest}")
-    source.put("mesh.block_size", min(8, 2**coarsest), "RAMSES refines octs of 2^3 cells")
+    dimensions = ramses.dimensions
+    origin = f"levelmin = {coarsest}"
+    if dimensions == 1:
+        # Refined cubes would divide the other axes, too.
+        coarsest = max(coarsest, min(finest, FINEST_LINE))
+        origin = f"levelmax = {finest}: a line of cells needs no refinement"
+    block = min(8 if dimensions == 3 else 4, 2**coarsest)
+    cells = [2**coarsest] * dimensions + [block] * (3 - dimensions)
+    source.put("mesh.base_cells", cells, origin)
+    source.put("mesh.block_size", block, "RAMSES refines octs of 2^3 cells")
     source.put("mesh.max_level", max(0, finest - coarsest), f"levelmax = {finest}")
     source.put("mesh.lower", [0.0] * 3)
-    source.put("mesh.upper", [side] * 3, "boxlen")
+    upper = [side * count / 2**coarsest for count in cells]
+    thin = "" if dimensions == 3 else f"; {dimensions}-dimensional: no region names other axes"
+    source.put("mesh.upper", upper, f"boxlen{thin}")
+    if dimensions < 3:
+        ramses.changed("levelmin", "levelmax", now=f"mesh.base_cells, in {dimensions} dimension(s)")
 
 
 def _boundaries(ramses: Ramses) -> None:
@@ -102,11 +118,14 @@ def _boundaries(ramses: Ramses) -> None:
     open_side = "diode" if ramses.s.flag("no_inflow") else "outflow"
     kinds = {1: "reflecting", 2: open_side, 3: "inflow"}
     for n in range(count):
+        number = int(ramses.at("bound_type", n, 0))
+        if number <= 0:  # ignored by RAMSES: the face remains periodic
+            continue
         ends = [
             [ramses.at(f"{letter}bound_{end}", n, 0) for end in ("min", "max")] for letter in "ijk"
         ]
         axes = [a for a, (low, high) in enumerate(ends) if low == high != 0]
-        kind = kinds.get(int(ramses.at("bound_type", n, 0)))
+        kind = kinds.get(number)
         if len(axes) != 1 or kind is None:
             raise source.refuse(
                 f"boundary {n + 1} does not cover a whole face of the box, or has an unknown type"
@@ -148,8 +167,15 @@ def _hydro(ramses: Ramses) -> None:
         source.put("hydro.gamma", 5 / 3, "as required by supercomoving units")
         ramses.changed("gamma", now="hydro.gamma = 5/3 exactly")
     riemann = s.text("riemann").lower()
+    if riemann in OF_MAGNETIC_FIELDS:
+        raise source.refuse(
+            f"riemann = '{riemann}' is a solver of magnetohydrodynamics, and magnetic fields are "
+            "not available; if the field is zero, set riemann = 'hllc'"
+        )
     if riemann not in RIEMANN:
-        raise source.refuse(f"riemann = '{riemann}' has no counterpart")
+        raise source.refuse(
+            f"riemann = '{riemann}' has no counterpart; expected {', '.join(RIEMANN)}"
+        )
     source.put("hydro.scheme", "muscl_hancock")
     source.put("hydro.riemann", RIEMANN[riemann])
     if riemann == "acoustic":
@@ -191,11 +217,27 @@ def _gravity(ramses: Ramses) -> None:
         distance = f"({square} + {softening!r}^2)^1.5"
         force = [f"-{mass!r} * {offset} / {distance}" for offset in offsets]
         source.put("sources.acceleration", force, "gravity_type = 2: no self-gravity")
+    elif kind == 3:
+        source.put("sources.acceleration", ["0", "0", _galactic_disc(ramses, given)], OF_DISC)
     else:
         raise source.refuse(
-            f"gravity_type = {kind} has no counterpart; expected 0, 1 or 2. Remove it, and write "
-            "the force as expressions in sources.acceleration"
+            f"gravity_type = {kind} has no counterpart; expected 0, 1, 2 or 3. Remove it, and "
+            "write the force as expressions in sources.acceleration"
         )
+
+
+def _galactic_disc(ramses: Ramses, given: list[float]) -> str:
+    """Return the vertical force of stars and dark matter at the Sun (Kuijken & Gilmore 1989).
+
+    `given` are the coefficients of both in kpc Myr^-2 and Myr^-2, and the scale height in pc.
+    """
+    length, time = (ramses.s.number(f"units_{name}") for name in ("length", "time"))
+    squared = (time / (1e6 * YEAR)) ** 2
+    stars = given[0] * 1000 * PARSEC / length * squared
+    halo = given[1] * squared
+    height = given[2] * PARSEC / length
+    z = f"(z - {0.5 * ramses.s.number('boxlen')!r})"
+    return f"-{stars!r} * {z} / sqrt({z}^2 + {height!r}^2) - {halo!r} * {z}"
 
 
 # --- refinement -----------------------------------------------------------------------------------

@@ -14,6 +14,7 @@ from octools.snapshot import AXES
 REGION = ("x_center", "y_center", "z_center", "length_x", "length_y", "length_z", "exp_region")
 STATE = ("d_region", "u_region", "v_region", "w_region", "p_region")
 PATCHES = ("dice_params", "merger_params", "restart_params", "halo_params")
+VOLUME = ("", " / cell_size", " / cell_size^2", " / cell_size^3")  # by dimensions; "": none
 CRITICAL_DENSITY = 2.775366e11  # h^2 solar masses per Mpc^3
 SOLAR_MASS = 1.98841e33  # g
 
@@ -32,7 +33,7 @@ def gas(ramses: Ramses) -> None:
         _from_file(ramses)
         return
     names = ("nregion", "region_type", *REGION, *STATE)
-    if any(region["region_type"] == "point" for region in regions):
+    if _is_blast(ramses, regions):
         _blast(ramses, regions)
         now = "problem.name = sedov; the pressure of the point is the energy times gamma - 1"
         ramses.changed(*names, now=now)
@@ -78,58 +79,106 @@ def _is_everything(ramses: Ramses, region: dict[str, Any]) -> bool:
     return (max(reach) if power >= 10 else sum(r**power for r in reach) ** (1 / power)) < 1
 
 
+def _is_blast(ramses: Ramses, regions: list[dict[str, Any]]) -> bool:
+    """Return true for one point without mass in uniform gas at rest: the blast wave of Sedov."""
+    if (
+        ramses.dimensions < 3
+        or len(regions) != 2
+        or any(region[name] for region in regions for name in STATE[1:4])
+    ):
+        return False
+    gas, point = regions
+    kinds = (gas["region_type"], point["region_type"])
+    return kinds == ("square", "point") and not point["d_region"] and _is_everything(ramses, gas)
+
+
 def _blast(ramses: Ramses, regions: list[dict[str, Any]]) -> None:
-    """Turn a point in uniform gas at rest into Sedov's blast; all else with points is refused."""
-    source = ramses.source
-    moving = [region for region in regions if any(region[name] for name in STATE[1:4])]
-    plain = len(regions) == 2 and regions[0]["region_type"] == "square"
-    point = regions[-1]
-    if not plain or moving or point["d_region"] or not _is_everything(ramses, regions[0]):
-        raise source.refuse(
-            "a point region is supported only in uniform gas at rest, and without mass"
-        )
+    source, (gas, point) = ramses.source, regions
     energy = float(point["p_region"]) / (ramses.s.number("gamma") - 1)
     source.put("problem.name", "sedov")
     source.put("problem.energy", energy, "energy of the whole blast")
-    source.put("problem.density", float(regions[0]["d_region"]))
-    source.put("problem.ambient_pressure", float(regions[0]["p_region"]))
+    source.put("problem.density", float(gas["d_region"]))
+    source.put("problem.ambient_pressure", float(gas["p_region"]))
     source.put("problem.centre", [float(point[f"{a}_center"]) for a in AXES])
     source.put("problem.radius_cells", 1.0, "the eight finest cells around a node")
 
 
 def _expressions(ramses: Ramses, regions: list[dict[str, Any]]) -> None:
-    """Write the state as choices among the regions; a later one goes before the others."""
+    """Write the state as an expression of the regions: a later one replaces or adds to it."""
     s, source = ramses.s, ramses.source
     density, sound, gamma = (s.number(name) for name in ("smallr", "smallc", "gamma"))
-    terms = {
-        f"in_region_{n + 1}": None if _is_everything(ramses, region) else _condition(region)
-        for n, region in enumerate(regions)
-    }
+    terms = [_term(ramses, n, region) for n, region in enumerate(regions)]
     first = [density, 0.0, 0.0, 0.0, density * sound**2 / gamma]
     states = [[float(region[name]) for region in regions] for name in STATE]
-    texts = [_choice(start, of, terms) for start, of in zip(first, states, strict=True)]
+    is_density = [True, False, False, False, True]
+    texts = [
+        _state(start, of, terms, ramses.dimensions if by_volume else 0)
+        for start, of, by_volume in zip(first, states, is_density, strict=True)
+    ]
     source.put("problem.name", "expression")
     source.put("problem.density", texts[0])
     source.put("problem.velocity", texts[1:4])
     source.put("problem.pressure", texts[4])
     _scalars(ramses, terms)
-    for name, text in terms.items():
-        if text is not None:
-            source.put(f"problem.terms.{name}", text)
+    for term in terms:
+        if term.text:
+            source.put(f"problem.terms.{term.name}", term.text)
 
 
-def _choice(first: float, values: list[float], terms: dict[str, str | None]) -> str:
+@dataclass
+class Term:
+    """Expression that says to what extent a cell belongs to a region.
+
+    Attributes
+    ----------
+    name
+        Name of the term in problem.terms.
+    text
+        The expression; empty for a region that is the whole box.
+    is_point
+        True for the fraction of a point that a cell holds, false for a condition.
+    """
+
+    name: str
+    text: str
+    is_point: bool
+
+
+def _term(ramses: Ramses, n: int, region: dict[str, Any]) -> Term:
+    if region["region_type"] == "point":
+        return Term(f"at_point_{n + 1}", _fraction(region, ramses.dimensions), is_point=True)
+    text = "" if _is_everything(ramses, region) else _condition(region)
+    return Term(f"in_region_{n + 1}", text, is_point=False)
+
+
+def _fraction(region: dict[str, Any], dimensions: int) -> str:
+    """Return the part of a point in a cell: it is distributed to the nearest cells."""
+    return " * ".join(
+        f"max(0, 1 - abs({a} - {float(region[f'{a}_center'])!r}) / cell_size)"
+        for a in AXES[:dimensions]
+    )
+
+
+def _state(first: float, values: list[float], terms: list[Term], power: int) -> str:
+    """Return a quantity of all regions: a point adds its value, others replace that before them.
+
+    The value of a point is divided by this power of the cell size: by the volume for densities.
+    """
     text = repr(first)
-    for value, (name, condition) in zip(values, terms.items(), strict=True):
+    for value, term in zip(values, terms, strict=True):
         new = repr(value)
-        if condition is None:
+        if term.is_point:
+            if value:
+                each = f"{new} * {term.name}" + VOLUME[power]
+                text = each if text == "0.0" else f"({text}) + {each}"
+        elif not term.text:
             text = new
         elif new != text:
-            text = f"{name} ? {new} : ({text})"
+            text = f"{term.name} ? {new} : ({text})"
     return text
 
 
-def _scalars(ramses: Ramses, terms: dict[str, str | None]) -> None:
+def _scalars(ramses: Ramses, terms: list[Term]) -> None:
     """Write metals and other passive scalars, which var_region lists variable by variable."""
     s, source = ramses.s, ramses.source
     given = listed(s.get("var_region"))
@@ -139,7 +188,7 @@ def _scalars(ramses: Ramses, terms: dict[str, str | None]) -> None:
     texts = []
     for column in columns:
         values = [float(value or 0.0) for value in column] + [0.0] * len(terms)
-        texts.append(_choice(0.0, values[: len(terms)], terms))
+        texts.append(_state(0.0, values[: len(terms)], terms, 0))
     places = []
     if s.flag("metal") and (cools(s) or forms_stars(s)):
         source.put("problem.species.metals", texts.pop(0), "mass fraction")

@@ -9,6 +9,9 @@ from octools.inputs.conversion import NOT_USED, Conversion
 from octools.inputs.ramses_rules import Settings
 
 DEEPEST_LEVEL = 60
+OF_Y = {"y_center", "length_y", "v_region", "jbound_min", "jbound_max"}
+OF_Z = {"z_center", "length_z", "w_region", "kbound_min", "kbound_max"}
+IN_THREE_DIMENSIONS = {"cosmo", "poisson", "pic", "sink", "smbh", "turb", "tracer", "stellar"}
 
 
 @dataclass
@@ -52,6 +55,22 @@ class Ramses:
     def old(self) -> bool:
         """True for a namelist with PHYSICS_PARAMS, of cuRAMSES or of earlier versions of RAMSES."""
         return any(key.startswith("physics_params/") for key in self.source.settings)
+
+    @property
+    def dimensions(self) -> int:
+        """The number of axes along which gas in regions may vary.
+
+        RAMSES is compiled for 1, 2 or 3 dimensions, and a namelist does not contain their number.
+        Regions without values for an axis do not depend on it.
+        """
+        names = {key.rpartition("/")[2] for key in self.source.settings}
+        regions = self.s.has("nregion") and self.s.text("filetype").lower() == "ascii"
+        switched_on = {
+            key.rpartition("/")[2] for key, value in self.source.settings.items() if value is True
+        }
+        if not regions or names & OF_Z or switched_on & IN_THREE_DIMENSIONS:
+            return 3
+        return 2 if names & OF_Y else 1
 
     @property
     def levels(self) -> tuple[int, int]:

@@ -234,7 +234,8 @@ GRAVITY = Topic(
     rules=(
         Rule("epsilon", "gravity.tolerance", "relative to the right-hand side", default=1e-4),
         Rule("gravity_type gravity_params", "hydro.acceleration, sources.acceleration",
-             "1: uniform; 2: a point mass; others are not available", default=0),
+             "1: uniform; 2: a point mass; 3: the vertical force of a disc; others are not "
+             "available", default=0),
         Rule("cg_levelmin", "", "multigrid on all levels"),
         Rule("cic_levelmax", "", "particles count at the resolution of the mesh on all levels"),
         Rule("a0 a0_ms2", "", "gravity is Newtonian"),
