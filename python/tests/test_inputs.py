@@ -278,58 +278,6 @@ def test_points_of_ramses_with_mass_add_to_the_gas(tmp_path: Path) -> None:
     assert problem["pressure"] == "in_region_3 ? 0.1 : ((0.1) + 0.1 * at_point_2 / cell_size^3)"
 
 
-TUBE = """
-&RUN_PARAMS
-hydro=.true.
-/
-&AMR_PARAMS
-levelmin=5, levelmax=8
-/
-&INIT_PARAMS
-nregion=2
-region_type='square','point'
-x_center=0.5,0.25
-length_x=10.0,1.0
-exp_region=10.0,10.0
-d_region=1.0,0.5
-p_region=1.0,0.1
-/
-&OUTPUT_PARAMS
-tend=0.1
-/
-"""
-
-
-def test_regions_along_one_axis_are_a_line_of_cells(tmp_path: Path) -> None:
-    done, found = converted(tmp_path / "run.nml", TUBE)
-    assert found["mesh"]["base_cells"] == [256, 4, 4], "levelmax without refinement"
-    assert found["mesh"]["max_level"] == 0
-    assert found["mesh"]["upper"] == [1.0, 4 / 256, 4 / 256]
-    assert found["problem"]["density"].endswith("+ 0.5 * at_point_2 / cell_size")
-    assert "y" not in found["problem"]["terms"]["at_point_2"]
-    assert statuses(done)["amr_params/levelmin"] == CHANGED
-
-
-def test_regions_along_two_axes_are_a_layer_of_cells(tmp_path: Path) -> None:
-    _, found = converted(tmp_path / "run.nml", TUBE.replace("length_x", "y_center=2*0.5\nlength_x"))
-    assert found["mesh"]["base_cells"] == [32, 32, 4]
-    assert found["mesh"]["max_level"] == 3
-    assert found["mesh"]["upper"] == [1.0, 1.0, 4 / 32]
-    assert found["problem"]["density"].endswith("/ cell_size^2")
-
-
-@pytest.mark.parametrize("setting", ["z_center=2*0.5", "w_region=2*0.0"])
-def test_regions_that_name_all_axes_are_cubes(tmp_path: Path, setting: str) -> None:
-    _, found = converted(tmp_path / "run.nml", TUBE.replace("length_x", f"{setting}\nlength_x"))
-    assert found["mesh"]["base_cells"] == [32, 32, 32]
-
-
-def test_gravity_keeps_three_dimensions(tmp_path: Path) -> None:
-    text = TUBE.replace("hydro=.true.", "hydro=.true.\npoisson=.true.")
-    _, found = converted(tmp_path / "run.nml", text)
-    assert found["mesh"]["base_cells"] == [32, 32, 32]
-
-
 def test_a_galactic_disc_of_ramses_pulls_as_kuijken_and_gilmore_found(tmp_path: Path) -> None:
     text = NAMELIST.replace("hydro=.true.", "hydro=.true.\npoisson=.true.")
     gravity = "&POISSON_PARAMS\ngravity_type=3\ngravity_params=1.42d-3,5.49d-4,0.18d3\n/\n"
