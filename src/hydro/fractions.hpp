@@ -22,7 +22,7 @@
 
 namespace octant::hydro {
 
-// Returns `value` with its sign changed if `of` is negative.
+// Returns `value`, with its sign changed if `of` is negative.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V times_sign(const V& value, const V& of) {
   using P = SimdTraits<V>;
@@ -30,11 +30,12 @@ KOKKOS_FORCEINLINE_FUNCTION V times_sign(const V& value, const V& of) {
   return P::from_bits(P::bits(value) ^ (P::bits(of) & sign));
 }
 
-// Offset of the cell across a face: lower and upper one along x, y, z, numbered as the points of
-// lower_face() and upper_face().
+// Offset of the neighbour across a face. Faces are numbered as the points of lower_face() and
+// upper_face(): lower and upper along x, y, z.
 struct Across {
   int x, y, z;
 };
+// Returns the offset of the neighbour across face 0, ..., 5.
 KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
   const int side = face % 2 == 0 ? -1 : 1;
   return {face / 2 == 0 ? side : 0, face / 2 == 1 ? side : 0, face / 2 == 2 ? side : 0};
@@ -51,10 +52,11 @@ struct Shares {
   // True in lanes where the outflow may make excesses too large.
   typename SimdTraits<V>::Mask exceeds{false};
   V share[6]{};
-  V rest{};  // lower bound of the remaining fraction
+  V rest{};  // lower bound of the mass fraction that remains in the cell
 };
 
-// Computes the shares from the primitive variables around a cell. Out of line: few cells need them.
+// Computes the outflowing fractions from the primitive variables around a cell. Not inlined,
+// because few cells need them.
 template <class V, class Cell>
 OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
                                        double steepest, bool spreads) {
@@ -93,12 +95,13 @@ OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const
   return found;
 }
 
-// Shares of a pack of cells, computed by find() only if they matter. find() is not called for
-// uniform fractions.
+// Outflowing mass fractions of a pack of cells, computed by find() only if they matter. find() is
+// not called where fractions are uniform.
 template <class V>
 class Departure {
  public:
-  // True if the outflow of any cell may make excesses too large. Shares are known only then.
+  // True if the outflow of any cell of the pack may make excesses too large. `shares` is set only
+  // then.
   bool may_exceed = false;
   Shares<V> shares;
 
@@ -106,6 +109,8 @@ class Departure {
                                         bool spreads)
       : dt_over_dx_(dt_over_dx), gas_(gas), steepest_(steepest), spreads_(spreads) {}
 
+  // Computes `may_exceed` and, if it is true, `shares`; further calls have no effect. cell(n, x, y,
+  // z) is primitive variable n of the cell at this offset.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION void find(const Cell& cell) {
     if (known_) return;
@@ -167,7 +172,8 @@ struct FractionRange {
   V mean, least, greatest;  // mean of the cell; range of it and its neighbours
   V lowest, highest;        // range of the values at faces
 
-  // `most` times the distance to the nearer bound is the largest excess towards the other bound.
+  // Sets the range of face values. Their largest excess is `most` times the distance from the mean
+  // to the nearer bound.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION FractionRange(const Cell& cell, int n, double most) {
     mean = cell(n, 0, 0, 0);
@@ -184,6 +190,7 @@ struct FractionRange {
   }
   // Returns true if the fraction is equal to that of all neighbours, in all cells of a pack.
   KOKKOS_FORCEINLINE_FUNCTION bool is_empty() const { return !any(least < greatest); }
+  // Returns a face value, limited to the allowed range.
   KOKKOS_FORCEINLINE_FUNCTION V clamp(const V& value) const {
     return max(min(value, highest), lowest);
   }
@@ -220,6 +227,7 @@ struct GroupSum {
     has_mixture = any(is_mixture);
     tolerance = select(is_mixture, V(k_round_off) * absolute(means), V(k_infinite));
   }
+  // Returns the sum of a group's values at a point minus the sum of the means; 0 within round-off.
   KOKKOS_FORCEINLINE_FUNCTION V surplus(const V& values) const {
     const V difference = values - means;
     return select(times_sign(difference, difference) > tolerance, difference, V(0.0));
@@ -241,11 +249,14 @@ class Balance {
   KOKKOS_FORCEINLINE_FUNCTION V excess(const V& value, const V& mean) const {
     return max(times_sign(V(value - mean), surplus_), V(0.0));
   }
-  // Must be called for all fractions before find_share().
+  // Adds the excess() of one fraction. Must be called for all fractions of the group before
+  // find_share().
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& excess) { sum_ = sum_ + excess; }
+  // Computes the ratio of the surplus to the sum of all excesses of the same sign.
   KOKKOS_FORCEINLINE_FUNCTION void find_share() {
     share_ = surplus_ / max(sum_, times_sign(surplus_, surplus_));
   }
+  // Returns a value reduced by its part of the surplus.
   KOKKOS_FORCEINLINE_FUNCTION V balanced(const V& value, const V& excess) const {
     return fused_multiply_add(-share_, excess, value);
   }

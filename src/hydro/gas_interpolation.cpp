@@ -23,7 +23,8 @@ KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
                            u[k_mass];
 }
 
-// Distances by axis from the centre of a cell to children from octant `first` on, in cells.
+// Distances along the axes from the centre of a cell to the centres of its children, octant `first`
+// and following, in units of the cell size.
 template <class V>
 struct ChildOffsets {
   V axis[3];
@@ -63,17 +64,17 @@ struct KeepsPositive {
   }
 };
 
-// Variables that determine a cold cell's velocity and energy.
+// Number of variables that determine a cold cell's velocity and energy.
 constexpr int k_cold_variables = k_entropy + 1;
 using ColdCell = mesh::CoarseCell<k_cold_variables>;
 
-// Maximum ratio of densities of adjacent cells for which slopes are used.
+// Maximum density ratio of adjacent cells for which slopes are used.
 constexpr double k_steepest = 2.0;
 
 // Returns true if a coarse cell lies in a smooth cold flow: densities around it are similar, and
-// the internal energy is less than the velocity differences. At shocks and at the edges of clumps
-// slopes would empty cells: with a factor of 4, or with any internal energy, boxes like that of
-// tests/physics/test_dual_energy.py fail.
+// the internal energy is less than the kinetic energy of velocity differences. At shocks and at the
+// edges of dense clumps slopes would empty cells: with a density ratio of 4, or with any internal
+// energy, tests/physics/test_dual_energy.py fails.
 KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, const ColdCell& cell) {
   const double density = cell[k_mass].value;
   bool cold = true;
@@ -92,9 +93,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, const 
   return cold;
 }
 
-// Amount per mass of variable n, with its own minmod slopes: children lie between the neighbours
-// for any density profile. The value is that at the centre of the cell which preserves the
-// children's sum.
+// Amount per mass of variable n, with minmod slopes of its own: children lie between the neighbours
+// for any density profile. The value is that at the cell centre which preserves the sum over the
+// children.
 OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil,
                                                   const LinearValue& mass, int n) {
   const auto amount = [&](int p) { return stencil.value(p, n) / stencil.value(p, k_mass); };
@@ -124,7 +125,7 @@ KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   return sum / 16.0;
 }
 
-// Amounts per mass of a coarse cell and its neighbours.
+// Amounts per mass of a coarse cell and its neighbours, as a stencil.
 class StencilPerMass {
  public:
   KOKKOS_FORCEINLINE_FUNCTION explicit StencilPerMass(const CoarseStencil& stencil)
@@ -147,8 +148,8 @@ class StencilPerMass {
   double volume_[7];
 };
 
-// Factors for the slopes of a group of fractions, by sign, so that children of a mixture are
-// mixtures, too: see balance_group().
+// Factors for the slopes of a group of fractions, by sign, for which the fractions of each child of
+// a mixture also have the sum 1; see balance_group().
 struct SlopeFactors {
   double up[3] = {1.0, 1.0, 1.0}, down[3] = {1.0, 1.0, 1.0};
 
@@ -172,10 +173,10 @@ struct SlopeFactors {
   }
 };
 
-// Writes the fractions of the children of a cell with these mass slopes, a quarter of which is the
-// difference of a child: linear per mass, so that each child lies between the cell and its
-// neighbours, if no child has less than a tenth of the mean density. Variables from `first` on that
-// are not fractions are linear themselves, if `has_slopes`.
+// Writes the fractions of the children of a cell with these mass slopes; a child differs from the
+// parent by a quarter of a slope per axis. Fractions are linear per mass, so that each child lies
+// between the cell and its neighbours, if no child has less than a tenth of the mean density.
+// Variables from `first` on that are not fractions are linear themselves, if `has_slopes`.
 KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
                                                const LinearValue& mass, bool has_slopes, int first,
                                                int variables, const FractionGroups& groups,
@@ -209,7 +210,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
   }
 }
 
-// Writes the children; their energies follow from their velocities and entropies.
+// Writes the children of a cold cell; their energies follow from their velocities and entropies.
 KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas& gas,
                                                 const Children& children) {
   using V = SimdDouble;
@@ -298,7 +299,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, const St
                                           mesh::CoarseCell<k_hydro_variables>& cell) {
   for (int axis = 0; axis < 3; ++axis) {
     if (!g.acts(axis)) continue;
-    double s[3], energy = 0.0;  // exponents below, here and above; internal energy
+    double s[3], energy = 0.0;  // exponents below, at and above the cell; internal energy
     OCTANT_UNROLL(1)
     for (int p = 0; p < 3; ++p) {
       const int of = p == 1 ? 0 : p == 0 ? 1 + 2 * axis : 2 + 2 * axis;

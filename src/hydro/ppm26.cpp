@@ -124,7 +124,8 @@ struct AtShocks {
     const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // Upper bound of the compression that does not vanish where a velocity changes sign.
+  // Upper bound of the compression. In contrast to the compression itself it does not vanish where
+  // a velocity changes sign.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V strain(const Cell& cell) {
     const V x = cell(k_velocity_x, 0, 0, 0), y = cell(k_velocity_y, 0, 0, 0);
@@ -137,7 +138,7 @@ struct AtShocks {
                       absolute(V(cell(k_velocity_z, 0, 0, 1) - z));
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // Pressure differences, summed as in strain().
+  // Pressure differences to surrounding cells, summed as in strain().
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V pressure_steps(const Cell& cell, const V& p) {
     const auto step = [&](int x, int y, int z) {
@@ -216,7 +217,7 @@ class ThirteenLines {
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
                                         const Put& put) const {
     const V share = max(left(k_centre, k_share), right(k_centre, k_share));
-    const bool centre_alone = !any(share > V(0.0));  // weights of 0 give the same bits
+    const bool centre_alone = !any(share > V(0.0));  // weights of 0 give bitwise-identical fluxes
     State<V> sum;
     V mass_l[9], mass_r[9];
     OCTANT_UNROLL(8)
@@ -247,7 +248,8 @@ class ThirteenLines {
 
  private:
   static constexpr double k_lowest = -1e300;  // for variables without a floor
-  static constexpr int k_share = 0;           // index of the share among the centre's values
+  // index of the Simpson weight among the values of the cell centre
+  static constexpr int k_share = 0;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {
@@ -255,8 +257,8 @@ class ThirteenLines {
     return V(1.0) - V(1.0 - simpson_weight(4)) * share;
   }
 
-  // Stores the states of fractions within their bounds. The outflow through a face has the value of
-  // its centre, or the mean of all its points: the larger one counts.
+  // Stores the states of fractions within their bounds. A flux through a face uses either the value
+  // at its centre or the mean of all its points; the bound applies to the larger excess of both.
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
     constexpr double most = 2.0;  // maximum excess over the distance to the nearer bound
@@ -329,7 +331,7 @@ class ThirteenLines {
     constexpr int x = k_velocity_x, y = k_velocity_y, z = k_velocity_z;
     const V curl[3] = {across(z, 0, 1, 0) - across(y, 0, 0, 1),
                        across(x, 0, 0, 1) - across(z, 1, 0, 0),
-                       across(y, 1, 0, 0) - across(x, 0, 1, 0)};  // times two cells
+                       across(y, 1, 0, 0) - across(x, 0, 1, 0)};  // differences across two cells
     const V most =
         V(0.25) * square_root(V(gas_.gamma) * cell(k_pressure, 0, 0, 0) / cell(k_density, 0, 0, 0));
     Vector<V> turn;
@@ -342,7 +344,7 @@ class ThirteenLines {
     return turn;
   }
 
-  // Adds the rotation to the velocities along an axis.
+  // Adds the rotation to the velocities at the points of an axis.
   template <bool Inside, int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&distance)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
@@ -392,8 +394,8 @@ class ThirteenLines {
   FractionGroups fractions_;
   int spin_;
   bool steepens_contacts_;
-  double spin_to_turn_;   // carried spin per mass to angular velocity times half a cell
-  double turn_of_frame_;  // the frame's, in the same unit
+  double spin_to_turn_;   // factor from spin per mass to angular velocity times half a cell
+  double turn_of_frame_;  // angular velocity of the frame, in the same unit
 };
 
 }  // namespace

@@ -70,6 +70,7 @@ void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
       });
 }
 
+// Sets the kernels for the states of a scheme.
 template <class Scheme>
 void set_states(SchemeOps& ops) {
   ops.ghosts = ghosts_of<Scheme>();
@@ -80,6 +81,7 @@ void set_states(SchemeOps& ops) {
   ops.states_of_cells = states_of_cells<Scheme>;
 }
 
+// Sets the kernels for the fluxes of a scheme.
 template <class Scheme>
 void set_fluxes(SchemeOps& ops) {
   if constexpr (k_has_core_schedule)
@@ -88,6 +90,7 @@ void set_fluxes(SchemeOps& ops) {
   ops.fluxes_of_cells = fluxes_of_cells<Scheme>;
 }
 
+// Returns all operations of a scheme with its own fluxes.
 template <class Scheme>
 SchemeOps ops_of_scheme() {
   SchemeOps ops{Scheme::name, Scheme::predicts, false};

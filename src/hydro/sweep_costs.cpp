@@ -13,7 +13,7 @@ namespace octant::hydro {
 
 namespace {
 
-// Solvers with the same operations for all states.
+// Riemann solvers that execute the same operations for all states.
 using CountedSolvers = TypeList<Llf, Hll, HllcHybrid, HllcLowMach, Hllc>;
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
@@ -38,7 +38,7 @@ double operations_of_gather(const KernelArguments& a) {
   });
 }
 
-// Stores no states and returns a harmless value.
+// Accessor that stores no states and returns a harmless value.
 struct NoStates {
   KOKKOS_FUNCTION void operator()(int, int, const Counted&) const {}
   KOKKOS_FUNCTION Counted operator()(int, int) const { return 1.0; }
@@ -81,7 +81,8 @@ double operations_of_update(const KernelArguments& a) {
   const State<Counted> u = smooth_conserved();
   const double judging =
       operations_of([&] { signal_speed(physical_state(u, Counted(1.0), a.gas), a.gas); });
-  // Five sums and differences, the product with dt/dx and its sum; a0 old + a1 new.
+  // Conservative update: five sums and differences, the product with dt/dx and its sum; a blended
+  // stage also computes a0 old + a1 new.
   return judging + a.variables * (a.blended ? 10.0 : 7.0);
 }
 

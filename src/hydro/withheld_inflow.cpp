@@ -16,7 +16,8 @@ using mesh::CorrectedBlock;
 using mesh::CorrectionTask;
 using mesh::TaskTeam;
 
-// Minimum certain mass, relative to the mass before the step. Fractions of less have few digits.
+// Minimum certain mass, relative to the mass before the step, for which fractions are computed from
+// certain amounts: smaller masses leave too few significant digits.
 constexpr double k_least_certain_mass = 0.1;
 
 // Maximum fraction of a cell's mass that finer levels remove in a step of the coarse level.
@@ -83,7 +84,7 @@ struct BoundaryCells {
               [&](int task, int n, std::int64_t cell) { withhold_gas(block, task, n, cell); });
   }
 
-  // Adds the withheld amounts.
+  // Adds the withheld amounts back to the new state.
   KOKKOS_INLINE_FUNCTION void give_back(const TaskTeam& team, const CorrectedBlock& block) const {
     for_cells(team, block, [&](int task, int n, std::int64_t cell) {
       for (int v = 0; v < layout.variables; ++v) {
@@ -168,7 +169,7 @@ struct BoundaryCells {
     const double mass = next[cell], old_mass = old[cell];
     const double certain_mass = certain(block, cell, in_block, k_mass);
     const bool is_certain = certain_mass > k_least_certain_mass * old_mass;
-    double share[k_most], away[k_most];  // withheld fraction of the distance `away`
+    double share[k_most], away[k_most];  // fraction of the distance `away` that is withheld
     double sum = 0.0, certain_sum = 0.0, largest = 0.0;
     for (int v = first; v < end; ++v) {
       const double value = next[at(cell, v)] / mass, before = old[at(cell, v)] / old_mass;
