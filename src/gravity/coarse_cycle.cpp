@@ -101,7 +101,8 @@ CoarseCycle::Tables CoarseCycle::make_tables(const std::vector<CoarseCell>& cell
 
   std::vector<std::int32_t> active;
   for (const int colour : {0, 1}) {
-    grid.red = static_cast<int>(active.size());  // cells before the first black one
+    // number of red cells, which come before the black ones
+    grid.red = static_cast<int>(active.size());
     for (std::size_t n = 0; n < cells.size(); ++n) {
       const auto& c = cells[n].position;
       if (((c[0] + c[1] + c[2]) & 1) == colour && cells[n].cover > 0.5)
@@ -238,7 +239,7 @@ KOKKOS_FUNCTION void correct(const Team& team, const CellGrid& grid, const CellG
   for_each_cell(team, 0, grid.cells, [&](int c) { prolong(grid, c, coarse.phi); });
 }
 
-// Solves by conjugate gradients, which also suit grids of odd extents, without a coarser grid.
+// Solves the coarsest grid by conjugate gradients, which also work for odd extents.
 KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, const CellGrids& all) {
   constexpr int most_iterations = 200;
   constexpr double reduction = 1e-3;  // reduction of the residual
@@ -339,7 +340,7 @@ struct CyclesToTarget {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     work.begin(team);
     SolveOutcome reached{0, work.residual_norm(team)};
-    bool falls = true;  // false once the residual stagnates by rounding
+    bool falls = true;  // false once rounding prevents further reduction of the residual
     for (; falls && reached.residual > target && reached.cycles < most; ++reached.cycles) {
       const double before = reached.residual;
       work.v_cycle(team);

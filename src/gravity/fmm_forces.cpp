@@ -14,11 +14,11 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned taken(Take take, const BrickCells& cells) {
                                  : cells.leaves | cells.refined;
 }
 
-// Origin of a row of sources: the brick itself and the one beside it.
+// Bricks that contain a row of sources: the brick itself and its neighbour along x.
 struct RowSource {
-  std::int32_t middle, beside;        // slots; -1: no sources of this kind
+  std::int32_t middle, beside;        // slots; -1 if the brick has no sources
   unsigned middle_bits, beside_bits;  // halves of the row with sources
-  int from;  // offset in an octant of a component; -1: no pack reads the row
+  int from;  // offset in an octant of a component; -1 if no pack reads the row
 };
 
 // Sources in one brick and around it, of one octant or of all, copied once per offset in x so that
@@ -59,8 +59,8 @@ struct SourcePatch {
   }
 };
 
-// Value of a row of four of a component, shifted by dx, from the brick itself and the one beside
-// it; 0 if the brick is missing.
+// Value in a row of four parents of a component, shifted by dx, from the brick itself and its
+// neighbour along x; 0 if the brick is missing.
 KOKKOS_FORCEINLINE_FUNCTION double shifted(int dx, int i, const double* middle,
                                            const double* beside) {
   const int from = i + dx;
@@ -133,7 +133,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   }
 }
 
-// Finds the origin of a patch's rows: of those that a pack with sources reads, or of all.
+// Finds the bricks that contain a patch's rows: rows read by packs with sources, or all rows.
 KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
                                            Take take, bool all_rows, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
@@ -185,8 +185,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
-// Far sources in octant s of a patch, for targets in octant t and plane K: calls meet(entry,
-// position of the first source of the pack that begins at cell e).
+// Visits the far sources in octant s of a patch for targets in octant t and plane K: calls
+// meet(entry, index of the first source of the pack that begins at cell e).
 template <class Meet>
 KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& patch, int s, int t,
                                          int K, int e, const Meet& meet) {
@@ -275,8 +275,9 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
 }
 
 void attract_refined(const BrickFields& fields, const Lists& lists) {
-  constexpr int ratios = k_moments - k_octupole;  // octupole and hexadecapole over the mass
-  constexpr int targets = 3 + ratios;             // and the centre of mass
+  // number of octupole and hexadecapole components, divided by the mass
+  constexpr int ratios = k_moments - k_octupole;
+  constexpr int targets = 3 + ratios;  // these and the centre of mass
   for_teams(
       "fmm: refined", fields.refined_bricks.extent(0),
       teams(SourcePatch::bytes(lists, 1, k_moments) + targets * k_stride * sizeof(double)),
@@ -332,7 +333,8 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
       });
 }
 
-// Leaf cells and the children, as points, of refined cells that are too near for their moments.
+// Interaction of leaf cells with the children, as point masses, of refined cells that are too near
+// for their moments.
 void attract_across(const BrickFields& fields, const Lists& lists) {
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
   for_teams(

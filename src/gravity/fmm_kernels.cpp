@@ -8,7 +8,8 @@ namespace octant::gravity::fmm {
 
 namespace {
 
-// Index in a brick of parent q of the octet of children in one of its octants.
+// Index in a brick of parent q of the 4^3 parents (an octet of children each) in one of its
+// octants.
 KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
   return cell_at(4 * (octant & 1) + q % 4, 4 * (octant >> 1 & 1) + q / 4 % 4,
                  4 * (octant >> 2) + q / 16);
@@ -127,7 +128,8 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
             double F[4][k_parents] = {};
             for (int o = 0; o < count; ++o) {
               const NearCell& cell = lists.near_cells(o);
-              // Vector from the leaf to the parent: the leaf lies on the opposite side.
+              // Vector from the leaf to the parent; its sign is reversed, because the leaf lies on
+              // the opposite side.
               const double* m =
                   masses + ((K + r - cell.z) * edge + J + r - cell.y) * edge + r - cell.x;
               for (int c = 0; c < 4; ++c)
@@ -248,7 +250,8 @@ void for_shared(const char* name, const BrickFields& fields,
       });
 }
 
-// Part of a block that is a brick: index of its block in the level, and its lower corner there.
+// Part of a block that is a brick: index of the block in the level, and the brick's lower corner in
+// it.
 struct BrickCorner {
   std::int32_t place;
   int x, y, z;

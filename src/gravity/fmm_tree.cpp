@@ -69,7 +69,8 @@ Lists make_lists(double theta) {
         for (int s = 0; s < 8; ++s) {
           const double u = x + 0.5 * (s & 1) - 0.25, v = y + 0.5 * (s >> 1 & 1) - 0.25,
                        w = z + 0.5 * (s >> 2) - 0.25;
-          const bool share_a_face = u * u + v * v + w * w == 0.6875;  // (3/4, 1/4, 1/4)
+          // true for a distance of (3/4, 1/4, 1/4) in any order
+          const bool share_a_face = u * u + v * v + w * w == 0.6875;
           set_field(share_a_face ? k_contact_across : 1.0, u, v, w, cell.field[s]);
         }
         near_cells.push_back(cell);

@@ -19,12 +19,12 @@ struct FaceSide {
   using Coordinates = int[3];
 
   PatchScratch<T, 1> phi, heat;
-  CoarseBox<T> coarse;  // coarse-level potential; read only at the level's end
+  CoarseBox<T> coarse;  // coarse-level potential; read only at the boundary of the level
   const double* flow;   // outward mass flow
   const StripTable* strips;
   std::int64_t patch;
   int axis, side;
-  bool ends_domain;  // the domain ends at the patch's end
+  bool ends_domain;  // true if the domain ends at this side of the patch
 
   KOKKOS_FORCEINLINE_FUNCTION double work(const Coordinates& cell) const {
     const double here = at(heat, cell);
@@ -40,7 +40,7 @@ struct FaceSide {
  private:
   KOKKOS_FORCEINLINE_FUNCTION int outwards() const { return side == 0 ? -1 : 1; }
 
-  // Value in a cell, or `steps` cells along the axis from it.
+  // Value in the cell that lies `steps` cells along the axis from `cell`.
   KOKKOS_FORCEINLINE_FUNCTION double at(const PatchScratch<T, 1>& field, const Coordinates& cell,
                                         int steps = 0) const {
     const int i = axis == 0 ? cell[0] + steps : cell[0];
@@ -64,7 +64,9 @@ struct FaceSide {
 
   KOKKOS_FORCEINLINE_FUNCTION double work_to_coarse_cell(const Coordinates& cell) const {
     const int across[2] = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
-    double tilt[2];  // rise from the coarse face's centre to the upper fine faces' centres
+    // difference of the coarse potential between the coarse face's centre and the upper fine faces'
+    // centres
+    double tilt[2];
     for (int d = 0; d < 2; ++d)
       tilt[d] =
           0.125 * (coarse_potential(cell, across[d], 1) - coarse_potential(cell, across[d], -1));
@@ -194,10 +196,10 @@ using mesh::LevelFields;
 
 namespace {
 
-// Smallest internal fraction of a cell's energy for which the work on mass flows is applied; colder
-// gas gains kinetic energy only.
+// Minimum ratio of internal to total energy for which the work on mass flows is applied; colder gas
+// gains kinetic energy only.
 constexpr double k_cold = 0.02;
-// Smallest ratio of total to kinetic energy to which work of the potential may reduce the total
+// Minimum ratio of total to kinetic energy to which work of the potential may reduce the total
 // energy. The dual-energy scheme corrects cells below one half.
 constexpr double k_least_energy = 0.6;
 // Internal energy of a cell without any, where internal energies are weights.
@@ -214,13 +216,13 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& 
 // is not counted.
 constexpr KernelCost k_kick{96.0, 25.0};
 
-// Applies a kick and returns the gain of kinetic energy.
+// Applies a kick to a cell and returns the gain of kinetic energy.
 KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
                                         const GasFields& gas, const Cell& cell) {
   const double rho = *gas.density.at(cell);
   const double* g = acceleration.at(cell);
   double* m = gas.momentum.at(cell);
-  double gain = 0.0;  // times rho
+  double gain = 0.0;  // gain of kinetic energy times rho
   for (int d = 0; d < 3;
        ++d, g += acceleration.stride_component, m += gas.momentum.stride_component) {
     const double change = dt * rho * *g;
@@ -242,7 +244,7 @@ KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const m
           frame.velocity_y(x[0]) * g[acceleration.stride_component]);
 }
 
-// Kick: momentum += dt rho g; the energy grows by the gain of kinetic energy.
+// Kick: momentum increases by dt rho g, and the energy by the gain of kinetic energy.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
   announce_cells("gravity: kick", cells, k_kick);
@@ -267,7 +269,7 @@ void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
       });
 }
 
-// Adds half of the work on the mass that flowed: pending += flow . g / 2.
+// Adds half of the work on the mass flows: pending += flow . g / 2.
 void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
                       const WorkFields& work) {
   announce_cells("gravity: work", cells, {64.0, 7.0});

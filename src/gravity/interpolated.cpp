@@ -10,8 +10,8 @@ namespace octant::gravity {
 
 namespace {
 
-// Rows of a plane of a patch that are computed, and the rows read for them to a depth of 2; all
-// rows if no set is given.
+// Set of rows in a plane of a patch that are computed, and of the rows that are read for them to a
+// depth of 2; all rows if no set is given.
 template <int T>
 struct WantedRows {
   const PatchRows* rows;
@@ -28,7 +28,7 @@ struct WantedRows {
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const PatchMask<T>& mask,
                                              const PatchScratch<T, 2>& phi, int j, int k) {
-  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // pairs -1 .. T/2
+  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // bits of the pairs -1 .. T/2
   const std::uint32_t even = pairs & ~mask.pairs(0, j, k), odd = pairs & ~mask.pairs(1, j, k);
   if ((even | odd) == 0) return;
   const InterpolatedRow<T> interpolated(coarse, j, k);
@@ -170,7 +170,7 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
 }
 
 // Fills rows of an own patch and two cells around it with the potential: interpolated from the
-// boxes beyond the level's end, extrapolated beyond the domain.
+// boxes beyond the boundary of the level, extrapolated beyond the domain.
 template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
@@ -222,7 +222,7 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
   const PatchPotential<T> values(level, around, phi);
   const SimdDouble near(order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size));
   const SimdDouble far(order == 4 ? 1.0 / (12.0 * cell_size) : 0.0);
-  // Reads phi, writes three components, of two differences each.
+  // Cost: reads phi, writes three components, each from two differences.
   for_teams(
       {"gravity: acceleration", {32.0, 15.0}}, level.patches().own(),
       patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
@@ -286,7 +286,7 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
                         int order, double cell_size, double constant, double* result) {
   const PatchPotential<T> values(level, around, phi);
   const UnfeltEnergy unfelt(order, 1.0 / (8.0 * M_PI * constant * cell_size * cell_size));
-  // Reads phi, writes the energy. An axis takes seven differences and 16 operations.
+  // Cost: reads phi, writes the energy. An axis takes seven differences and 16 operations.
   for_teams(
       {"gravity: unfelt energy", {16.0, 69.0}}, level.patches().own(),
       patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
@@ -310,7 +310,7 @@ template <int T>
 void sum_squares(const PatchLevel& level, const Surroundings& around, const double* phi,
                  double* variations, double* potentials) {
   const PatchPotential<T> values(level, around, phi);
-  // Reads phi. An axis takes 6 operations, phi itself 2.
+  // Cost: reads phi. An axis takes 6 operations, phi itself 2.
   for_teams(
       {"gravity: norms of the potential", {8.0, 20.0}}, level.patches().own(),
       patch_teams<T>(values.bytes() + 2 * T * sizeof(double) + 64),

@@ -78,7 +78,7 @@ class Multigrid final : public PotentialSolver {
   bool isolated_, fourier_base_;
   TransferFunction transfer_;
   std::optional<FarField> far_;  // set by measure()
-  double far_error_ = 0.0;       // largest error so far
+  double far_error_ = 0.0;       // largest error of the far field so far
   bool warned_of_rounding_ = false;
   double constant_ = 1.0;  // Newton's constant at the last measure()
   std::vector<Level> levels_;
@@ -92,7 +92,7 @@ std::unique_ptr<PotentialSolverKind> potential_solver_kind<Multigrid>() {
 
 namespace {
 
-// Ratio to 4 pi G rho below which a right-hand side is rounding.
+// Minimum ratio of a right-hand side to 4 pi G rho; smaller values are rounding errors.
 constexpr double k_smallest_source = 1e-11;
 
 bool is_isolated(const mesh::Geometry& geometry) {
@@ -104,8 +104,9 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
-// Chooses transforms by default only on a host: results may not depend on the number of ranks, but
-// a GPU library may add in another order if the number of lines per rank differs.
+// Returns true if transforms are the default for the base level: only on a host, because results
+// must not depend on the number of ranks, and a GPU library may add in another order if the number
+// of lines per rank differs.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
@@ -165,8 +166,9 @@ void Multigrid::set_transfer(TransferFunction transfer) {
 
 // --- the coarser level's potential -------------------------------------------------------------
 
-// The coarser level's field uses the memory of the finer level's next field, even if it is much
-// smaller: boxes would take that memory otherwise, and fields need more.
+// Fills the boxes of a level. The coarser level's field uses the memory of the finer level's next
+// field, even if it is much smaller, because otherwise boxes would use that memory, and fields need
+// more.
 void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
   DeviceArray<double> phi;
   if (level > 0) {
@@ -234,7 +236,7 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   return report;
 }
 
-// Solves the base level by Fourier transforms. The residual is rounding and is not measured.
+// Solves the base level by Fourier transforms. The residual is only rounding, and is not measured.
 SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<double>& f,
                                   const DeviceArray<double>& phi) {
   WaveFactor factor;
@@ -277,7 +279,7 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
         "are not reported)",
         level, report.residual, tolerance_);
   }
-  // A periodic potential is determined up to a constant.
+  // The mean is subtracted, because a periodic potential is determined up to a constant.
   if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
   return report;
 }

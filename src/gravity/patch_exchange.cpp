@@ -144,7 +144,7 @@ KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int
   }
 }
 
-// Fields that one kernel copies.
+// Fields that one kernel copies together.
 struct Fields {
   int count = 0;
   PatchValues of[PieceTransfer::k_most_fields];
@@ -232,7 +232,7 @@ void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
       });
 }
 
-// Index of the piece at every position in own patches: see VectorTarget.
+// Returns the piece at every position in own patches, as indices of VectorTarget.
 std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   const int P = patches.piece_side(), across = patches.side() / P;
   std::vector<std::int32_t> places(patches.own() * cells_of(across), VectorTarget::k_none);
@@ -247,11 +247,13 @@ std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   return places;
 }
 
-// Rows of cubes of own patches, (patch * across + z) * across + y, for which fields have memory.
+// Returns the rows of cubes of own patches, (patch * across + z) * across + y, for which fields
+// have memory.
 std::vector<std::int32_t> rows_with_memory(const LevelPatches& patches,
                                            const std::vector<std::int32_t>& places) {
   const int P = patches.piece_side(), across = patches.side() / P;
-  const int sharing = std::max(1, k_strip / P);  // rows of cubes in the same strips
+  // number of rows of cubes that lie in the same strips
+  const int sharing = std::max(1, k_strip / P);
   const int rows = patches.own() * across * across;
   std::vector<std::int32_t> with_memory;
   for (int row = 0; row < rows; ++row) {
@@ -324,7 +326,8 @@ void PieceTransfer::to_patches(std::span<const PatchValues> values) {
   });
 }
 
-// Reverse of to_patches(): arrived pieces are sent, and sent pieces arrive.
+// Reverse of to_patches(): pieces that were received are sent back, and pieces that were sent are
+// received.
 void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const Rows rows{block_size_, side_, piece_, strips_};
   const auto cells = static_cast<int>(cells_of(piece_));

@@ -210,7 +210,7 @@ void LevelPatches::build(const std::vector<Block>& blocks) {
   registrations_ = {};
 }
 
-// Patches that own blocks touch, in the order of their keys, as own blocks are.
+// Returns the patches that contain own blocks, in the order of their keys, as own blocks are.
 std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
     const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
