@@ -21,7 +21,7 @@ void announce_corrections(const DeviceTable<CorrectedBlock>& blocks, bool remote
   std::int64_t faces = 0;
   for (std::size_t n = 0; n < blocks.size(); ++n)
     if ((blocks[n].has_remote_fluxes != 0) == remote) faces += blocks[n].end - blocks[n].begin;
-  // Each value reads both fluxes and reads and writes the cell.
+  // Cost: each value reads both fluxes, and reads and writes the cell.
   record_kernel_work("correct fluxes", faces * face_values, {32.0, 3.0});
 }
 
@@ -92,7 +92,8 @@ bool CoarseFineBoundary::has_block(int slot) const {
   return slot < fine().slots() && fine().key(slot) != k_no_key;
 }
 
-// Returns true if only coarse cells adjoin a face of a fine block.
+// Returns true if a face of a fine block lies on the coarse-fine boundary: only coarse cells adjoin
+// it.
 bool CoarseFineBoundary::is_jump(int slot, int face) const {
   if (fine().neighbours(slot)[k_face_neighbours[face]] != k_nobody) return false;
   const Geometry& geometry = tree_.geometry();
@@ -343,7 +344,7 @@ void CoarseFineBoundary::write_corrections(int coarse_slot) {
   for (int n = 0; n < block.count; ++n) {
     const CoarseFace& face = block.faces[n];
     const FluxRequest request = coarse_request(face.side);
-    const bool is_above = face.side.side == 1;  // the cells lie above the face
+    const bool is_above = face.side.side == 1;  // true if the cells lie above the face
     tasks_.at(begin + n) = {
         .slot = coarse_slot,
         .axis = face.side.axis,

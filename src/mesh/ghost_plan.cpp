@@ -29,7 +29,7 @@ constexpr std::array<int, 3> offset_of(int neighbour) {
   return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
 }
 
-// Box of the ghost cells that lie in the neighbour at `offset` of a block; may be empty.
+// Box of those ghost cells of a block that lie in the neighbour at `offset`; may be empty.
 Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
   const int axes = std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]);
   const int depth = ghosts.layers_across(axes);
@@ -103,7 +103,7 @@ bool GhostPlan::has_changed_coarse_block(std::int32_t coarse_slot) const {
   return (tree_.level(level_ - 1).changed_around(coarse_slot) & k_sources) != 0;
 }
 
-// Marks a source to be resolved again.
+// Marks a source that must be resolved again.
 void GhostPlan::open(int n) {
   GhostSource& need = sources_[n];
   need.is_open = true;
@@ -282,7 +282,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
   GhostSource& need = sources_[n];
   const int N = tree_.geometry().block_size(), half = N / 2;
   BlockCoordinates parent;
-  Region cells;  // of the coarse block
+  Region cells;  // cells of the coarse block
   for (int d = 0; d < 3; ++d) {
     // Whole coarse cells are interpolated.
     need.region.begin[d] = static_cast<std::int16_t>(need.region.begin[d] & ~1);
@@ -336,7 +336,7 @@ void GhostPlan::remove_source(int n) {
 void GhostPlan::place(LevelHalo& halo) {
   write_slot_boxes(halo);
   CellBox* const boxes = halo.boxes.write(first_need_box_, sources_.size());
-  std::vector<std::tuple<int, Key, int>> remote;  // owner, key, number
+  std::vector<std::tuple<int, Key, int>> remote;  // owner, key and number of each source
   std::vector<int> kept_mirrors, scratch_mirrors, interpolated;
   for (std::size_t n = 0; n < sources_.size(); ++n) {
     const GhostSource& need = sources_[n];

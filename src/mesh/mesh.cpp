@@ -315,7 +315,7 @@ void Mesh::start_ghosts(int level, int state, double theta,
 
 void Mesh::finish_ghosts(int level, int state) {
   ghost_exchangers_[level].finish_receives();
-  // Mirrors of received cells can be filled only now.
+  // Mirrors of received cells can only be filled after the cells have arrived.
   if (halos_[level].received_cells > 0)
     fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
 }
@@ -331,7 +331,7 @@ void Mesh::refresh_halo(int level, int state) {
   Refresh& refresh = refreshes_[level];
   refresh.state = state;
   const std::int64_t doubles = for_finer_level.plan->items_received() * layout_.variables;
-  // The buffer is kept, since new memory would cost more than the copy itself.
+  // The buffer is kept, because allocating memory would cost more than the copy itself.
   if (static_cast<std::int64_t>(refresh.received.size()) < doubles)
     refresh.received = uninitialised<double>("received coarse ghosts", doubles + doubles / 4);
   start_messages(level, state, for_finer_level, refresh_buffers_[level], refresh_exchangers_[level],

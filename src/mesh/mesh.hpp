@@ -58,6 +58,7 @@ class Mesh {
   // --- structure -------------------------------------------------------------------------------
   // Domain, block size and levels.
   const Geometry& geometry() const { return tree_->geometry(); }
+  // Communicator of all ranks that share the mesh.
   const Communicator& communicator() const { return tree_->communicator(); }
   // Octree of own blocks and their neighbours.
   const Tree& tree() const { return *tree_; }
@@ -73,9 +74,11 @@ class Mesh {
   const CellRange& cells(int level) const { return cells_[level]; }
   // The same cells without those that finer blocks cover.
   CellRange leaf_cells(int level) const { return cells(level).leaves(); }
-  // Lets ranges obtained from now on count processor cycles, by slot; null ends this.
+  // Starts counting processor cycles by slot in ranges that cells() returns from now on; null ends
+  // this.
   void count_cycles(int level, std::uint64_t* by_slot) { cells_[level].cycles = by_slot; }
-  // Cells of the own blocks in these slots, in their order; makes a new list on the device.
+  // Returns the cells of the own blocks in these slots, in their order; makes a new list on the
+  // device.
   CellRange cells(int level, std::span<const int> slots) const;
   int finest_level() const { return finest_level_; }  // finest level with blocks on any rank
   // Names, units and centring of the stored variables, in their order.
@@ -84,8 +87,9 @@ class Mesh {
   const BlockLayout& layout() const { return layout_; }
 
   // --- data of one level -----------------------------------------------------------------------
-  // States of a level: state 0 is the present one.
+  // States of a level; state 0 is the present one.
   LevelFields& fields(int level) { return fields_[level]; }
+  // States of a level, for reading.
   const LevelFields& fields(int level) const { return fields_[level]; }
   // Ghost cells that this rank receives on a level, and the boundary cells.
   const LevelHalo& halo(int level) const { return halos_[level]; }
@@ -106,11 +110,13 @@ class Mesh {
   void set_inflow_time(int level, double time);
 
   // --- ghost data ------------------------------------------------------------------------------
-  // Fills the ghost cells of a level's state. `theta` is its time between the coarser level's old
-  // (0) and present (1) states. Interior tiles may be swept between start and finish. Scratch is
-  // shared: only the ghosts of one level at a time are valid. Collective.
+  // Starts to fill the ghost cells of a level's state. `theta` is its time between the coarser
+  // level's old (0) and present (1) states. Interior tiles may be swept between start and finish.
+  // Scratch is shared: only the ghosts of one level at a time are valid. Collective.
   void start_ghosts(int level, int state, double theta);
+  // Completes start_ghosts(). Collective.
   void finish_ghosts(int level, int state);
+  // Fills the ghost cells: start_ghosts() and finish_ghosts(). Collective.
   void fill_ghosts(int level, int state, double theta);
 
   // Updates only remote cells and boundaries that finer levels interpolate from. The exchange
@@ -127,11 +133,13 @@ class Mesh {
   void clear_registers(int fine_level);
   // Own cells of the coarser level that synchronise() corrects.
   Corrections corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
-  // Coarse fluxes that synchronise() replaces, in registers indexed by CorrectionTask::coarse.
+  // Coarse fluxes that synchronise() replaces, in registers indexed by CorrectionTask::coarse;
+  // device memory.
   struct CoarseFluxes {
     const double* values;
     std::int64_t registers;
   };
+  // Returns these fluxes for the boundary between a level and the coarser one.
   CoarseFluxes coarse_fluxes(int fine_level) const {
     const CoarseFineBoundary& jump = *jumps_[fine_level];
     return {registers_[fine_level - 1].data() + jump.coarse_begin(), jump.coarse_registers()};
@@ -153,12 +161,13 @@ class Mesh {
   // TreeLevel::own(). Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
-  // Replaces all own blocks (restart), uninitialised. Throws InputError for an invalid octree.
-  // Collective.
+  // Keys and refined octants of own blocks of one level.
   struct BlockList {
     std::vector<Key> keys;
     std::vector<std::uint8_t> refined;
   };
+  // Replaces all own blocks (restart) by these, by level; fields are uninitialised. Throws
+  // InputError for an invalid octree. Collective.
   void replace_blocks(const std::vector<BlockList>& levels);
 
   // Registers a function that is called after every change of the structure, for objects that
@@ -196,16 +205,17 @@ class Mesh {
 
   FieldSetup setup_;
   BlockLayout layout_;
-  std::unique_ptr<Tree> tree_;  // at a fixed address, as halos refer to it
+  std::unique_ptr<Tree> tree_;  // octree, at a fixed address, because halos refer to it
   std::unique_ptr<Interpolation> interpolation_;
   int finest_level_ = 0;
 
   std::vector<DeviceTable<OwnBlock>> own_blocks_,
-      former_blocks_;  // of cells_; the former ones to copy from
+      // blocks of cells_ before a change of the structure, from which values are copied
+      former_blocks_;
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
   Halos halos_;
-  std::vector<std::unique_ptr<CoarseFineBoundary>> jumps_;  // [fine level], none at 0
+  std::vector<std::unique_ptr<CoarseFineBoundary>> jumps_;  // boundaries by fine level; none at 0
   std::vector<DeviceArray<double>> registers_;
   std::vector<DomainFaces> domain_faces_;
   FieldPool pool_;
@@ -225,9 +235,9 @@ class Mesh {
   Inflow inflow_;
   struct InflowValues {
     double time = 0.0;
-    bool known = false;  // values are valid for this time and structure
+    bool known = false;  // true if the values are valid for this time and structure
     DeviceArray<double> values;
-    std::vector<Inflow::States> states;  // of the level's inflow boxes; empty until evaluated
+    std::vector<Inflow::States> states;  // states by inflow box; empty until evaluated
   };
   std::vector<InflowValues> inflow_values_;  // by level
   std::vector<std::function<void()>> followers_;

@@ -12,7 +12,7 @@ namespace octant::mesh {
 
 namespace {
 
-// A block to be removed by its owner, since its parent is no longer refined there.
+// Removal of a block by its owner, because its parent is no longer refined there.
 struct Removal {
   std::int32_t level;
   Key key;
@@ -130,10 +130,11 @@ void Mesh::remove_children(const OctantMasks& wanted) {
 
 namespace {
 
-constexpr std::int64_t k_bytes_at_once = 4 << 20;  // sent by a rank per round
+// maximum number of bytes that a rank sends per round
+constexpr std::int64_t k_bytes_at_once = 4 << 20;
 
 struct Mover {
-  int target, slot;  // new owner of the block in this slot
+  int target, slot;  // slot of a block, and its new owner
 };
 
 struct MovedBlock {

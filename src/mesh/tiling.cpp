@@ -118,7 +118,7 @@ void Tiling::take(int slot) {
   group.slots.erase(place);
   if (group.slots.empty()) {
     group.requests.clear();
-    group.is_new = true;  // if blocks are added again
+    group.is_new = true;  // written in full if blocks are added again
   }
   places_[slot] = {};
 }
@@ -356,7 +356,7 @@ void Tiling::follow(int patch, const GhostPlan& needs, const FluxRequests& reque
   const std::span<const int> own = tree_.level(level_).own();
   for (const int slot : begins_anew ? own : std::span<const int>(requests.changed))
     write_requests(slot, requests);
-  // Blocks of other ranks may have been replaced by interpolation.
+  // true if no other rank has blocks, which could have been replaced by interpolated cells
   const bool alone = tree_.communicator().size() == 1;
   if (!alone)
     for (const int slot : tree_.level(level_).touched())

@@ -205,7 +205,8 @@ std::vector<Tree::Query> Tree::open_queries() const {
       if (l == 0 || parent_key(key) == last_parent) continue;
       last_parent = parent_key(key);
       const Node* parent = levels_[l - 1].find(last_parent);
-      if (parent != nullptr && parent->slot >= 0) continue;  // its own pass covers these positions
+      // the parent's own entry covers these positions
+      if (parent != nullptr && parent->slot >= 0) continue;
       for (const Key near : geometry_.keys_around(l - 1, last_parent)) {
         const Node* node = near == k_no_key ? nullptr : levels_[l - 1].find(near);
         if (node == nullptr || node->slot < 0) query(l - 1, near);
@@ -215,7 +216,7 @@ std::vector<Tree::Query> Tree::open_queries() const {
   return queries;
 }
 
-// Removes other ranks' blocks that are no longer near blocks of this rank.
+// Removes entries of other ranks' blocks that no query of this rank needs any longer.
 void Tree::keep_only(const std::vector<Query>& queries) {
   std::vector<KeyTable<char>> near(levels_.size());
   for (const Query& query : queries) near[query.level].insert(query.key, 1);
