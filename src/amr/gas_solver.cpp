@@ -223,8 +223,9 @@ void GasSolver::measure_signals(int coarsest) {
 
 void GasSolver::share_signals() { mesh_.communicator().max_in_place(std::span<double>(fastest_)); }
 
-// Ensures v dt + g dt^2 / 2 <= courant dx: a signal accelerated by the strongest acceleration g, of
-// gravity and hydro.acceleration, crosses at most `courant` cells.
+// Returns the longest step with v dt + g dt^2 / 2 <= courant dx: a signal of speed v, accelerated
+// by the strongest acceleration g of gravity and hydro.acceleration, then crosses at most `courant`
+// cells.
 double GasSolver::longest_step(int level, double courant) const {
   if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
   const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];

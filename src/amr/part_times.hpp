@@ -57,6 +57,7 @@ struct PartTimes {
   // Time of loops that count cycles, a part of the CPU time; empty if nothing was counted.
   ByBlock<double> counted{};
 
+  // Sum of `nanoseconds` over all levels.
   double total() const;
 };
 
@@ -81,6 +82,7 @@ class PartTimer {
   MpiStopwatch mpi_;
 };
 
+// Contents of blocks by which time is distributed.
 struct BlockContents {
   BlockCounts particles, leaf_octants;
 };

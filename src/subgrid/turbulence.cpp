@@ -195,8 +195,8 @@ class Turbulence final : public Process {
     return amplitude;
   }
 
-  // Advances the amplitudes to an update; starts over if it precedes the present one, as for a
-  // finer level.
+  // Advances the amplitudes to an update number; restarts from the beginning if the update precedes
+  // the present one, as it may for a finer level.
   void go_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;

@@ -61,8 +61,8 @@ Accretion accretion_law(const HoleStep& step) {
           options.eddington};
 }
 
-// Aligns and grows the spin by a thin disc, one chunk after the other, or by a magnetically
-// arrested disc.
+// Changes the spin by accretion: through a thin disc, in successive chunks that first align with
+// the black hole, or through a magnetically arrested disc.
 void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested) {
   constexpr int k_most_parts = 1000;
   const double momentum = std::sqrt(square_of(hole.gas_angular_momentum));
@@ -114,8 +114,8 @@ void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken
 }
 
 // Returns the momentum that a black hole loses to the gas by dynamical friction. The force uses the
-// initial gas state; substeps reduce the speed by at most a tenth each. The relative velocity never
-// changes sign.
+// gas state at the start of the step; each substep reduces the speed by at most a tenth. The
+// relative velocity never changes sign.
 std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMeans& gas,
                            double gas_mass) {
   constexpr double k_largest_change = 0.1, k_resolved = 0.2;
@@ -126,7 +126,8 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
   if (speed == 0.0 || gas_mass <= 0.0) return {};
   const double reach =
       std::min(bondi_radius(step, hole, gas), 2.0 * step.gravity * hole.mass / (speed * speed));
-  if (reach > k_resolved * cell_of(step, hole)) return {};  // the wake is resolved
+  // no friction is added, because the wake is resolved
+  if (reach > k_resolved * cell_of(step, hole)) return {};
   const double denser = std::max(gas.density * step.hydrogen() / step.options.boost_density, 1.0);
   const double scale = std::pow(denser, step.options.drag_boost) * 4.0 * M_PI * gas.density *
                        std::pow(step.gravity / gas.sound_speed, 2) * hole.mass;
@@ -137,7 +138,7 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
     now -= piece * slowing;
     left -= piece;
   }
-  // Gas that is lighter than the black hole is accelerated to its velocity at most.
+  // The speed of gas lighter than the black hole rises at most to that of the black hole.
   const double share = std::min(1.0 - now / speed, gas_mass / (gas_mass + hole.mass));
   for (double& component : relative) component *= share * hole.mass;
   return relative;
@@ -146,7 +147,7 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
 }  // namespace
 
 double wake(double mach) {
-  if (mach < 0.02) return mach / 3.0;  // leading term of the series
+  if (mach < 0.02) return mach / 3.0;  // leading term of the series at low Mach number
   if (mach < 0.95) return (0.5 * std::log((1.0 + mach) / (1.0 - mach)) - mach) / (mach * mach);
   if (mach <= 1.007) return 1.0;
   return (0.5 * std::log(mach * mach - 1.0) + 3.2) / (mach * mach);

@@ -39,7 +39,8 @@ double rest_energy(const HoleStep& step, const Hole& hole) {
   return hole.unreleased * step.light * step.light;
 }
 
-// Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any was heated.
+// Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any gas was
+// heated.
 bool heat(const HoleStep& step, std::vector<Hole>& holes) {
   const NucleusOptions& agn = step.options.agn;
   const double per_kelvin = 1.0 / (step.sync.units.temperature() * (step.target.gas.gamma - 1.0));

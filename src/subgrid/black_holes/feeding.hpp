@@ -11,6 +11,7 @@
 
 namespace octant::subgrid {
 
+// Weight of a cell for a kernel width `kernel`.
 KOKKOS_INLINE_FUNCTION double kernel_weight(double kernel, const CellAround& cell) {
   return Kokkos::exp(-cell.square / (kernel * kernel));
 }
@@ -22,6 +23,7 @@ struct GasMeans {
 
   // Number of sums from which the means follow.
   static constexpr int sums = 6;
+  // Terms of a cell.
   KOKKOS_INLINE_FUNCTION static void weigh(double kernel, const CellAround& cell,
                                            const hydro::GasCell& gas, double gamma, double* terms) {
     const double volume = cell.volume * kernel_weight(kernel, cell);
@@ -42,6 +44,7 @@ struct GasMeans {
   }
 };
 
+// Event law for the means alone.
 struct Surroundings {
   struct Event {
     EventPlace place;
@@ -64,11 +67,14 @@ struct Surroundings {
 // therefore keeps its velocity, temperature and concentrations. A step removes at most a quarter of
 // a cell.
 struct GasTaken {
+  // Indices of the removed quantities.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_angular_momentum, granted = 9 };
 
   int variables, metals;
 
+  // Maximum fraction of a cell's gas that a step removes.
   KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell&) const { return 0.25; }
+  // Removes the fraction `share` of the cell's gas.
   KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double share) const {
     gas.take(share, variables);
   }
@@ -109,7 +115,8 @@ struct Accretion : GasTaken {
   static constexpr int sums = GasMeans::sums;
 
   double gamma, gravity;
-  double boost, boost_density, fastest;  // the last limits the speed in the rate
+  // boost factor and its density; maximum speed of the black hole in the rate
+  double boost, boost_density, fastest;
   bool eddington;
 
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,

@@ -18,6 +18,7 @@
 
 namespace octant::subgrid::cooling {
 
+// Values of a node, in the order of storage.
 enum NodeValue { k_primordial, k_metals, k_internal, k_free_electrons, k_node_values };
 
 // Values that depend on the temperature alone.
@@ -42,6 +43,7 @@ struct CellGas {
   double metals;       // mass fraction, other than hydrogen and helium
 };
 
+// 10^x.
 KOKKOS_FORCEINLINE_FUNCTION double power_of_ten(double x) {
   return Kokkos::exp(2.302585092994045684 * x);
 }
@@ -52,6 +54,7 @@ struct Point {
   double rate;    // erg g^-1 s^-1, positive where gas cools
 };
 
+// log10(x).
 KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
   return 0.43429448190325182765 * Kokkos::log(x);
 }
@@ -60,9 +63,10 @@ KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
 struct RowPlace {
   int row;
   double fraction;  // position between this row and the next
-  bool inside;      // true if the rows extend that far
+  bool inside;      // true if the density lies within the rows
 };
 
+// Axis of rows that are evenly spaced in log10 n_H.
 struct RowAxis {
   double first = 0.0, per_dex = 1.0;
   int rows = 2;
@@ -77,15 +81,16 @@ struct RowAxis {
 };
 
 // Search hints: for every eighth row, the first node above logarithmic energy bins of 1/32 octave,
-// which are the leading bits of a double. Nearly all guesses are right, and their branches
+// which are the leading bits of a double. Nearly all guesses are right, so that their branches are
 // predictable: few bins contain a node, and energies of eight adjacent rows differ little. More
-// rows or finer bins would displace the rates from the second-level cache.
+// rows or finer bins would evict the rates from the second-level cache.
 struct NodeHints {
   static constexpr int k_rows = 8;               // rows that have the same hints
   mesh::DeviceArray<const std::uint16_t> above;  // [row / k_rows][bin]
   std::int64_t first = 0;                        // bin of the lowest energy
   int bins = 0;
 
+  // Number of the bin that contains an energy.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t bin_of(double energy) {
     return Kokkos::bit_cast<std::int64_t>(energy) >> 47;
   }
@@ -93,6 +98,7 @@ struct NodeHints {
   KOKKOS_FORCEINLINE_FUNCTION double least(int bin) const {
     return Kokkos::bit_cast<double>((first + bin) << 47);
   }
+  // First node above an energy in this row, approximately.
   KOKKOS_FORCEINLINE_FUNCTION int guess(int row, double energy) const {
     const std::int64_t bin = bin_of(energy) - first;
     const std::int64_t inside = bin > 0 ? (bin < bins ? bin : bins - 1) : 0;
@@ -119,14 +125,17 @@ class CellRates {
         row_(place.row),
         hints_(hints) {}
 
+  // Number of nodes.
   KOKKOS_FORCEINLINE_FUNCTION int count() const { return count_; }
   // Returns a guess for the first node above an energy.
   KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const {
     return hints_.guess(row_, energy / primordial_);
   }
+  // Internal energy per mass at a node, in erg g^-1.
   KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const {
     return with_metals(value<double>(node, k_internal), node);
   }
+  // Energy and net rate at a node.
   KOKKOS_FORCEINLINE_FUNCTION Point point(int node) const {
     double at[k_node_values];
     for (int n = 0; n < k_node_values; n += SimdTraits<SimdDouble>::width)

@@ -26,6 +26,7 @@ struct CoolingTable {
   std::vector<double> background_redshift, hydrogen_ionization;
   bool has_metals = false;
 
+  // Index of the values at density n, redshift z and temperature k.
   std::size_t place(std::size_t n, std::size_t z, std::size_t k) const {
     return (n * redshift.size() + z) * log_temperature.size() + k;
   }
@@ -65,6 +66,7 @@ struct TableOptions {
 // log10 of rates and mu at one redshift, [n_H][T][LogValue]; linear in log10 n_H.
 enum LogValue { k_cool, k_heat, k_metal_cool, k_metal_heat, k_weight, k_log_values };
 
+// Table at one redshift, in device memory.
 struct TableSlice {
   mesh::DeviceArray<const double> values;
   mesh::DeviceArray<const double> temperature;  // K
@@ -95,7 +97,9 @@ class DirectRates {
                                      const RowPlace& place)
       : slice_(slice), place_(place), cell_(cell) {}
 
+  // Number of nodes.
   KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
+  // Node near an energy.
   KOKKOS_INLINE_FUNCTION int guess(double energy) const {
     // Temperature for mu = 1.
     const double T = energy / internal_energy(1.0, 1.0, slice_.options.gamma);
@@ -107,6 +111,7 @@ class DirectRates {
     }
     return low;
   }
+  // Energy and net rate at a node.
   KOKKOS_INLINE_FUNCTION Point point(int node) const {
     double values[k_node_values];
     slice_.evaluate(place_, cell_.n_H, node, values);
@@ -119,6 +124,7 @@ class DirectRates {
                     (values[k_primordial] + cell_.metallicity * values[k_metals]) +
                 thermal.compton * Kokkos::max(electrons, slice_.gas.least_electrons)};
   }
+  // Internal energy per mass at a node, in erg g^-1.
   KOKKOS_INLINE_FUNCTION double energy(int node) const { return point(node).energy; }
 
  private:
@@ -127,6 +133,7 @@ class DirectRates {
   CellGas cell_;
 };
 
+// Evaluates the NodeValues of node k.
 KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n_H, int k,
                                                  double* node) const {
   const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;

@@ -17,6 +17,7 @@ enum class EventSearch {
   bins,    // each cell tests the events in the 27 bins around it (curamses.txt, eq. 11)
   brute    // each cell tests every event
 };
+// Names of the methods in events.method.
 constexpr auto names_of(EventSearch) { return std::array{"blocks", "bins", "brute"}; }
 
 // Blocks of a level on this rank with cells that events reach or that host an event, in the order

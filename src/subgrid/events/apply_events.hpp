@@ -80,20 +80,24 @@ struct AffectedCells {
           kernel(team);
         });
   }
+  // Scratch memory of a team with one value per cell of its block.
   template <class Value>
   KOKKOS_INLINE_FUNCTION Value* value_per_cell(const mesh::Team& team) const {
     return static_cast<Value*>(
         team.team_scratch(1).get_shmem(sizeof(Value) * cells.cells_per_block()));
   }
 
+  // Scratch memory of a team with one number per row of cells.
   KOKKOS_INLINE_FUNCTION std::uint32_t* number_per_row(const mesh::Team& team) const {
     return static_cast<std::uint32_t*>(
         team.team_scratch(1).get_shmem(sizeof(std::uint32_t) * rows_per_block()));
   }
+  // Number of rows of cells in a block.
   KOKKOS_INLINE_FUNCTION int rows_per_block() const {
     return cells.block_size() * cells.block_size();
   }
 
+  // Event of a pair.
   KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t touch) const {
     return events(numbers(touch));
   }
@@ -101,9 +105,11 @@ struct AffectedCells {
   KOKKOS_FORCEINLINE_FUNCTION bool is_host(const Event& event, const mesh::OwnBlock& block) const {
     return event.place.level == level.number && event.place.slot == block.slot;
   }
+  // Index of the cell that contains the event, which must be in the block.
   KOKKOS_INLINE_FUNCTION int host(const Event& event, const mesh::OwnBlock& block) const {
     return host_cell(event.place, block, cells);
   }
+  // Box of the cells that the event may reach.
   KOKKOS_INLINE_FUNCTION CellBounds bounds(const Event& event, const mesh::OwnBlock& block) const {
     return bounds_of(event.place, block, cells, periods);
   }
@@ -154,6 +160,7 @@ void for_touched_levels(mesh::Mesh& mesh, const EventTarget& target,
 
 // Total gains of this rank's cells.
 struct InjectedSums {
+  // Indices of the sums.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_floor_energy, k_sums };
   std::array<ReproducibleSum, k_sums> sums;
 };
@@ -194,6 +201,7 @@ struct BlockGains {
   std::uint32_t* masks;
   int block_size;
 
+  // Adds a gain to cell i of a row.
   KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Gain& more) const {
     Gain& gain = of_cells[row * block_size + i];
     const std::uint32_t bit = std::uint32_t{1} << i;

@@ -12,9 +12,10 @@ namespace octant::subgrid {
 // and rank, by nearest image; if there are none, the host cell that contains the position. In code
 // length.
 struct EventPlace {
-  std::uint64_t id = 0;  // unique over all ranks; gains of a cell are added in this order
+  // number that is unique over all ranks; gains of a cell are added in the order of ids
+  std::uint64_t id = 0;
   double centre[3] = {}, radius = 0.0;
-  // Block with the leaf cell that contains the centre, on the rank that owns it; else -1.
+  // Block with the leaf cell that contains the centre, on the rank that owns the block; else -1.
   std::int32_t level = -1, slot = -1;
 };
 
@@ -55,6 +56,7 @@ struct Periods {
     return way > half ? way - size[axis] : way < -half ? way + size[axis] : way;
   }
 
+  // Returns the cell relative to an event.
   KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventPlace& event,
                                               const mesh::DevicePosition& cell,
                                               double volume) const {
@@ -67,6 +69,7 @@ struct Periods {
   }
 };
 
+// True if the cell's centre lies within the event's radius.
 KOKKOS_FORCEINLINE_FUNCTION bool is_inside(const EventPlace& event, const CellAround& cell) {
   return cell.square <= event.radius * event.radius;
 }
@@ -81,10 +84,10 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
                                                  const mesh::OwnBlock& block,
                                                  const mesh::CellRange& cells,
                                                  const Periods& periods) {
-  constexpr double slack = 1e-6;  // in cells, for rounding
+  constexpr double slack = 1e-6;  // tolerance for rounding, in cells
   const int N = cells.block_size();
   const double dx = cells.cell_size, per_dx = 1.0 / dx, half = 0.5 * N * dx;
-  const double reach = max(event.radius * per_dx, 0.5);  // in cells
+  const double reach = max(event.radius * per_dx, 0.5);  // radius in cells
   const auto within = [&](double coordinate) {
     return static_cast<int>(min(max(coordinate, 0.0), static_cast<double>(N)));
   };

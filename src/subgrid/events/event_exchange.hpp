@@ -14,6 +14,7 @@
 
 namespace octant::subgrid::events {
 
+// Returns the positions of events, in their order.
 template <class Event>
 std::vector<EventPlace> places_of(std::span<const Event> events) {
   std::vector<EventPlace> places;
@@ -22,6 +23,7 @@ std::vector<EventPlace> places_of(std::span<const Event> events) {
   return places;
 }
 
+// Returns the spheres of events for mesh::reach().
 std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places);
 
 // Positions of events that reach cells of this rank, in the order of ids.
@@ -66,6 +68,7 @@ struct EventSums {
   std::vector<std::size_t> begins{0};
   std::vector<int> ranks;  // contributors to event n: [begins[n], begins[n + 1])
 
+  // Sums of event numbers[n].
   const double* of(std::size_t n) const { return &sums[n * count]; }
 };
 
@@ -87,13 +90,14 @@ class TouchSums {
   std::vector<int> owners_;  // owner of the event of each part
 };
 
-// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
-// Returns the results for this rank, and the index of the result for each event of `reaching`: -1
-// for events that overlap octants of this rank but no cell centre. Collective.
+// Result of answer_bytes(): the results for this rank, and the index of the result for each event
+// of `reaching`; -1 for events that overlap octants of this rank but no cell centre.
 struct Answers {
   std::vector<std::byte> items;
   std::vector<std::int32_t> of_event;
 };
+// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
+// Collective.
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
                      const ReceivedEventPlaces& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes);

@@ -38,6 +38,7 @@ namespace events {
 template <class Law>
 struct GrantRequests {
   using Gas = AffectedCells<typename Law::Event>;
+  // Requests to a cell.
   struct Asked {
     double total, share;  // total request of all events; granted fraction
   };

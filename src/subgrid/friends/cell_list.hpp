@@ -11,6 +11,7 @@
 
 namespace octant::subgrid::friends {
 
+// Sort key and index of a point.
 struct KeyedPoint {
   std::uint64_t key;
   int point;
@@ -32,6 +33,7 @@ class CellGrid {
   // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`; one part if more
   // than k_most_parts were needed. Returns false in that case.
   bool divide_cells(double diagonal);
+  // Number of parts of each cell.
   int parts_of_cell() const { return parts_ * parts_ * parts_; }
 
   // Key of the cell times parts_of_cell(), plus the number of the part.
@@ -46,9 +48,11 @@ class CellGrid {
     }
     return key(place) * parts_of_cell() + part;
   }
+  // Key of a cell.
   std::int64_t key(const CellPlace& place) const {
     return (place[2] * cells_[1] + place[1]) * cells_[0] + place[0];
   }
+  // Coordinates of the cell with this key.
   CellPlace place(std::int64_t key) const {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
@@ -57,8 +61,11 @@ class CellGrid {
   // Wraps a coordinate along a periodic axis. Returns false if it lies outside then.
   bool wrap(int axis, std::int64_t& place) const;
 
+  // Number of cells along an axis.
   std::int64_t cells(int axis) const { return cells_[axis]; }
+  // True for a periodic axis.
   bool periodic(int axis) const { return periodic_[axis]; }
+  // Number of bits of keys_of_part().
   int key_bits() const;
 
  private:
@@ -79,14 +86,17 @@ class CellList {
   int cells() const { return static_cast<int>(keys_.size()) - 1; }  // number of occupied cells
   // Keys of the occupied cells, ascending. One larger sentinel follows beyond the end.
   std::span<const std::int64_t> keys() const { return {keys_.data(), keys_.size() - 1}; }
+  // Number of clumps.
   int clumps() const { return static_cast<int>(begins_.size()) - 1; }
-  // Clumps of a cell: first_clump(cell), ..., first_clump(cell + 1) - 1. Points of a clump:
-  // begin(clump), ..., begin(clump + 1) - 1 of points().
+  // First clump of a cell; its clumps are first_clump(cell), ..., first_clump(cell + 1) - 1.
   int first_clump(int cell) const { return first_clumps_[cell]; }
+  // First point of a clump; its points are begin(clump), ..., begin(clump + 1) - 1 of points().
   int begin(int clump) const { return begins_[clump]; }
+  // All points, in the order of cells and clumps.
   std::span<const Point> points() const { return points_; }
   std::span<const int> order() const { return order_; }  // index of each point in the input
 
+  // Points of a clump.
   std::span<const Point> points(int clump) const {
     return points().subspan(begin(clump), begin(clump + 1) - begin(clump));
   }

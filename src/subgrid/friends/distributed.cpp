@@ -37,7 +37,8 @@ struct Copy {
   int index;
 };
 
-// Cell width of the coarse grid: links end in the next cell at most, and each rank has few cells.
+// Cell width of the coarse grid: at least the linking length, so that links end in an adjacent cell
+// at most, and large enough that each rank has few cells.
 double width_of_coarse_cells(const Box& box, const Linking& linking, int ranks) {
   constexpr double k_rounding = 1.0 + 1e-9;
   double volume = 1.0;
@@ -131,7 +132,7 @@ std::vector<CopyRequest> CopyFinder::requests_from(const Routed<Presence>& prese
 }
 
 Copies CopyFinder::send(const std::vector<CopyRequest>& requests) const {
-  std::vector<std::pair<int, int>> sent;  // (rank, index of the body)
+  std::vector<std::pair<int, int>> sent;  // rank, and index of the body
   for (const CopyRequest& request : requests) {
     const auto found = std::lower_bound(list_.keys().begin(), list_.keys().end(), request.cell);
     const int clump = list_.first_clump(static_cast<int>(found - list_.keys().begin()));

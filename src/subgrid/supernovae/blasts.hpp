@@ -228,7 +228,7 @@ struct BlastSurroundings {
   }
 };
 
-// Second pass.
+// Second pass, for apply_events(): adds mass, momentum and heat to the cells.
 struct MechanicalBlast {
   struct Event : Supernova {
     BlastSurroundings::Blast around;
