@@ -10,8 +10,9 @@ namespace octant {
 
 namespace {
 
-constexpr double k_smoothing = 0.05;       // alpha of eq. 8
-constexpr double k_gain_to_switch = 0.20;  // section 3.2.2
+constexpr double k_smoothing = 0.05;  // smoothing factor alpha of eq. 8
+// minimum relative gain for a change of backend (section 3.2.2)
+constexpr double k_gain_to_switch = 0.20;
 constexpr int k_most_all_to_all_ranks = 256;
 
 double& of(BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }

@@ -16,7 +16,8 @@ constexpr int k_most_counters = 256;
 // keys.
 constexpr double k_tolerance = 0.2;
 
-// Bits by which each pass of the search narrows a wall, unless it meets the tolerance before.
+// Bits by which each pass of the search narrows the interval of a wall, unless the wall meets the
+// tolerance before.
 constexpr int k_bits_per_pass = 6;
 
 struct AskedKey {
@@ -51,7 +52,7 @@ std::vector<Key> stretches(const Communicator& communicator, std::span<const Key
                     reduction_over(communicator).sum);
 }
 
-// Ranks that count each key; counters are distributed over the ranks in ascending order.
+// Ranks that count each key; the ranges of keys are assigned to ranks in ascending order.
 std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> walls, int ranks) {
   const auto counters = static_cast<std::int64_t>(walls.size()) + 1;
   std::vector<int> destinations;

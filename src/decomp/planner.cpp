@@ -19,7 +19,7 @@ using placement::Owners;
 
 // Description of a block for the planner.
 struct PlannedBlock {
-  Key position;  // of its centre on the curve
+  Key position;  // curve position of the block's centre
   float cost;
   std::int32_t level;
 };
@@ -73,7 +73,8 @@ class Planner {
                              : placement::within_capacity(costs_, std::move(owners), capacity_);
   }
 
-  // Minimises makespan plus communication, which grows with the bytes that leave a rank.
+  // Chooses the placement with the smallest sum of makespan and communication time, which increases
+  // with the bytes that leave a rank.
   Owners choose() {
     const double now = off_rank_share(traffic_of(before_));
     Owners best;

@@ -15,7 +15,8 @@ constexpr std::int64_t k_fewest_bins = 8;
 // Wall that is not yet final: it lies within [low, high], and the points below `low` cost
 // `cost_below`. `target` is the required cost below the wall.
 struct Wall {
-  std::int32_t share_below, smaller_share;  // of all parts below it; of its two neighbours
+  // share of all parts below it; smaller share of its two neighbours
+  std::int32_t share_below, smaller_share;
   Key low, high;
   std::int64_t cost_below = 0;
   std::int64_t target = -1;  // unknown before the first pass
@@ -70,7 +71,7 @@ class WallSearch {
   }
 
  private:
-  // Consecutive walls in the same range share an interval.
+  // Chooses intervals; consecutive walls in the same range share one.
   void choose_intervals() {
     intervals_.clear();
     interval_of_wall_.assign(walls_.size(), -1);
@@ -148,7 +149,8 @@ class WallSearch {
     settle(wall, cost[bin]);
   }
 
-  // Must be called in the first pass, when the interval is the whole line.
+  // Sets the required cost below a wall. Must be called in the first pass, when the interval is the
+  // whole line.
   void set_target(Wall& wall, const Interval& interval) const {
     std::int64_t total = 0;
     for (std::int64_t n = 0; n < interval.bins(); ++n) total += histogram_[interval.first_bin + n];

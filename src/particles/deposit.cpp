@@ -99,7 +99,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
   const std::uint8_t wanted = served_by_coarser ? 1 : 0;
-  // Reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
+  // Cost: reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
   // operations, the mass 2, each of seven weights 2.
   mesh::for_items(
       {"deposit", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
@@ -122,7 +122,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
   const auto places = near.coarse_places;
   const double per_quantum = 1.0 / quantum;
   const int N = coarse.block_size;
-  // Most particles cost one flag.
+  // Cost: one flag for most particles.
   mesh::for_items(
       {"deposit on coarser level", {1.0, 0.0}}, set.count(), KOKKOS_LAMBDA(int n) {
         if (p.served_by_coarser[n] == 0) return;
@@ -136,7 +136,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
       });
 }
 
-constexpr int k_middle_place = 13;  // the block itself among the 27 positions around it
+constexpr int k_middle_place = 13;  // index of the block itself among the 27 positions around it
 
 // Restriction: adds the sums of 2^3 cells to the coarser cells that contain them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
@@ -145,7 +145,7 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
   const auto parents = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
-  // Reads eight integer masses; reads and writes their sum.
+  // Cost: reads eight integer masses; reads and writes their sum.
   mesh::for_items(
       {"add masses to parents", {80.0, 0.0}}, own.extent(0) * std::int64_t{octant},
       KOKKOS_LAMBDA(std::int64_t n) {
@@ -171,7 +171,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
   const auto places = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
-  // Reads eight masses; reads and writes 27 sums, shared by the cells of a row.
+  // Cost: reads eight masses; reads and writes 27 sums, shared by the cells of a row.
   mesh::for_items(
       {"spread masses to coarser level", {208.0, 76.0}}, own.extent(0) * std::int64_t{octant},
       KOKKOS_LAMBDA(std::int64_t n) {
@@ -238,7 +238,7 @@ Particles::Measure Particles::measure_masses() const {
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
   const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
   Measure measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
-  if (!std::isfinite(smallest)) return measure;  // no particles
+  if (!std::isfinite(smallest)) return measure;  // true if there are no particles
   // The total mass is needed only if the kind is very heavy.
   measure.quantum = quantum_of(smallest, smallest);
   if (quantum_of(smallest, largest * most[k_count] * communicator.size()) == measure.quantum)
@@ -306,7 +306,7 @@ void Particles::deposit(int coarsest) {
     levels_[l].has_mass = has_mass;
     if (!has_mass) continue;
     if (l > coarsest) deposit_coarse(l, quantum, served_by_coarser[l]);
-    // After deposit_coarse(), because these masses are already in the coarser level.
+    // Called after deposit_coarse(), because these masses are already in the coarser level.
     if (served_by_coarser[l]) deposit_level(l, quantum, true, false);
   }
 }

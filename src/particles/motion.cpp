@@ -108,7 +108,7 @@ ServingField serving_field(const mesh::Geometry& geometry, int level, const Part
           coarse_field_around(geometry, level, set, near, coarser)};
 }
 
-// Reads a home, a position, a mass and one cell; writes a product.
+// Cost: reads a home, a position, a mass and one cell; writes a product.
 constexpr KernelCost k_product_cost{56.0, 35.0};
 
 // Number of terms up to which the host adds faster than kernels for exact parts are launched.
@@ -139,7 +139,8 @@ void multiply(const DeviceArray<const MassChange>& changes, std::int64_t first, 
       });
 }
 
-// Test for particles so near to the end of their level that the coarser level serves them.
+// Test for particles so near to the end of their level that the coarser level's potential
+// accelerates them.
 struct NearEnd {
   ParticleColumns p;
   decltype(Neighbourhood::blocks) blocks;
@@ -209,8 +210,8 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround field = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
                                          *levels_[level].neighbourhood, force);
-  // Reads a home, a position, a velocity and one cell's field; writes a velocity. The cloud takes
-  // 12 operations, a component 21 to interpolate and 2 to add.
+  // Cost: reads a home, a position, a velocity and one cell's field; writes a velocity. The cloud
+  // takes 12 operations, a component 21 to interpolate and 2 to add.
   mesh::for_items(
       {"kick", {100.0, 81.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         if (p.served_by_coarser[n] != 0) return;
@@ -225,7 +226,7 @@ void Particles::kick_served_by_coarser(int level, const FieldNearby& coarser_for
   const ParticleColumns p = l.set.columns();
   const CoarseFieldAround field =
       coarse_field_around(mesh_.geometry(), level, l.set, *l.neighbourhood, coarser_force);
-  // Declares one byte per particle: for most particles, the kernel only reads this flag.
+  // Cost: one byte per particle, because for most particles the kernel only reads this flag.
   mesh::for_items(
       {"kick by coarser level", {1.0, 0.0}}, l.set.count(), KOKKOS_LAMBDA(int n) {
         if (p.served_by_coarser[n] == 0) return;
@@ -350,7 +351,7 @@ void Particles::drift(int level, double dt) {
   for (int d = 0; d < 3; ++d)
     for (int side = 0; side < 2; ++side)
       reflects[d][side] = mesh_.geometry().boundary(d, side) == mesh::Boundary::reflecting;
-  // Reads or writes nine numbers of a particle.
+  // Cost: reads or writes nine numbers of a particle.
   mesh::for_items(
       {"drift", {72.0, 6.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         for (int d = 0; d < 3; ++d) {
@@ -359,7 +360,8 @@ void Particles::drift(int level, double dt) {
             const double lower = frame.lower[d], upper = frame.upper[d], size = upper - lower;
             if (frame.periodic[d]) {
               x -= size * Kokkos::floor((x - lower) / size);
-              if (x >= upper) x = lower;  // rounding of x just below the lower end
+              // coordinates just below the lower end may be rounded up to the upper end
+              if (x >= upper) x = lower;
             } else if (reflects[d][x >= upper]) {
               x = 2.0 * (x >= upper ? upper : lower) - x;
               if (x == upper) x = Kokkos::nextafter(upper, lower);
@@ -387,7 +389,8 @@ std::vector<double> Particles::crossing_times() const {
         },
         Kokkos::Max<double>(fastest[l]));
   }
-  for (double& speed : fastest) speed = std::max(speed, 0.0);  // a level without particles
+  // the value is negative on a level without particles
+  for (double& speed : fastest) speed = std::max(speed, 0.0);
   mesh_.communicator().max_in_place(std::span<double>(fastest));
   std::vector<double> times(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l)

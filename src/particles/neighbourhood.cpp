@@ -130,7 +130,7 @@ class Neighbourhood::Builder {
     findings_.reserve(positions);
   }
 
-  // Finds the 27 positions around a block.
+  // Finds the blocks at the 27 positions around a block.
   void look_around(int slot, RemoteCells& remote) {
     const mesh::Neighbours& holders = tree_.level(level_).neighbours(slot);
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
@@ -167,7 +167,7 @@ class Neighbourhood::Builder {
  private:
   struct Finding {
     unsigned source = Place::k_none, shift = 0;
-    std::array<std::int16_t, 3> corner{0, 0, 0};  // in the coarser block
+    std::array<std::int16_t, 3> corner{0, 0, 0};  // lower corner in the coarser block
     std::int32_t slot = 0, box = 0;
   };
 

@@ -33,7 +33,7 @@ void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>&
 template <class Body>
 void for_words(const char* name, const RowWords& set, std::int64_t rows, const Body& body) {
   const int words = set.count();
-  // Reads a row's number with each of its words; reads and writes the word.
+  // Cost: reads a row's number with each of its words; reads and writes the word.
   record_kernel_work(name, rows, {20.0 * words, 0.0});
   mesh::for_items(
       name, rows * words, KOKKOS_LAMBDA(std::int64_t n) {

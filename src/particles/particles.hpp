@@ -41,6 +41,7 @@ struct ParticleBatch {
   std::vector<std::uint64_t> id;  // unique over all ranks and batches of the kind
   NamedColumns columns{};         // columns of the kind; missing ones have their initial value
 
+  // Number of particles.
   std::size_t size() const { return position.size(); }
 };
 
@@ -58,13 +59,14 @@ struct FieldNearby {
   DeviceArray<double> ghosts;  // copies of other ranks' cells
 };
 
-// Mass added to a level, or removed from it if the sign is -1.
+// Mass added to a level, with sign 1, or removed from it, with sign -1.
 struct MassChange {
   double position[3], mass, sign;
   std::int32_t home;
   std::int32_t served_by_coarser = 0;  // as ParticleColumns::served_by_coarser
 };
 using MassChanges = std::vector<std::vector<MassChange>>;  // by level
+// Returns the mass change for the words of a row.
 MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
                      double sign);
 
@@ -79,6 +81,7 @@ struct ParticleTotals {
 // number, mass, momentum and kinetic energy when they left, and their full (not half) potential
 // energy with respect to all matter that stayed.
 struct ParticleOutflow {
+  // Indices of the sums.
   enum { mass, momentum, kinetic = momentum + 3, potential = kinetic + 1, terms };
   std::int64_t count = 0;
   std::array<double, terms> amount{};
@@ -113,12 +116,14 @@ class Particles {
 
   // Number of used ids: the next created particle gets first_id() + this.
   std::int64_t used_ids() const { return used_ids_; }
+  // Sets used_ids() after a restart.
   void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
 
-  // Set if every level solves for its own potential, from its own density. Then one level provides
-  // a particle's force and holds its whole cloud, and restriction to coarser levels preserves its
-  // centre of mass. By default only the density of leaf cells matters, and refined cells hold the
-  // sums over their children. Must be set before particles are added.
+  // Sets whether every level solves for its own potential, from its own density. If so, one level
+  // provides a particle's force and receives its whole cloud, and restriction to coarser levels
+  // preserves its centre of mass. Otherwise (the default) only the density of leaf cells matters,
+  // and refined cells contain the sums over their children. Must be called before particles are
+  // added.
   void serve_levels_apart(bool apart) { levels_apart_ = apart; }
   // Chooses the levels that serve the particles of levels finer than `coarsest`, which must be at
   // the same time as that level. synchronise() and adapt_to_mesh() do so; until the next call,
@@ -157,6 +162,7 @@ class Particles {
   // Kicks a level's particles, v += dt g: those served by their own level, with g interpolated with
   // the clouds of deposit(), and those served by the coarser level. Local.
   void kick(int level, const FieldNearby& force, double dt);
+  // Kicks only the particles that the coarser level serves. Local.
   void kick_served_by_coarser(int level, const FieldNearby& coarser_force, double dt);
 
   // Sets the velocity of a level's particles to that of the gas: momentum over density of their
@@ -195,12 +201,13 @@ class Particles {
   // Particles that have left through open boundaries, on all ranks, up to the last
   // collect_outflow(). Checkpoints restore it with set_outflow().
   const ParticleOutflow& outflow() const { return outflow_; }
+  // Sets outflow() after a restart.
   void set_outflow(const ParticleOutflow& outflow) { outflow_ = outflow; }
 
   // Adds the particles that have left since the last call to outflow(). Their potential energy is
-  // taken from `potentials`, the potential of every level (null without gravity), less
-  // `own_potential` times their squared masses. For all kinds of a mesh that has not changed since
-  // they left. Collective.
+  // computed from `potentials`, the potential of every level (null without gravity), minus
+  // `own_potential` times their squared masses. Must be called for all kinds of a mesh that has not
+  // changed since they left. Collective.
   static void collect_outflow(std::span<Particles> kinds,
                               const std::function<VectorField(int level)>& potentials,
                               double own_potential);
@@ -213,13 +220,15 @@ class Particles {
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // --- measurements ----------------------------------------------------------------------------
-  std::int64_t count() const;                       // on this rank
-  std::vector<std::int64_t> global_counts() const;  // by level; collective
+  std::int64_t count() const;  // number of particles on this rank
+  // number of particles on all ranks, by level; collective
+  std::vector<std::int64_t> global_counts() const;
   // Totals, with the same bits on any number of ranks. Collective.
   ParticleTotals totals() const;
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;
-  std::int64_t bytes() const;  // on this rank
+  std::int64_t bytes() const;  // memory on this rank in bytes
+  // Messages and bytes of particle exchanges, by backend. Local.
   std::vector<ExchangeCount> exchange_counts() const;
 
   // --- columns, for files ----------------------------------------------------------------------
@@ -229,30 +238,40 @@ class Particles {
   std::vector<std::int64_t> file_rows() const;
   // Numbers of all own particles in the order of their ids.
   std::vector<std::int64_t> in_order_of_id() const;
-  // Values of own particles by number: [n][3] of positions and velocities, [n] of masses and of the
-  // kind's columns.
+  // Positions of own particles by number, [n][3].
   std::vector<double> read_positions(std::span<const std::int64_t> own) const;
+  // Velocities of own particles by number, [n][3].
   std::vector<double> read_velocities(std::span<const std::int64_t> own) const;
+  // Masses of own particles by number.
   std::vector<double> read_masses(std::span<const std::int64_t> own) const;
+  // Values of a column of the kind of own particles, by number.
   ColumnValues read_column(const std::string& of_name, std::span<const std::int64_t> own) const;
+  // Ids of own particles by number.
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
-  // Finest blocks that contain own particles after synchronise(0), by level and slot.
+  // Block of this rank by level and slot.
   struct BlockPlace {
     std::int32_t level, slot;
   };
+  // Finest blocks that contain own particles, by number; valid after synchronise(0).
   std::vector<BlockPlace> read_blocks(std::span<const std::int64_t> own) const;
-  // Whole rows of own particles, as exchanged between ranks (ParticleSet::words), and conversion of
-  // received rows to a batch.
+  // Number of words of a row; see ParticleSet::words().
   int row_words() const { return levels_[0].set.row_words(); }
+  // Whole rows of own particles, by number, as exchanged between ranks.
   std::vector<Word> rows(std::span<const std::int64_t> own) const;
+  // Converts such rows to a batch.
   ParticleBatch batch_of(std::span<const Word> rows) const;
 
   // Name, columns and properties of the kind.
   const Kind& kind() const { return kind_; }
+  // Name of the kind.
   const std::string& name() const { return kind_.name; }
+  // Mesh that contains the particles.
   const mesh::Mesh& mesh() const { return mesh_; }
+  // Communicator of all ranks.
   const Communicator& communicator() const { return mesh_.communicator(); }
+  // Particles of a level on this rank.
   ParticleSet& set(int level) { return levels_[level].set; }
+  // Particles of a level on this rank, for reading.
   const ParticleSet& set(int level) const { return levels_[level].set; }
 
  private:
@@ -261,9 +280,10 @@ class Particles {
     std::shared_ptr<const Neighbourhood> neighbourhood;
     DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]; only of kinds with mass
     double quantum = 1.0;
-    bool has_mass = false;               // in any cell of any rank, by the last deposit
-    bool any_served_by_coarser = false;  // the coarser level serves some, on this rank
-    KeyTable<std::int32_t> parents{};    // own block -> owner of its parent, at the last adaptation
+    bool has_mass = false;  // true if a cell of any rank had mass in the last deposit
+    // true if the coarser level serves any particle of this rank
+    bool any_served_by_coarser = false;
+    KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
     Exchanger fields, coarser_fields, masses, sums;
   };
   // Result of the search of this rank for the block that contains a particle.
@@ -348,7 +368,7 @@ class Particles {
     std::array<ReproducibleSum, ParticleOutflow::potential> sums;
     MassChanges particles;
   } leaving_;
-  std::string trouble_;  // first error on this rank since the last collective check
+  std::string trouble_;  // first error on this rank since the last check of all ranks
 };
 
 }  // namespace octant::particles

@@ -37,7 +37,7 @@ RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const Lev
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
   const int N = frame.block_size;
-  record_kernel_work("select rows", set.count(), {28.0, 6.0});  // a home and a position
+  record_kernel_work("select rows", set.count(), {28.0, 6.0});  // Cost: a home and a position.
   return select_rows(
       set.count(), KOKKOS_LAMBDA(int n) {
         const std::int32_t home = p.home[n];
