@@ -59,7 +59,8 @@ struct Extremes {
   }
 };
 
-// Side along z where shear and flux are measured: outside less inside, over the spacing.
+// Side along z where shear and flux are measured: value outside minus value inside, divided by the
+// spacing.
 struct WallSide {
   bool is_here;
   double spacing;
@@ -177,8 +178,8 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
   FlowFigures f;
   auto& [u, v, w] = f.largest;
   double coldest_negated = 0.0;
-  using Largest = Kokkos::Max<double>;  // independent of the order
-  // Reads velocity and scalar. Sums take 9 operations, a divergence 8 and a rate 11.
+  using Largest = Kokkos::Max<double>;  // maximum, which does not depend on the order
+  // Cost: reads velocity and scalar. Sums take 9 operations, a divergence 8 and a rate 11.
   record_kernel_work("dns: measure", std::int64_t{d.nx} * d.ny * d.nz,
                      {scalar.first ? 32.0 : 24.0, scalar.first ? 29.0 : 28.0});
   Kokkos::parallel_reduce(

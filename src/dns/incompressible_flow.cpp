@@ -141,7 +141,7 @@ double smallest_height(const Grid& grid) {
   return smallest;
 }
 
-// Returns the reciprocal spacings of the cells at a side.
+// Returns the reciprocal spacings of the cells at a side, along all axes.
 Vector fineness(const Grid& grid, int axis, int end) {
   const int k = axis == 2 && end == 0 ? 0 : grid.cells[2] - 1;
   return {1.0 / grid.dx, 1.0 / grid.dy,

@@ -128,7 +128,8 @@ class BatchedWholeLines final : public BatchedLines {
 
   void solve(const FieldView& lines) override {
     const LineTasks tasks(in_order_of(sweep_, lines, planes_.rows().planes));
-    // Each of two sweeps reads and writes a point and reads its factor: 24 bytes and 3 operations.
+    // Cost: each of two sweeps reads and writes a point and reads its factor: 24 bytes and 3
+    // operations.
     record_kernel_work("pencil: lines", std::int64_t{lines.nx} * lines.ny * lines.nz, {48.0, 6.0});
     for_tasks("pencil: lines", tasks.count(),
               SolveWhole{tasks, planes_.rows(), table_.kinds(), reciprocal_.data()});
