@@ -30,7 +30,7 @@ using Vector = std::array<double, 3>;
 // Axes of implicit diffusion: none, z (eq. 11), or all (eq. 7-10). Equations are those of Diez
 // Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
 enum class Diffusion { explicit_all, implicit_z, implicit_all };
-// Names of the values in dns.implicit_diffusion.
+// Names of the values in dns.diffusion.
 constexpr auto names_of(Diffusion) { return std::array{"explicit", "implicit_z", "implicit"}; }
 
 // Order of the work of a step: planes in cache, by host threads, or batches of all planes, on a GPU
@@ -48,7 +48,7 @@ constexpr auto names_of(Forcing) {
 
 // Boundary condition at a side of the domain.
 enum class Side { periodic, wall, free_slip, inflow, outflow };
-// Names of the conditions in dns.boundary_x, _y and _z.
+// Names of the conditions in dns.boundary_x, dns.boundary_y and dns.boundary_z.
 constexpr auto names_of(Side) {
   return std::array{"periodic", "wall", "free_slip", "inflow", "outflow"};
 }

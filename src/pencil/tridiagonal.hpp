@@ -39,7 +39,7 @@ void check_planes(const TridiagonalMatrix& matrix, int cells);
 
 // Methods for lines that are distributed over ranks.
 enum class TridiagonalMethod { ftm, ptdma };
-// Names of the methods in grid.tridiagonal.
+// Names of the methods.
 constexpr auto names_of(TridiagonalMethod) { return std::array{"ftm", "ptdma"}; }
 // Order in which planes are eliminated; back substitution has the opposite order.
 enum class Sweep { up, down };

@@ -18,6 +18,7 @@ namespace octant {
 // Correspondence between levels of the file and of the mesh.
 struct RamsesLevels {
   int base = 0;  // RAMSES level of the mesh's level 0
+  // RAMSES level of a level of the mesh.
   int of_mesh(int level) const { return level - base; }
 };
 
@@ -47,6 +48,7 @@ struct ArrivedOcts {
   mesh::DeviceTable<double> values{"values of octs"};  // [oct][variable][cell]
 };
 
+// Distribution of octs.
 class OctDelivery {
  public:
   // `variables` is the number of variables per cell. All arguments must outlive this.
@@ -64,6 +66,7 @@ class OctDelivery {
     std::int32_t first_cell;
     std::vector<double> values;
   };
+  // Passes octs that the file does not contain to the owners of their blocks.
   void deliver(int level, std::span<const FurtherOct> octs, const Store& store);
 
  private:
@@ -108,6 +111,7 @@ std::vector<particles::Kind> kinds_of_families(const RamsesFacts& attributes);
 // batches, for each family that becomes a kind, and for sinks. Collective.
 using VisitFamily =
     std::function<void(const std::string& kind, const RamsesParticles& some, RamsesFamily family)>;
+// Visits all families.
 void for_families(const RamsesFacts& attributes, RamsesSource& source, const VisitFamily& visit);
 
 // Particles of one family, as a batch of a kind.

@@ -31,6 +31,7 @@ class RunFolder {
 
   // Path for the run's files: the directory, or a temporary folder next to it until commit().
   const std::string& path() const { return path_; }
+  // True if files are still in the temporary folder.
   bool is_beside() const { return beside_; }
 
   // Moves the old run to DIRECTORY.old-N, and the temporary folder to its place. Open files in both
