@@ -132,7 +132,7 @@ std::vector<JetLaw::Event> make_events(const mesh::Mesh& mesh, const JetLaw&, in
     event.place.radius = JetLaw::radius(event.reach);
     event.direction[n / 2 % 3] = 1.0;
     event.mass = event.energy = 1e-10;
-    event.kinetic_share = 1.0;
+    event.kinetic_energy_fraction = 1.0;
     if (find_leaf(mesh, event.place)) events.push_back(event);
   }
   return events;

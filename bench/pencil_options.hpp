@@ -19,9 +19,9 @@ struct PencilChoice {
   std::string process_grid = "all";  // or "2x4"
 
   pencil::Cells shape() const { return {cells[0], cells[1], cells[2]}; }
-  // Returns the process grids of all ranks with at least `least_planes` planes and rows per rank,
+  // Returns the process grids of all ranks with at least `min_planes` planes and rows per rank,
   // or the selected one. Throws InputError if none fits.
-  std::vector<pencil::ProcessGrid> grids(int ranks, int least_planes) const;
+  std::vector<pencil::ProcessGrid> grids(int ranks, int min_planes) const;
 };
 void declare(Options& options, PencilChoice& choice);
 
@@ -37,8 +37,8 @@ std::vector<GridChoice> grid_choices(const std::string& list, int ranks,
 
 // Minimum of the slowest rank's seconds over `repeats` calls after one warm-up, because load by
 // other programs can only add. Collective.
-double least_of_slowest(const Communicator& communicator, int repeats,
-                        const std::function<double()>& seconds_of_one);
+double min_of_slowest(const Communicator& communicator, int repeats,
+                      const std::function<double()>& seconds_of_one);
 
 // Bytes per second copied by all ranks, reads and writes, between arrays of `entries` doubles per
 // rank. Collective.

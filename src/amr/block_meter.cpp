@@ -17,7 +17,8 @@ namespace octant {
 namespace {
 
 constexpr double k_weight_of_new = 0.3;  // weight in the moving average of costs
-constexpr double k_lost_share = 0.005;   // fraction of the wall-clock time: accuracy of the clocks
+constexpr double k_lost_fraction =
+    0.005;  // fraction of the wall-clock time: accuracy of the clocks
 
 struct KnownCost {
   Key key;
@@ -160,7 +161,7 @@ std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
   for (std::size_t t = 0; t < times.size(); ++t) times[t] = static_cast<double>(cycles(t));
   const auto total = [&] { return std::accumulate(times.begin(), times.end(), 0.0); };
   const double lost = level.wall_ns > 0.0 ? 1.0 - level.cpu_ns / level.wall_ns : 0.0;
-  if (lost > k_lost_share && Kokkos::DefaultExecutionSpace().concurrency() == 1)
+  if (lost > k_lost_fraction && Kokkos::DefaultExecutionSpace().concurrency() == 1)
     remove_preemption(times, lost * total());
   const double sum = total();
   for (double& time : times) time *= sum > 0.0 ? level.cpu_ns / sum : 0.0;
@@ -223,7 +224,7 @@ ByBlock<double> BlockMeter::counted_times(std::size_t part, double ns_per_cycle)
   if (total == 0.0) return {};
   const double wall = parts_[part].wall_ns;
   const double lost = wall > 0.0 ? 1.0 - parts_[part].total() / wall : 0.0;
-  if (lost > k_lost_share && threads == 1) remove_preemption(times, lost * total);
+  if (lost > k_lost_fraction && threads == 1) remove_preemption(times, lost * total);
   ByBlock<double> counted;
   auto next = times.begin();
   for (int l = 0; l < std::ssize(levels_); ++l) {

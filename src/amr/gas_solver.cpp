@@ -42,7 +42,7 @@ class TileTimer {
     timing_.count(cells);
     // Opens the telemetry region "batches" if the sweep runs in batches of tiles.
     if (arguments.batches) in_batches_.emplace(Phase::compute, "batches", level);
-    hydro::announce_sweep(context.options.hydro, arguments, cells);
+    hydro::record_sweep(context.options.hydro, arguments, cells);
     metering_.emplace(context.meter, level, begin, end);
   }
 

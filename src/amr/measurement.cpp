@@ -168,9 +168,10 @@ void Measurement::measure_cells() {
     reproducible_sum(mesh_.communicator(), gas.sums, counts);
     if (options_.hydro.enabled) gas_.share_signals();
   }
-  const std::int64_t bad_tiles = counts[2 * levels], broken_ranks = counts[2 * levels + 1];
+  const std::int64_t bad_tiles = counts[2 * levels],
+                     ranks_with_invalid_cells = counts[2 * levels + 1];
   if (gas_.finish_validation(bad_tiles)) return measure_cells();
-  if (broken_ranks > 0) {
+  if (ranks_with_invalid_cells > 0) {
     mesh_.communicator().collective_try([&] {
       if (!gas.unphysical.empty())
         throw RunError("step {}, time {}: {}", context_.step, context_.time, gas.unphysical);

@@ -64,7 +64,7 @@ void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body
 // self-acceleration, which falls as the fourth power of the distance from the level boundary, is
 // not small compared with the acceleration by all others. For a threshold below the mass of
 // thousands of particles, as in cosmology, it is.
-constexpr std::int64_t k_most_bodies = 64;
+constexpr std::int64_t k_max_bodies = 64;
 constexpr double k_light = 0.01;
 
 // Mass on each level up to `last` above which a particle counts as a body: a single particle that
@@ -88,7 +88,7 @@ std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter
       count += count_heavier(set, above);
     });
     count = mesh.communicator().sum(count);
-    if (count > 0 && count <= k_most_bodies) least[level] = above;
+    if (count > 0 && count <= k_max_bodies) least[level] = above;
   }
   return least;
 }
@@ -251,7 +251,7 @@ void flag_cells(StepContext& context, const Matter& matter, int level,
 }
 
 // Rejects meshes whose cell size changes along an axis of uniform gas.
-void check_jumps(const StepContext& context) {
+void check_level_boundaries(const StepContext& context) {
   if (context.options.hydro.dimensions == 3) return;
   context.mesh.communicator().collective_try([&] {
     for (int level = 0; level <= context.mesh.finest_level(); ++level)
@@ -288,7 +288,7 @@ bool regrid(StepContext& context, Matter& matter, const gravity::Gravity* gravit
   }
   flag_bodies(context.options, matter, context.mesh, dt, last, flags);
   if (!context.mesh.regrid(flags)) return false;
-  check_jumps(context);
+  check_level_boundaries(context);
   matter.adapt_to_mesh();
   return true;
 }

@@ -10,7 +10,7 @@
 namespace octant {
 namespace {
 
-constexpr int k_most_counters = 256;
+constexpr int k_max_counters = 256;
 
 // Relative tolerance of the numbers of keys per counter rank; each takes a contiguous range of
 // keys.
@@ -96,7 +96,7 @@ std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys,
                                             std::span<const std::int64_t> counts) {
-  const int counters = std::min(communicator.size(), k_most_counters);
+  const int counters = std::min(communicator.size(), k_max_counters);
   const auto walls = stretches(communicator, keys, counters);
   std::vector<AskedKey> mine;
   mine.reserve(keys.size());

@@ -24,7 +24,7 @@ struct PlannedBlock {
   std::int32_t level;
 };
 
-constexpr float k_least_cost = 1e-30F;  // policies require positive costs
+constexpr float k_min_cost = 1e-30F;  // policies require positive costs
 
 // All blocks in the order of the curve, with their owners.
 class Planner {
@@ -45,7 +45,7 @@ class Planner {
     Owners before;
     for (int rank = 0; rank < ranks_; ++rank) before.insert(before.end(), counts[rank], rank);
     for (const std::int32_t n : order_) {
-      costs_.push_back(std::max(blocks_[n].cost, k_least_cost));
+      costs_.push_back(std::max(blocks_[n].cost, k_min_cost));
       before_.push_back(before[n]);
       leaves_.push_back(leaf(blocks_[n]));
     }

@@ -69,7 +69,7 @@ struct WallSide {
 // Returns the index of the partial sum of a row's thread: threads of a host take neighbouring
 // planes, those of a GPU neighbouring rows.
 template <class Space>
-KOKKOS_INLINE_FUNCTION int share_of(int k, int j) {
+KOKKOS_INLINE_FUNCTION int partial_sum_of(int k, int j) {
   return k_is_host<Space> ? k : j;
 }
 
@@ -87,7 +87,7 @@ struct MeasureRow {
                                   double& coldest_negated) const {
     const int nx = velocity.u.nx, ny = velocity.u.ny, nz = velocity.u.nz;
     const int k = static_cast<int>(row / ny), j = static_cast<int>(row % ny);
-    const int share = share_of<Space>(k, j);
+    const int share = partial_sum_of<Space>(k, j);
     const PlaneHeights h = heights[k];
     const double height[k_components] = {h.cell, h.cell, h.face};
     for (int c = 0; c < k_components; ++c) {
@@ -136,7 +136,7 @@ struct SumTimesHeight {
   const PlaneHeights* heights;
   TermAdder sum;
   KOKKOS_FUNCTION void operator()(int k, int j) const {
-    sum.add(0, share_of<Space>(k, j), row_sum(field.row(k, j), field.nx) * heights[k].cell);
+    sum.add(0, partial_sum_of<Space>(k, j), row_sum(field.row(k, j), field.nx) * heights[k].cell);
   }
 };
 

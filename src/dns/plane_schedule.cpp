@@ -67,7 +67,7 @@ PlaneCosts plane_costs(const Domain& domain, Diffusion diffusion, int n) {
   return costs;
 }
 
-void announce_sweeps(const Domain& domain, Diffusion diffusion, int n) {
+void record_sweeps(const Domain& domain, Diffusion diffusion, int n) {
   const std::int64_t cells = std::int64_t{domain.nx} * domain.ny * domain.nz;
   const PlaneCosts costs = plane_costs(domain, diffusion, n);
   record_kernel_work("dns: prediction", cells, costs.prediction);
@@ -186,7 +186,7 @@ void PlaneSchedule::fill_ghosts() {
 }
 
 double PlaneSchedule::advance(int n, const Stage& stage) {
-  announce_sweeps(domain_, diffusion_, n);
+  record_sweeps(domain_, diffusion_, n);
   clock_.restart();
   if (scalar_) scalar_->advance(velocity(), ghosts_, stage);
   lap(seconds_.scalar, "scalar");

@@ -241,7 +241,7 @@ KOKKOS_FUNCTION void correct(const Team& team, const CellGrid& grid, const CellG
 
 // Solves the coarsest grid by conjugate gradients, which also work for odd extents.
 KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, const CellGrids& all) {
-  constexpr int most_iterations = 200;
+  constexpr int iteration_limit = 200;
   constexpr double reduction = 1e-3;  // reduction of the residual
   const int cells = grid.cells;
   double *const residual = all.residual.data(), *const direction = all.direction.data(),
@@ -260,7 +260,7 @@ KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, cons
   };
   double squared = squared_residual();
   const double enough = reduction * reduction * squared;
-  for (int n = 0; n < most_iterations && squared > enough; ++n) {
+  for (int n = 0; n < iteration_limit && squared > enough; ++n) {
     for_each_cell(team, 0, cells, [&](int c) {
       image[c] = grid.diagonal[c] * direction[c] - neighbours(grid, c, direction);
     });
@@ -355,14 +355,14 @@ struct CyclesToTarget {
 // Records the work of V-cycles. Each cell of any grid reads f, the diagonal and the indices of
 // other cells, and writes phi. It is relaxed four times (10), its residual is computed and summed
 // (9), and it is corrected (17). Conjugate gradients on the coarsest grid are not counted.
-void announce_cycles(int cycles, std::size_t cells) {
+void record_cycles(int cycles, std::size_t cells) {
   record_kernel_work("gravity: bottom", cycles * static_cast<std::int64_t>(cells), {84.0, 66.0});
 }
 
 }  // namespace
 
 void CoarseCycle::cycle(const double* f, double* phi) const {
-  announce_cycles(1, diagonal_.extent(0));
+  record_cycles(1, diagonal_.extent(0));
   for_teams("gravity: bottom", 1, {}, OneCycle{{grids_, f, phi}});
 }
 
@@ -370,7 +370,7 @@ SolveOutcome CoarseCycle::solve(const double* f, double* phi, double target, int
   const DeviceArray<SolveOutcome> outcome("outcome", 1);
   for_teams("gravity: bottom", 1, {}, CyclesToTarget{{grids_, f, phi}, target, most, outcome});
   const SolveOutcome reached = to_vector(TransferKind::numbers, outcome).front();
-  announce_cycles(reached.cycles, diagonal_.extent(0));  // the number of cycles is known only now
+  record_cycles(reached.cycles, diagonal_.extent(0));  // the number of cycles is known only now
   return reached;
 }
 

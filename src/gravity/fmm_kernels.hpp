@@ -42,7 +42,7 @@ struct BrickFields {
   DeviceArray<const std::int32_t> with_refined, with_leaves;
   // Slots of own bricks with leaf cells, of those with leaf cells near refined cells, and of own
   // bricks with refined cells.
-  DeviceArray<const std::int32_t> leaf_bricks, jump_bricks, refined_bricks;
+  DeviceArray<const std::int32_t> leaf_bricks, boundary_bricks, refined_bricks;
   // Sources: [slot]; [with_refined][all moments but the mass]; [with_refined][k_child_fields].
   DeviceArray<double> mass, moments, children;
   // Results: [with_leaves][potential, force]; [own with_refined][k_terms].
@@ -73,8 +73,8 @@ inline constexpr int k_up = k_moments + k_child_fields;
 void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
                     double* message);
 // Stores the messages of combine_bricks() as moments of refined cells.
-void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
-                   const double* message);
+void apply_child_messages(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
+                          const double* message);
 
 // Number of parents along a row for which leaf-cell masses are sent. Messages to the finer level,
 // [brick], contain: 1 if leaf cells of the coarser level are near, else 0; the expansions of the
@@ -82,18 +82,18 @@ void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick
 // leaf cells, [k][j][i].
 inline constexpr int margin_of(const Lists& lists) { return k_parents + 2 * lists.near; }
 // Number of doubles of such a message.
-inline std::int64_t down_doubles(const Lists& lists, bool with_jumps) {
+inline std::int64_t down_doubles(const Lists& lists, bool with_boundary) {
   const int edge = margin_of(lists);
-  return 1 + k_terms * k_octet + (with_jumps ? edge * edge * edge : 0);
+  return 1 + k_terms * k_octet + (with_boundary ? edge * edge * edge : 0);
 }
 // Writes these messages for the finer level's bricks.
-void give_children(const BrickFields& fields, const Lists& lists, bool with_jumps,
-                   const DeviceArray<const ChildBrick>& children, double* message);
+void write_child_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                          const DeviceArray<const ChildBrick>& children, double* message);
 // Adds the expansions of the parents to the cells of each brick (L2L). `up` are the messages that
 // these bricks sent to the coarser level.
-void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps,
-                  const DeviceArray<const std::int32_t>& leaving, const double* up,
-                  const double* message);
+void apply_parent_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                           const DeviceArray<const std::int32_t>& leaving, const double* up,
+                           const double* message);
 
 // Fields in the mesh's blocks, and their means over eight cells as messages, [brick][4][octet]:
 // potential and acceleration.
@@ -106,8 +106,8 @@ struct StoredCells {
 void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
                     double* message);
 // Stores the messages of average_bricks() in refined cells.
-void take_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
-                   const double* message);
+void store_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
+                    const double* message);
 
 // --- forces ------------------------------------------------------------------------------------
 //

@@ -129,7 +129,7 @@ class BrickLevel : public CubeGrid {
   // True if any rank has refined cells at this level.
   bool has_refined() const { return has_refined_; }
   // Returns true if leaf cells may be near refined ones.
-  bool has_jumps() const { return has_leaves_ && has_refined_; }
+  bool has_coarse_fine_boundary() const { return has_leaves_ && has_refined_; }
 
   // Parts of own bricks of which other ranks hold copies: in parents, with their offsets in
   // messages in doubles.

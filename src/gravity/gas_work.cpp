@@ -201,7 +201,7 @@ namespace {
 constexpr double k_cold = 0.02;
 // Minimum ratio of total to kinetic energy to which work of the potential may reduce the total
 // energy. The dual-energy scheme corrects cells below one half.
-constexpr double k_least_energy = 0.6;
+constexpr double k_min_energy = 0.6;
 // Internal energy of a cell without any, where internal energies are weights.
 constexpr double k_min_internal_energy = 1e-300;
 
@@ -327,7 +327,7 @@ void finish_potential_work(const CellRange& cells, const mesh::Frame& frame, dou
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double due = pending + work_of_frame(cells, frame, dt, acceleration, gas, cell);
         const double kicked = energy + gain, worked = energy + due;
-        energy = max(worked, min(kicked, k_least_energy * kinetic));
+        energy = max(worked, min(kicked, k_min_energy * kinetic));
         pending = worked - energy;
       });
 }

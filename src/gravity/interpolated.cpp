@@ -13,7 +13,7 @@ namespace {
 // Set of rows in a plane of a patch that are computed, and of the rows that are read for them to a
 // depth of 2; all rows if no set is given.
 template <int T>
-struct WantedRows {
+struct RequiredRows {
   const PatchRows* rows;
 
   KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const {
@@ -188,13 +188,13 @@ struct PatchPotential {
         mask(around.mask) {}
   static constexpr std::size_t bytes() { return PatchScratch<T, 2>::bytes(); }
 
-  KOKKOS_FORCEINLINE_FUNCTION WantedRows<T> wanted(std::int64_t patch) const {
+  KOKKOS_FORCEINLINE_FUNCTION RequiredRows<T> wanted(std::int64_t patch) const {
     return {masked(patch) && boxes ? mask.rows.data() + patch : nullptr};
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const Team& team, std::int64_t patch,
                                         const PatchScratch<T, 2>& potential) const {
     const PatchTable& table = tables(patch);
-    const WantedRows<T> rows = wanted(patch);
+    const RequiredRows<T> rows = wanted(patch);
     for_planes<T>(team, 2, [&](int k) {
       for_rows_in(rows.near(k), [&](int j) OCTANT_INLINE_LAMBDA {
         gather_row(RowPlaces<T>(table, strips.data(), j, k), phi, j, k, potential);
@@ -229,7 +229,7 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
-        const WantedRows<T> wanted = values.wanted(patch);
+        const RequiredRows<T> wanted = values.wanted(patch);
         for_planes<T>(team, 0, [&](int k) {
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
             double rows[3][2 * rounded_up(T / 2)];
@@ -293,7 +293,7 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
-        const WantedRows<T> wanted = values.wanted(patch);
+        const RequiredRows<T> wanted = values.wanted(patch);
         for_planes<T>(team, 0, [&](int k) {
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
             double* row = row_of(values.strips.data(), T, result, patch, j, k);
@@ -320,7 +320,7 @@ void sum_squares(const PatchLevel& level, const Surroundings& around, const doub
         auto* sums = static_cast<double*>(
             team.team_scratch(1).get_shmem_aligned(2 * T * sizeof(double), 64));
         values.load(team, patch, potential);
-        const WantedRows<T> wanted = values.wanted(patch);
+        const RequiredRows<T> wanted = values.wanted(patch);
         for_planes<T>(team, 0, [&](int k) {
           double variation = 0.0, square = 0.0;
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {

@@ -221,7 +221,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   }
   grids_[0].near->finish();
   SolveReport report = target.report(cycles, first, residual, reached);
-  if (!reached) give_up(report, tolerance);
+  if (!reached) report_failure(report, tolerance);
   report.rounds = finest_rounds() - rounds_before;
   phi = grids_[0].phi;
   for (Grid& grid : grids_) grid.phi = grid.next = grid.f = {};
@@ -241,11 +241,11 @@ SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const Devic
   if (!reached && cycles < most_cycles && measure)
     reached = target.is_reached_after_standstill(residual, measure(phi));
   const SolveReport report = target.report(cycles, first, residual, reached);
-  if (!reached) give_up(report, tolerance);
+  if (!reached) report_failure(report, tolerance);
   return report;
 }
 
-void LevelSolver::give_up(const SolveReport& report, double tolerance) const {
+void LevelSolver::report_failure(const SolveReport& report, double tolerance) const {
   throw RunError(
       "gravity: level {} did not converge: after {} V-cycles the relative residual is {:.3g} "
       "(initially {:.3g}, gravity.tolerance = {:.3g}); increase gravity.tolerance or "

@@ -101,7 +101,7 @@ class LevelSolver {
   SolveReport solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                 double source, double tolerance, int most_cycles,
                                 const MeasureField& measure);
-  [[noreturn]] void give_up(const SolveReport& report, double tolerance) const;
+  [[noreturn]] void report_failure(const SolveReport& report, double tolerance) const;
 
   PatchLevel& level_;
   const LevelPatches& patches_;

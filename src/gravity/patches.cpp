@@ -197,14 +197,14 @@ void LevelPatches::build(const std::vector<Block>& blocks) {
   std::vector<Key> touched;
   for (const auto& r : registrations_) touched.push_back(r.patch);
   const std::vector<PatchFacts> attributes = directory_.find_owners(touched);
-  std::vector<PatchFacts> own_facts;
+  std::vector<PatchFacts> local_facts;
   for (std::size_t n = 0; n < touched.size(); ++n)
     if (attributes[n].owner == communicator_.rank()) {
       keys_.push_back(touched[n]);
-      own_facts.push_back(attributes[n]);
+      local_facts.push_back(attributes[n]);
     }
   own_ = static_cast<int>(keys_.size());
-  fill_tables(own_facts);
+  fill_tables(local_facts);
   match_pieces(blocks, touched, attributes);
   if (side_ == k_largest_patch) number_strips();
   registrations_ = {};

@@ -11,7 +11,7 @@ namespace octant::hydro {
 namespace {
 
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION auto is_broken(const State<V>& u) {
+KOKKOS_FORCEINLINE_FUNCTION auto is_invalid(const State<V>& u) {
   return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
 }
 
@@ -69,7 +69,7 @@ struct GasTerms : MeasuredGas {
     }
     w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
     terms[fastest] = signal_speed_of(cell, w);
-    terms[broken] = select(is_broken(u), V(1.0), V(0.0));
+    terms[broken] = select(is_invalid(u), V(1.0), V(0.0));
   }
 };
 
@@ -105,7 +105,7 @@ std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const doub
                                      const mesh::CellRange& cells) {
   return mesh::find_cells(
       "broken cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        return is_broken(load_state<double>(blocks + layout.offset(cell), layout.stride_variable));
+        return is_invalid(load_state<double>(blocks + layout.offset(cell), layout.stride_variable));
       });
 }
 

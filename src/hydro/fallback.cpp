@@ -64,7 +64,8 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
 // Restores the state before the step in a cell with negative mass; returns true if it did. Raising
 // only the density to its floor would leave the cell's momentum and energy: a velocity so large
 // that the next stage fails in the cells around it.
-KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t offset, int stride) {
+KOKKOS_INLINE_FUNCTION bool restore_negative_mass(const KernelArguments& a, std::int64_t offset,
+                                                  int stride) {
   const double* const before = a.sweep.old + offset;
   if (!(a.sweep.next[offset] < 0.0) || is_unphysical(before, stride, a.gas)) return false;
   for (std::int64_t n = 0; n < a.variables; ++n)
@@ -102,7 +103,7 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   const int stride = view.box(cell.slot).stride_variable;
   const std::int64_t offset = view.offset(row, cell.slot, cell.i);
   const State<double> before = next_state(a, offset, stride);
-  if (goes_back(a, offset, stride)) {
+  if (restore_negative_mass(a, offset, stride)) {
     const State<double> u = next_state(a, offset, stride);
     mass = u[k_mass] - before[k_mass];
     energy = u[k_energy] - before[k_energy];
@@ -184,7 +185,7 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
     const auto found = mesh::uninitialised<BadCell>("bad cells", capacity);
     const auto next = mesh::zeros<std::int32_t>("number of bad cells", 1);
     record_kernel_work("hydro::find_bad_cells", std::int64_t{count} * width,
-                       cost_of_judging(a.gas));
+                       cost_of_validation(a.gas));
     mesh::for_items(
         "hydro::find_bad_cells", count, KOKKOS_LAMBDA(int n) {
           const int pack = n % packs, row = pack * width / M;
@@ -222,7 +223,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                                   k_cells_around * a.variables * ops.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
-  announce_repair(options, arguments, count);
+  record_repair(options, arguments, count);
   for (int first = 0; first < count; first += k_at_a_time) {
     const BadCell* const these = places.data() + first;
     const int now = std::min(k_at_a_time, count - first);
@@ -255,7 +256,7 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
   for (int n = 0; n < count; ++n) {
     const double mass = values[2 * n], energy = values[2 * n + 1];
     if (!std::isfinite(mass) || !std::isfinite(energy)) {
-      floored.hopeless.push_back(cells[n]);
+      floored.irreparable.push_back(cells[n]);
     } else {
       floored.mass.push_back(mass);
       floored.energy.push_back(energy);

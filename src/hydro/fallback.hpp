@@ -34,11 +34,11 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const std::vector<BadCell>& cells);
 
 // Mass and energy that floors have added: one value per raised cell, in the order of the cells, as
-// densities; the caller must sum them reproducibly. `hopeless` lists cells that no floor can repair
-// (NaN).
+// densities; the caller must sum them reproducibly. `irreparable` lists cells that no floor can
+// repair (NaN).
 struct FlooredCells {
   std::vector<double> mass, energy;
-  std::vector<BadCell> hopeless;
+  std::vector<BadCell> irreparable;
 };
 
 // Raises density and pressure of the cells in `arguments.next` to their floors: the last resort

@@ -48,7 +48,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
 // speed of sound faster where density or pressure fall. With `spreads` fluxes exchange gas between
 // both sides, as central-upwind ones do.
 template <class V>
-struct Shares {
+struct OutflowFractions {
   // True in lanes where the outflow may make excesses too large.
   typename SimdTraits<V>::Mask exceeds{false};
   V share[6]{};
@@ -58,9 +58,9 @@ struct Shares {
 // Computes the outflowing fractions from the primitive variables around a cell. Not inlined,
 // because few cells need them.
 template <class V, class Cell>
-OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
-                                       double steepest, bool spreads) {
-  Shares<V> found;
+OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
+                                                 double steepest, bool spreads) {
+  OutflowFractions<V> found;
   const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
   V thinnest = rho, most = p, density[6], pressure[6];
   OCTANT_UNROLL(6)
@@ -103,7 +103,7 @@ class Departure {
   // True if the outflow of any cell of the pack may make excesses too large. `shares` is set only
   // then.
   bool may_exceed = false;
-  Shares<V> shares;
+  OutflowFractions<V> shares;
 
   KOKKOS_FORCEINLINE_FUNCTION Departure(double dt_over_dx, const Gas& gas, double steepest,
                                         bool spreads)
@@ -116,7 +116,7 @@ class Departure {
     if (known_) return;
     known_ = true;
     if (!any(!is_small(cell))) return;
-    const Shares<V> found = shares_of<V>(cell, dt_over_dx_, gas_, steepest_, spreads_);
+    const OutflowFractions<V> found = shares_of<V>(cell, dt_over_dx_, gas_, steepest_, spreads_);
     shares = found;
     may_exceed = any(found.exceeds);
   }
@@ -250,10 +250,10 @@ class Balance {
     return max(times_sign(V(value - mean), surplus_), V(0.0));
   }
   // Adds the excess() of one fraction. Must be called for all fractions of the group before
-  // find_share().
+  // find_scale().
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& excess) { sum_ = sum_ + excess; }
   // Computes the ratio of the surplus to the sum of all excesses of the same sign.
-  KOKKOS_FORCEINLINE_FUNCTION void find_share() {
+  KOKKOS_FORCEINLINE_FUNCTION void find_scale() {
     share_ = surplus_ / max(sum_, times_sign(surplus_, surplus_));
   }
   // Returns a value reduced by its part of the surplus.
@@ -268,13 +268,13 @@ class Balance {
 
 // Removes a surplus from the sum of a group at one point of a cell's surface.
 template <class V, class Cell, class States>
-KOKKOS_FORCEINLINE_FUNCTION void take_surplus(const Cell& cell, const States& states, int point,
-                                              int first, int last, const V& surplus) {
+KOKKOS_FORCEINLINE_FUNCTION void remove_surplus(const Cell& cell, const States& states, int point,
+                                                int first, int last, const V& surplus) {
   if (!any(absolute(surplus) > V(0.0))) return;
   Balance<V> balance(surplus);
   for (int n = first; n < last; ++n)
     balance.add(balance.excess(states(point, n), cell(n, 0, 0, 0)));
-  balance.find_share();
+  balance.find_scale();
   for (int n = first; n < last; ++n) {
     const V value = states(point, n);
     states(point, n, balance.balanced(value, balance.excess(value, cell(n, 0, 0, 0))));
@@ -299,7 +299,7 @@ KOKKOS_FORCEINLINE_FUNCTION void scale_group(const Cell& cell, const States& sta
     states(point, n, value);
     sum = sum + value;
   }
-  take_surplus<V>(cell, states, point, first, last, group.surplus(sum));
+  remove_surplus<V>(cell, states, point, first, last, group.surplus(sum));
 }
 
 // Values of one fraction at the faces of a cell.
@@ -377,7 +377,7 @@ struct KeptValues {
       excess[n] = balance.excess(of[n].value[face], cell(first + n, 0, 0, 0));
       balance.add(excess[n]);
     }
-    balance.find_share();
+    balance.find_scale();
     OCTANT_UNROLL(4)
     for (int n = 0; n < count; ++n)
       states(face, first + n, balance.balanced(of[n].value[face], excess[n]));
@@ -398,7 +398,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
   const GroupSum<V> group(cell, first, last, groups);
   const bool keeps = group.has_mixture && last - first <= KeptValues<V>::k_most;
   KeptValues<V> kept;
-  V least_factor(1.0);
+  V min_factor(1.0);
   for (int n = first; n < last; ++n) {
     const V mean = cell(n, 0, 0, 0);
     FaceValues<V> face;
@@ -423,7 +423,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
         OCTANT_UNROLL(6)
         for (int f = first_face; f < 6; ++f) face.value[f] = scaled(factor, face.value[f], mean);
       }
-      least_factor = min(least_factor, factor);
+      min_factor = min(min_factor, factor);
     }
     if (keeps) {
       OCTANT_UNROLL(6)
@@ -437,7 +437,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
   if (keeps) {
     if constexpr (KeptValues<V>::k_most > 1) {
       const auto put_kept = [&]<int count>() OCTANT_INLINE_LAMBDA {
-        if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, least_factor);
+        if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, min_factor);
         kept.template put<count, first_face>(cell, states, first, group);
       };
       if (last - first == 2) put_kept.template operator()<2>();
@@ -446,7 +446,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
     }
   } else if (departure.may_exceed || group.has_mixture) {
     for (int f = first_face; f < 6; ++f)
-      scale_group<V>(cell, states, f, first, last, least_factor, group);
+      scale_group<V>(cell, states, f, first, last, min_factor, group);
   }
 }
 

@@ -13,7 +13,7 @@ using mesh::LinearValue;
 using mesh::detail::Children;
 using mesh::detail::CoarseStencil;
 
-constexpr double k_share = 0.25;  // distance between centres of cell and child, in cells
+constexpr double k_child_offset = 0.25;  // distance between centres of cell and child, in cells
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
@@ -32,20 +32,20 @@ struct ChildOffsets {
   KOKKOS_FORCEINLINE_FUNCTION explicit ChildOffsets(int first) {
     for (int d = 0; d < 3; ++d)
       axis[d] = SimdTraits<V>::generate(
-          [&](int lane) { return (first + lane) >> d & 1 ? k_share : -k_share; });
+          [&](int lane) { return (first + lane) >> d & 1 ? k_child_offset : -k_child_offset; });
   }
 };
 
 struct KeepsPositive {
   static constexpr int variables = k_hydro_variables;
-  static constexpr double k_least_share = 0.1;
+  static constexpr double k_min_share = 0.1;
 
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const Cell& cell) const {
     double value[k_hydro_variables];
     for (int n = 0; n < k_hydro_variables; ++n) value[n] = cell[n].value;
-    const double least_density = k_least_share * value[k_mass];
-    const double least_energy = k_least_share * internal_energy(value);
+    const double min_density = k_min_share * value[k_mass];
+    const double min_energy = k_min_share * internal_energy(value);
     using V = SimdDouble;
     SimdTraits<V>::Mask admissible(true);
     OCTANT_UNROLL(8)
@@ -57,8 +57,8 @@ struct KeepsPositive {
         child[n] = V(value[n]) + (share.axis[0] * V(slope[0]) + share.axis[1] * V(slope[1]) +
                                   share.axis[2] * V(slope[2]));
       }
-      admissible = admissible && child[k_mass] >= V(least_density) &&
-                   internal_energy(child) >= V(least_energy);
+      admissible =
+          admissible && child[k_mass] >= V(min_density) && internal_energy(child) >= V(min_energy);
     }
     return any(!admissible) ? 0.0 : 1.0;
   }
@@ -117,10 +117,10 @@ KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   for (int octant = 0; octant < 8; ++octant) {
     double square = 0.0;
     for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) {
-      const double velocity = cell[n].in_child(octant, k_share);
+      const double velocity = cell[n].in_child(octant, k_child_offset);
       square += velocity * velocity;
     }
-    sum += cell[k_mass].in_child(octant, k_share) * square;
+    sum += cell[k_mass].in_child(octant, k_child_offset) * square;
   }
   return sum / 16.0;
 }
@@ -188,7 +188,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
       children.write(first,
                      has_slopes ? mesh::detail::read_variable(stencil, first)
                                 : LinearValue{stencil.value(0, first), {0.0, 0.0, 0.0}},
-                     k_share);
+                     k_child_offset);
       ++first;
       continue;
     }
@@ -204,7 +204,8 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
       of.value -= product / (16.0 * mass.value);
       OCTANT_UNROLL(1)
       for (int octant = 0; octant < 8; ++octant)
-        children(octant, n) = mass.in_child(octant, k_share) * of.in_child(octant, k_share);
+        children(octant, n) =
+            mass.in_child(octant, k_child_offset) * of.in_child(octant, k_child_offset);
     }
     first = end;
   }
@@ -261,12 +262,12 @@ class FollowsMotion final : public mesh::Interpolation {
     auto cell = mesh::detail::read_cell<k_cold_variables>(stencil);
     if (KeepsPositive{}(cell) > 0.0) {
       OCTANT_UNROLL(8)
-      for (int n = 0; n < k_cold_variables; ++n) children.write(n, cell[n], k_share);
+      for (int n = 0; n < k_cold_variables; ++n) children.write(n, cell[n], k_child_offset);
       if (variables > k_cold_variables)
         write_scalars(stencil, cell[k_mass], true, k_cold_variables, variables, groups, children);
     } else if (!follow_motion(stencil, cell, gas, variables, groups, children)) {
       for (int n = 0; n < variables; ++n)
-        children.write(n, {stencil.value(0, n), {0.0, 0.0, 0.0}}, k_share);
+        children.write(n, {stencil.value(0, n), {0.0, 0.0, 0.0}}, k_child_offset);
     }
   }
 
@@ -346,7 +347,7 @@ class KeepsFractions final : public mesh::Interpolation {
           OCTANT_UNROLL(8)
           for (int n = 0; n < k_hydro_variables; ++n) {
             if (!has_slopes) cell[n].slope[0] = cell[n].slope[1] = cell[n].slope[2] = 0.0;
-            children.write(n, cell[n], k_share);
+            children.write(n, cell[n], k_child_offset);
           }
           write_scalars(stencil, cell[k_mass], has_slopes, k_hydro_variables, variables, groups,
                         children);

@@ -27,8 +27,8 @@ namespace octant::hydro {
 // Returns true if a density at a face is less than a tenth of the cell's.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_rarefied(const V& face, const V& cell) {
-  constexpr double k_share = 0.1;
-  return face < V(k_share) * cell;
+  constexpr double k_min_ratio = 0.1;
+  return face < V(k_min_ratio) * cell;
 }
 
 // Raises the density of rarefied face states of a cell so that their temperature does not exceed

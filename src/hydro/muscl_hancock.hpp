@@ -168,17 +168,17 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
     if (any(is_rarefied(thinnest, w[k_density]))) limit_face_temperature<Inside, V>(cell, put);
 
-    put_moving_scalars<Inside, V>(cell, half_step, profile, put);
+    put_advected_scalars<Inside, V>(cell, half_step, profile, put);
   }
 
  private:
   // Stores the states of scalars, which are advected: profile(n, x, y, z) computes the profiles of
   // variable n along the axes.
   template <bool Inside, class V, class Cell, class FindProfile, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void put_moving_scalars(const Cell& cell,
-                                                      const HalfStep<V>& half_step,
-                                                      const FindProfile& profile,
-                                                      const Put& put) const {
+  KOKKOS_FORCEINLINE_FUNCTION void put_advected_scalars(const Cell& cell,
+                                                        const HalfStep<V>& half_step,
+                                                        const FindProfile& profile,
+                                                        const Put& put) const {
     using Profile = typename Reconstruction::template Profile<V>;
     if (variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool /*all*/) OCTANT_INLINE_LAMBDA {

@@ -94,10 +94,10 @@ struct AtShocks {
   // sum of second differences along the axes, relative to the density, and to p + rho strain^2, the
   // pressure that would stop the surrounding velocities. A shock has that pressure behind it; a
   // much lower pressure is noise of the total energy.
-  static constexpr double k_least_compression = 0.1, k_least_bend = 0.5;
+  static constexpr double k_min_compression = 0.1, k_min_bend = 0.5;
   // Limit of pressure differences to surrounding cells, in units of rho strain (c + strain): a
   // shock causes no more, but the weight at the surface of a star does.
-  static constexpr double k_most_steps = 1.5, k_tiny = 1e-300;
+  static constexpr double k_max_steps = 1.5, k_tiny = 1e-300;
 
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& cell, const Gas& gas) {
@@ -106,15 +106,16 @@ struct AtShocks {
     const V around = strain<V>(cell), stress = fused_multiply_add(V(rho * around), around, p);
     const V bend =
         (bends(cell, k_density, rho) * stress + bends(cell, k_pressure, p) * rho) / (rho * stress);
-    const V share = min(from_least_to_twice(V(compression<V>(cell) / sound), k_least_compression),
-                        from_least_to_twice(bend, k_least_bend));
+    const V share =
+        min(ramp_to_twice_the_minimum(V(compression<V>(cell) / sound), k_min_compression),
+            ramp_to_twice_the_minimum(bend, k_min_bend));
     const V stops = rho * around * (sound + around), steps = pressure_steps(cell, p);
-    return min(share, V(max(V(V(2.0) - steps / max(V(k_most_steps * stops), V(k_tiny))), V(0.0))));
+    return min(share, V(max(V(V(2.0) - steps / max(V(k_max_steps * stops), V(k_tiny))), V(0.0))));
   }
 
  private:
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V from_least_to_twice(const V& value, double least) {
+  KOKKOS_FORCEINLINE_FUNCTION static V ramp_to_twice_the_minimum(const V& value, double least) {
     return max(min(V(1.0 / least) * value - V(1.0), V(1.0)), V(0.0));
   }
   template <class V, class Cell>
@@ -180,7 +181,7 @@ class ThirteenLines {
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
-    put(k_centre, k_share, Where::template share<V>(cell, gas_));
+    put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
     Vector<V> turn{V(0.0), V(0.0), V(0.0)};
     if (spin_ >= 0) turn = missing_turn<V>(cell);
     OCTANT_UNROLL(1)
@@ -216,15 +217,15 @@ class ThirteenLines {
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
                                         const Put& put) const {
-    const V share = max(left(k_centre, k_share), right(k_centre, k_share));
-    const bool centre_alone = !any(share > V(0.0));  // weights of 0 give bitwise-identical fluxes
+    const V share = max(left(k_centre, k_weight_index), right(k_centre, k_weight_index));
+    const bool centre_only = !any(share > V(0.0));  // weights of 0 give bitwise-identical fluxes
     State<V> sum;
     V mass_l[9], mass_r[9];
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) sum[n] = V(0.0);
     OCTANT_UNROLL(9)
     for (int t = 0; t < 9; ++t) {
-      if (t != 4 && centre_alone) continue;
+      if (t != 4 && centre_only) continue;
       const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
       State<V> l, r;
       OCTANT_UNROLL(8)
@@ -237,7 +238,7 @@ class ThirteenLines {
       V scalar(0.0);
       OCTANT_UNROLL(9)
       for (int t = 0; t < 9; ++t) {
-        if (t != 4 && centre_alone) continue;
+        if (t != 4 && centre_only) continue;
         const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
         scalar = fused_multiply_add(mass_l[t], V(left(p, n)),
                                     fused_multiply_add(mass_r[t], V(right(q, n)), scalar));
@@ -249,7 +250,7 @@ class ThirteenLines {
  private:
   static constexpr double k_lowest = -1e300;  // for variables without a floor
   // index of the Simpson weight among the values of the cell centre
-  static constexpr int k_share = 0;
+  static constexpr int k_weight_index = 0;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {

@@ -18,14 +18,13 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
 
 // Records a sweep before its launch, with the number of cells that it advances (tiles may contain
 // other cells, too).
-void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
-                    std::int64_t cells);
+void record_sweep(const HydroOptions& options, const SweepArguments& arguments, std::int64_t cells);
 
 // Cost of testing whether a stored cell is physical; 0 without a callback for kernel work.
-KernelCost cost_of_judging(const Gas& gas);
+KernelCost cost_of_validation(const Gas& gas);
 
 // Records the states and fluxes that a repair of this many cells recomputes.
-void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
-                     std::int64_t cells);
+void record_repair(const HydroOptions& options, const SweepArguments& arguments,
+                   std::int64_t cells);
 
 }  // namespace octant::hydro

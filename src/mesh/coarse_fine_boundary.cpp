@@ -17,7 +17,7 @@ std::int64_t with_spare_capacity(std::size_t count) {
   return static_cast<std::int64_t>(count + count / 4 + 8);
 }
 
-void announce_corrections(const DeviceTable<CorrectedBlock>& blocks, bool remote, int face_values) {
+void record_corrections(const DeviceTable<CorrectedBlock>& blocks, bool remote, int face_values) {
   std::int64_t faces = 0;
   for (std::size_t n = 0; n < blocks.size(); ++n)
     if ((blocks[n].has_remote_fluxes != 0) == remote) faces += blocks[n].end - blocks[n].begin;
@@ -439,7 +439,7 @@ void CoarseFineBoundary::send_fluxes(const Registers& registers, Exchanger& flux
 
 void CoarseFineBoundary::correct_own(const Registers& registers, double* coarse_blocks,
                                      const FaceFlow& flow) const {
-  announce_corrections(blocks_, false, face_values_);
+  record_corrections(blocks_, false, face_values_);
   correct_fluxes(corrections(), false, layout_,
                  {registers.fine, nullptr, registers.coarse + coarse_begin_}, inverse_cell_size_,
                  coarse_blocks, flow);
@@ -449,7 +449,7 @@ void CoarseFineBoundary::receive_fluxes(const Registers& registers, double* coar
                                         const FaceFlow& flow, Exchanger& fluxes) {
   if (alone_) return;
   fluxes.finish_receives();
-  announce_corrections(blocks_, true, face_values_);
+  record_corrections(blocks_, true, face_values_);
   correct_fluxes(corrections(), true, layout_,
                  {registers.fine, received_fluxes_.data(), registers.coarse + coarse_begin_},
                  inverse_cell_size_, coarse_blocks, flow);

@@ -23,7 +23,9 @@ void Region::merge(const Region& other) {
 namespace {
 
 // Key that also covers positions one block outside the domain.
-Key place_key(const BlockCoordinates& c) { return morton_encode({c[0] + 1, c[1] + 1, c[2] + 1}); }
+Key position_key(const BlockCoordinates& c) {
+  return morton_encode({c[0] + 1, c[1] + 1, c[2] + 1});
+}
 
 constexpr std::array<int, 3> offset_of(int neighbour) {
   return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
@@ -69,7 +71,7 @@ GhostPlan::GhostPlan(const Tree& tree, const BlockLayout& layout, const GhostSha
 void GhostPlan::follow() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const Key key : blocks.changed())
-    if (const std::int32_t* n = index_.find(place_key(morton_decode(key))))
+    if (const std::int32_t* n = index_.find(position_key(morton_decode(key))))
       coarse_slots_[*n] = k_not_located;
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(blocks.slots())));
   rewritten_.clear();
@@ -166,7 +168,7 @@ void GhostPlan::request_ghosts(int slot, Positions positions) {
 
 // Source for a position inside the domain, or outside along non-periodic axes; created if needed.
 Reference GhostPlan::number_of(const BlockCoordinates& position) {
-  const Key key = place_key(position);
+  const Key key = position_key(position);
   if (const std::int32_t* known = index_.find(key)) return reference_to_source(*known);
   auto n = static_cast<int>(sources_.size());
   if (free_.empty()) {
@@ -328,7 +330,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
 void GhostPlan::remove_source(int n) {
   if (coarse_slots_[n] == k_unused) return;
   coarse_slots_[n] = k_unused;
-  index_.erase(place_key(sources_[n].position));
+  index_.erase(position_key(sources_[n].position));
   free_.push_back(n);
   sources_[n] = {};
 }

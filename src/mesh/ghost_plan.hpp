@@ -166,7 +166,7 @@ class Tiling {
     std::vector<FluxRequest> requests;
     // numbers of flux requests by tile, or by slot if there is only one tile
     std::vector<int> counts;
-    bool touched = false, afar = false;
+    bool touched = false, has_remote_data = false;
     bool is_new = false;  // true if the whole table must be written
   };
   struct Place {  // group of a block and its position there
@@ -177,25 +177,25 @@ class Tiling {
 
   int faster_patch() const;
   void begin_anew(int patch, int first_need_box);
-  void update_places();
+  void update_positions();
   void put(int slot, Key key);
   void take(int slot);
   int group_under(Key ancestor);
   Group& touch(int group);
   int group_of(int slot) const;
   void remove_empty_groups();
-  struct Lost {  // removed block, with its former position
+  struct RemovedBlock {  // removed block, with its former position
     int group;
     Key ancestor;
     std::array<int, 3> place;
   };
   void write_rows(const GhostPlan& needs, DeviceTable<std::int32_t>& tables);
-  void clear_unread(const Lost& lost, const GhostPlan& needs, std::int32_t* table) const;
+  void clear_unread(const RemovedBlock& lost, const GhostPlan& needs, std::int32_t* table) const;
   bool is_read(const std::array<int, 3>& place, const GhostPlan& needs,
                const std::int32_t* table) const;
   void write_table(int number, const GhostPlan& needs, DeviceTable<std::int32_t>& tables) const;
   void write_row(int slot, Positions positions, const GhostPlan& needs, std::int32_t* table) const;
-  static bool reaches_afar(const Group& group, const GhostPlan& needs);
+  static bool reads_remote_data(const Group& group, const GhostPlan& needs);
   void write_requests(int slot, const FluxRequests& requests);
   static void replace_requests(Group& group, int part, std::span<const FluxRequest> requests);
   void add_request(const FluxRequest& request, const std::array<int, 3>& place,
@@ -205,7 +205,7 @@ class Tiling {
 
   bool reaches_itself(int group, int slot, const std::array<int, 3>& place) const;
   bool is_central(const std::array<int, 3>& place) const;
-  std::array<int, 3> place_in_group(int slot) const;
+  std::array<int, 3> position_in_group(int slot) const;
   int table_index(const std::array<int, 3>& place) const {
     return ((place[2] + 1) * reach_ + place[1] + 1) * reach_ + place[0] + 1;
   }
@@ -228,7 +228,7 @@ class Tiling {
   // groups that must be written; unused groups; groups in use, by key
   std::vector<int> touched_, free_, order_;
   // blocks that were removed since the last update, from groups that remain
-  std::vector<Lost> lost_;
+  std::vector<RemovedBlock> removed_blocks_;
   std::vector<FluxRequest> of_block_, of_tile_;  // scratch
 };
 

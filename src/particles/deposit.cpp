@@ -136,7 +136,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
       });
 }
 
-constexpr int k_middle_place = 13;  // index of the block itself among the 27 positions around it
+constexpr int k_middle_position = 13;  // index of the block itself among the 27 positions around it
 
 // Restriction: adds the sums of 2^3 cells to the coarser cells that contain them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
@@ -152,7 +152,7 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int i = 2 * (cell % half), j = 2 * (cell / half % half), k = 2 * (cell / half / half);
-        const Place& place = parents(27 * std::int64_t{slot} + k_middle_place);
+        const Place& place = parents(27 * std::int64_t{slot} + k_middle_position);
         const CellArray<std::int64_t>& coarse = cells.source[place.source];
         std::int64_t* sum = coarse.data + place.slot * coarse.stride_slot + place.cell(i, j, k);
         const std::int64_t* first = fine.data + slot * fine.stride_slot + (k * N + j) * N + i;
@@ -227,14 +227,14 @@ Particles::Measure Particles::measure_masses() const {
   const std::vector<JoinedSets> joined = joined_levels();
   MassRange range;
   for (const JoinedSets& sets : joined) range += range_of(sets);
-  enum { k_smallest, k_largest, k_broken, k_count, k_levels };
+  enum { k_smallest, k_largest, k_invalid, k_count, k_levels };
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
   for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
   for (const Level& level : levels_) most.push_back(level.any_served_by_coarser ? 1.0 : 0.0);
   communicator.max_in_place(std::span(most));
   const double smallest = -most[k_smallest], largest = most[k_largest];
-  if (most[k_broken] != 0.0)
+  if (most[k_invalid] != 0.0)
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
   const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
   Measure measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};

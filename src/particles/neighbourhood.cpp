@@ -244,13 +244,13 @@ namespace {
 // Returns a mask of those of the 27 positions around a block where the level continues or the
 // domain ends. Blocks of 2^3 cells are smaller than k_margin, and count as if the level continued.
 std::uint32_t level_at(const mesh::Tree& tree, int level, int slot) {
-  std::uint32_t goes_on = (1u << 27) - 1;
-  if (tree.geometry().block_size() < k_margin) return goes_on;
+  std::uint32_t open_positions = (1u << 27) - 1;
+  if (tree.geometry().block_size() < k_margin) return open_positions;
   const mesh::Neighbours& holders = tree.level(level).neighbours(slot);
   const auto keys = tree.geometry().keys_around(level, tree.level(level).key(slot));
   for (int n = 0; n < 27; ++n)
-    if (keys[n] != k_no_key && holders[n] == mesh::k_nobody) goes_on &= ~(1u << n);
-  return goes_on;
+    if (keys[n] != k_no_key && holders[n] == mesh::k_nobody) open_positions &= ~(1u << n);
+  return open_positions;
 }
 
 }  // namespace

@@ -38,7 +38,8 @@ LineMatrixTable::LineMatrixTable(const LineShifts& shifts) {
   shifts_ = on_device("shifts of lines", joined(x.values, y.values));
   kinds_.distinct_x = static_cast<int>(x.values.size());
   kinds_.count = kinds_.distinct_x * static_cast<int>(y.values.size());
-  kinds_.x_place = places_.data(), kinds_.y_place = kinds_.x_place + x.places.size();
+  kinds_.shift_of_column = places_.data(),
+  kinds_.shift_of_row = kinds_.shift_of_column + x.places.size();
   kinds_.x_shift = shifts_.data(), kinds_.y_shift = kinds_.x_shift + kinds_.distinct_x;
 }
 
@@ -85,7 +86,7 @@ struct SolveWhole {
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
-    const int* place = kinds.x_place + begin;
+    const int* place = kinds.shift_of_column + begin;
     double other[LineTasks::k_most];  // previous plane, or next one
     for (int i = 0; i < width; ++i) other[i] = tasks.lines.row(0, j)[begin + i];
     for (int n = 0; n < planes.planes; ++n) {

@@ -70,8 +70,9 @@ std::unique_ptr<BatchedLines> make_batched_partition(const BatchedLinesProblem& 
 // Distinct matrices of some lines. Lines with equal shifts share one, such as those of the
 // wavenumbers +-k and of the two parts of a complex number.
 struct LineMatrices {
-  int distinct_x = 0, count = 0;                        // distinct_x matrices for each distinct y
-  const int *x_place = nullptr, *y_place = nullptr;     // index of the shift of a column, or row
+  int distinct_x = 0, count = 0;  // distinct_x matrices for each distinct y
+  const int *shift_of_column = nullptr,
+            *shift_of_row = nullptr;                    // index of the shift of a column, or row
   const double *x_shift = nullptr, *y_shift = nullptr;  // distinct shifts
 
   // Shift of a matrix.
@@ -80,7 +81,7 @@ struct LineMatrices {
   }
   // Returns the offset of a row's matrices in plane n of factors [plane][matrix].
   KOKKOS_FUNCTION std::ptrdiff_t row(int n, int j) const {
-    return std::ptrdiff_t{n} * count + y_place[j] * distinct_x;
+    return std::ptrdiff_t{n} * count + shift_of_row[j] * distinct_x;
   }
   // Offset of a matrix's factor in plane n.
   KOKKOS_FUNCTION std::ptrdiff_t at(int n, int matrix) const {

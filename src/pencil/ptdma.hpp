@@ -152,11 +152,11 @@ class Partition {
     for (int n = planes_ - 2; n >= 1; --n) {
       const double *r = plane(reciprocal_, n), *f = plane(fill_, n);
       const double C = after[n];
-      const bool beside_last = n == planes_ - 2;
+      const bool is_next_to_last = n == planes_ - 2;
 #pragma omp simd
       for (std::size_t l = 0; l < size; ++l) {
-        a[l] = beside_last ? f[l] : f[l] - C * r[l] * a[l];
-        c[l] = beside_last ? C * r[l] : -C * r[l] * c[l];
+        a[l] = is_next_to_last ? f[l] : f[l] - C * r[l] * a[l];
+        c[l] = is_next_to_last ? C * r[l] : -C * r[l] * c[l];
       }
     }
     const bool folded = planes_ > 2;

@@ -32,7 +32,7 @@ double ramses_time(const RamsesFacts& attributes, const cosmology::Universe* uni
 // --- octs (import_octs.cpp) ----------------------------------------------------------------------
 
 // Position of an oct on the rank that owns its block.
-struct OctPlace {
+struct OctPosition {
   std::int32_t slot, first_cell;  // slot of the block; the oct's lower corner cell in it
   std::uint32_t refined;          // mask of its cells, as in the file
 
@@ -44,7 +44,7 @@ struct OctPlace {
 
 // Octs received by the owner of their blocks, also on the device.
 struct ArrivedOcts {
-  mesh::DeviceTable<OctPlace> places{"octs"};
+  mesh::DeviceTable<OctPosition> places{"octs"};
   mesh::DeviceTable<double> values{"values of octs"};  // [oct][variable][cell]
 };
 
@@ -100,7 +100,7 @@ void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bo
 // Raises cells without positive internal energy to the pressure floor: RAMSES applies its floor
 // when it reads cells, not when it writes them, so cold fast gas may have negative internal energy.
 // Returns the number of raised cells on this rank.
-std::int64_t raise_broken_cells(AmrSimulation& simulation);
+std::int64_t raise_unphysical_cells(AmrSimulation& simulation);
 
 // --- particles and sinks (import_particles.cpp) --------------------------------------------------
 

@@ -87,8 +87,9 @@ void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested)
     for (double& component : hole.spin) component *= step.options.largest_spin / after;
 }
 
-void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken::granted>& taken) {
-  const double gas = taken[GasTaken::k_mass];
+void swallow(const HoleStep& step, Hole& hole,
+             const std::array<double, GasRemoval::granted>& taken) {
+  const double gas = taken[GasRemoval::k_mass];
   if (gas == 0.0) return;
   const NucleusOptions& agn = step.options.agn;
   const bool arrested = agn.enabled && agn.mad && hole.feeding() < agn.radio_threshold;
@@ -98,19 +99,19 @@ void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken
   hole.mass += gas - radiated;
   std::array<double, 3> momentum;
   for (int d = 0; d < 3; ++d) {
-    momentum[d] = taken[GasTaken::k_momentum + d];
+    momentum[d] = taken[GasRemoval::k_momentum + d];
     hole.velocity[d] = (old_mass * hole.velocity[d] + momentum[d]) / hole.mass;
-    hole.gas_angular_momentum[d] = taken[GasTaken::k_angular_momentum + d];
+    hole.gas_angular_momentum[d] = taken[GasRemoval::k_angular_momentum + d];
   }
   hole.swallowed += gas;
   hole.unreleased += gas;
   if (step.options.spin) spin_up(step, hole, hole.mass / old_mass, arrested);
   step.ledger["accreted"] += gas;
   step.ledger["radiated"] += radiated;
-  step.ledger["metals"] += taken[GasTaken::k_metals];
+  step.ledger["metals"] += taken[GasRemoval::k_metals];
   step.enter_momentum(momentum);
   step.ledger["accreted_energy"] +=
-      taken[GasTaken::k_energy] - (kinetic_energy(hole.mass, hole.velocity) - before);
+      taken[GasRemoval::k_energy] - (kinetic_energy(hole.mass, hole.velocity) - before);
 }
 
 // Returns the momentum that a black hole loses to the gas by dynamical friction. The force uses the
@@ -119,7 +120,7 @@ void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken
 std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMeans& gas,
                            double gas_mass) {
   constexpr double k_largest_change = 0.1, k_resolved = 0.2;
-  constexpr int k_most_pieces = 1000;
+  constexpr int k_max_pieces = 1000;
   std::array<double, 3> relative;
   for (int d = 0; d < 3; ++d) relative[d] = hole.velocity[d] - gas.velocity[d];
   const double speed = std::sqrt(square_of(relative));
@@ -132,7 +133,7 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
   const double scale = std::pow(denser, step.options.drag_boost) * 4.0 * M_PI * gas.density *
                        std::pow(step.gravity / gas.sound_speed, 2) * hole.mass;
   double now = speed, left = step.length(hole);
-  for (int n = 0; n < k_most_pieces && left > 0.0 && now > 0.0; ++n) {
+  for (int n = 0; n < k_max_pieces && left > 0.0 && now > 0.0; ++n) {
     const double slowing = scale * wake(now / gas.sound_speed);
     const double piece = std::min(left, k_largest_change * now / slowing);
     now -= piece * slowing;
@@ -203,7 +204,7 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     hole.relative_speed = around.speed;
     swallow(step, hole, taken);
     if (!step.options.drag || around.gas.mass == 0.0) continue;
-    const auto momentum = drag(step, hole, around.gas, around.gas.mass - taken[GasTaken::k_mass]);
+    const auto momentum = drag(step, hole, around.gas, around.gas.mass - taken[GasRemoval::k_mass]);
     if (square_of(momentum) == 0.0) continue;
     const double before = kinetic_energy(hole.mass, hole.velocity);
     DraggedGas::Event event{events[n].place, kernel[n], {}, 0.0};

@@ -66,7 +66,7 @@ struct Surroundings {
 // Gas that is removed from cells: the same fraction of all conserved quantities of a cell, which
 // therefore keeps its velocity, temperature and concentrations. A step removes at most a quarter of
 // a cell.
-struct GasTaken {
+struct GasRemoval {
   // Indices of the removed quantities.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_angular_momentum, granted = 9 };
 
@@ -101,7 +101,7 @@ struct GasTaken {
 
 // Bondi-Hoyle-Lyttleton accretion from the means around each black hole, limited to the Eddington
 // rate if `eddington` is set.
-struct Accretion : GasTaken {
+struct Accretion : GasRemoval {
   struct Event {
     EventPlace place;
     double kernel, velocity[3], mass, eddington_rate, step;

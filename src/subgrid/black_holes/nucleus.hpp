@@ -20,9 +20,9 @@ struct JetLaw {
     double direction[3];  // unit vector along the axis
     double mass;
     double energy;
-    double kinetic_share;  // kinetic fraction of the energy
-    double heat = 0.0;     // internal energy of the jet's mass
-    double metals = 0.0;   // metal mass fraction
+    double kinetic_energy_fraction;  // kinetic fraction of the energy
+    double heat = 0.0;               // internal energy of the jet's mass
+    double metals = 0.0;             // metal mass fraction
   };
 
   // Event radius for a capsule of size `reach`.
@@ -66,7 +66,7 @@ struct JetLaw {
     const double mean = totals[2] / totals[1];
     const double variance = totals[3] / totals[1] - mean * mean;
     const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
-    const double kinetic = has_momentum ? event.kinetic_share * event.energy : 0.0;
+    const double kinetic = has_momentum ? event.kinetic_energy_fraction * event.energy : 0.0;
     blast.mass = event.mass / totals[1];
     blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     blast.mean_sign = mean;
@@ -107,7 +107,7 @@ struct JetLaw {
 };
 
 // Mass loading of a jet from the cell that contains the black hole.
-struct JetLoading : GasTaken {
+struct JetLoading : GasRemoval {
   struct Event {
     EventPlace place;  // radius contains the centre of that cell
     double mass;

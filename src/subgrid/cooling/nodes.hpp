@@ -31,7 +31,7 @@ struct ThermalValues {
 struct RateGas {
   double hydrogen_per_gram;  // hydrogen nuclei per gram of gas without metals
   double nuclei = 0.0;       // nuclei per proton mass of all gas; the other particles are electrons
-  double least_electrons = -std::numeric_limits<double>::infinity();  // minimum per proton mass
+  double min_electrons = -std::numeric_limits<double>::infinity();  // minimum per proton mass
   // 1 if metals contribute mass and particles of their own, which reduces hydrogen; else 0.
   double metals_count = 0.0;
 };
@@ -143,7 +143,7 @@ class CellRates {
     const double electrons = primordial_ * at[k_free_electrons] - cell_.metals * gas_.nuclei;
     return {with_metals(at[k_internal], node),
             per_mass_ * (at[k_primordial] + cell_.metallicity * at[k_metals]) +
-                thermal_[node].compton * Kokkos::max(electrons, gas_.least_electrons)};
+                thermal_[node].compton * Kokkos::max(electrons, gas_.min_electrons)};
   }
 
  private:

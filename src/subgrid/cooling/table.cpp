@@ -207,12 +207,12 @@ namespace {
 
 // Interpolation position on the redshift axis, linear in log(1 + z) as in Grackle; clamped at the
 // ends.
-struct RedshiftPlace {
+struct RedshiftPosition {
   std::size_t below;
   double fraction;
 };
 
-RedshiftPlace place_of(const std::vector<double>& redshifts, double z) {
+RedshiftPosition place_of(const std::vector<double>& redshifts, double z) {
   if (redshifts.size() < 2 || z <= redshifts.front()) return {0, 0.0};
   const auto above = std::upper_bound(redshifts.begin(), redshifts.end(), z) - redshifts.begin();
   if (above == std::ssize(redshifts)) return {redshifts.size() - 2, 1.0};
@@ -302,7 +302,7 @@ TableAtRedshift with_more_temperatures(const TableAtRedshift& table, int most) {
 // Returns the table at one redshift, with temperatures extended to options.maximum_temperature.
 TableAtRedshift at_one_redshift(const CoolingTable& table, const TableOptions& options,
                                 double redshift) {
-  const RedshiftPlace z = place_of(table.redshift, redshift);
+  const RedshiftPosition z = place_of(table.redshift, redshift);
   const bool one = table.redshift.size() < 2;
   const std::size_t stored = table.log_temperature.size();
   const std::vector<double>* fields[] = {&table.cooling, &table.heating, &table.metal_cooling,
@@ -333,7 +333,7 @@ TableAtRedshift at_one_redshift(const CoolingTable& table, const TableOptions& o
 RateGas table_gas(const TableOptions& options) {
   return {.hydrogen_per_gram = k_grackle_composition.hydrogen / constants::k_proton_mass,
           .nuclei = k_grackle_composition.nuclei(),
-          .least_electrons = k_grackle_composition.hydrogen * options.residual_electrons,
+          .min_electrons = k_grackle_composition.hydrogen * options.residual_electrons,
           .metals_count = 1.0};
 }
 
@@ -380,13 +380,13 @@ void look_through(Nodes& nodes) {
   const auto energy = [&](int row, int k) {
     return values((std::int64_t{row} * temperatures + k) * k_node_values + k_internal);
   };
-  double least = energy(0, 0), most = energy(0, temperatures - 1), least_end = most;
+  double least = energy(0, 0), most = energy(0, temperatures - 1), min_end_energy = most;
   for (int row = 1; row < rows; ++row) {
     least = std::min(least, energy(row, 0));
     most = std::max(most, energy(row, temperatures - 1));
-    least_end = std::min(least_end, energy(row, temperatures - 1));
+    min_end_energy = std::min(min_end_energy, energy(row, temperatures - 1));
   }
-  nodes.safe_energy = 0.99 * least_end;
+  nodes.safe_energy = 0.99 * min_end_energy;
   NodeHints& hints = nodes.hints;
   hints.first = NodeHints::bin_of(least);
   hints.bins = static_cast<int>(NodeHints::bin_of(most) - hints.first) + 1;

@@ -122,7 +122,7 @@ class DirectRates {
     return {primordial * values[k_internal] + cell_.metals * thermal.metal_energy,
             cell_.n_H * (slice_.gas.hydrogen_per_gram * primordial) *
                     (values[k_primordial] + cell_.metallicity * values[k_metals]) +
-                thermal.compton * Kokkos::max(electrons, slice_.gas.least_electrons)};
+                thermal.compton * Kokkos::max(electrons, slice_.gas.min_electrons)};
   }
   // Internal energy per mass at a node, in erg g^-1.
   KOKKOS_INLINE_FUNCTION double energy(int node) const { return point(node).energy; }

@@ -145,9 +145,9 @@ struct AffectedCells {
 
 // Calls visit(level, touched blocks, their gas) for the levels that take part.
 template <class Event, class Visit>
-void for_touched_levels(mesh::Mesh& mesh, const EventTarget& target,
-                        const ReceivedEvents<Event>& reaching,
-                        const std::vector<AffectedBlocks>& touched, const Visit& visit) {
+void for_affected_levels(mesh::Mesh& mesh, const EventTarget& target,
+                         const ReceivedEvents<Event>& reaching,
+                         const std::vector<AffectedBlocks>& touched, const Visit& visit) {
   const mesh::DeviceArray<const Event> events = mesh::to_device("events", reaching.events);
   for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
     const AffectedBlocks& here = touched[level];
@@ -169,7 +169,7 @@ namespace events {
 
 // Sums for each pair of a block and an event, [pair][term].
 template <class Law>
-struct SumTouches {
+struct SumPairs {
   Law law;
   AffectedCells<typename Law::Event> gas;
   mesh::DeviceArray<const std::int32_t> blocks;  // by pair
@@ -222,7 +222,7 @@ struct BlockGains {
 // Applies the gains to the cells of each block and returns their totals, [block][sum]. One team per
 // block adds up the gains of all cells, event after event, and then changes the gas.
 template <class Law>
-struct ShareOut {
+struct AddGains {
   using Gas = AffectedCells<typename Law::Event>;
 
   Law law;
@@ -308,20 +308,21 @@ struct ShareOut {
 
 // Sums over the cells of this rank's blocks, to be sent to the owners of the events.
 template <class Law>
-TouchSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                     const ReceivedEvents<typename Law::Event>& reaching,
-                     const std::vector<AffectedBlocks>& touched) {
-  TouchSums parts(Law::sums);
-  for_touched_levels(
+BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+                          const ReceivedEvents<typename Law::Event>& reaching,
+                          const std::vector<AffectedBlocks>& touched) {
+  BlockEventSums parts(Law::sums);
+  for_affected_levels(
       mesh, target, reaching, touched, [&](int level, const AffectedBlocks& here, const auto& gas) {
-        const auto touches = static_cast<std::int64_t>(here.events.size());
+        const auto block_event_pairs = static_cast<std::int64_t>(here.events.size());
         std::vector<std::int32_t> blocks;
         for (std::size_t b = 0; b < here.slots.size(); ++b)
           blocks.insert(blocks.end(), here.begins[b + 1] - here.begins[b],
                         static_cast<std::int32_t>(b));
-        const SumTouches<Law> kernel{law, gas, mesh::to_device("blocks", blocks),
-                                     mesh::uninitialised<double>("sums", touches * Law::sums)};
-        mesh::for_items("sum around events", touches, kernel);
+        const SumPairs<Law> kernel{
+            law, gas, mesh::to_device("blocks", blocks),
+            mesh::uninitialised<double>("sums", block_event_pairs * Law::sums)};
+        mesh::for_items("sum around events", block_event_pairs, kernel);
         parts.add(mesh, reaching, level, here, kernel.sums);
       });
   return parts;
@@ -359,7 +360,7 @@ struct SummedEvents {
   }
 
   // Returns the result of each event that reaches this rank. Collective.
-  std::vector<EventResult<Law>> fates_of_reaching(const Communicator& communicator) const {
+  std::vector<EventResult<Law>> results_of_received(const Communicator& communicator) const {
     return answer(communicator, sums, reaching, std::span<const EventResult<Law>>(results));
   }
 };
@@ -385,12 +386,12 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   InjectedSums injected;
   const auto results =
-      mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
-  events::for_touched_levels(
+      mesh::to_device("fates of events", summed.results_of_received(mesh.communicator()));
+  events::for_affected_levels(
       mesh, target, summed.reaching, summed.touched,
       [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto blocks = static_cast<std::int64_t>(here.slots.size());
-        const events::ShareOut<Law> kernel{
+        const events::AddGains<Law> kernel{
             law, target, gas, results,
             mesh::uninitialised<double>("got", blocks * InjectedSums::k_sums)};
         gas.template for_blocks<Gain>("share out events", kernel);

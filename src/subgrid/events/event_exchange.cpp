@@ -66,9 +66,9 @@ std::vector<std::int32_t> ReceivedEventPlaces::take(int rank, std::span<const Ev
   return order;
 }
 
-void TouchSums::add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
-                    const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
-  const auto sums = on_host(TransferKind::lists, of_touches);
+void BlockEventSums::add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
+                         const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_pairs) {
+  const auto sums = on_host(TransferKind::lists, of_pairs);
   const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
   parts_.reserve(parts_.size() + touched.events.size() * part_bytes);
   owners_.reserve(owners_.size() + touched.events.size());
@@ -82,7 +82,7 @@ void TouchSums::add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching,
     }
 }
 
-EventSums TouchSums::add_up(const Communicator& communicator) const {
+EventSums BlockEventSums::add_up(const Communicator& communicator) const {
   const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
   const auto routed = route_bytes(communicator, owners_, parts_, part_bytes);
   const std::span<const std::byte> came(routed.items);

@@ -73,13 +73,13 @@ struct EventSums {
 };
 
 // Sums by block and event, to be sent to the owners of the events.
-class TouchSums {
+class BlockEventSums {
  public:
-  explicit TouchSums(int count) : count_(count) {}  // sums per pair
+  explicit BlockEventSums(int count) : count_(count) {}  // sums per pair
 
   // Adds the sums of a level's pairs, [pair][count].
   void add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
-           const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_touches);
+           const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_pairs);
 
   // Adds up the sums of each event in the order of its blocks' levels and keys. Collective.
   EventSums add_up(const Communicator& communicator) const;

@@ -42,7 +42,7 @@ struct KineticBlast {
   // The volume, and the volume integrals of q and q^2 by component.
   static constexpr int sums = 7;
 
-  double kinetic_share = 1.0;  // kinetic fraction of the energy
+  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the energy
 
   // Component of q along an axis. A radius of 0 includes at most one cell, around the star itself.
   KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
@@ -70,7 +70,7 @@ struct KineticBlast {
       variance += sums[4 + d] / volume - blast.mean[d] * blast.mean[d];
     }
     const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
-    const double kinetic = has_momentum ? kinetic_share * event.energy : 0.0;
+    const double kinetic = has_momentum ? kinetic_energy_fraction * event.energy : 0.0;
     blast.density = event.mass / volume;
     blast.thermal = (event.energy - kinetic) / volume;
     blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
@@ -242,7 +242,7 @@ struct MechanicalBlast {
   };
 
   static constexpr int sums = 3;
-  double kinetic_share = 1.0;  // kinetic fraction of the energy
+  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the energy
 
   // Part of the blast that a cell receives: mass, and a momentum vector.
   struct Portion {
@@ -287,7 +287,7 @@ struct MechanicalBlast {
   bool finish(const Event& event, const double* sums, Blast& blast) const {
     if (event.around.share == 0.0) return false;
     const double linear = sums[0], quadratic = sums[1], lengths = sums[2];
-    const double kinetic = kinetic_share * event.energy;
+    const double kinetic = kinetic_energy_fraction * event.energy;
     const double root = std::sqrt(linear * linear + 4.0 * quadratic * kinetic);
     blast = {0.0, event.energy, false};
     if (quadratic == 0.0) return true;
