@@ -7,7 +7,7 @@ namespace octant::telemetry {
 
 namespace {
 
-constexpr std::size_t k_max_events = 65'536;            // per rank and window
+constexpr std::size_t k_most_events = 65'536;           // per rank and window
 constexpr std::uint64_t k_untimed = ~std::uint64_t{0};  // marks an untimed kernel launch
 constexpr const char* k_rest = "step";                  // name of the time outside of all scopes
 
@@ -262,7 +262,7 @@ void Recorder::messages(std::string_view component, int level,
 }
 
 void Recorder::add_event(const EventRow& event) {
-  if (window_.events.size() + open_step_.events.size() < k_max_events)
+  if (window_.events.size() + open_step_.events.size() < k_most_events)
     open_step_.events.push_back(event);
   else ++open_step_.events_dropped;
 }
@@ -286,7 +286,7 @@ std::uint64_t Recorder::begin_kernel(std::string_view name, KernelPlace place) {
     enter(kernel_phase(name), kernel_name(name), -1);
   }
   if (place == KernelPlace::host_beside_device) return k_untimed;
-  const bool detailed = detailed_ && detailed_launches_ < k_max_events;
+  const bool detailed = detailed_ && detailed_launches_ < k_most_events;
   if (detailed) ++detailed_launches_;
   else if (detailed_) ++open_step_.events_dropped;
   return kernels_.begin(launch, detailed);
