@@ -20,7 +20,7 @@ constexpr double k_weight_of_new = 0.3;  // weight in the moving average of cost
 constexpr double k_lost_fraction =
     0.005;  // fraction of the wall-clock time: accuracy of the clocks
 
-struct KnownCost {
+struct MeasuredCost {
   Key key;
   std::int16_t level;
   bool measured;  // for the block or its parent
@@ -148,8 +148,8 @@ void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_n
 }
 
 void BlockMeter::end_step(const BlockCounts& particles) {
-  for (int l = 0; l < std::ssize(levels_); ++l) share_out_sweeps(l);
-  share_out_parts(particles);
+  for (int l = 0; l < std::ssize(levels_); ++l) distribute_sweeps(l);
+  distribute_parts(particles);
   for (int l = 0; l < std::ssize(levels_); ++l) smooth(l);
   add_up_levels();
 }
@@ -168,7 +168,7 @@ std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
   return times;
 }
 
-void BlockMeter::share_out_sweeps(int l) {
+void BlockMeter::distribute_sweeps(int l) {
   Level& level = levels_[l];
   const mesh::LevelHalo& halo = mesh_.halo(l);
   const mesh::TreeLevel& blocks = mesh_.blocks(l);
@@ -187,7 +187,7 @@ void BlockMeter::share_out_sweeps(int l) {
   }
 }
 
-void BlockMeter::share_out_parts(const BlockCounts& particles) {
+void BlockMeter::distribute_parts(const BlockCounts& particles) {
   BlockContents contents{.particles = particles, .leaf_octants = {}};
   for (int l = 0; l < std::ssize(levels_); ++l) {
     auto& leaves = contents.leaf_octants.emplace_back();
@@ -199,7 +199,7 @@ void BlockMeter::share_out_parts(const BlockCounts& particles) {
       cycles > 0.0 ? static_cast<double>(Observer::now() - begun_ns_) / cycles : 0.0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     parts_[p].counted = counted_times(p, ns_per_cycle);
-    const auto shares = share_out(parts_[p], contents);
+    const auto shares = distribute_time(parts_[p], contents);
     for (int l = 0; l < std::ssize(levels_); ++l) {
       const auto own = mesh_.blocks(l).own();
       for (std::size_t n = 0; n < own.size(); ++n)
@@ -282,7 +282,7 @@ double BlockMeter::work() const {
 
 void BlockMeter::migrate(const std::vector<std::vector<int>>& owners) {
   std::vector<int> targets;
-  std::vector<KnownCost> leaving;
+  std::vector<MeasuredCost> leaving;
   for (int l = 0; l < std::ssize(levels_); ++l) {
     const mesh::TreeLevel& blocks = mesh_.blocks(l);
     for (std::size_t n = 0; n < blocks.own().size(); ++n) {
@@ -294,12 +294,12 @@ void BlockMeter::migrate(const std::vector<std::vector<int>>& owners) {
                          static_cast<float>(known)});
     }
   }
-  const auto arriving = route<KnownCost>(mesh_.communicator(), targets, leaving);
+  const auto arriving = route<MeasuredCost>(mesh_.communicator(), targets, leaving);
   for (Level& level : levels_) {
     level.smoothed.clear();
     level.inherited.clear();
   }
-  for (const KnownCost& cost : arriving.items) {
+  for (const MeasuredCost& cost : arriving.items) {
     Level& level = levels_[cost.level];
     (cost.measured ? level.smoothed : level.inherited).insert(cost.key, cost.nanoseconds);
   }

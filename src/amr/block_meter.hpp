@@ -112,8 +112,8 @@ class BlockMeter {
   void count_sweep(int level, int begin, int end, double wall_ns, double cpu_ns);
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;
-  void share_out_sweeps(int level);
-  void share_out_parts(const BlockCounts& particles);
+  void distribute_sweeps(int level);
+  void distribute_parts(const BlockCounts& particles);
   PartTimes& part(const std::string& name, const CostKind& kind);
   ByBlock<double> counted_times(std::size_t part, double ns_per_cycle) const;
   void add_up_levels();

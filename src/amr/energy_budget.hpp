@@ -26,7 +26,7 @@ struct EnergyBudget {
   double resolution = 0.0;         // energy change by changes of resolution since the start
   double resolution_before = 0.0;  // `resolution` at the last update
   double unsolved = 0.0;  // addition to `resolution` by the next solution for the potential
-  bool counts_spared = false;
+  bool counts_withheld = false;
   // work of numerical diffusion against gravity since the start, if it is recorded
   double spared = 0.0;
 

@@ -57,7 +57,7 @@ class GasSolver : public StepPart {
   // Measures leaf cells and signal speeds of this rank.
   Measured measure();
   // Reduces the signal speeds over all ranks.
-  void share_signals();
+  void reduce_signals();
   // True if the last sweep of the step was not yet validated: unphysical cells on other ranks are
   // unknown.
   bool awaits_validation() const { return pending_.has_value(); }
@@ -67,11 +67,11 @@ class GasSolver : public StepPart {
   // cells, and returns true if there were any.
   bool finish_validation(std::int64_t bad_tiles);
 
-  // Number of cells on this rank restored to older states since the last take_restored().
+  // Number of cells on this rank restored to older states since the last add_restored().
   std::int64_t restored_cells() const { return restored_.cells; }
   // Takes the sum of restored_cells() over ranks, and adds the mass and energy of this rank's
   // restored cells to those of floors.
-  void take_restored(std::int64_t cells);
+  void add_restored(std::int64_t cells);
   // Mass and energy that floors have added since the start of the run.
   const Floored& floored() const { return floored_; }
   // Sets floored() after a restart.
@@ -128,8 +128,9 @@ class GasSolver : public StepPart {
   std::optional<ScheduleModel> schedules_;       // empty: the same schedule for all levels
   std::unique_ptr<hydro::BatchBuffer> batches_;  // null: no level uses batches of tiles
   std::optional<Sweep> pending_;                 // last sweep, unless validated
-  std::vector<bool> broke_cells_;  // by level: the last sweep left unphysical cells on any rank
-  bool ghosts_started_ = false;    // for the next sweep
+  std::vector<bool>
+      left_unphysical_cells_;    // by level: the last sweep left unphysical cells on any rank
+  bool ghosts_started_ = false;  // for the next sweep
   // Inflow withheld from cells at coarse-fine boundaries until refluxing, by level.
   std::vector<mesh::DeviceArray<double>> withheld_;
   struct {

@@ -52,7 +52,7 @@ class GravityStep : public StepPart {
   particles::VectorField potential(int level) const;
   // Returns -1/2 times the self-potential of a cloud of unit mass in cells of the base level; times
   // a squared mass it is the contribution to the potential energy, with opposite sign.
-  double own_potential_of_base() const;
+  double self_potential_of_base() const;
   // Potential energy of all matter, computed once per state. In an expanding box it excludes the
   // part without forces, because the energy equation contains the work of forces.
   double potential_energy();

@@ -50,7 +50,7 @@ class LoadBalance {
   std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level,
                              placement::Capacity& capacity);
   placement::Capacity block_capacity() const;
-  double communication_share() const;
+  double communication_fraction() const;
   double imbalance() const;
 
   static constexpr double k_tolerated_growth = 1.05;

@@ -43,15 +43,15 @@ class Matter {
   // after changes of the mesh. Collective.
   void update_density(int coarsest);
 
-  // Sets whether gravity solves each level separately. If so, choose_serving_levels() selects the
+  // Sets whether gravity solves each level separately. If so, choose_force_levels() selects the
   // level whose potential accelerates a particle; see particles::Particles.
-  void serve_levels_apart(bool apart);
+  void set_separate_levels(bool apart);
   // Selects these levels for particles on levels from `coarsest` on.
-  void choose_serving_levels(int coarsest);
+  void choose_force_levels(int coarsest);
   // True if any particle kind has mass.
   bool has_attracting_particles() const { return particles_attract_; }
 
-  // Kicks, v += dt g, the gravitating particles that a level serves, including those stored on the
+  // Kicks, v += dt g, the gravitating particles assigned to a level, including those stored on the
   // next finer level. `coarser` is g on the next coarser level, as in
   // particles::Particles::fetch(). Collective.
   void kick(int level, const particles::VectorField& here, const particles::VectorField& coarser,
@@ -84,7 +84,7 @@ class Matter {
   bool has_gas_;
   std::vector<particles::Particles> kinds_;
   bool particles_attract_ = false;  // true if any kind gravitates
-  bool levels_apart_ = false;
+  bool levels_are_separate_ = false;
 };
 
 }  // namespace octant

@@ -44,8 +44,8 @@ std::int64_t count_heavier(const particles::ParticleSet& set, double least) {
 }
 
 // Width in cells of the buffer refined around cells above refine.mass. Particles that refine their
-// cells must be farther from the boundary of the new level than the distance at which the coarser
-// level serves them (particles::k_margin).
+// cells must be farther from the boundary of the new level than the distance within which they are
+// assigned to the coarser level (particles::k_margin).
 int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh) {
   const int octant = mesh.geometry().octant_size(), buffer = options.refine.buffer;
   return std::min(matter.has_attracting_particles() ? std::max(buffer, 2) : buffer, octant);
@@ -255,7 +255,7 @@ void check_level_boundaries(const StepContext& context) {
   if (context.options.hydro.dimensions == 3) return;
   context.mesh.communicator().collective_try([&] {
     for (int level = 0; level <= context.mesh.finest_level(); ++level)
-      if (hydro::has_jumps_across(context.options.hydro, context.mesh.halo(level).tiles))
+      if (hydro::has_level_change_across(context.options.hydro, context.mesh.halo(level).tiles))
         throw InputError(
             "step {}, time {}: hydro.dimensions = {}, but the refinement level varies along {}: "
             "see refine.where and refine.region_*",

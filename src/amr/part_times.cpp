@@ -70,7 +70,7 @@ PartTimer::~PartTimer() {
 
 // A part of several levels counts on all of them, but its time is that of the coarsest one: only
 // totals are comparable.
-ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents) {
+ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents) {
   ByBlock<double> shares;
   for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
   std::vector<double> counted = sums_of(part.counted), rest = part.nanoseconds;

@@ -91,6 +91,6 @@ struct BlockContents {
 // is more of it than CPU time, and the rest by the part's `share`. Time weighted by particles or
 // leaf cells is distributed evenly over the blocks of a level without any; the time of a level
 // without blocks is dropped.
-ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents);
+ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents);
 
 }  // namespace octant

@@ -23,7 +23,7 @@ class ParticleStep : public StepPart {
   void redistribute(const LevelStep& step);
   // Deposits masses on levels from that of the step on.
   void deposit(const LevelStep& step) { deposit_from(step.level); }
-  // Chooses the serving levels of new particles, too, and deposits particles that changed level.
+  // Chooses the force levels of new particles, too, and deposits particles that changed level.
   void deposit_all(const LevelStep& step);
 
   // Deposits masses on levels from `coarsest` on.

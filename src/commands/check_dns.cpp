@@ -173,7 +173,7 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
   if (target.is_given) return estimate_for(target, communicator, options, request);
   const double cells = cell_count(options);
   if (cells <= k_max_cells[1] || options.problem->has_own_grid()) {
-    require_memory(communicator, DnsSimulation::least_bytes(options) / communicator.size(),
+    require_memory(communicator, DnsSimulation::min_bytes(options) / communicator.size(),
                    "the flow", "grid.cells");
     return measure_need(communicator, options);
   }
@@ -207,7 +207,7 @@ int check_dns(const RunRequest& request, int ranks) {
   if (!why_no_kernels().empty()) {
     report.note(why_no_kernels());
     report.answer_least_memory("the fields of the flow",
-                               DnsSimulation::least_bytes(options) / target.ranks);
+                               DnsSimulation::min_bytes(options) / target.ranks);
     describe_files(options, report);
     report.print(communicator, request, options.resolved());
     return k_done;

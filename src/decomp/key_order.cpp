@@ -47,8 +47,8 @@ std::vector<Key> stretches(const Communicator& communicator, std::span<const Key
        bit -= k_bits_per_pass) {
     grains.push_back(Key{1} << bit);
   }
-  const std::vector<std::int32_t> equal_shares(counters, 1);
-  return find_walls(all_keys, points, {equal_shares, grains, k_tolerance},
+  const std::vector<std::int32_t> equal_parts(counters, 1);
+  return find_walls(all_keys, points, {equal_parts, grains, k_tolerance},
                     reduction_over(communicator).sum);
 }
 

@@ -167,10 +167,10 @@ const std::vector<std::string>& planned_policies() {
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,
                                 Capacity* capacity) {
-  if (communicator.size() > k_most_planned_ranks)
+  if (communicator.size() > k_max_planned_ranks)
     throw InputError(
         "balance.policy = \"{}\" supports at most {} ranks, not {}; use \"contiguous\"",
-        choice.policy, k_most_planned_ranks, communicator.size());
+        choice.policy, k_max_planned_ranks, communicator.size());
   const Work work = measure_work(domain, local_blocks, reduction_over(communicator));
   const int bits = work.grid.bits();
   std::vector<PlannedBlock> blocks;

@@ -15,7 +15,7 @@
 namespace octant {
 
 // Maximum number of ranks per planner.
-inline constexpr int k_most_planned_ranks = 16'384;
+inline constexpr int k_max_planned_ranks = 16'384;
 
 // Names of the policies that require a planner: those of placement/policies.hpp, and "auto".
 const std::vector<std::string>& planned_policies();
@@ -49,7 +49,7 @@ struct PlannedPlacement {
 // Returns the owners of this rank's blocks. Rank 0 plans and receives 16 bytes per block of the
 // run. Blocks are ordered along a curve; the result does not depend on the present owners.
 // `capacity` on rank 0, if given, is the number of blocks for which each rank has memory, and is
-// reduced accordingly. Throws InputError for more than k_most_planned_ranks ranks, and if blocks do
+// reduced accordingly. Throws InputError for more than k_max_planned_ranks ranks, and if blocks do
 // not fit. Collective.
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,

@@ -86,7 +86,7 @@ class DnsSimulation {
   DnsSimulation(const Communicator& communicator, const DnsOptions& options);
 
   // Total bytes of the fields, the minimum for a run with these options.
-  static double least_bytes(const DnsOptions& options);
+  static double min_bytes(const DnsOptions& options);
 
   // Sets the problem's initial state.
   void initialise();

@@ -244,7 +244,7 @@ void BaseFourierSolver::solve(ModeFactors& factors, WaveNumbers& waves, const Wa
         [&](const pencil::Mode& mode) { return factors.of(mode) * factor_of(waves.of(mode)); }, f,
         phi);
   if (begin_batches(factors)) {
-    if (waves.numbers.empty()) find_places(waves);
+    if (waves.numbers.empty()) find_offsets(waves);
     std::vector<double> of_numbers;
     for (const double k : waves.numbers) of_numbers.push_back(factor_of(k));
     multiply_factors(factors.table, waves.places,
@@ -264,7 +264,7 @@ bool BaseFourierSolver::begin_batches(ModeFactors& factors) {
   return true;
 }
 
-void BaseFourierSolver::find_places(WaveNumbers& waves) const {
+void BaseFourierSolver::find_offsets(WaveNumbers& waves) const {
   const std::vector<double> of_modes = batches_->of_modes(waves.of);
   waves.numbers = of_modes;
   std::ranges::sort(waves.numbers);

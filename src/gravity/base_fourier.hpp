@@ -117,7 +117,7 @@ class BaseFourierSolver {
 
  private:
   bool begin_batches(ModeFactors& factors);
-  void find_places(WaveNumbers& waves) const;
+  void find_offsets(WaveNumbers& waves) const;
   void multiply_in_batches(const DeviceArray<double>& factors, const DeviceArray<double>& f,
                            const DeviceArray<double>& phi);
   void solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,

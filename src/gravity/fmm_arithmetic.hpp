@@ -13,8 +13,8 @@
 // centre of mass. U is invariant under translation and rotation of the pair: total force and torque
 // vanish. The force through the centre of mass is one acceleration per pair, `couple`, as in
 // Marcello (2017, AJ 154, 92), but one order higher than his octupoles. Pairs that are not close
-// omit the terms with H: these serve pairs whose errors dominate. Q_A Q_B:D4, of the same order but
-// small in evenly filled cells, is omitted.
+// omit the terms with H, because the errors of close pairs dominate. Q_A Q_B:D4, of the same order
+// but small in evenly filled cells, is omitted.
 #pragma once
 
 #include <cstring>

@@ -189,10 +189,10 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
   if (level > 0) levels_.boxes(level).release();
 }
 
-using mesh::announce_cells;
 using mesh::Cell;
 using mesh::for_cells;
 using mesh::LevelFields;
+using mesh::record_cells;
 
 namespace {
 
@@ -247,7 +247,7 @@ KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const m
 // Kick: momentum increases by dt rho g, and the energy by the gain of kinetic energy.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
-  announce_cells("gravity: kick", cells, k_kick);
+  record_cells("gravity: kick", cells, k_kick);
   for_cells(
       "gravity: kick", cells, KOKKOS_LAMBDA(const Cell& cell) {
         *gas.energy.at(cell) += kick(dt, acceleration, gas, cell);
@@ -258,8 +258,8 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {
-  announce_cells("gravity: begin work", cells,
-                 {k_kick.bytes + 8.0 * (1 + flows), k_kick.operations + 1.0});
+  record_cells("gravity: begin work", cells,
+               {k_kick.bytes + 8.0 * (1 + flows), k_kick.operations + 1.0});
   for_cells(
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
@@ -272,7 +272,7 @@ void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
 // Adds half of the work on the mass flows: pending += flow . g / 2.
 void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
                       const WorkFields& work) {
-  announce_cells("gravity: work", cells, {64.0, 7.0});
+  record_cells("gravity: work", cells, {64.0, 7.0});
   for_cells(
       "gravity: work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         *work.pending.at(cell) += 0.5 * dot(work.flow, acceleration, cell);
@@ -285,9 +285,9 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                  const VectorField& acceleration, const WorkFields& work,
                  const EnergyUpdate& update, const GasFields& gas) {
   // The kernel also reads the pending work and the mass flow.
-  announce_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
-  const double heat_share = update.heat_share;
-  const bool counts = update.counts_spared;
+  record_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
+  const double heat_fraction = update.heat_fraction;
+  const bool counts = update.counts_withheld;
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double &energy = *gas.energy.at(cell), &pending = *work.pending.at(cell);
@@ -296,7 +296,7 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
         const double all = pending + work_of_frame(cells, frame, dt, acceleration, gas, cell);
         const double due = all + 0.5 * dot(work.flow, acceleration, cell) - gain;
         const double internal = energy - kinetic;
-        const double most = internal > k_cold * energy ? heat_share * internal : 0.0;
+        const double most = internal > k_cold * energy ? heat_fraction * internal : 0.0;
         const double heat = most > 0.0 ? min(max(due, -most), most) : 0.0;
         energy += gain + heat;
         // Mass flows into a cell that a sweep left unphysical may not be finite.
@@ -386,14 +386,14 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   else finish_work(own, frame_, dt, acceleration, work(level), update_, gas(level));
   if (!update_.counts()) return;
   const double volume = mesh_.geometry().cell_volume(level);
-  add_sum(own.leaves(), work(level).pending, -volume, spared_);
+  add_sum(own.leaves(), work(level).pending, -volume, withheld_work_);
 }
 
 void GasWork::add_velocity(int level, const VectorField& change) {
   kick_blocks(mesh_.cells(level), 1.0, change, gas(level));
 }
 
-void GasWork::take_share(int level, const VectorField& acceleration) {
+void GasWork::add_first_half_of_work(int level, const VectorField& acceleration) {
   if (levels_[level].kicking && !by_potential())
     add_half_of_work(mesh_.cells(level), acceleration, work(level));
 }
@@ -409,8 +409,8 @@ mesh::FaceFlow GasWork::face_flow(int level) {
   return {levels_[level].flow.data(), mesh_.cells(level).cells_per_block()};
 }
 
-double GasWork::take_spared_work() {
-  ReproducibleSum sum = std::exchange(spared_, {});
+double GasWork::take_withheld_work() {
+  ReproducibleSum sum = std::exchange(withheld_work_, {});
   reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
   return sum.to_double();
 }

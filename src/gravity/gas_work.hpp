@@ -71,22 +71,22 @@ struct WorkFields {
 // Update of the gas's total energy. Kicks change it by the change of kinetic energy; the work on
 // the mass that flows between cells differs from that.
 struct EnergyUpdate {
-  // forces: the difference, by accelerations, is added to internal energy up to `heat_share`;
+  // forces: the difference, by accelerations, is added to internal energy up to `heat_fraction`;
   // potential: the energy changes by the full potential difference of the moved mass.
   Work work = Work::forces;
   // Largest relative change of the internal energy by forces. The flow through a cell and its
   // momentum differ by the error of the scheme, which would dominate the temperature of cold gas.
   // With 0, energy changes by kicks alone: better for gas that falls cold.
-  double heat_share = 0.5;
+  double heat_fraction = 0.5;
   // Accumulates the work of forces that the limit withholds; for a frame at rest only.
-  bool counts_spared = false;
+  bool counts_withheld = false;
 
   // True if the energy update uses the potential.
   bool by_potential() const { return work == Work::potential; }
   // True if withheld work is accumulated.
-  bool counts() const { return by_potential() || counts_spared; }
+  bool counts() const { return by_potential() || counts_withheld; }
   // True if the mass flow is needed, which takes memory.
-  bool needs_flows() const { return counts() || heat_share > 0.0; }
+  bool needs_flows() const { return counts() || heat_fraction > 0.0; }
 };
 
 // Kicks of the gas on all levels, and the work fields between them.
@@ -101,11 +101,12 @@ class GasWork {
   // Applies half of a step's kick to the gas of a level's own blocks, at the step's beginning and
   // end (with the force of the new density): momentum += dt rho g, where dt is half of the step. In
   // between, sweeps add the mass flow through every cell to mass_flow() (SweepArguments), and
-  // take_share() must be called once before the force changes. Over the step, total energy
-  // increases by flow . (g before + g after) / 2: the work on the mass flow, also in a shock.
+  // add_first_half_of_work() must be called once before the force changes. Over the step, total
+  // energy increases by flow . (g before + g after) / 2: the work on the mass flow, also in a
+  // shock.
   void kick(int level, double dt, Half half, const VectorField& acceleration);
   // Adds half of the work on the step's mass flow, with the acceleration before the new solve.
-  void take_share(int level, const VectorField& acceleration);
+  void add_first_half_of_work(int level, const VectorField& acceleration);
   // Mass flow per area through the cells of a level, [slot][axis][k][j][i], in device memory; null
   // if it is not needed.
   double* mass_flow(int level) { return by_potential() ? nullptr : levels_[level].flow.data(); }
@@ -123,7 +124,7 @@ class GasWork {
   // Array to which sweeps add the energy that they remove (SweepArguments), in device memory, if
   // withheld work of forces is accumulated; otherwise null.
   double* energy_taken(int level) {
-    return !by_potential() && update_.counts_spared ? levels_[level].pending.data() : nullptr;
+    return !by_potential() && update_.counts_withheld ? levels_[level].pending.data() : nullptr;
   }
 
   // Changes the velocity of a level's gas at constant internal energy.
@@ -135,7 +136,7 @@ class GasWork {
   // Returns the work withheld from the gas of all ranks since the last call, if it is accumulated.
   // With work by forces this is the excess of the work on mass flows over that of kicks, minus the
   // energy removed by sweeps. Collective.
-  double take_spared_work();
+  double take_withheld_work();
 
   // Sets the frame in which the mesh rests. Mass flows are relative to the mesh; the frame moves
   // the mass, too, which adds work.
@@ -160,7 +161,7 @@ class GasWork {
   mesh::Mesh& mesh_;
   int density_, momentum_, energy_;  // indices of the gas's variables
   EnergyUpdate update_;
-  ReproducibleSum spared_;
+  ReproducibleSum withheld_work_;
   mesh::Frame frame_;
   std::vector<Level> levels_;
 };

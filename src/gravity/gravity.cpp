@@ -106,7 +106,7 @@ SolveReport Gravity::solve(LevelRange levels, double time) {
   for (int level = std::max(levels.first, 1); level <= levels.last; ++level)
     if (!stored_->times(level).solved) begin_blocks(level, mesh_.cells(level));
   for (int level = levels.first; level <= levels.last; ++level) {
-    gas_.take_share(level, stored_->acceleration(level));
+    gas_.add_first_half_of_work(level, stored_->acceleration(level));
     stored_->begin_solution(level, time);
   }
   const SolveReport report = solver_->solve(levels, sources_);

@@ -81,7 +81,7 @@ class Gravity {
   // Sets how the energy of the gas changes for all later steps: see gas_work.hpp.
   void set_energy_update(const EnergyUpdate& update) { gas_.set_energy_update(update); }
   // Returns the work withheld on all ranks since the last call; see GasWork. Collective.
-  double take_spared_work() { return gas_.take_spared_work(); }
+  double take_withheld_work() { return gas_.take_withheld_work(); }
   // Sets the frame in which the mesh rests, whose motion adds work.
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 

@@ -197,7 +197,7 @@ struct PatchPotential {
     const RequiredRows<T> rows = wanted(patch);
     for_planes<T>(team, 2, [&](int k) {
       for_rows_in(rows.near(k), [&](int j) OCTANT_INLINE_LAMBDA {
-        gather_row(RowPlaces<T>(table, strips.data(), j, k), phi, j, k, potential);
+        gather_row(RowOffsets<T>(table, strips.data(), j, k), phi, j, k, potential);
       });
     });
     if (masked(patch) && !boxes) {

@@ -52,7 +52,7 @@ class Multigrid final : public PotentialSolver {
     // Null for a level that is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
-    bool knows_far_field = false;
+    bool has_far_field_values = false;
   };
   struct Statistics {
     std::int64_t solves = 0, cycles = 0, most_cycles = 0;
@@ -155,7 +155,7 @@ void Multigrid::measure(const Sources& sources) {
   PatchLevel& base = base_.level();
   far_.emplace(base.patches(), mesh_.geometry(),
                base.make_field("density", {.x = sources.density(0).field}));
-  for (Level& level : levels_) level.knows_far_field = false;
+  for (Level& level : levels_) level.has_far_field_values = false;
 }
 
 void Multigrid::set_transfer(TransferFunction transfer) {
@@ -180,9 +180,9 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
     coarse.transfer().to_patches(std::array{PatchValues{coarse_potential, phi.data()}});
   }
   Level& l = levels_[level];
-  if (l.boxes->need_far_field() && far_ && !l.knows_far_field) {
+  if (l.boxes->need_far_field() && far_ && !l.has_far_field_values) {
     l.boxes->set_far_field(far_->potentials(l.boxes->far_groups()));
-    l.knows_far_field = true;
+    l.has_far_field_values = true;
     far_error_ = std::max(far_error_, far_->estimated_error());
   }
   l.boxes->fill(phi.data(), constant_);

@@ -93,7 +93,7 @@ struct Rows {
            p.in_block[0];
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_patch(const Piece& p, int j, int k) const {
-    return place_of_row(strips.data(), T, p.patch, p.in_patch[1] + j, p.in_patch[2] + k) +
+    return offset_of_row(strips.data(), T, p.patch, p.in_patch[1] + j, p.in_patch[2] + k) +
            (p.in_patch[0] >> 1);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_message(int piece, int j, int k) const {
@@ -147,7 +147,7 @@ KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int
 // Fields that one kernel copies together.
 struct Fields {
   int count = 0;
-  PatchValues of[PieceTransfer::k_most_fields];
+  PatchValues of[PieceTransfer::k_max_fields];
 
   explicit Fields(std::span<const PatchValues> fields) {
     for (const PatchValues& field : fields) of[count++] = field;
@@ -183,7 +183,7 @@ void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
         in_team(team, P * P, [&](int line) {
           const int j = line % P, k = line / P;
           const std::int64_t row =
-              place_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
+              offset_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
           for (int x = 0; x < across; ++x) {
             const std::int32_t place = places(std::int64_t{n} * across + x);
             if (place < VectorTarget::k_none) continue;
@@ -310,7 +310,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
 }
 
 void PieceTransfer::to_patches(std::span<const PatchValues> values) {
-  OCTANT_REQUIRE(values.size() <= k_most_fields, "{} fields are copied to patches together",
+  OCTANT_REQUIRE(values.size() <= k_max_fields, "{} fields are copied to patches together",
                  values.size());
   const Rows rows{block_size_, side_, piece_, strips_};
   const Fields fields(values);

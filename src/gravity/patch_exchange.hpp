@@ -111,8 +111,8 @@ class PieceTransfer {
   PieceTransfer(const LevelPatches& patches, int block_size, const CommOptions& options);
 
   // Maximum number of fields in one call of to_patches().
-  static constexpr int k_most_fields = 3;
-  // Copies the blocks' values to fields of own patches, at most k_most_fields of them; cells
+  static constexpr int k_max_fields = 3;
+  // Copies the blocks' values to fields of own patches, at most k_max_fields of them; cells
   // without a block become 0.
   void to_patches(std::span<const PatchValues> fields);
 

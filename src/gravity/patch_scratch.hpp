@@ -257,14 +257,14 @@ KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, 
 // Indices in fields at which a row of an own patch, or of its ghost cells, begins: in the patch
 // below along x, in the patch itself, and in the one above; negative if there is no patch.
 template <int T>
-struct RowPlaces {
+struct RowOffsets {
   std::int64_t below, here, above;
 
-  KOKKOS_FORCEINLINE_FUNCTION RowPlaces(const PatchTable& table, const StripTable* strips, int j,
-                                        int k) {
+  KOKKOS_FORCEINLINE_FUNCTION RowOffsets(const PatchTable& table, const StripTable* strips, int j,
+                                         int k) {
     const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
     const auto place = [&](int side) -> std::int64_t {
-      return slots[side] < 0 ? -1 : place_of_row(strips, T, slots[side], j & (T - 1), k & (T - 1));
+      return slots[side] < 0 ? -1 : offset_of_row(strips, T, slots[side], j & (T - 1), k & (T - 1));
     };
     below = place(0), here = place(1), above = place(2);
   }
@@ -272,7 +272,7 @@ struct RowPlaces {
 
 // Fills a row of a patch and its ghost cells; 0 where there is no patch.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const double* field, int j,
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const double* field, int j,
                                             int k, const PatchScratch<T, Depth>& to) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
   for (int parity = 0; parity < 2; ++parity) {
@@ -289,7 +289,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const do
 
 // Fills a row; the whole row for one thread.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowPlaces<T>& places,
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowOffsets<T>& places,
                                             const double* field, int j, int k,
                                             const PatchScratch<T, Depth>& to) {
   gather_row(places, field, j, k, to);
@@ -297,7 +297,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowPlaces<T
 // Fills one thread's part of a row.
 template <int T, int Depth, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
-                                            const RowPlaces<T>& places, const double* field, int j,
+                                            const RowOffsets<T>& places, const double* field, int j,
                                             int k, const PatchScratch<T, Depth>& to) {
   constexpr int half = T / 2, near = half < 2 ? half : 2;
   for_pairs(part, -near, half + 2 * near, [&](int e) {
@@ -314,7 +314,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& tabl
                                         const StripTable* strips, const double* field, int depth,
                                         const PatchScratch<T, Depth>& to) {
   for_rows<T>(team, depth, [&](int j, int k) {
-    gather_row(RowPlaces<T>(table, strips, j, k), field, j, k, to);
+    gather_row(RowOffsets<T>(table, strips, j, k), field, j, k, to);
   });
 }
 

@@ -48,8 +48,8 @@ using StripTable = std::array<std::int32_t, k_largest_patch * k_largest_patch / 
 
 // Index of the first cell of row (j, k) of a patch in a field with `side`^3 cells per patch;
 // negative if the row has no memory.
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, int side,
-                                                      std::int64_t slot, int j, int k) {
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset_of_row(const StripTable* strips, int side,
+                                                       std::int64_t slot, int j, int k) {
   if (side < k_largest_patch) return ((slot * side + k) * side + j) * side;
   const unsigned row = k * k_largest_patch + j;
   const std::int64_t strip = strips[slot][row / k_strip];
@@ -60,7 +60,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, 
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value* row_of(const StripTable* strips, int side, Value* field,
                                           std::int64_t slot, int j, int k) {
-  const std::int64_t place = place_of_row(strips, side, slot, j, k);
+  const std::int64_t place = offset_of_row(strips, side, slot, j, k);
   return place < 0 ? nullptr : field + place;
 }
 
@@ -233,7 +233,8 @@ class LevelPatches : public CubeGrid {
   void match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
                     const std::vector<PatchFacts>& attributes);
   void number_strips();
-  std::vector<PatchDirectory::Registration> touched_patches(const std::vector<Block>& blocks) const;
+  std::vector<PatchDirectory::Registration> patches_with_own_blocks(
+      const std::vector<Block>& blocks) const;
 
   int side_, block_size_, piece_side_;
   mesh::Cubes cubes_;  // patches in blocks

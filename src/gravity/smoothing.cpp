@@ -63,7 +63,8 @@ struct PassScratch {
   // Copies a row of f, and for weighted patches of the diagonal, to scratch memory.
   template <class Part>
   KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const Part& part, const GridView& grid,
-                                                   const RowPlaces<T>& places, int j, int k) const {
+                                                   const RowOffsets<T>& places, int j,
+                                                   int k) const {
     gather_row(part, places, grid.f, j, k, f);
     if constexpr (R == Reach::weighted) gather_row(part, places, grid.diagonal, j, k, diagonal);
   }
@@ -223,9 +224,9 @@ struct Descent {
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
     double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
     const auto places_of = [&](int j, int k) OCTANT_INLINE_LAMBDA {
-      return RowPlaces<T>(table, grid.strips, j, k);
+      return RowOffsets<T>(table, grid.strips, j, k);
     };
-    const auto gather_phi = [&](const auto& part, const RowPlaces<T>& places, int j, int k)
+    const auto gather_phi = [&](const auto& part, const RowOffsets<T>& places, int j, int k)
                                 OCTANT_INLINE_LAMBDA {
                                   if (from_zero) clear_row(at.phi, j, k, part);
                                   else gather_row(part, places, grid.phi, j, k, at.phi);
@@ -234,7 +235,7 @@ struct Descent {
       const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
       const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
       for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        const RowPlaces<T> places = places_of(j, k);
+        const RowOffsets<T> places = places_of(j, k);
         gather_phi(part, places, j, k);
         at.gather_equation(part, grid, places, j, k);
       });
@@ -377,7 +378,7 @@ struct Ascent {
       const RowSet rows = swept.rows(k);
       const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
       for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        const RowPlaces<T> places(table, grid.strips, j, k);
+        const RowOffsets<T> places(table, grid.strips, j, k);
         if ((solved >> (j + 3) & 1) != 0) at.gather_equation(part, grid, places, j, k);
         gather_row(part, places, grid.phi, j, k, at.phi);
         prolong(part, swept, CoarseBox<T>{box}, at.phi, j, k);

@@ -34,8 +34,9 @@ GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& la
                         GasSums& sums);
 
 // Returns the cells with a density or energy that is NaN or not positive, in range order.
-std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
-                                     const mesh::CellRange& cells);
+std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout,
+                                                 const double* blocks,
+                                                 const mesh::CellRange& cells);
 
 // Returns the largest |vx| + |vy| + |vz| + 3 c, at least 0.
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
@@ -50,7 +51,7 @@ std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::B
 
 // Returns true if these tiles contain a coarse-fine boundary normal to an axis along which the gas
 // must be uniform.
-bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles);
+bool has_level_change_across(const HydroOptions& options, const mesh::TileSet& tiles);
 
 // --- single fields as contiguous arrays ----------------------------------------------------------
 

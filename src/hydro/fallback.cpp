@@ -149,7 +149,8 @@ template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {
   const SingleCellStencil from(a, cell.tile);
-  const CellPlace right = cell_around(cell, 0).shifted(Axis, side), left = right.shifted(Axis, -1);
+  const CellIndices right = cell_around(cell, 0).shifted(Axis, side),
+                    left = right.shifted(Axis, -1);
   State<double> below = from.gas(left), above = from.gas(right);
   const bool closed = is_closed(from.view(), cell, Axis, side);
   const bool lets_out = from.view().lets_out(Axis, side);

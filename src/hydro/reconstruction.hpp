@@ -378,13 +378,13 @@ struct ContactStencil {
 // Weight of a contact in a cell's profile (eqs. 1.16 and 1.17), from 0 to 1.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V contact_share(const ContactStencil<V>& s, double gamma) {
-  constexpr double k_least_jump = 0.01, k_stiffness = 0.1, k_growth = 20.0, k_least = 0.05;
+  constexpr double k_min_jump = 0.01, k_stiffness = 0.1, k_growth = 20.0, k_least = 0.05;
   const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
   const V rise = s.right - s.left, jump = absolute(rise);
   const V least = s.centre + min(s.left, s.right);
   const V pressure_jump = absolute(V(s.pressure_right - s.pressure_left));
   const V stiffness = V(k_stiffness * gamma) * min(s.pressure_left, s.pressure_right);
-  const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_least_jump) * least &&
+  const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_min_jump) * least &&
                           stiffness * jump >= pressure_jump * least;
   const V steepness = (bend_left - bend_right) / (V(6.0) * select(is_contact, rise, V(1.0)));
   const V share = V(k_growth) * (steepness - V(k_least));

@@ -22,7 +22,7 @@ void states_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
       "hydro::states_of_cells", k_cells_around * count, KOKKOS_LAMBDA(int n) {
         const BadCell& cell = cells[n / k_cells_around];
         const SingleCellStencil from(a, cell.tile);
-        const CellPlace c = cell_around(cell, n % k_cells_around);
+        const CellIndices c = cell_around(cell, n % k_cells_around);
         double* const to = surfaces + std::int64_t(n) * a.variables * Scheme::points;
         scheme.template reconstruct<true, double>(
             [&](int m, int x, int y, int z) {

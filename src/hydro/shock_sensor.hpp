@@ -20,7 +20,7 @@ struct ShockStencil {
 // Detects strong shocks between two cells.
 struct ShockSensor {
   // Relative pressure difference p_max / p_min - 1: limits between which the strength rises to 1.
-  static constexpr double k_least_jump = 0.5, k_full_jump = 1.0;
+  static constexpr double k_min_jump = 0.5, k_full_jump = 1.0;
   // Velocity difference in units of the speed of sound: limits of the ramp.
   static constexpr double k_min_speed = 0.1, k_full_speed = 0.2;
   // Pressure difference in units of rho_min (velocity difference)^2: limits of the ramp. In a shock
@@ -36,7 +36,7 @@ struct ShockSensor {
   KOKKOS_FORCEINLINE_FUNCTION static auto may_hold(const V& pressure_below,
                                                    const V& pressure_above) {
     return max(pressure_below, pressure_above) >
-           V(1.0 + k_least_jump) * min(pressure_below, pressure_above);
+           V(1.0 + k_min_jump) * min(pressure_below, pressure_above);
   }
 
   // Strength from 0 to 1: the minimum of four ramps. `compression` is the sum of the velocity
@@ -51,7 +51,7 @@ struct ShockSensor {
     const V thin = min(s.density_below, s.density_above);
     const V contrast = max(s.density_below, s.density_above) / thin;
     const V momentum = thin * square;
-    const V by_pressure = ramp(V(jump / least), k_least_jump, k_full_jump);
+    const V by_pressure = ramp(V(jump / least), k_min_jump, k_full_jump);
     const V by_speed = ramp(V(density * square / stiffness), k_min_speed * k_min_speed,
                             k_full_speed * k_full_speed);
     const V by_thrust =

@@ -11,11 +11,11 @@
 namespace octant::hydro {
 
 // Index (i, j, k) of a cell in a tile's patch; ghost cells lie outside 0..M-1.
-struct CellPlace {
+struct CellIndices {
   int index[3];
 
   // Returns the index of the cell `by` cells further along an axis.
-  KOKKOS_FORCEINLINE_FUNCTION CellPlace shifted(int axis, int by) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellIndices shifted(int axis, int by) const {
     const auto along = [&](int a) { return index[a] + (a == axis ? by : 0); };  // in registers
     return {{along(0), along(1), along(2)}};
   }
@@ -25,8 +25,8 @@ struct CellPlace {
 // 1 + 2 axis + side its neighbour across a face.
 inline constexpr int k_cells_around = 7;
 // Returns the index of neighbour `number` of an unphysical cell.
-KOKKOS_FORCEINLINE_FUNCTION CellPlace cell_around(const BadCell& cell, int number) {
-  const CellPlace centre{{cell.i, cell.j, cell.k}};
+KOKKOS_FORCEINLINE_FUNCTION CellIndices cell_around(const BadCell& cell, int number) {
+  const CellIndices centre{{cell.i, cell.j, cell.k}};
   if (number == 0) return centre;
   return centre.shifted((number - 1) / 2, (number - 1) % 2 == 0 ? -1 : 1);
 }
@@ -49,14 +49,14 @@ class SingleCellStencil {
   KOKKOS_FORCEINLINE_FUNCTION const TileView& view() const { return view_; }
 
   // Conserved variables of a cell, as a function of the variable's index.
-  KOKKOS_FUNCTION auto conserved(const CellPlace& c) const {
+  KOKKOS_FUNCTION auto conserved(const CellIndices& c) const {
     const CellPointer p =
         view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
     return [p](int n) { return p.from[n * p.stride]; };
   }
   // Primitive variable of a cell, as in the scheme. On a GPU the function is not inlined: a scheme
   // reads variables in about a hundred places, for which nvcc took five minutes.
-  OCTANT_INLINE_ON_HOST double primitive(const CellPlace& c, int variable) const {
+  OCTANT_INLINE_ON_HOST double primitive(const CellIndices& c, int variable) const {
     double value = 0.0;
     to_all_primitives<double>(
         conserved(c),
@@ -76,13 +76,13 @@ class SingleCellStencil {
     return value;
   }
   // Primitive variables of a cell, without scalars.
-  KOKKOS_FUNCTION State<double> gas(const CellPlace& c) const {
+  KOKKOS_FUNCTION State<double> gas(const CellIndices& c) const {
     State<double> w;
     for (int n = 0; n < k_hydro_variables; ++n) w[n] = primitive(c, n);
     return w;
   }
   // Coordinates of a cell's centre, in code units.
-  KOKKOS_FUNCTION Vector<double> place(const CellPlace& c) const {
+  KOKKOS_FUNCTION Vector<double> place(const CellIndices& c) const {
     return view_.place<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
   }
 

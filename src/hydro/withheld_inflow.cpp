@@ -439,10 +439,10 @@ struct CorrectedBlocks {
 
 }  // namespace
 
-std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
-                                                const mesh::BlockLayout& layout,
-                                                const mesh::Corrections& corrected,
-                                                const double* old, double* now) {
+std::vector<RestoredCells> restore_refluxed_cells(const HydroOptions& options,
+                                                  const mesh::BlockLayout& layout,
+                                                  const mesh::Corrections& corrected,
+                                                  const double* old, double* now) {
   const int count = corrected.count();
   if (count == 0) return {};
   const CorrectedBlocks blocks{layout, corrected,     old,

@@ -17,7 +17,7 @@
 namespace octant {
 
 // Position in a file: the byte at which the next record begins, and the number of records before.
-struct RecordPlace {
+struct RecordPosition {
   std::int64_t offset = 0, records = 0;
 };
 
@@ -27,7 +27,7 @@ class FortranFile {
  public:
   // Opens a file for reading from `place`. Throws InputError if it cannot be read, or is
   // big-endian.
-  explicit FortranFile(const std::string& path, RecordPlace place = {});
+  explicit FortranFile(const std::string& path, RecordPosition place = {});
 
   // Reads the next record, which must contain `count` reals of four or eight bytes. In this and the
   // following functions, `what` names the record in messages.
@@ -53,12 +53,12 @@ class FortranFile {
   std::int64_t bytes_of_next(const char* what);
 
   // Starts fetching everything up to a position.
-  void fetch_ahead(RecordPlace end) const {
+  void fetch_ahead(RecordPosition end) const {
     file_.fetch_ahead(place_.offset, end.offset - place_.offset);
   }
 
   // Position of the next record.
-  RecordPlace place() const { return place_; }
+  RecordPosition place() const { return place_; }
   // True if all records were read.
   bool at_end() const { return place_.offset == bytes_; }
   // Throws InputError unless the last record read is the last one of the file.
@@ -86,7 +86,7 @@ class FortranFile {
   std::int32_t marker_at(std::int64_t offset, const char* what) const;
 
   PosixFile file_;
-  RecordPlace place_;
+  RecordPosition place_;
   std::int64_t bytes_;
 };
 

@@ -107,8 +107,8 @@ class BlockCycles {
 };
 
 // Records the work of a loop over a range (mesh/cell_loop.hpp) for profiling.
-inline void announce_cells(std::string_view kernel, const CellRange& range,
-                           const KernelCost& of_one) {
+inline void record_cells(std::string_view kernel, const CellRange& range,
+                         const KernelCost& of_one) {
   record_kernel_work(kernel, range.count() * std::int64_t{range.cells_per_block()}, of_one);
 }
 

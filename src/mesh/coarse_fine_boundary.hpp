@@ -44,7 +44,7 @@ class CoarseFineBoundary {
   // Fine slots whose flux requests changed in the last follow().
   const std::vector<int>& rewritten_fine() const { return rewritten_fine_.slots(); }
   // Coarse slots whose flux requests changed in the last follow().
-  const std::vector<int>& rewritten_coarse() const { return touched_coarse_.slots(); }
+  const std::vector<int>& rewritten_coarse() const { return changed_coarse_.slots(); }
   // Appends the flux requests of a fine block.
   void append_fine_requests(int slot, std::vector<FluxRequest>& requests) const;
   // Appends the flux requests of a coarse block.
@@ -112,12 +112,12 @@ class CoarseFineBoundary {
   };
   // Maximum number of flux registers of a coarse block: three outer faces per unrefined octant and
   // at most three inner faces per refined octant.
-  static constexpr int k_most_faces = 24;
+  static constexpr int k_max_faces = 24;
   struct CoarseBlock {
     Key key = k_no_key;
     std::int32_t slot = -1;
     std::int32_t count = 0;
-    std::array<CoarseFace, k_most_faces> faces;  // ordered by side
+    std::array<CoarseFace, k_max_faces> faces;  // ordered by side
   };
   struct SentFace {
     std::int32_t owner;  // owner of the coarse block
@@ -154,17 +154,17 @@ class CoarseFineBoundary {
   static constexpr std::int32_t sent_face(int place) { return -2 - place; }
 
   bool has_block(int slot) const;
-  bool is_jump(int slot, int face) const;
+  bool is_coarse_fine_face(int slot, int face) const;
   template <class Work>
   void for_changed_faces(const Work& work);
-  void find_touched();
+  void find_changed_blocks();
   void clear_received();
   void release(int slot);
   void release_face(int slot, int face);
   void connect(int slot);
   void connect_face(int slot, int face);
-  void announce_children();
-  void announce_faces();
+  void send_list_of_children();
+  void send_list_of_faces();
   void add_face(int coarse_slot, const CoarseFace& face);
   void remove_face(int coarse_slot, const Side& side);
   void write_corrections(int coarse_slot);
@@ -180,7 +180,7 @@ class CoarseFineBoundary {
   int octant_values_, face_values_;  // doubles in a restricted octant; doubles in a register
   bool alone_;                       // true on one rank: no messages
 
-  SlotSet touched_fine_, touched_coarse_;                  // blocks whose faces must all be rebuilt
+  SlotSet changed_fine_, changed_coarse_;                  // blocks whose faces must all be rebuilt
   SlotSet rewritten_fine_;                                 // blocks that have or had faces
   std::vector<FineBlock> fine_blocks_;                     // by fine slot
   std::vector<std::array<std::int32_t, 8>> child_owners_;  // by coarse slot
@@ -201,7 +201,7 @@ class CoarseFineBoundary {
   SendBuffers octant_buffers_;
   DeviceArray<double> received_octants_, received_fluxes_;  // during the exchange
   DeviceTable<CorrectedBlock> blocks_;                      // by number of a coarse block
-  DeviceTable<CorrectionTask> tasks_;                       // k_most_faces per block
+  DeviceTable<CorrectionTask> tasks_;                       // k_max_faces per block
 };
 
 }  // namespace octant::mesh

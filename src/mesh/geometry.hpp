@@ -112,11 +112,11 @@ class Cubes {
     return shift_ >= 0 ? block >> 3 * shift_ : (block << -3 * shift_) + static_cast<Key>(n);
   }
   // Position of a block in its cube, in blocks.
-  BlockCoordinates place_in_cube(Key block) const {
+  BlockCoordinates position_in_cube(Key block) const {
     return morton_decode(block & static_cast<Key>(blocks_in_cube() - 1));
   }
   // Position of part n of a block in the block, in cubes.
-  static BlockCoordinates place_in_block(int n) { return morton_decode(static_cast<Key>(n)); }
+  static BlockCoordinates position_in_block(int n) { return morton_decode(static_cast<Key>(n)); }
 
  private:
   // log2 of the number of blocks along a cube's edge; negative if cubes are smaller than blocks

@@ -209,7 +209,7 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
 // eight are written. A slope takes 3 operations and its scaling 1, a child 3, and a blend 3, for
 // the cell and each of its six neighbours. The cost of limits is not counted.
 template <class Tasks>
-void announce_interpolation(const Tasks& tasks, int variables, bool blends) {
+void record_interpolation(const Tasks& tasks, int variables, bool blends) {
   if (!kernel_work_callback) return;
   std::int64_t cells = 0;
   for (std::size_t n = 0; n < tasks.size(); ++n) {

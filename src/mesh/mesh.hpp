@@ -67,7 +67,7 @@ class Mesh {
   // Owners of the children of an own block, by octant; -1 if there is no child. Not available on
   // max_level().
   const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
-    return jumps_[level + 1]->child_owners(slot);
+    return level_boundaries_[level + 1]->child_owners(slot);
   }
   // Cells of own blocks, in the order of TreeLevel::own(), for loops (cell_loop.hpp). Valid until
   // the structure changes.
@@ -132,7 +132,9 @@ class Mesh {
   // Sets the flux registers between a level and the coarser one to zero, before a coarse step.
   void clear_registers(int fine_level);
   // Own cells of the coarser level that synchronise() corrects.
-  Corrections corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
+  Corrections corrections(int fine_level) const {
+    return level_boundaries_[fine_level]->corrections();
+  }
   // Coarse fluxes that synchronise() replaces, in registers indexed by CorrectionTask::coarse;
   // device memory.
   struct CoarseFluxes {
@@ -141,7 +143,7 @@ class Mesh {
   };
   // Returns these fluxes for the boundary between a level and the coarser one.
   CoarseFluxes coarse_fluxes(int fine_level) const {
-    const CoarseFineBoundary& jump = *jumps_[fine_level];
+    const CoarseFineBoundary& jump = *level_boundaries_[fine_level];
     return {registers_[fine_level - 1].data() + jump.coarse_begin(), jump.coarse_registers()};
   }
   // Refluxes the coarser level and restricts the fine cells to it. `coarse_flow`, the flow of
@@ -182,14 +184,14 @@ class Mesh {
  private:
   void rebuild();
   void build_tables();
-  void update_jumps();
+  void update_boundaries();
   void append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const;
   FluxRequests changed_flux_requests(int level) const;
   void update_cells(int level);
   void start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                       Exchanger& exchanger, double* received);
   double* scratch() const;
-  void take_scratch();
+  void allocate_scratch();
   void finish_refresh(int level);
   void start_ghosts(int level, int state, double theta,
                     const DeviceArray<const InterpolationTask>& interpolations);
@@ -215,7 +217,8 @@ class Mesh {
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
   Halos halos_;
-  std::vector<std::unique_ptr<CoarseFineBoundary>> jumps_;  // boundaries by fine level; none at 0
+  std::vector<std::unique_ptr<CoarseFineBoundary>>
+      level_boundaries_;  // boundaries by fine level; none at 0
   std::vector<DeviceArray<double>> registers_;
   std::vector<DomainFaces> domain_faces_;
   FieldPool pool_;

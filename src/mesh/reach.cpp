@@ -37,9 +37,9 @@ struct Onward {
 };
 
 // Squared distances of a point from the octants of a block.
-class WayToOctants {
+class DistancesToOctants {
  public:
-  WayToOctants(const Geometry& geometry, const Stop& stop) {
+  DistancesToOctants(const Geometry& geometry, const Stop& stop) {
     const double side = geometry.cell_size(stop.level) * geometry.octant_size();
     const Position corner = geometry.origin(stop.level, morton_decode(stop.key));
     for (int upper = 0; upper < 2; ++upper) {
@@ -241,7 +241,7 @@ class Search {
     OCTANT_REQUIRE(node != nullptr && node->slot >= 0,
                    "an item was sent to a rank that does not own its block of level {}",
                    stop.level);
-    const WayToOctants way(mesh_.geometry(), stop);
+    const DistancesToOctants way(mesh_.geometry(), stop);
     Arrival arrival{stop.source, stop.number, stop.level, node->slot, 0, bytes};
     bool found = false;
     for (int octant = 0; octant < 8; ++octant) {

@@ -78,7 +78,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   FineTarget target{};
   target.buffer[k_own] = fields_[level + 1].blocks(LevelFields::k_now);
   target.boxes = to_device("new blocks", boxes);
-  announce_interpolation(tasks, layout_.variables, false);
+  record_interpolation(tasks, layout_.variables, false);
   interpolation_->interpolate(to_device("new children", tasks),
                               {.earlier = now,
                                .later = now,
@@ -102,7 +102,7 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   std::vector<InterpolationTask> tasks;
   for (std::size_t n = 0; n < halo.interpolations.size(); ++n)
     if (is_read[halo.interpolations[n].target]) tasks.push_back(halo.interpolations[n]);
-  announce_interpolation(tasks, layout_.variables, false);  // interpolated at the present time
+  record_interpolation(tasks, layout_.variables, false);  // interpolated at the present time
   return to_device("interpolations", tasks);
 }
 

@@ -107,7 +107,7 @@ class SendBuffers {
   explicit SendBuffers(std::int64_t doubles = 0) : doubles_(doubles) {}
 
   // Returns a buffer without sends in progress. All calls must pass the same exchanger.
-  double* take_free(Exchanger& exchanger) {
+  double* free_buffer(Exchanger& exchanger) {
     for (const DeviceArray<double>& buffer : buffers_)
       if (exchanger.drained(buffer.data())) return buffer.data();
     buffers_.push_back(uninitialised<double>("send buffer", doubles_));

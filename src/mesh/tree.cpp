@@ -11,7 +11,7 @@ namespace {
 
 Holder holder_of(const Node* node) {
   if (node == nullptr) return k_nobody;
-  return node->slot >= 0 ? node->slot : held_by(node->owner);
+  return node->slot >= 0 ? node->slot : encode_rank(node->owner);
 }
 
 }  // namespace
@@ -80,15 +80,15 @@ void TreeLevel::learn(Key key, int owner) {
   const Node* known = nodes_.find(key);
   if (known != nullptr && known->owner == owner) return;
   nodes_.insert(key, {owner, -1});
-  tell_neighbours(key, held_by(owner));
+  update_neighbours(key, encode_rank(owner));
 }
 
 void TreeLevel::erase(Key key) {
-  if (nodes_.erase(key)) tell_neighbours(key, k_nobody);
+  if (nodes_.erase(key)) update_neighbours(key, k_nobody);
 }
 
 // Sets the holder of a position in the neighbour tables of the own blocks around it.
-void TreeLevel::tell_neighbours(Key key, Holder holder) {
+void TreeLevel::update_neighbours(Key key, Holder holder) {
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
     const Node* node = around[n] == k_no_key ? nullptr : nodes_.find(around[n]);

@@ -24,7 +24,7 @@ struct Node {
 using Holder = std::int32_t;
 inline constexpr Holder k_nobody = -1;
 // Encodes another rank.
-constexpr Holder held_by(int rank) { return -2 - rank; }
+constexpr Holder encode_rank(int rank) { return -2 - rank; }
 // True if the holder is a slot of this rank.
 constexpr bool is_own(Holder holder) { return holder >= 0; }
 // Decodes the rank.
@@ -99,7 +99,7 @@ class TreeLevel {
   std::size_t bytes() const;
 
  private:
-  void tell_neighbours(Key key, Holder holder);
+  void update_neighbours(Key key, Holder holder);
   void touch(int slot, Positions positions);
 
   Geometry geometry_;

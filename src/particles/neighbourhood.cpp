@@ -273,7 +273,7 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     homes[slot].refined = level_blocks.refined(slot);
     sides.look_around(slot, around);
     if (level == 0) continue;
-    homes[slot].level_goes_on = level_at(tree, level, slot);
+    homes[slot].level_continues = level_at(tree, level, slot);
     coarse_places_finder.find_coarser_cells(slot, coarse);
   }
   around.exchange_requests(tree, level);

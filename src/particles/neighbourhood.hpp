@@ -103,13 +103,13 @@ struct HomeBlock {
   std::uint32_t refined = 0;                     // mask of octants
   // Mask of positions, bit n for position n of the 27 around the block: set where the level
   // continues or the domain ends.
-  std::uint32_t level_goes_on = (1u << 27) - 1;
+  std::uint32_t level_continues = (1u << 27) - 1;
 
   // Returns true if a position in or beside the block is within k_margin of the end of its level.
   KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const double (&cells_from_first)[3],
                                                int block_size) const {
     constexpr std::uint32_t all = (1u << 27) - 1;
-    if (level_goes_on == all) return false;
+    if (level_continues == all) return false;
     std::uint32_t near[3];  // along each axis: below, here, above
     for (int d = 0; d < 3; ++d)
       near[d] = 2u | (cells_from_first[d] < k_margin ? 1u : 0u) |
@@ -117,7 +117,7 @@ struct HomeBlock {
     for (int n = 0; n < 27; ++n) {
       const bool is_near =
           ((near[0] >> (n % 3)) & (near[1] >> (n / 3 % 3)) & (near[2] >> (n / 9)) & 1u) != 0;
-      if (is_near && (level_goes_on >> n & 1u) == 0) return true;
+      if (is_near && (level_continues >> n & 1u) == 0) return true;
     }
     return false;
   }

@@ -25,7 +25,7 @@ struct ParticleColumns {
   std::uint64_t* id;
   std::int32_t* home;  // slot of the home block, or k_no_block
   // 1: the force comes from, and the cloud goes to, the next coarser level
-  std::uint8_t* served_by_coarser;
+  std::uint8_t* uses_coarser_level;
 };
 
 // Value of a row exchanged between sets or ranks: the bits of a number, or an id.
@@ -36,7 +36,7 @@ struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
   std::int32_t* home;
-  std::uint8_t* served_by_coarser;
+  std::uint8_t* uses_coarser_level;
   int reals, integers;
 
   // Number of rows.
@@ -97,9 +97,9 @@ class ReadRows {
   std::int32_t home(std::size_t n) const {
     return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
   }
-  // True if row n of the list is served by the coarser level.
-  bool served_by_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
-  // All rows, then their homes, then flags for service by the coarser level.
+  // True if row n of the list is assigned to the coarser level.
+  bool uses_coarser_level(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
+  // All rows, then their homes, then flags for assignment to the coarser level.
   std::vector<Word>& words() { return words_; }
 
  private:
@@ -107,7 +107,7 @@ class ReadRows {
   std::vector<Word> words_;
 };
 
-// Particles of a level. No result depends on the order of rows: sorting by home serves speed only.
+// Particles of a level. No result depends on the order of rows: sorting by home only saves time.
 class ParticleSet {
  public:
   // Creates an empty set with these numbers of columns beyond those of all kinds. Throws RunError
@@ -139,10 +139,10 @@ class ParticleSet {
   // Returns all values, homes and flags of some rows.
   ReadRows read(const RowList& rows) const;
 
-  // Appends rows. `served_by_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError
+  // Appends rows. `uses_coarser_level` is as in ParticleColumns, all 0 if empty. Throws RunError
   // beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
-              const std::vector<std::uint8_t>& served_by_coarser = {});
+              const std::vector<std::uint8_t>& uses_coarser_level = {});
   // Replaces the words of rows, each listed once; their homes stay.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last rows fill the gaps.
@@ -175,7 +175,7 @@ class ParticleSet {
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
   DeviceArray<std::int32_t> homes_;
-  DeviceArray<std::uint8_t> served_by_coarser_;
+  DeviceArray<std::uint8_t> uses_coarser_level_;
 };
 
 // Returns the rows 0 .. count - 1 for which `wanted(row)` is true, in ascending order.

@@ -320,8 +320,8 @@ ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
   return batch;
 }
 
-std::vector<Particles::BlockPlace> Particles::read_blocks(std::span<const std::int64_t> own) const {
-  std::vector<BlockPlace> blocks(own.size());
+std::vector<Particles::BlockSlot> Particles::read_blocks(std::span<const std::int64_t> own) const {
+  std::vector<BlockSlot> blocks(own.size());
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
                       const std::vector<std::size_t>& places) {
     const auto slots = levels_[level].set.homes(rows);

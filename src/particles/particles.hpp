@@ -3,9 +3,11 @@
 //
 // A particle belongs to the finest block that contains it. Each level stores its particles
 // separately, and may step separately. A particle that leaves its level between synchronisations
-// stays with it until then, served by the coarser level's cells. With serve_levels_apart() the
-// coarser level serves all particles within k_margin of the end of their level: it receives their
-// clouds and applies their force, at its own steps, while they drift with the finer level.
+// stays with it until then, and interacts with cells of the coarser level. With
+// set_separate_levels() every particle has a force level, which receives its cloud and applies its
+// force at its own steps: the coarser level for particles within k_margin of the end of their
+// level, which still drift with the finer level, otherwise their own level. Such particles are
+// called assigned to the coarser level.
 //
 //   density   deposit(level) once, then add_density(level, ...): clouds in cells, in integers
 //             (masses.hpp), with the same bits on any number of ranks and threads
@@ -63,11 +65,11 @@ struct FieldNearby {
 struct MassChange {
   double position[3], mass, sign;
   std::int32_t home;
-  std::int32_t served_by_coarser = 0;  // as ParticleColumns::served_by_coarser
+  std::int32_t uses_coarser_level = 0;  // as ParticleColumns::uses_coarser_level
 };
 using MassChanges = std::vector<std::vector<MassChange>>;  // by level
 // Returns the mass change for the words of a row.
-MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool uses_coarser_level,
                      double sign);
 
 // Totals over the particles of a kind on all ranks, in code units.
@@ -124,11 +126,12 @@ class Particles {
   // preserves its centre of mass. Otherwise (the default) only the density of leaf cells matters,
   // and refined cells contain the sums over their children. Must be called before particles are
   // added.
-  void serve_levels_apart(bool apart) { levels_apart_ = apart; }
-  // Chooses the levels that serve the particles of levels finer than `coarsest`, which must be at
-  // the same time as that level. synchronise() and adapt_to_mesh() do so; until the next call,
-  // particles created since then are served by their own level. Local.
-  void choose_serving_levels(int coarsest);
+  void set_separate_levels(bool apart) { levels_are_separate_ = apart; }
+  // Chooses the force levels (to which particles are assigned) of the particles on levels finer
+  // than `coarsest`, which must be at the same time as that level. synchronise() and
+  // adapt_to_mesh() do so; until the next call, particles created since then are assigned to their
+  // own level. Local.
+  void choose_force_levels(int coarsest);
 
   // --- density ---------------------------------------------------------------------------------
   // Deposits the masses of the particles of `coarsest` and all finer levels in cells. A level holds
@@ -155,15 +158,15 @@ class Particles {
   // `coarser` is the field on the next coarser level, for particles near the end of this one; it is
   // unused on level 0. Collective.
   FieldNearby fetch(int level, const VectorField& here, const VectorField& coarser, int components);
-  // Fetches the coarser level's field for a level's particles that the coarser level serves; empty
-  // on level 0.
+  // Fetches the coarser level's field for a level's particles that are assigned to the coarser
+  // level; empty on level 0.
   FieldNearby fetch_coarser(int level, const VectorField& coarser, int components);
 
-  // Kicks a level's particles, v += dt g: those served by their own level, with g interpolated with
-  // the clouds of deposit(), and those served by the coarser level. Local.
+  // Kicks a level's particles, v += dt g: those assigned to their own level, with g interpolated
+  // with the clouds of deposit(), and those assigned to the coarser level. Local.
   void kick(int level, const FieldNearby& force, double dt);
-  // Kicks only the particles that the coarser level serves. Local.
-  void kick_served_by_coarser(int level, const FieldNearby& coarser_force, double dt);
+  // Kicks only the particles that are assigned to the coarser level. Local.
+  void kick_by_coarser_level(int level, const FieldNearby& coarser_force, double dt);
 
   // Sets the velocity of a level's particles to that of the gas: momentum over density of their
   // clouds. Fields are those of the gas, the density before the momentum. Collective.
@@ -185,7 +188,7 @@ class Particles {
     std::vector<FieldNearby> fields, coarser_fields{};
   };
   // Sums for the given fields, by level, with one component each, interpolated as in kick().
-  // Squared masses count for the level that serves a particle. Local.
+  // Squared masses count for the level to which a particle is assigned. Local.
   MassSums mass_sums(std::vector<FieldNearby> fields, std::vector<FieldNearby> coarser_fields,
                      int coarsest) const;
 
@@ -206,11 +209,11 @@ class Particles {
 
   // Adds the particles that have left since the last call to outflow(). Their potential energy is
   // computed from `potentials`, the potential of every level (null without gravity), minus
-  // `own_potential` times their squared masses. Must be called for all kinds of a mesh that has not
-  // changed since they left. Collective.
+  // `self_potential` times their squared masses. Must be called for all kinds of a mesh that has
+  // not changed since they left. Collective.
   static void collect_outflow(std::span<Particles> kinds,
                               const std::function<VectorField(int level)>& potentials,
-                              double own_potential);
+                              double self_potential);
 
   // --- structure -------------------------------------------------------------------------------
   // Moves particles with the blocks. Must be called once after every Mesh::regrid and
@@ -249,11 +252,11 @@ class Particles {
   // Ids of own particles by number.
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
   // Block of this rank by level and slot.
-  struct BlockPlace {
+  struct BlockSlot {
     std::int32_t level, slot;
   };
   // Finest blocks that contain own particles, by number; valid after synchronise(0).
-  std::vector<BlockPlace> read_blocks(std::span<const std::int64_t> own) const;
+  std::vector<BlockSlot> read_blocks(std::span<const std::int64_t> own) const;
   // Number of words of a row; see ParticleSet::words().
   int row_words() const { return levels_[0].set.row_words(); }
   // Whole rows of own particles, by number, as exchanged between ranks.
@@ -281,8 +284,8 @@ class Particles {
     DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]; only of kinds with mass
     double quantum = 1.0;
     bool has_mass = false;  // true if a cell of any rank had mass in the last deposit
-    // true if the coarser level serves any particle of this rank
-    bool any_served_by_coarser = false;
+    // true if any particle of this rank is assigned to the coarser level
+    bool any_uses_coarser_level = false;
     KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
     Exchanger fields, coarser_fields, masses, sums;
   };
@@ -301,36 +304,37 @@ class Particles {
   struct NewRows {
     std::vector<Word> words;
     std::vector<std::int32_t> homes;
-    std::vector<std::uint8_t> served_by_coarser;
+    std::vector<std::uint8_t> uses_coarser_level;
 
-    void add(std::span<const Word> row, std::int32_t home, bool is_served_by_coarser = false);
+    void add(std::span<const Word> row, std::int32_t home, bool is_on_coarser_level = false);
   };
   using NewRowsByLevel = std::vector<NewRows>;
   // Rows to be sent to other ranks. In a message, the first word is the level, with
-  // k_served_by_coarser if the coarser level serves the particle; the words of the row follow.
+  // k_uses_coarser_level if the particle is assigned to the coarser level; the words of the row
+  // follow.
   struct OutgoingRows {
-    static constexpr Word k_served_by_coarser = Word{1} << 32;
+    static constexpr Word k_uses_coarser_level = Word{1} << 32;
     std::vector<int> ranks;
     std::vector<Word> words;
 
-    void add(int rank, int level, std::span<const Word> row, bool is_served_by_coarser = false);
+    void add(int rank, int level, std::span<const Word> row, bool is_on_coarser_level = false);
   };
 
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
-  std::optional<BlockPlace> own_leaf(const std::array<double, 3>& position) const;
+  std::optional<BlockSlot> own_leaf(const std::array<double, 3>& position) const;
 
   // Global data that a deposit needs: the quantum of mass, and by level whether there are particles
-  // and whether the coarser level serves some of them.
+  // and whether some of them are assigned to the coarser level.
   struct Measure {
     double quantum;
-    std::vector<bool> has_particles, served_by_coarser;
+    std::vector<bool> has_particles, uses_coarser_level;
   };
   Measure measure_masses() const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
-  void deposit_level(int level, double quantum, bool served_by_coarser, bool into_coarser);
+  void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 
   void find_homes(int coarsest, int finest, MassSums* sums = nullptr);
@@ -340,10 +344,10 @@ class Particles {
   OutgoingRows insert_or_forward(const OutgoingRows& arrived, int coarsest, int finest,
                                  MassChanges* changes);
   void append(const NewRowsByLevel& rows, MassChanges* changes);
-  void choose_serving_levels(int coarsest, MassChanges* changes);
+  void choose_force_levels(int coarsest, MassChanges* changes);
   void add_changes(const MassChanges& changes, MassSums& sums) const;
   void note_departure(int level, std::span<const Word> row, std::int32_t home,
-                      bool served_by_coarser);
+                      bool uses_coarser_level);
   BlockSearch find_block(int level, int coarsest, int finest,
                          const std::array<double, 3>& position) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);
@@ -359,7 +363,7 @@ class Particles {
   mesh::Mesh& mesh_;
   std::vector<Level> levels_;
   std::int64_t used_ids_ = 0;
-  bool levels_apart_ = false;
+  bool levels_are_separate_ = false;
   ParticleOutflow outflow_;
   // Particles on this rank that left since the last collect_outflow(): their number, sums of all
   // terms but the potential, and the particles of each level.

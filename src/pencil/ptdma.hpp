@@ -117,7 +117,7 @@ class Partition {
   }
   double* plane(Buffer& buffer, int n) { return buffer.data() + n * matrices_.size(); }
 
-  // Eliminates rows 1 .. m - 1 downwards. The weights serve as a_n.
+  // Eliminates rows 1 .. m - 1 downwards. The weights take the place of a_n.
   void eliminate_matrices() {
     const std::size_t size = matrices_.size();
     const PlaneCoefficients& rows = coefficients_;

@@ -46,8 +46,8 @@ struct RamsesOctImage {
 
 // Positions of the current level's octs in a file of a domain.
 struct LevelOffsets {
-  RecordPlace before, begin, next;  // of the previous level, of this one, of the next one
-  RecordPlace own, end_of_own;      // of the octs that the domain owns
+  RecordPosition before, begin, next;  // of the previous level, of this one, of the next one
+  RecordPosition own, end_of_own;      // of the octs that the domain owns
 
   void go_on() { before = std::exchange(begin, next); }
 };

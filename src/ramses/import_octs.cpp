@@ -339,7 +339,7 @@ std::int64_t raise_unphysical_cells(AmrSimulation& simulation) {
   mesh::Mesh& mesh = simulation.mesh();
   std::int64_t raised = 0;
   for (int level = 0; level <= mesh.finest_level(); ++level) {
-    const auto cells = hydro::broken_cells(
+    const auto cells = hydro::cells_with_invalid_state(
         mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), mesh.cells(level));
     raise_to_floor(mesh, simulation.options().hydro, level, cells);
     raised += std::ssize(cells);

@@ -42,13 +42,13 @@ struct Machine {
 Machine machine_of(const Communicator& communicator);
 
 // Node of a rank: the ranks that share its memory, or those defined by debug.ranks_per_node.
-struct NodePlace {
+struct NodeOfRank {
   Communicator ranks;
   int number;          // nodes are numbered by their first ranks
   int ranks_per_node;  // of the largest node
 };
 // Returns the node of this rank. Collective.
-NodePlace place_on_node(const Communicator& communicator, const DebugOptions& debug);
+NodeOfRank find_node_of_rank(const Communicator& communicator, const DebugOptions& debug);
 
 // Creates a recorder for a run's directory; null if nothing is to be recorded. Throws InputError.
 // Collective.

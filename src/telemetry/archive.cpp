@@ -166,7 +166,7 @@ void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
   const double of_node = ranks_.max(static_cast<double>(own.bytes())) * ranks_.ranks_per_node;
   const std::int64_t steps = std::max<std::int64_t>(1, last - first + 1);
   const auto pieces =
-      std::min(steps, 1 + static_cast<std::int64_t>(of_node / double{k_most_gathered}));
+      std::min(steps, 1 + static_cast<std::int64_t>(of_node / double{k_max_gathered}));
   if (pieces == 1) return write_piece(own, first, last);
   for (std::int64_t n = 0; n < pieces; ++n) {
     const std::int64_t begin = first + n * steps / pieces;

@@ -54,7 +54,7 @@ struct RunFacts {
 class Archive {
  public:
   // Maximum bytes of a node's rows that its writing rank gathers at a time.
-  static constexpr std::int64_t k_most_gathered = std::int64_t{64} << 20;
+  static constexpr std::int64_t k_max_gathered = std::int64_t{64} << 20;
 
   // Creates the folder. A new run removes the files of an earlier one; a restart continues its
   // identity with the next segment. Throws InputError if the folder cannot be created.
@@ -67,7 +67,7 @@ class Archive {
   std::int16_t segment() const { return segment_; }
 
   // Writes the rows of all ranks for the steps first to last, one file per table and node. Splits
-  // the steps into several files if a node has more than k_most_gathered bytes of rows. Tables
+  // the steps into several files if a node has more than k_max_gathered bytes of rows. Tables
   // without rows have no file. Throws RunError.
   void write(const Window& own, std::int64_t first, std::int64_t last, std::int64_t clock_error_ns);
 

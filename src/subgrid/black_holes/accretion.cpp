@@ -18,7 +18,7 @@ double cell_of(const HoleStep& step, const Hole& hole) {
   return step.sync.mesh.geometry().cell_size(hole.level);
 }
 
-EventPlace surroundings_of(const HoleStep& step, const Hole& hole) {
+EventRegion surroundings_of(const HoleStep& step, const Hole& hole) {
   return place_of(hole, BlackHoleOptions::k_reach * cell_of(step, hole));
 }
 
@@ -64,7 +64,7 @@ Accretion accretion_law(const HoleStep& step) {
 // Changes the spin by accretion: through a thin disc, in successive chunks that first align with
 // the black hole, or through a magnetically arrested disc.
 void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested) {
-  constexpr int k_most_parts = 1000;
+  constexpr int k_max_parts = 1000;
   const double momentum = std::sqrt(square_of(hole.gas_angular_momentum));
   if (momentum == 0.0 || mass_ratio <= 1.0) return;
   SpinVector direction = hole.gas_angular_momentum;
@@ -74,8 +74,8 @@ void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested)
                                   std::clamp(hole.feeding(), 1e-10, 1.0), hole.efficiency);
   const double growth = mass_ratio - 1.0;
   const double wanted = part.mass > 0.0 ? std::ceil(growth / part.mass) : 1.0;
-  const int parts = static_cast<int>(std::min(wanted, double{k_most_parts}));
-  if (wanted > k_most_parts) step.ledger["coarse_discs"] += 1.0;
+  const int parts = static_cast<int>(std::min(wanted, double{k_max_parts}));
+  if (wanted > k_max_parts) step.ledger["coarse_discs"] += 1.0;
   const double ratio = std::pow(mass_ratio, 1.0 / parts);
   for (int n = 0; n < parts; ++n) {
     const double now = std::sqrt(square_of(hole.spin));

@@ -47,7 +47,7 @@ struct GasMeans {
 // Event law for the means alone.
 struct Surroundings {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double kernel;
   };
   using Blast = GasMeans;
@@ -103,7 +103,7 @@ struct GasRemoval {
 // rate if `eddington` is set.
 struct Accretion : GasRemoval {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double kernel, velocity[3], mass, eddington_rate, step;
     bool may_feed;
   };
@@ -159,7 +159,7 @@ struct Accretion : GasRemoval {
 // Transfers the momentum and energy that a black hole loses by drag to the gas around it.
 struct DraggedGas {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double kernel, momentum[3], energy;
   };
   struct Blast {

@@ -14,7 +14,7 @@ namespace octant::subgrid {
 // net momentum and exactly the energy of the event, for any set of cells.
 struct JetLaw {
   struct Event {
-    EventPlace place;  // radius of the sphere around the capsule
+    EventRegion place;  // radius of the sphere around the capsule
     double reach;
     double velocity[3];   // velocity of the jet's mass
     double direction[3];  // unit vector along the axis
@@ -109,7 +109,7 @@ struct JetLaw {
 // Mass loading of a jet from the cell that contains the black hole.
 struct JetLoading : GasRemoval {
   struct Event {
-    EventPlace place;  // radius contains the centre of that cell
+    EventRegion place;  // radius contains the centre of that cell
     double mass;
   };
   struct Blast {
@@ -139,7 +139,7 @@ struct JetLoading : GasRemoval {
 // that would exceed the maximum is not granted.
 struct HeatLaw {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double saved, energy;  // saved from earlier steps; new in this step
     double least;          // minimum `energy` per gas mass for its release
   };

@@ -22,7 +22,7 @@ struct Composition {
 
 // Composition in the rates of RAMSES.
 inline constexpr Composition k_original_composition{
-    k_hydrogen_share, (1.0 - k_hydrogen_share) / (4.0 * k_hydrogen_share)};
+    k_hydrogen_fraction, (1.0 - k_hydrogen_fraction) / (4.0 * k_hydrogen_fraction)};
 
 // Photoionisation and photoheating rates of HI, HeI and HeII.
 struct PhotoRates {
@@ -126,7 +126,7 @@ KOKKOS_INLINE_FUNCTION double shielding_density(double ionization_rate) {
 
 // Fraction of the background that reaches gas of this density: with the exponential of RAMSES, or
 // by Rahmati et al., eq. 14.
-KOKKOS_INLINE_FUNCTION double shielded_share(Shielding kind, double n_H, double n_shield) {
+KOKKOS_INLINE_FUNCTION double shielded_fraction(Shielding kind, double n_H, double n_shield) {
   if (kind == Shielding::exponential) {
     const double share = Kokkos::exp(-n_H / 0.01);
     return share > 1e-20 ? share : 1e-20;

@@ -60,7 +60,7 @@ KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
 }
 
 // Position between rows that are evenly spaced in log10 n_H.
-struct RowPlace {
+struct RowPosition {
   int row;
   double fraction;  // position between this row and the next
   bool inside;      // true if the density lies within the rows
@@ -72,7 +72,7 @@ struct RowAxis {
   int rows = 2;
 
   // Returns the nearest position on the axis.
-  KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double log_density) const {
+  KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
     const int row = inside < rows - 2 ? static_cast<int>(inside) : rows - 2;
@@ -110,7 +110,7 @@ struct NodeHints {
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
-                                        const ThermalValues* thermal, const RowPlace& place,
+                                        const ThermalValues* thermal, const RowPosition& place,
                                         int count, const RateGas& gas, const CellGas& cell,
                                         const NodeHints& hints)
       : lower_(lower),
@@ -183,17 +183,17 @@ struct Nodes {
   Shielding shielding = Shielding::none;
 
   // Position among the rows; self-shielded gas takes the state of denser gas.
-  KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double n_H) const {
-    RowPlace place = rows.place(log_of_ten(n_H));
+  KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double n_H) const {
+    RowPosition place = rows.place(log_of_ten(n_H));
     if (shielding == Shielding::none) return place;
     const bool inside = place.inside;
-    place = rows.place(log_of_ten(n_H / shielded_share(shielding, n_H, 0.0)));
+    place = rows.place(log_of_ten(n_H / shielded_fraction(shielding, n_H, 0.0)));
     place.inside = inside;
     return place;
   }
 
   // Rates of a cell at a position among the rows.
-  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPlace& place) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPosition& place) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;
     return {row, row + stride, thermal.data(), place, temperatures, gas, cell, hints};
@@ -201,6 +201,6 @@ struct Nodes {
 };
 
 // Sets `hints` and `safe_energy` from the node values.
-void look_through(Nodes& nodes);
+void set_search_hints(Nodes& nodes);
 
 }  // namespace octant::subgrid::cooling

@@ -390,7 +390,7 @@ Nodes original_nodes(const OriginalOptions& options, double z, const Communicato
   nodes.thermal = mesh::to_device("original temperatures",
                                   std::vector<ThermalValues>(axis.size(), ThermalValues{0.0, 1.0}));
   nodes.values = mesh::to_device("original cooling", values);
-  look_through(nodes);
+  set_search_hints(nodes);
   return nodes;
 }
 

@@ -374,7 +374,7 @@ TableSlice slice_at(const CoolingTable& table, const TableOptions& options, doub
   return slice;
 }
 
-void look_through(Nodes& nodes) {
+void set_search_hints(Nodes& nodes) {
   const int rows = nodes.rows.rows, temperatures = nodes.temperatures;
   const auto values = on_host(TransferKind::tables, nodes.values);
   const auto energy = [&](int row, int k) {
@@ -413,8 +413,8 @@ Nodes refined_nodes(const TableSlice& slice) {
         const int row = node / temperatures;
         const int coarse =
             row / refinement < slice.rows.rows - 1 ? row / refinement : slice.rows.rows - 2;
-        const RowPlace place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
-                             true};
+        const RowPosition place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
+                                true};
         const double n_H = power_of_ten(axis.first + row / axis.per_dex);
         slice.evaluate(place, n_H, node % temperatures,
                        &values(std::int64_t{node} * k_node_values));
@@ -422,7 +422,7 @@ Nodes refined_nodes(const TableSlice& slice) {
   nodes.values = values;
   nodes.thermal = slice.thermal;
   nodes.gas = slice.gas;
-  look_through(nodes);
+  set_search_hints(nodes);
   return nodes;
 }
 

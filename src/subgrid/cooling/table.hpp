@@ -80,7 +80,7 @@ struct TableSlice {
   double redshift = 0.0, shielding_density = 0.0;
 
   // Evaluates the NodeValues of a node for gas of density n_H at a position among the rows.
-  KOKKOS_INLINE_FUNCTION void evaluate(const RowPlace& place, double n_H, int temperature,
+  KOKKOS_INLINE_FUNCTION void evaluate(const RowPosition& place, double n_H, int temperature,
                                        double* node) const;
 };
 
@@ -94,7 +94,7 @@ KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight,
 class DirectRates {
  public:
   KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
-                                     const RowPlace& place)
+                                     const RowPosition& place)
       : slice_(slice), place_(place), cell_(cell) {}
 
   // Number of nodes.
@@ -129,12 +129,12 @@ class DirectRates {
 
  private:
   const TableSlice& slice_;
-  RowPlace place_;
+  RowPosition place_;
   CellGas cell_;
 };
 
 // Evaluates the NodeValues of node k.
-KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n_H, int k,
+KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPosition& place, double n_H, int k,
                                                  double* node) const {
   const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;
   const double* high = low + std::int64_t{temperatures} * k_log_values;
@@ -151,7 +151,7 @@ KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n
     metal_cool -= power_of_ten(between(a, b, 1));
   }
   const double share =
-      options.background ? shielded_share(options.shielding, n_H, shielding_density) : 0.0;
+      options.background ? shielded_fraction(options.shielding, n_H, shielding_density) : 0.0;
   node[k_primordial] = cool - share * rate(k_heat);
   node[k_metals] = metal_cool - share * rate(k_metal_heat);
   node[k_internal] = internal_energy(T, weight, options.gamma);

@@ -93,9 +93,9 @@ Extent extent_of_blocks(const mesh::Mesh& mesh, double margin) {
   return extent;
 }
 
-Bins make_bins(const mesh::Mesh& mesh, std::span<const EventPlace> places) {
+Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> places) {
   double radius = 0.0;
-  for (const EventPlace& event : places) radius = std::max(radius, event.radius);
+  for (const EventRegion& event : places) radius = std::max(radius, event.radius);
   const Extent extent = extent_of_blocks(mesh, radius);
   const Periods periods(mesh.geometry());
   Bins bins;
@@ -154,7 +154,7 @@ struct LookAround {
   mesh::CellRange cells;
   Periods periods;
   Candidates candidates;
-  mesh::DeviceArray<const EventPlace> places;
+  mesh::DeviceArray<const EventRegion> places;
   int capacity;
   mesh::DeviceArray<std::int32_t> counts, found;
 
@@ -180,7 +180,7 @@ struct LookAround {
 template <class Candidates>
 std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
                                         const Candidates& candidates,
-                                        const mesh::DeviceArray<const EventPlace>& places) {
+                                        const mesh::DeviceArray<const EventRegion>& places) {
   const mesh::CellRange& cells = mesh.cells(level);
   const mesh::TreeLevel& blocks = mesh.blocks(level);
   std::vector<BlockEventPair> block_event_pairs;
@@ -212,9 +212,9 @@ std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
 
 }  // namespace
 
-std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSearch search,
-                                                std::span<const EventPlace> places,
-                                                std::span<const mesh::Met> met) {
+std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
+                                                 std::span<const EventRegion> places,
+                                                 std::span<const mesh::Met> met) {
   const int levels = mesh.finest_level() + 1;
   std::vector<std::vector<BlockEventPair>> block_event_pairs(levels);
   const auto add = [&](int level, std::int32_t slot, std::int32_t event) {
@@ -224,7 +224,7 @@ std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSea
     for (const mesh::Met& block : met) add(block.level, block.slot, block.item);
   } else if (!places.empty()) {
     const auto on_device =
-        mesh::to_device("events", std::vector<EventPlace>(places.begin(), places.end()));
+        mesh::to_device("events", std::vector<EventRegion>(places.begin(), places.end()));
     const auto look = [&](const auto& candidates) {
       for (int level = 0; level < levels; ++level)
         block_event_pairs[level] = look_around(mesh, level, candidates, on_device);

@@ -32,8 +32,8 @@ struct AffectedBlocks {
 // Returns the overlapped blocks by level. `places` are the events that reach leaf cells of this
 // rank, in the order of ids; `met` lists the octants they overlap, with items that are indices in
 // `places`.
-std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSearch search,
-                                                std::span<const EventPlace> places,
-                                                std::span<const mesh::Met> met);
+std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
+                                                 std::span<const EventRegion> places,
+                                                 std::span<const mesh::Met> met);
 
 }  // namespace octant::subgrid

@@ -342,7 +342,7 @@ struct SummedEvents {
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                std::span<const typename Law::Event> own, EventSearch search)
       : reaching(mesh, own),
-        touched(find_touched_blocks(mesh, search, reaching.places, reaching.met)),
+        touched(find_affected_blocks(mesh, search, reaching.places, reaching.met)),
         sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
       EventResult<Law> result;

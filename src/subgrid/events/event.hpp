@@ -11,7 +11,7 @@ namespace octant::subgrid {
 // Position and extent of an event: all leaf cells whose centres lie within the radius, on any level
 // and rank, by nearest image; if there are none, the host cell that contains the position. In code
 // length.
-struct EventPlace {
+struct EventRegion {
   // number that is unique over all ranks; gains of a cell are added in the order of ids
   std::uint64_t id = 0;
   double centre[3] = {}, radius = 0.0;
@@ -57,7 +57,7 @@ struct Periods {
   }
 
   // Returns the cell relative to an event.
-  KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventPlace& event,
+  KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventRegion& event,
                                               const mesh::DevicePosition& cell,
                                               double volume) const {
     CellAround around{{}, 0.0, volume};
@@ -70,7 +70,7 @@ struct Periods {
 };
 
 // True if the cell's centre lies within the event's radius.
-KOKKOS_FORCEINLINE_FUNCTION bool is_inside(const EventPlace& event, const CellAround& cell) {
+KOKKOS_FORCEINLINE_FUNCTION bool is_inside(const EventRegion& event, const CellAround& cell) {
   return cell.square <= event.radius * event.radius;
 }
 
@@ -80,7 +80,7 @@ struct CellBounds {
 };
 
 // Bounds of the cells in a block whose centres may lie within the radius, including the host cell.
-KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
+KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventRegion& event,
                                                  const mesh::OwnBlock& block,
                                                  const mesh::CellRange& cells,
                                                  const Periods& periods) {
@@ -108,7 +108,7 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
 // Calls visit(index, around) for cells within the event's radius: cells [first, last) of row (j, k)
 // of a block.
 template <class Visit>
-KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
+KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventRegion& event,
                                                 const mesh::OwnBlock& block,
                                                 const mesh::CellRange& cells,
                                                 const Periods& periods, double volume, int first,
@@ -129,7 +129,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
 }
 
 // Index of the cell that contains the event, in its host block.
-KOKKOS_INLINE_FUNCTION int host_cell(const EventPlace& event, const mesh::OwnBlock& block,
+KOKKOS_INLINE_FUNCTION int host_cell(const EventRegion& event, const mesh::OwnBlock& block,
                                      const mesh::CellRange& cells) {
   const int N = cells.block_size();
   int index = 0;

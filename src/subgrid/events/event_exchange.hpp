@@ -16,25 +16,25 @@ namespace octant::subgrid::events {
 
 // Returns the positions of events, in their order.
 template <class Event>
-std::vector<EventPlace> places_of(std::span<const Event> events) {
-  std::vector<EventPlace> places;
+std::vector<EventRegion> places_of(std::span<const Event> events) {
+  std::vector<EventRegion> places;
   places.reserve(events.size());
   for (const Event& event : events) places.push_back(event.place);
   return places;
 }
 
 // Returns the spheres of events for mesh::reach().
-std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places);
+std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places);
 
 // Positions of events that reach cells of this rank, in the order of ids.
-struct ReceivedEventPlaces {
-  std::vector<EventPlace> places;  // no level and slot if another rank owns the event
+struct ReceivedEventRegions {
+  std::vector<EventRegion> places;  // no level and slot if another rank owns the event
   std::vector<int> owners;
   std::vector<std::int32_t> numbers;  // indices on their owners
   std::vector<mesh::Met> met;         // items are indices in `places`
 
   // Stores received events, in any order. Returns the index of the item for each of `places`.
-  std::vector<std::int32_t> take(int rank, std::span<const EventPlace> came,
+  std::vector<std::int32_t> take(int rank, std::span<const EventRegion> came,
                                  std::span<const int> sources,
                                  std::span<const std::int32_t> source_numbers,
                                  std::vector<mesh::Met> met_by_items);
@@ -42,7 +42,7 @@ struct ReceivedEventPlaces {
 
 // Events that reach this rank, with their data.
 template <class Event>
-struct ReceivedEvents : ReceivedEventPlaces {
+struct ReceivedEvents : ReceivedEventRegions {
   std::vector<Event> events;
 
   // Sends this rank's events to all ranks with cells in their reach. Collective.
@@ -78,7 +78,7 @@ class BlockEventSums {
   explicit BlockEventSums(int count) : count_(count) {}  // sums per pair
 
   // Adds the sums of a level's pairs, [pair][count].
-  void add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
+  void add(const mesh::Mesh& mesh, const ReceivedEventRegions& reaching, int level,
            const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_pairs);
 
   // Adds up the sums of each event in the order of its blocks' levels and keys. Collective.
@@ -99,13 +99,13 @@ struct Answers {
 // Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
 // Collective.
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
-                     const ReceivedEventPlaces& reaching, std::span<const std::byte> items,
+                     const ReceivedEventRegions& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes);
 
 // Typed form of answer_bytes(); T{} if there is no result.
 template <class T>
 std::vector<T> answer(const Communicator& communicator, const EventSums& sums,
-                      const ReceivedEventPlaces& reaching, std::span<const T> items) {
+                      const ReceivedEventRegions& reaching, std::span<const T> items) {
   const Answers came = answer_bytes(communicator, sums, reaching, std::as_bytes(items), sizeof(T));
   const std::vector<T> known = items_of<T>(came.items);
   std::vector<T> answers(reaching.places.size());

@@ -70,13 +70,13 @@ bool CellGrid::divide_cells(double diagonal) {
   for (const double per_length : per_length_)
     if (per_length > 0.0) squared += 1.0 / (per_length * per_length);
   const double least = std::ceil(k_rounding * std::sqrt(squared) / diagonal);
-  const bool few = least <= k_most_parts;  // false if the diagonal is 0
+  const bool few = least <= k_max_parts;  // false if the diagonal is 0
   parts_ = few ? std::max(1, static_cast<int>(least)) : 1;
   return few;
 }
 
 Box CellGrid::box(std::int64_t key) const {
-  const CellPlace there = place(key);
+  const CellIndices there = place(key);
   Box box;
   for (int d = 0; d < 3; ++d) {
     const double width = per_length_[d] > 0.0 ? 1.0 / per_length_[d] : 0.0;

@@ -21,7 +21,7 @@ struct KeyedPoint {
 // given number of bits.
 void sort_by_key(std::vector<KeyedPoint>& points, int bits);
 
-using CellPlace = std::array<std::int64_t, 3>;
+using CellIndices = std::array<std::int64_t, 3>;
 
 // Grid of cells over a box, or over one period of a periodic axis. Keys run along x first.
 class CellGrid {
@@ -31,14 +31,14 @@ class CellGrid {
   CellGrid(const Box& box, const Linking& linking, double width);
 
   // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`; one part if more
-  // than k_most_parts were needed. Returns false in that case.
+  // than k_max_parts were needed. Returns false in that case.
   bool divide_cells(double diagonal);
   // Number of parts of each cell.
   int parts_of_cell() const { return parts_ * parts_ * parts_; }
 
   // Key of the cell times parts_of_cell(), plus the number of the part.
   std::int64_t key_of_part(const Point& point) const {
-    CellPlace place;
+    CellIndices place;
     int part = 0;
     for (int d = 2; d >= 0; --d) {
       const double exact = (point[d] - lower_[d]) * per_length_[d];
@@ -49,11 +49,11 @@ class CellGrid {
     return key(place) * parts_of_cell() + part;
   }
   // Key of a cell.
-  std::int64_t key(const CellPlace& place) const {
+  std::int64_t key(const CellIndices& place) const {
     return (place[2] * cells_[1] + place[1]) * cells_[0] + place[0];
   }
   // Coordinates of the cell with this key.
-  CellPlace place(std::int64_t key) const {
+  CellIndices place(std::int64_t key) const {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
@@ -69,10 +69,10 @@ class CellGrid {
   int key_bits() const;
 
  private:
-  static constexpr int k_most_parts = 4;
+  static constexpr int k_max_parts = 4;
 
   Point lower_, per_length_;
-  CellPlace cells_;
+  CellIndices cells_;
   std::array<bool, 3> periodic_;
   int parts_ = 1;
 };
@@ -133,10 +133,10 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
   std::int64_t row_key = -1;  // first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
     if (row_key < 0 || keys[cell] - row_key >= length) {
-      const CellPlace place = grid.place(keys[cell]);
+      const CellIndices place = grid.place(keys[cell]);
       row_key = keys[cell] - place[0];
       for (Row& row : rows) {
-        CellPlace there{0, place[1] + row.step_y, place[2] + row.step_z};
+        CellIndices there{0, place[1] + row.step_y, place[2] + row.step_z};
         const std::int64_t before = row.first_key;
         const bool inside = grid.wrap(1, there[1]) && grid.wrap(2, there[2]);
         row.first_key = inside ? grid.key(there) : -1;

@@ -76,9 +76,9 @@ class CopyFinder {
 // Returns a cell and its neighbours without duplicates.
 std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
   std::vector<std::int64_t> keys;
-  const CellPlace place = grid_.place(key);
+  const CellIndices place = grid_.place(key);
   for (int n = 0; n < 27; ++n) {
-    CellPlace there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
+    CellIndices there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
     if (grid_.wrap(0, there[0]) && grid_.wrap(1, there[1]) && grid_.wrap(2, there[2]))
       keys.push_back(grid_.key(there));
   }

@@ -14,7 +14,7 @@ namespace octant::subgrid {
 
 // One or several simultaneous supernovae of a star particle.
 struct Supernova {
-  EventPlace place;
+  EventRegion place;
   double velocity[3];  // velocity of the star
   double mass;         // ejecta and swept-up mass
   double energy;       // explosion energy, without the star's kinetic energy

@@ -113,7 +113,7 @@ struct Box {
   }
 
   // Gives an event the block that holds it. False on other ranks.
-  bool find_leaf(EventPlace& place) {
+  bool find_leaf(EventRegion& place) {
     bool found = false;
     for_leaf_cells([&](int level, int slot, int, const mesh::Position& x, double*) {
       const double half = 0.5 * mesh.geometry().cell_size(level);
