@@ -4,10 +4,10 @@
 // A particle belongs to the finest block that contains it. Each level stores its particles
 // separately, and may step separately. A particle that leaves its level between synchronisations
 // stays with it until then, and interacts with cells of the coarser level. With
-// set_separate_levels() every particle has a force level, which receives its cloud and applies its
-// force at its own steps: the coarser level for particles within k_margin of the end of their
-// level, which still drift with the finer level, otherwise their own level. Such particles are
-// called assigned to the coarser level.
+// set_separate_levels() every particle is assigned to one level, its force level, which receives
+// its cloud and applies its force at its own steps: particles within k_margin of the end of their
+// level to the coarser level, although they drift with the finer one, and all others to their own
+// level.
 //
 //   density   deposit(level) once, then add_density(level, ...): clouds in cells, in integers
 //             (masses.hpp), with the same bits on any number of ranks and threads
