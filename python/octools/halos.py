@@ -229,7 +229,7 @@ def _touch(
     b: tuple[Indices, Indices],
     length: float,
 ) -> NDArray[np.bool_]:
-    """Return for each pair of cells (first particle, count) whether two of their particles are friends."""
+    """Return for each pair of cells (first particle, count) whether they contain friends."""
     pairs = a[1] * b[1]
     touches = np.zeros(len(pairs), dtype=bool)
     for part in _batches(pairs):

@@ -44,7 +44,7 @@ def jeans(run: Path) -> Findings:
 
 
 def bardeen_spin(ratio: Array) -> Array:
-    """Return the spin of a black hole, initially 0, after growth by a factor from a disc (Bardeen 1970).
+    """Return the spin of a black hole, initially 0, after growth from a disc (Bardeen 1970).
 
     It ends at 0.998, where the disc's own light holds it (Thorne 1974).
     """

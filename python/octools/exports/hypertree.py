@@ -102,6 +102,6 @@ def _sorted_cells(level: Level) -> tuple[Indices, Indices]:
 
 
 def _places(root: Indices, end: Indices, count: Indices) -> Indices:
-    """Return the indices of a level's sorted cells among all, from the ends of their trees' levels."""
+    """Return the indices of a level's sorted cells among all cells of their trees."""
     first = np.cumsum(count) - count
     return (end - count)[root] + np.arange(len(root)) - first[root]
