@@ -37,7 +37,7 @@ class GravityStep : public StepPart {
   void solve(const LevelStep& step);
   // Kicks gas and particles of a level for the second half of its step.
   void kick_second_half(const LevelStep& step);
-  // Restricts the gas after the kicks.
+  // Restricts the gas of finer levels, down to the level of the step.
   void restrict_gas(const LevelStep& step);
 
   // --- between steps

@@ -83,7 +83,7 @@ struct HoleStep {
   // Hydrogen nuclei per cm^3 at code density 1.
   double hydrogen() const { return GasUnits(sync.units).hydrogen; }
 
-  // Adds momentum given to the gas to the ledger.
+  // Adds momentum to the accounts momentum_x, momentum_y and momentum_z.
   void enter_momentum(const std::array<double, 3>& momentum) const {
     for (int d = 0; d < 3; ++d) ledger[std::string("momentum_") + "xyz"[d]] += momentum[d];
   }
