@@ -108,7 +108,7 @@ class GasWork {
   // Adds half of the work on the step's mass flow, with the acceleration before the new solve.
   void add_first_half_of_work(int level, const VectorField& acceleration);
   // Mass flow per area through the cells of a level, [slot][axis][k][j][i], in device memory; null
-  // if it is not needed.
+  // if by_potential().
   double* mass_flow(int level) { return by_potential() ? nullptr : levels_[level].flow.data(); }
 
   // Adds work of the potential: sweeps add the mass flow through every face to face_flow

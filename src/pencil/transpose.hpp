@@ -44,7 +44,7 @@ struct SharedSlots {
 
   // Allocates slots for the largest message of any rank. Collective.
   void reserve(const Communicator& ranks, std::int64_t largest);
-  // Waits until partners have finished with the slots. Collective.
+  // Gives the slots to the ranks that use them next, after a barrier. Collective.
   void take_turns(Direction direction);
   // Slot of a rank for a partner.
   double* of(int holder, int partner) const { return memory->of(holder) + size * partner; }
