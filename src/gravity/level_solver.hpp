@@ -19,7 +19,7 @@
 
 namespace octant::gravity {
 
-// Fields of a grid of `side`^3 cells per patch; place_of_row() returns the index of a row's first
+// Fields of a grid of `side`^3 cells per patch; offset_of_row() returns the index of a row's first
 // cell.
 struct GridView {
   int side = 0;

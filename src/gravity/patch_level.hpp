@@ -43,7 +43,7 @@ class PatchLevel {
   // Exchange between blocks and patches.
   PieceTransfer& transfer() { return transfer_; }
 
-  // Allocates a field of the finest grid, in which place_of_row() returns the index of a row.
+  // Allocates a field of the finest grid, in which offset_of_row() returns the index of a row.
   DeviceArray<double> make_field(const std::string& label) const {
     return make_field(label, patches_.side());
   }

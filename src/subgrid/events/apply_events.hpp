@@ -4,7 +4,7 @@
 // The physics is given by a law, a plain struct that is copied to the device:
 //
 //   struct Law {
-//     struct Event { EventPlace place; ... };   // plain
+//     struct Event { EventRegion place; ... };   // plain
 //     struct Blast { ... };                     // plain: quantities from the sums that cells need
 //     static constexpr int sums;
 //     // Device: the terms of a cell in an event's sums.
