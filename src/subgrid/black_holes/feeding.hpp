@@ -80,8 +80,8 @@ struct GasRemoval {
   }
 
  protected:
-  // Adds the removed quantities to `terms`; angular momentum is relative to an origin that moves
-  // with `velocity`.
+  // Sets `terms` to the removed quantities of a cell; angular momentum is relative to the event's
+  // position and to an origin that moves with `velocity`.
   KOKKOS_INLINE_FUNCTION void add_up(const double (&velocity)[3], const CellAround& cell,
                                      const hydro::GasCell& gas, double share, double* terms) const {
     const double volume = share * cell.volume;
@@ -119,11 +119,13 @@ struct Accretion : GasRemoval {
   double boost, boost_density, fastest;
   bool eddington;
 
+  // Sets the terms of a cell in the sums of GasMeans.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double* terms) const {
     GasMeans::weigh(event.kernel, cell, gas, gamma, terms);
   }
 
+  // Computes the gas means and rates; returns false if there is no gas within the kernel.
   bool finish(const Event& event, const double* totals, Blast& blast) const {
     if (!blast.gas.finish(totals)) return false;
     double square = 0.0;
@@ -145,10 +147,12 @@ struct Accretion : GasRemoval {
     return true;
   }
 
+  // Returns the fraction of the gas of a cell that the black hole requests.
   KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast& blast,
                                         const CellAround& cell, bool, const hydro::GasCell&) const {
     return blast.share * kernel_weight(event.kernel, cell);
   }
+  // Sets the terms to the accreted quantities, the fraction `given` of the cell's gas.
   KOKKOS_INLINE_FUNCTION void grant(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double, double given,
                                     double* terms) const {
@@ -165,20 +169,26 @@ struct DraggedGas {
   struct Blast {
     double mass;
   };
+  // Gas mass, weighted with the kernel.
   static constexpr int sums = 1;
 
+  // Sets terms[0] to the weighted gas mass of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double* terms) const {
     terms[0] = cell.volume * gas.density() * kernel_weight(event.kernel, cell);
   }
+  // Returns false if there is no gas within the kernel.
   bool finish(const Event&, const double* totals, Blast& blast) const {
     blast.mass = totals[0];
     return totals[0] > 0.0;
   }
+  // Returns the gain per volume of a cell, in proportion to its weighted gas mass.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell& gas) const {
     return part(event, gas.density() * kernel_weight(event.kernel, cell) / blast.mass);
   }
+  // Returns the gain per volume of the cell that contains the black hole, if the radius contains no
+  // cell centre.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
     return part(event, 1.0 / cell.volume);

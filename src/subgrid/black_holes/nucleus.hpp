@@ -40,6 +40,7 @@ struct JetLaw {
     bool inside;
     double sign, psi;
   };
+  // Returns whether the centre of a cell is in the capsule, the sign of its height, and psi there.
   KOKKOS_INLINE_FUNCTION static InJet look(const Event& event, const CellAround& cell) {
     double height = 0.0;
     for (int d = 0; d < 3; ++d) height += cell.way[d] * event.direction[d];
@@ -49,6 +50,7 @@ struct JetLaw {
             Kokkos::exp(-0.5 * square / reach)};
   }
 
+  // Law of apply_events.hpp: the terms of `sums` of a cell; zero outside the capsule.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     for (int n = 0; n < sums; ++n) terms[n] = 0.0;
@@ -74,6 +76,7 @@ struct JetLaw {
     return true;
   }
 
+  // Returns the gain per volume of a cell; zero outside the capsule.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell&) const {
     const InJet jet = look(event, cell);
@@ -82,6 +85,8 @@ struct JetLaw {
                   blast.heat);
   }
 
+  // Returns the gain per volume of the cell that contains the event, if no cell centre is in the
+  // event's radius: all energy is heat.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
     return moving(event, event.mass / cell.volume, 0.0, (event.energy + event.heat) / cell.volume);
@@ -115,19 +120,25 @@ struct JetLoading : GasRemoval {
   struct Blast {
     bool any = false;
   };
+  // Volume.
   static constexpr int sums = 1;
 
+  // Sets terms[0] to the volume of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell&,
                                     double* terms) const {
     terms[0] = cell.volume;
   }
+  // Returns whether the radius contains a cell, and sets blast.any to it.
   bool finish(const Event&, const double* totals, Blast& blast) const {
     return blast.any = totals[0] > 0.0;
   }
+  // Returns the fraction of the gas of a cell that the event requests: zero except for the cell
+  // that contains the black hole (`holds`).
   KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast&, const CellAround& cell,
                                         bool holds, const hydro::GasCell& gas) const {
     return holds ? event.mass / (gas.density() * cell.volume) : 0.0;
   }
+  // Sets the terms to the quantities of the removed gas, the fraction `given` of the cell.
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double, double given, double* terms) const {
     const double at_rest[3] = {};
@@ -147,34 +158,42 @@ struct HeatLaw {
     double per_mass = 0.0;
     bool released = false;  // true if the energy of this step is released
   };
+  // Gas mass.
   static constexpr int sums = 1;
   enum { k_given, k_refused, granted };
 
   double hottest;  // maximum internal energy per mass
 
+  // Sets terms[0] to the gas mass of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double* terms) const {
     terms[0] = cell.volume * gas.density();
   }
+  // Returns false if there is no gas. Releases the energy of this step if it exceeds the minimum
+  // for the gas mass.
   bool finish(const Event& event, const double* totals, Blast& blast) const {
     if (totals[0] == 0.0) return false;
     blast.released = event.energy > event.least * totals[0];
     blast.per_mass = (event.saved + (blast.released ? event.energy : 0.0)) / totals[0];
     return true;
   }
+  // Returns the heat per volume that the event requests from a cell.
   KOKKOS_INLINE_FUNCTION double request(const Event&, const Blast& blast, const CellAround&, bool,
                                         const hydro::GasCell& gas) const {
     return blast.per_mass * gas.density();
   }
+  // Returns the maximum heat per volume that a cell can take.
   KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell& gas) const {
     const double available = hottest - gas.internal_energy();
     return available > 0.0 ? available * gas.density() : 0.0;
   }
+  // Sets the terms to the granted and the refused heat of a cell.
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell&,
                                     double asked, double given, double* terms) const {
     terms[k_given] = cell.volume * given;
     terms[k_refused] = cell.volume * (asked - given);
   }
+  // Adds the granted heat per volume to the gas of a cell.
   KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double given) const {
     const double nothing[3] = {};
     gas.add(0.0, nothing, given);

@@ -50,6 +50,7 @@ struct KineticBlast {
     return event.place.radius > 0.0 ? cell.way[axis] / event.place.radius : 0.0;
   }
 
+  // Sets the terms of a cell in `sums`.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     terms[0] = cell.volume;
@@ -77,6 +78,7 @@ struct KineticBlast {
     return true;
   }
 
+  // Returns the gain per volume of a cell within the radius.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell&) const {
     Gain gain;
@@ -93,6 +95,8 @@ struct KineticBlast {
     return gain;
   }
 
+  // Returns the gain per volume of the cell that contains the star, if the radius contains no cell
+  // centre.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell& gas) const {
     const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
@@ -110,17 +114,20 @@ struct StochasticBlast {
     double volume, heat, chance;  // of the cells; per mass of a heated cell; per cell
   };
 
+  // Volume and gas mass.
   static constexpr int sums = 2;
   double heat;  // per mass of a heated cell; larger if all cells together need more
   std::uint64_t seed;
   std::uint32_t step;
 
+  // Sets the terms to the volume and gas mass of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double* terms) const {
     terms[0] = cell.volume;
     terms[1] = cell.volume * gas.density();
   }
 
+  // Computes the probability and the heat per mass; returns false if there are no cells.
   bool finish(const Event& event, const double* sums, Blast& blast) const {
     if (sums[0] == 0.0) return false;
     const double per_mass = event.energy / sums[1];
@@ -130,6 +137,8 @@ struct StochasticBlast {
     return true;
   }
 
+  // Returns the gain per volume of a cell; whether it is heated depends only on the seed, the step,
+  // the event id and the position of the cell relative to the event.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell& gas) const {
     const RandomStream random(seed, event.place.id, step);
@@ -137,6 +146,8 @@ struct StochasticBlast {
     return ejecta(event, 1.0 / blast.volume, hit ? blast.heat * gas.density() : 0.0);
   }
 
+  // Returns the gain per volume of the cell that contains the star, if the radius contains no cell
+  // centre: always heated, by the whole energy.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
     return ejecta(event, 1.0 / cell.volume, event.energy / cell.volume);
