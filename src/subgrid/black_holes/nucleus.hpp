@@ -81,22 +81,23 @@ struct JetLaw {
                                     const hydro::GasCell&) const {
     const InJet jet = look(event, cell);
     if (!jet.inside) return {};
-    return moving(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
-                  blast.heat);
+    return jet_gain(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
+                    blast.heat);
   }
 
   // Returns the gain per volume of the cell that contains the event, if no cell centre is in the
   // event's radius: all energy is heat.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
-    return moving(event, event.mass / cell.volume, 0.0, (event.energy + event.heat) / cell.volume);
+    return jet_gain(event, event.mass / cell.volume, 0.0,
+                    (event.energy + event.heat) / cell.volume);
   }
 
  private:
   // Returns the gain per volume of mass that moves with the jet's velocity plus `speed` along the
   // axis.
-  KOKKOS_INLINE_FUNCTION static Gain moving(const Event& event, double mass, double speed,
-                                            double heat) {
+  KOKKOS_INLINE_FUNCTION static Gain jet_gain(const Event& event, double mass, double speed,
+                                              double heat) {
     Gain gain;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
