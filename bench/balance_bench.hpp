@@ -25,6 +25,7 @@ struct ClusteredCube {
 // Weights of the blocks, x fastest.
 std::vector<double> block_weights(const ClusteredCube& cube);
 
+// Quality of a decomposition.
 struct BalanceResult {
   double imbalance = 0.0;          // maximum over mean weight of the ranks
   double border_share = 0.0;       // fraction of cells with a face to another rank's cell

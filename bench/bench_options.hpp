@@ -17,6 +17,7 @@ struct Choice {
   std::vector<std::string> names;
   std::string chosen;
 
+  // The selected name, or all names.
   std::vector<std::string> selected() const {
     return chosen == "all" ? names : std::vector<std::string>{chosen};
   }
@@ -31,19 +32,28 @@ class Options {
 
   // Declares an integer of at least 1.
   void count(const std::string& option, int& value, const std::string& meaning);
+  // Declares an integer of at least 1.
   void count(const std::string& option, std::int64_t& value, const std::string& meaning);
+  // Declares a list of integers of at least 1.
   void counts(const std::string& option, std::vector<int>& values, const std::string& meaning);
   // Declares numbers of cells along x, y and z, at least `least` each.
   void shape(const std::string& option, std::vector<int>& cells, int least = 1);
 
+  // Declares an integer from `least` to `most`.
   void number(const std::string& option, int& value, int least, int most,
               const std::string& meaning);
+  // Declares a number from `least` to `most`.
   void number(const std::string& option, double& value, double least, double most,
               const std::string& meaning);
+  // Declares a string.
   void text(const std::string& option, std::string& value, const std::string& meaning);
+  // Declares the path of a file.
   void file(const std::string& option, std::string& path, const std::string& meaning);
+  // Declares an option without value, which sets `value`.
   void flag(const std::string& option, bool& value, const std::string& meaning);
+  // Declares an option for one of several names, or "all".
   void choice(const std::string& option, Choice& choice, const std::string& meaning);
+  // Declares an option for one of several names.
   void one_of(const std::string& option, std::string& value, const std::vector<std::string>& names,
               const std::string& meaning);
   // Declares --json [FILE]: `path` becomes "-" for the flag without a file, and stays empty without

@@ -12,6 +12,7 @@ namespace octant::bench {
 // Cost distributions "exponential", "gauss60_5" and "powerlaw": costs between 50 and 100, as drawn
 // by the authors of CPLX.
 const std::vector<std::string>& cost_distributions();
+// Draws the costs of this many blocks. Throws InputError for an unknown distribution.
 std::vector<double> draw_costs(const std::string& distribution, std::int64_t blocks,
                                std::uint64_t seed);
 
@@ -21,6 +22,7 @@ std::vector<double> read_costs(const std::string& path);
 std::vector<placement::Leaf> read_leaves(const std::string& path);
 // Reads one rank per line.
 placement::Owners read_owners(const std::string& path);
+// Writes one rank per line.
 void write_owners(const std::string& path, const placement::Owners& owners);
 
 // Leaves of a cube of blocks, `roots` along each axis, refined around a random point until there

@@ -7,6 +7,7 @@
 
 namespace octant::bench {
 
+// Block in a step of a run.
 struct RecordedBlock {
   int level = 0;
   std::uint64_t key = 0;
@@ -15,6 +16,7 @@ struct RecordedBlock {
   double cost_ns = 0.0;  // measured
 };
 
+// Step of a run with its blocks.
 struct RecordedStep {
   std::int64_t step = 0;
   std::vector<RecordedBlock> blocks;  // sorted by level and key

@@ -13,6 +13,7 @@ namespace octant::bench {
 // back), "broadcast", "ring" (each rank to the next one) and "all_to_all".
 const std::vector<std::string>& collectives();
 
+// Time of a collective operation.
 struct CollectiveResult {
   std::int64_t repeats = 0;
   double mean_seconds = 0.0, least_seconds = 0.0;  // of the slowest rank in each repeat

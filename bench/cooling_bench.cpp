@@ -25,7 +25,7 @@ namespace {
 // Cells of random density, temperature and metallicity, and a time step in Myr.
 struct CoolingCase {
   std::string name;
-  double least_density, most_density, coldest, hottest, step;  // cm^-3, K, Myr
+  double min_density, max_density, coldest, hottest, step;  // cm^-3, K, Myr
 };
 
 const std::vector<CoolingCase> k_cooling_cases{
@@ -84,7 +84,7 @@ cooling.enabled = true
       "octant bench cooling",
       {fmt::format("mesh.base_cells=[{0}, {0}, {0}]", request.cells),
        fmt::format("cooling.table=\"{}\"", request.table), "cooling.method=" + request.method,
-       list("hydrogen_density", random_list(1999, c.least_density, c.most_density, 1)),
+       list("hydrogen_density", random_list(1999, c.min_density, c.max_density, 1)),
        list("temperature_over_mu", random_list(1997, c.coldest, c.hottest, 2)),
        list("metals", random_list(1993, 1e-5, 0.02, 3))});
 }

@@ -21,7 +21,7 @@ namespace {
 struct ModelRequest {
   HydroCase hydro_case{.block_size = 8};
   std::vector<int> tiles{1, 2, 3, 4, 6, 8, 12, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096};
-  int least_steps = 7;
+  int min_steps = 7;
   double seconds = 0.25;
   std::string file;
 };
@@ -81,7 +81,7 @@ MeasuredSweeps measure_size(const Communicator& communicator, const ModelRequest
   Level host(communicator, request.hydro_case, "host", tiles);
   Level device(communicator, request.hydro_case, "device", tiles);
   double seconds = 0.0;
-  for (int n = 0; n < request.least_steps || seconds < request.seconds; ++n)
+  for (int n = 0; n < request.min_steps || seconds < request.seconds; ++n)
     seconds += host.step() + device.step();
   return {Kokkos::DefaultExecutionSpace().concurrency(), tiles, host.sweep_seconds(),
           device.sweep_seconds()};
@@ -155,7 +155,7 @@ void declare(Options& options, ModelRequest& request) {
   options.number("--block-size", hydro_case.block_size, 8, 16,
                  "Number of cells along each side of a block: 8 or 16");
   options.counts("--tiles", request.tiles, "Level sizes, in numbers of tiles");
-  options.count("--steps", request.least_steps,
+  options.count("--steps", request.min_steps,
                 "Minimum number of steps per size and schedule in a round");
   options.number("--seconds", request.seconds, 0.0, 1e3,
                  "Minimum time of sweeps per size in a round [s]");

@@ -10,6 +10,7 @@
 
 namespace octant::bench {
 
+// Case of the benchmark.
 struct DnsCase {
   std::array<int, 3> cells{128, 64, 72};
   std::string diffusion = "explicit", poisson = "ftm", process_grid = "auto";
@@ -39,13 +40,17 @@ struct DnsResult {
   double fields_of_memory = 0.0;   // peak memory of a rank over that of one field
   double scaled_divergence = 0.0;  // at the end, relative to the maximum velocity over cell size
 
+  // Number of cells of the grid.
   double cells() const {
     return static_cast<double>(dns_case.cells[0]) * dns_case.cells[1] * dns_case.cells[2];
   }
+  // Nanoseconds of wall-clock time per cell of the fastest step.
   double nanoseconds_per_cell() const { return 1e9 * seconds / cells(); }
+  // Nanoseconds of CPU time per cell and step, over all ranks.
   double cpu_nanoseconds_per_cell() const { return 1e9 * cpu_seconds / cells(); }
   // Sum over the parts of a group.
   DnsPart sum(DnsGroup group) const;
+  // True if the plane schedule was used.
   bool moves_planes() const { return schedule == "planes"; }
   // Minimum memory traffic per cell of the sweeps over planes if no field stays in cache.
   double bytes_moved_per_cell() const;

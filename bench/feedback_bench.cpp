@@ -62,7 +62,7 @@ mesh::Mesh make_gas(const Communicator& communicator, const FeedbackRequest& req
                        [level](double x) { return std::abs(x - 0.5) < 0.25 / (1 << level); });
   };
   for (int level = 0; level < request.levels; ++level) mesh.regrid(flag_octants(mesh, in_cube));
-  mesh.migrate(equal_shares(mesh));
+  mesh.migrate(equal_parts(mesh));
   return mesh;
 }
 
@@ -79,7 +79,7 @@ void fill(mesh::Mesh& mesh) {
 }
 
 // Finds the own leaf octant that contains a position. Returns false if another rank has it.
-bool find_leaf(const mesh::Mesh& mesh, EventPlace& place) {
+bool find_leaf(const mesh::Mesh& mesh, EventRegion& place) {
   const mesh::Geometry& geometry = mesh.geometry();
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     const double side = geometry.cell_size(level) * geometry.block_size();
@@ -100,11 +100,11 @@ bool find_leaf(const mesh::Mesh& mesh, EventPlace& place) {
 }
 
 // Position of event n in the refined centre, which has the same number of cells for any mesh size.
-EventPlace place_of(const mesh::Mesh& mesh, std::uint64_t n) {
+EventRegion place_of(const mesh::Mesh& mesh, std::uint64_t n) {
   constexpr double k_base_cells = 32.0;  // along each axis
   const double width = std::min(0.5, k_base_cells * mesh.geometry().cell_size(0));
   const RandomStream random(5, n, 0);
-  EventPlace place{.id = n};
+  EventRegion place{.id = n};
   for (int d = 0; d < 3; ++d) place.centre[d] = 0.5 + width * (random.uniform(d) - 0.5);
   return place;
 }
@@ -132,7 +132,7 @@ std::vector<JetLaw::Event> make_events(const mesh::Mesh& mesh, const JetLaw&, in
     event.place.radius = JetLaw::radius(event.reach);
     event.direction[n / 2 % 3] = 1.0;
     event.mass = event.energy = 1e-10;
-    event.kinetic_share = 1.0;
+    event.kinetic_energy_fraction = 1.0;
     if (find_leaf(mesh, event.place)) events.push_back(event);
   }
   return events;

@@ -376,7 +376,7 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
   };
   for (int level = 0; level < mesh.geometry().max_level(); ++level)
     mesh.regrid(flag_octants(mesh, rule));
-  mesh.migrate(equal_shares(mesh));
+  mesh.migrate(equal_parts(mesh));
   FmmResult result{.fmm_case = fmm_case};
   std::int64_t cells = 0;
   for_leaf_cells(mesh, [&](int level, int c, int slot, const Place& x) {

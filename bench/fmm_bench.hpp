@@ -28,6 +28,7 @@ struct FmmResult {
   double point_operations = 0.0, refined_operations = 0.0;
 };
 
+// Solves a case `repeats` times. Collective.
 FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case, int repeats);
 
 // Operations per second of independent multiply-adds on one core, in the widest registers.

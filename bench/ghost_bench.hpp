@@ -30,6 +30,7 @@ struct GhostResult {
   double build_seconds = 0.0;      // decomposition, migration and exchange plan
   double seconds = 0.0;            // median exchange including packing, slowest rank
 
+  // Mean number of outer cell faces per cell.
   double surface_to_volume() const { return surface.mean / volume.mean; }
 };
 

@@ -9,6 +9,7 @@
 
 namespace octant::bench {
 
+// Parameters of the comparison.
 struct HealthCheck {
   int repeats = 5;         // of each measurement; the best one counts
   double slow = 1.5;       // threshold for computing and memory, in times of the median rank
@@ -34,6 +35,7 @@ struct SlowNode {
   double compute_ratio = 1.0, memory_ratio = 1.0, latency_ratio = 1.0;
 };
 
+// Comparison of all ranks.
 struct HealthResult {
   RankHealth own, median, worst;
   int nodes = 1;
@@ -50,7 +52,9 @@ RankHealth measure_rank(const Communicator& communicator, const HealthCheck& che
 HealthResult compare_ranks(const Communicator& communicator, const HealthCheck& check,
                            const RankHealth& own);
 
+// Floating-point operations of the computing test, per rank.
 double compute_flops();
+// Bytes moved by the memory test, per rank.
 double memory_bytes();
 
 // Lower median of a non-negative value over all ranks with `counts`; 0 if there are none. Found by

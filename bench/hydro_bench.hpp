@@ -24,7 +24,9 @@ struct HydroResult {
   double simulated_time = 0.0;                        // at the end
   std::vector<std::pair<std::string, double>> parts;  // seconds by part, each of its slowest rank
 
+  // Leaf-cell updates per second of wall-clock time.
   double updates_per_second() const { return static_cast<double>(cell_updates) / seconds; }
+  // Leaf-cell updates per second of CPU time.
   double updates_per_cpu_second() const { return static_cast<double>(cell_updates) / cpu_seconds; }
 };
 

@@ -8,6 +8,7 @@
 
 namespace octant::bench {
 
+// Case of the benchmark.
 struct HydroCase {
   std::string name = "uniform";  // or "amr_sedov"
   std::string scheme = "muscl_hancock", reconstruction = "plm", limiter = "minmod";
@@ -17,8 +18,11 @@ struct HydroCase {
   int steps = 0;            // coarse steps; 0: 10 or 50
   int batch_megabytes = 0;  // 0: default of execution.batch_megabytes
 
+  // Number of cells of the base grid along each axis.
   int base_cells() const { return cells > 0 ? cells : is_uniform() ? 128 : 32; }
+  // Number of coarse steps.
   int coarse_steps() const { return steps > 0 ? steps : is_uniform() ? 10 : 50; }
+  // True for the uniform flow, false for the adaptive one.
   bool is_uniform() const { return name == "uniform"; }
 };
 

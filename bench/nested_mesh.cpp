@@ -26,7 +26,7 @@ mesh::FlagMasks flag_octants(const mesh::Mesh& mesh, const OctantRule& rule) {
   return flags;
 }
 
-std::vector<std::vector<int>> equal_shares(const mesh::Mesh& mesh) {
+std::vector<std::vector<int>> equal_parts(const mesh::Mesh& mesh) {
   std::vector<std::vector<int>> owners(mesh.geometry().max_level() + 1);
   for (int level = 0; level <= mesh.finest_level(); ++level) {
     std::vector<CostItem> items;

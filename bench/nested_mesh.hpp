@@ -17,6 +17,6 @@ mesh::FlagMasks flag_octants(const mesh::Mesh& mesh, const OctantRule& rule);
 
 // Owners of own blocks by level, for an equal number on every rank, each within a box: for
 // Mesh::migrate. Collective.
-std::vector<std::vector<int>> equal_shares(const mesh::Mesh& mesh);
+std::vector<std::vector<int>> equal_parts(const mesh::Mesh& mesh);
 
 }  // namespace octant::bench

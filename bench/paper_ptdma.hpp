@@ -69,6 +69,7 @@ class PaperPtdma {
       pencil::copy_rows(lines_, all, ends_(which), d(which * (planes_ - 1)));
   }
 
+  // Data sent so far.
   const pencil::TransposeTraffic& traffic() const { return ends_.traffic(); }
 
  private:

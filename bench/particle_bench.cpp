@@ -47,7 +47,7 @@ void refine_centre(mesh::Mesh& mesh, Particles& particles) {
 }
 
 void distribute(mesh::Mesh& mesh, Particles& particles) {
-  const auto owners = equal_shares(mesh);
+  const auto owners = equal_parts(mesh);
   particles.migrate(owners);
   mesh.migrate(owners);
   particles.adapt_to_mesh();

@@ -9,6 +9,7 @@
 
 namespace octant::bench {
 
+// Case of the benchmark.
 struct ParticleCase {
   std::string name = "uniform";  // or "clustered": refined levels around one dense clump
   std::int64_t particles = 1'000'000;

@@ -14,7 +14,7 @@
 
 namespace octant::bench {
 
-std::vector<pencil::ProcessGrid> PencilChoice::grids(int ranks, int least_planes) const {
+std::vector<pencil::ProcessGrid> PencilChoice::grids(int ranks, int min_planes) const {
   pencil::PencilOptions forced;
   forced.process_grid = process_grid == "all" ? "auto" : process_grid;
   if (const auto grid = forced.forced_grid()) {
@@ -23,7 +23,7 @@ std::vector<pencil::ProcessGrid> PencilChoice::grids(int ranks, int least_planes
   }
   std::vector<pencil::ProcessGrid> grids;
   for (int y = 1; y <= ranks; ++y)
-    if (ranks % y == 0 && cells[1] >= y && cells[2] / (ranks / y) >= least_planes)
+    if (ranks % y == 0 && cells[1] >= y && cells[2] / (ranks / y) >= min_planes)
       grids.push_back({y, ranks / y});
   if (grids.empty())
     throw InputError(
@@ -93,8 +93,8 @@ std::vector<GridChoice> grid_choices(const std::string& list, int ranks,
   return choices;
 }
 
-double least_of_slowest(const Communicator& communicator, int repeats,
-                        const std::function<double()>& seconds_of_one) {
+double min_of_slowest(const Communicator& communicator, int repeats,
+                      const std::function<double()>& seconds_of_one) {
   double least = std::numeric_limits<double>::max();
   for (int n = 0; n <= repeats; ++n) {
     communicator.barrier();

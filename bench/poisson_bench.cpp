@@ -84,7 +84,7 @@ gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool f
                                     (corner[1] * T + c / T % T + 0.5) * h,
                                     (corner[2] * T + c / (T * T) + 0.5) * h};
       const std::int64_t row =
-          gravity::place_of_row(strips.data(), T, slot, c / T % T, c / (T * T));
+          gravity::offset_of_row(strips.data(), T, slot, c / T % T, c / (T * T));
       if (row < 0) continue;
       const std::int64_t at = row + gravity::split(c % T, T);
       host(at) = cover(at) > 0.0 ? h * h / (0.02 + nearest_lump(x)) : 0.0;

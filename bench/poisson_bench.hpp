@@ -17,7 +17,9 @@ struct PoissonCase {
   int block_size = 8;
   double tolerance = 1e-4;
 
+  // True for the uniform grid, false for clustered blocks.
   bool is_uniform() const { return name != "amr"; }
+  // True if Fourier transforms are used.
   bool by_fourier() const { return name == "fft"; }
 };
 
@@ -31,11 +33,13 @@ struct PoissonResult {
   double seconds = 0.0, cpu_seconds = 0.0;  // per solve: wall-clock time; CPU time of all ranks
   double setup_seconds = 0.0;               // tables and masks, once per regrid
 
+  // CPU time per cell in seconds.
   double cpu_per_cell() const { return cpu_seconds / static_cast<double>(cells); }
   // Mean factor by which a cycle reduces the residual.
   double convergence_factor() const;
 };
 
+// Solves a case `repeats` times. Collective.
 PoissonResult measure_poisson(const Communicator& communicator, const PoissonCase& poisson_case,
                               int repeats);
 

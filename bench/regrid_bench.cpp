@@ -108,7 +108,7 @@ RegridResult measure_regrid(const Communicator& communicator, const RegridReques
   mesh::Mesh mesh = make_mesh(communicator, request, cells);
   for (int level = 0; level < request.levels; ++level)
     mesh.regrid(flag_octants(mesh, balls_around(0.5)));
-  mesh.migrate(equal_shares(mesh));
+  mesh.migrate(equal_parts(mesh));
   RegridResult result;
   for (const auto& keys : own_keys(mesh)) result.blocks += std::ssize(keys);
   result.blocks = communicator.sum(result.blocks);

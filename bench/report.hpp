@@ -12,12 +12,18 @@ namespace octant::bench {
 // JSON object that is written member by member. Numbers that JSON cannot represent become null.
 class JsonObject {
  public:
+  // Adds a string.
   JsonObject& add(const std::string& key, const std::string& value);
+  // Adds a number.
   JsonObject& add(const std::string& key, double value);
+  // Adds an integer.
   JsonObject& add(const std::string& key, std::int64_t value);
+  // Adds an integer.
   JsonObject& add(const std::string& key, int value) { return add(key, std::int64_t{value}); }
+  // Adds an object.
   JsonObject& add(const std::string& key, const JsonObject& value);
 
+  // The object as JSON text.
   std::string text() const { return "{" + members_ + "}"; }
 
  private:
@@ -32,7 +38,9 @@ class Report {
   // be written, before the measurement. Collective.
   Report(const Communicator& communicator, std::string json_file);
 
+  // Prints a line.
   void line(const std::string& text) const;
+  // Adds an object to the array that finish() writes.
   void add(const JsonObject& object) { objects_.push_back(object); }
 
   // Writes the array of all objects, if JSON was requested, replacing the file. Throws RunError on

@@ -12,6 +12,7 @@ namespace octant::bench {
 
 // Jacobi, red-black Gauss-Seidel, and conjugate gradients without a preconditioner.
 enum class IterativeMethod { jacobi, red_black, cg };
+// Names of the methods.
 constexpr auto names_of(IterativeMethod) { return std::array{"jacobi", "red-black", "cg"}; }
 
 // First approximation: 0, or random numbers whose means over the red and over the black cells
@@ -19,6 +20,7 @@ constexpr auto names_of(IterativeMethod) { return std::array{"jacobi", "red-blac
 // converge in one iteration. Random numbers contain all modes except the constant one, which the
 // periodic problem leaves open, and the alternating one, which Jacobi does not damp.
 enum class Guess { zero, random };
+// Names of the first approximations.
 constexpr auto names_of(Guess) { return std::array{"zero", "random"}; }
 
 // Problem with the exact solution sin(2 pi x) sin(2 pi y) sin(2 pi z) on the unit cube.

@@ -102,7 +102,7 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
   TransposeResult result;
   result.processes = processes;
   result.backend = backend;
-  result.seconds = 0.5 * least_of_slowest(communicator, repeats, [&] {
+  result.seconds = 0.5 * min_of_slowest(communicator, repeats, [&] {
                      const Clock clock;
                      transpose.forward(source.data(), target.data());
                      transpose.backward(target.data(), source.data());

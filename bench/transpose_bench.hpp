@@ -10,6 +10,7 @@
 
 namespace octant::bench {
 
+// Time and data of a transpose.
 struct TransposeResult {
   pencil::ProcessGrid processes;
   std::string axes;  // "x-y"

@@ -11,7 +11,7 @@ namespace octant::bench {
 namespace {
 
 constexpr int k_passes = 10;
-constexpr std::int64_t k_least_elements = std::int64_t{1} << 20;  // per rank
+constexpr std::int64_t k_min_elements = std::int64_t{1} << 20;  // per rank
 
 using Array = Kokkos::View<double*>;
 
@@ -25,7 +25,7 @@ void add_scaled(const Array& a, const Array& b, const Array& c) {
 }  // namespace
 
 double triad_bytes_per_second(const Communicator& communicator, std::int64_t elements) {
-  const std::int64_t own = std::max(elements / communicator.size(), k_least_elements);
+  const std::int64_t own = std::max(elements / communicator.size(), k_min_elements);
   const Array a("a", own), b("b", own), c("c", own);
   double fastest = 0.0;
   for (int pass = 0; pass <= k_passes; ++pass) {

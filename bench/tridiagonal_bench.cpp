@@ -162,7 +162,7 @@ void time_poisson(const Communicator& communicator, int repeats, const Solve& so
                   const Total& tridiagonal_seconds, TridiagonalResult& result) {
   result.tridiagonal_seconds = std::numeric_limits<double>::max();
   double before = 0.0;
-  result.solve_seconds = least_of_slowest(communicator, repeats, [&] {
+  result.solve_seconds = min_of_slowest(communicator, repeats, [&] {
     const double seconds = solve();
     const double total = tridiagonal_seconds();
     const double tridiagonal = communicator.max(total - before);
@@ -196,7 +196,7 @@ TridiagonalResult measure_planes(const Communicator& communicator, const Tridiag
 
   pencil::FieldTridiagonal lines(grid, setup.cells[2], false, options.tridiagonal);
   lines.set_matrix(diffusion(problem.z));
-  result.field_seconds = least_of_slowest(communicator, repeats, [&] { return timed(lines); });
+  result.field_seconds = min_of_slowest(communicator, repeats, [&] { return timed(lines); });
   const Traffic field_traffic = per_call(communicator, lines.traffic(), repeats + 1);
   result.field_messages = field_traffic.messages, result.field_bytes = field_traffic.bytes;
   return result;
@@ -209,7 +209,7 @@ Traffic time_lines(const Communicator& communicator, int repeats, PaperPtdma<Mat
   const auto planes = static_cast<std::size_t>(problem.layout.box[2].count());
   pencil::Buffer values(planes * problem.lines.plane_stride);
   const pencil::TransposeTraffic before = solver.traffic();
-  seconds = least_of_slowest(communicator, repeats, [&] {
+  seconds = min_of_slowest(communicator, repeats, [&] {
     for (std::size_t n = 0; n < values.size(); ++n)
       values.data()[n] = std::sin(1.0 + static_cast<double>(n));
     const Clock clock;
@@ -267,7 +267,7 @@ TridiagonalResult measure_batches(const Communicator& communicator, const Tridia
       [&] { return poisson.report().tridiagonal_seconds; }, result);
   pencil::BatchedTridiagonal lines(grid, setup.cells[2], false);
   lines.set_matrix(diffusion(problem.z));
-  result.field_seconds = least_of_slowest(communicator, repeats, [&] { return timed(lines); });
+  result.field_seconds = min_of_slowest(communicator, repeats, [&] { return timed(lines); });
   return result;
 }
 

@@ -11,6 +11,7 @@
 
 namespace octant::bench {
 
+// Case of the benchmark.
 struct TridiagonalCase {
   pencil::Cells cells{128, 64, 72};
   pencil::ProcessGrid processes;

@@ -1,4 +1,4 @@
-"""Parameters of Python as those of a parameter file."""
+"""Conversion of Python dictionaries to parameter files."""
 
 from __future__ import annotations
 

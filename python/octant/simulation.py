@@ -233,7 +233,7 @@ class Simulation:
         self._core.take_up()
 
     def _set_flow(self, initial: State) -> None:
-        """Give each component what the function has where it lies."""
+        """Return each component what the function has where it lies."""
         import tomllib
 
         grid = tomllib.loads(self.parameters)["grid"]
@@ -333,7 +333,7 @@ class Level:
 
 
 class _parameter_file:  # noqa: N801
-    """The path of a parameter file: the one given, or one that is written and removed again."""
+    """Path of a parameter file: a given file, or a temporary file with the given parameters."""
 
     def __init__(self, given: str | os.PathLike[str] | Mapping[str, Any]) -> None:
         self._given = given

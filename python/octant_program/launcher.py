@@ -1,4 +1,4 @@
-"""The command ``octant`` of a wheel: what ``./octant`` is in a clone, without building anything.
+"""Command ``octant`` of a wheel: the counterpart of ``./octant`` in a clone, without compiling.
 
 It runs the program, makes the plots of a run, and passes the other commands to octools.
 """

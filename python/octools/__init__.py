@@ -1,4 +1,4 @@
-"""Pictures, profiles, films, comparisons and conversions of Octant runs.
+"""Plots, profiles, movies, comparisons and conversions of Octant runs.
 
 ``octools.load(PATH)`` gives a snapshot as arrays: see `octools.loading`.
 ``octools.write_initial(PATH, ...)`` writes arrays for a run to begin with: see `octools.initial`.

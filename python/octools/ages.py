@@ -1,4 +1,4 @@
-"""Times in seconds: of files, and of when their stars and sinks formed."""
+"""Times in seconds: of files, and of the formation of their stars and black holes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of CaNS (https://github.com/CaNS-World/CaNS), and how far a flow is from them."""
+"""Reader of fields of CaNS (https://github.com/CaNS-World/CaNS), and differences from a flow."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def load(folder: Path, name: str, moment: str = "final") -> Array:
 
 @dataclass(frozen=True)
 class FieldDifference:
-    """How far a field is from CaNS's: the greatest absolute difference, and where it is [k, j, i].
+    """Largest absolute difference between a field and that of CaNS, and its index [k, j, i].
 
     The pressure has an arbitrary constant: means are taken off.
     """
@@ -37,7 +37,7 @@ class FieldDifference:
 
 
 def is_cans_folder(path: Path) -> bool:
-    """Tell whether a folder holds fields of CaNS."""
+    """Return true if a folder holds fields of CaNS."""
     return all((path / f"{name}_final.npy").is_file() for name in FIELDS)
 
 

@@ -1,4 +1,4 @@
-"""Charts: what a run found, beside what it must find."""
+"""Charts of results of a run with reference values."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Chart:
-    """A panel: what a run found against time or place.
+    """Panel of a chart: results of a run against time or position.
 
     Attributes
     ----------

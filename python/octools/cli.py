@@ -1,4 +1,4 @@
-"""The command line of octools: a list of commands, each of which is imported when it is called."""
+"""Command line of octools: a list of commands, each of which is imported when it is called."""
 
 import sys
 from collections.abc import Callable
@@ -25,7 +25,7 @@ PLAIN: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """A line of commands.txt, which ./octant reads as well.
+    """Line of commands.txt, which ./octant reads as well.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ def commands() -> dict[str, Entry]:
 
 
 class Commands(TyperGroup):
-    """The commands of commands.txt. To list them, none is imported."""
+    """Commands of commands.txt. Listing them imports none."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: D102
         return list(commands())

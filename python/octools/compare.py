@@ -1,4 +1,4 @@
-"""Comparing two snapshots cell by cell, whatever their blocks and levels.
+"""Cell-by-cell comparison of two snapshots with any blocks and levels.
 
 Where both have the same blocks, their cells are compared as they are stored, bit for bit.
 Otherwise the domain is walked in regions of whole base blocks; in each region a leaf cell of
@@ -187,7 +187,7 @@ def _base_depth(snapshot: Snapshot, coarse: Snapshot) -> int:
 
 @dataclass(frozen=True)
 class _Plan:
-    """Which blocks of a level lie in which region: `order` sorts them, `region` is sorted."""
+    """Assignment of the blocks of a level to regions: `order` sorts them, `region` is sorted."""
 
     level: Level
     order: Index
@@ -277,12 +277,12 @@ def _account(
 
 
 def _greatest(values: Array) -> float:
-    """Give the greatest finite absolute value."""
+    """Return the greatest finite absolute value."""
     return float(np.abs(values).max(initial=0.0, where=np.isfinite(values)))
 
 
 def vector_scales(differences: Sequence[Difference]) -> dict[str, float]:
-    """Give each field's scale for relative differences; components of a vector share one."""
+    """Return each field's scale for relative differences; components of a vector share one."""
     stem = {
         d.name: d.name[:-2] if d.name[-2:] in {f"_{x}" for x in AXES} else d.name
         for d in differences

@@ -1,4 +1,4 @@
-"""What the build of Octant does faster than NumPy, where there is a build."""
+"""Compiled functions of the build of Octant that are faster than NumPy, if there is a build."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def load_friends() -> ctypes.CDLL | None:
 def friends_of_friends(
     position: NDArray[np.float64], period: NDArray[np.float64], length: float
 ) -> NDArray[np.int64] | None:
-    """Give every point the number of the first one in its group, shape (points,).
+    """Return every point the number of the first one in its group, shape (points,).
 
     Parameters
     ----------

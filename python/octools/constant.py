@@ -1,4 +1,4 @@
-"""Constant fields and curves: values whose differences are rounding errors, not to be magnified."""
+"""Detection of constant fields and curves, whose variations are rounding errors."""
 
 from __future__ import annotations
 

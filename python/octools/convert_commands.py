@@ -1,4 +1,4 @@
-"""The command that turns Octant's files into others', and other codes' into Octant's."""
+"""Command for conversions between the files of Octant and of other programs."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""The commands for cosmology: initial conditions and halos."""
+"""Commands for cosmology: initial conditions and halos."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

@@ -1,4 +1,4 @@
-"""The one error that users see, and the search for the name that they meant."""
+"""Error type for users, and suggestions for misspelt names."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

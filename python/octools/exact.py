@@ -46,7 +46,7 @@ class Sedov:
         return 0.4 * self.radius(time) / time
 
     def at(self, r: Array, time: float) -> State:
-        """Give density, radial velocity and pressure at radii, each of the shape of `r`."""
+        """Return density, radial velocity and pressure at radii, each of the shape of `r`."""
         x, u, g, p = _sedov_profile(self.gamma)
         radius, speed = self.radius(time), self.speed(time)
         scaled = np.maximum(np.abs(r) / radius, 1e-300)
@@ -152,7 +152,7 @@ class Riemann:
         return p, 0.5 * (ul + ur + fr - fl)
 
     def at(self, x: Array, time: float) -> State:
-        """Give density, velocity and pressure along the axis, each of the shape of `x`."""
+        """Return density, velocity and pressure along the axis, each of the shape of `x`."""
         speed = (np.asarray(x, dtype=float) - self.position) / max(time, 1e-300)
         _, u = self.star
         left = self._side(speed, self.left, 1.0)
@@ -224,7 +224,7 @@ class Noh:
         return 0.5 * (self.gamma - 1) * self.speed * time
 
     def at(self, r: Array, time: float) -> State:
-        """Give density, radial velocity and pressure at radii, each of the shape of `r`."""
+        """Return density, radial velocity and pressure at radii, each of the shape of `r`."""
         r = np.asarray(r, dtype=float)
         inside = r < self.radius(time)
         inner = self.density * ((self.gamma + 1) / (self.gamma - 1)) ** 3
@@ -262,7 +262,7 @@ class IsothermalBall:
 
     @cached_property
     def _potential(self) -> tuple[Array, Array]:
-        """Give xi and psi of psi'' + 2 psi' / xi = exp(-psi), by Runge's and Kutta's method."""
+        """Return xi and psi of psi'' + 2 psi' / xi = exp(-psi), by Runge's and Kutta's method."""
 
         def slope(xi: float, y: Array) -> Array:
             return np.array([y[1], np.exp(-y[0]) - 2 * y[1] / xi])
@@ -279,7 +279,7 @@ class IsothermalBall:
         return xi, np.array(psi)
 
     def at(self, r: Array) -> State:
-        """Give density, radial velocity and pressure at radii, each of the shape of `r`."""
+        """Return density, radial velocity and pressure at radii, each of the shape of `r`."""
         xi, psi = self._potential
         scale = self.radius / self.extent
         inside = self.central_density * np.exp(-np.interp(r / scale, xi, psi))
@@ -319,7 +319,7 @@ class Bondi:
         return 4 * np.pi * self.eigenvalue * self.radius**2 * self.density * self.sound_speed
 
     def at(self, r: Array) -> State:
-        """Give density, radial velocity and pressure at radii, each of the shape of `r`.
+        """Return density, radial velocity and pressure at radii, each of the shape of `r`.
 
         The density z solves u^2 / 2 + (z^(gamma - 1) - 1) / (gamma - 1) = 1 / x with
         u = eigenvalue / (x^2 z): the larger root outside the sonic point, the smaller one inside.

@@ -1,4 +1,4 @@
-"""The command that lists and copies the example parameter files."""
+"""Command that lists and copies the example parameter files."""
 
 from pathlib import Path
 from textwrap import shorten

@@ -1,4 +1,4 @@
-"""What example files say about themselves in their first lines."""
+"""Descriptions of example files, from the comments in their first lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = ("Shows", "Takes", "Plots", "Also", "Compare")
 
 @dataclass(frozen=True)
 class Example:
-    """A parameter file of ``examples/``.
+    """Parameter file of ``examples/``.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Fields that can be looked at: the stored ones, and those that follow from them."""
+"""Fields for plots and profiles: stored fields, and derived ones."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Field:
 
     @property
     def label(self) -> str:
-        """The name for axes and colour bars, with units where they are known."""
+        """Label for axes and colour bars, with units where they are known."""
         return with_units(LABELS.get(self.name, self.name.replace("_", " ")), self.units)
 
 
@@ -89,13 +89,13 @@ def _entropy(batch: Batch, header: Header) -> Array:
 
 
 def _overdensity(batch: Batch, header: Header) -> Array:
-    """Give the gas's density over its mean; the code's unit is the mean of all matter."""
+    """Return the gas density over its mean; the code unit is the mean density of all matter."""
     omega_m, omega_b = (float(header.parameter(f"cosmology.omega_{which}")) for which in "mb")
     return batch.values["density"] * (omega_m / omega_b)
 
 
 def _temperature(batch: Batch, header: Header) -> Array:
-    """Give the temperature over the mean molecular weight: that is not stored."""
+    """Return temperature over mean molecular weight, because the latter is not stored."""
     velocity = header.units["length"] / header.units["time"]
     specific = batch.values["pressure"] / batch.values["density"] * velocity**2
     return specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT

@@ -1,4 +1,4 @@
-"""Drawing a picture: colours, colour bar, title and block outlines."""
+"""Drawing of an image: colours, colour bar, title and block outlines."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Picture:
-    """What to draw.
+    """Request for a figure: field, view and style.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Picture:
         return replace(filled, axis=AXES[axis], position=position * header.shown_lengths[1])
 
     def view(self, snapshot: Snapshot) -> View:
-        """Say in code lengths where the picture looks."""
+        """Return the view in code lengths."""
         unit = snapshot.header.shown_lengths[1]
         position = None if self.position is None else self.position / unit
         x, y, z = self.centre or (0.0, 0.0, 0.0)
@@ -136,7 +136,7 @@ def picture_field(snapshot: Snapshot, picture: Picture) -> Field:
 
 
 def _nothing(batch: Batch, _: Header) -> Array:
-    """Stand for the values that follow from more than a cell."""
+    """Return zeros: placeholder for fields that require more than one cell."""
     return np.zeros(batch.leaf.shape)
 
 
@@ -242,7 +242,7 @@ def draw(figure: Figure, snapshot: Snapshot, picture: Picture, field: Field, ima
 
 
 def draw_constant(axes: mpl.axes.Axes, shown: Any, label: str, value: float) -> None:
-    """Give a picture of a constant field one colour, and its value as a text.
+    """Show a constant field in one colour, with its value as a text.
 
     Parameters
     ----------
@@ -306,7 +306,7 @@ def _is_wide(snapshot: Snapshot, view: View) -> bool:
 
 
 def _seen(snapshot: Snapshot, view: View) -> Array:
-    """Edge lengths of what is seen, right and upwards."""
+    """Edge lengths of the visible area, horizontal and vertical."""
     if view.window is None:
         return snapshot.header.size[list(view.across)]
     return np.subtract(*view.window[::-1])

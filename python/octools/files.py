@@ -1,4 +1,4 @@
-"""Files that octools writes: created exclusively, without following a link that has their name.
+"""Output files of octools, created exclusively and without following links.
 
 All code in octools that writes a file does so here (``tests/style/check.py``).
 ``docs/own_files.md`` lists the places.
@@ -19,13 +19,13 @@ EXCLUSIVELY = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXE
 
 
 def is_file_name(name: object) -> bool:
-    """Tell whether something is the name of a file in a folder, and leads to no other folder."""
+    """Return true if a text is the name of a file in a folder, and leads to no other folder."""
     return isinstance(name, str) and FILE_NAME.fullmatch(name) is not None
 
 
 @contextmanager
 def whole_file(path: Path, ending: str = "") -> Iterator[Path]:
-    """Give the name under which to write a file that gets its own when it is whole.
+    """Return the name under which to write a file that gets its own when it is whole.
 
     Makes the folder. An empty file of the temporary name is there already. Where `path` is a link,
     the link is replaced, and what it leads to stays as it is.

@@ -1,4 +1,4 @@
-"""Reading snapshots of model "dns": fields on one staggered grid."""
+"""Reader of snapshots of model "dns": fields on one staggered grid."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCALAR = "scalar"  # of parameters, for the field that files call t
 
 @dataclass(frozen=True)
 class FlowSnapshot:
-    """A snapshot or checkpoint of an incompressible flow.
+    """Snapshot or checkpoint of an incompressible flow.
 
     Attributes
     ----------
@@ -167,7 +167,7 @@ class FlowSnapshot:
         return float(2 * (self.faces[axis][0] - self.centres[axis][0]))
 
     def _lower_face(self, component: int, values: Array, axis: int) -> Array | float:
-        """Give a normal velocity on the lower side of its axis."""
+        """Return a normal velocity on the lower side of its axis."""
         flow = self.section("dns")
         kind = flow.get(f"boundary_{AXES[component]}", ["periodic"])[0]
         if kind == "outflow":
@@ -185,7 +185,7 @@ def stored_name(name: str, fields: Container[str]) -> str:
 
 
 def is_flow(path: Path) -> bool:
-    """Tell whether a file is a snapshot of model "dns"."""
+    """Return true if a file is a snapshot of model "dns"."""
     try:
         with h5py.File(path) as file:
             return "header" in file and _text(file["header"].attrs.get("model", "")) == "dns"

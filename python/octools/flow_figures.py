@@ -1,4 +1,4 @@
-"""Pictures of incompressible flows: slices, profiles beside reference data, histories."""
+"""Plots of incompressible flows: slices, profiles with reference data, histories."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REFERENCES = Path(__file__).parent / "references"
 
 @dataclass(frozen=True)
 class FlowSlice:
-    """What to draw: a field on the plane of cells nearest to a position on an axis.
+    """Request for a figure of a flow: a field on the cell plane nearest to a position on an axis.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def _label(snapshot: FlowSnapshot, name: str) -> str:
 
 
 def flow_title(snapshot: FlowSnapshot) -> str:
-    """Name the run, as its directory does, and the time."""
+    """Return the title of a figure: the run, named as its directory, and the time."""
     name = snapshot.path.parent.resolve().name.replace("_", " ")
     return f"{name}   t = {snapshot.time:.4g}"
 
@@ -163,7 +163,7 @@ def save_slice(snapshot: FlowSnapshot, what: FlowSlice, path: Path) -> Array:
 
 
 def _is_signed(what: FlowSlice, low: float, high: float) -> bool:
-    """Whether values go both ways, by more than the eddies that turn back in a stream."""
+    """Return true if values have both signs, by more than turbulent fluctuations of a mean flow."""
     both = low < 0 < high and min(-low, high) > 0.1 * max(-low, high)
     return what.field not in ("speed", "t", SCALAR, "vorticity") and both
 
@@ -219,7 +219,7 @@ def _read_columns(path: Path) -> dict[str, Array]:
 
 
 def wall_shear(profile: dict[str, Array], viscosity: float) -> float:
-    """Give the shear of the mean flow at walls at rest below and above, mean of both."""
+    """Return the shear of the mean flow at walls at rest below and above, mean of both."""
     z, u = profile["z"], profile["u"]
     height = z[0] + z[-1]
     return float(0.5 * viscosity * (u[0] / z[0] + u[-1] / (height - z[-1])))
@@ -360,7 +360,7 @@ def save_plane_means(profile: dict[str, Array], title: str, path: Path) -> None:
 
 
 def centre_lines(snapshot: FlowSnapshot) -> dict[str, Array]:
-    """Give u on the line along z, and w on that along x, through the middle of the box.
+    """Return u on the line along z, and w on that along x, through the middle of the box.
 
     Positions run over the cells' centres, velocities are interpolated to the line.
     """

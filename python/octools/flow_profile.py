@@ -1,4 +1,4 @@
-"""The profile of a flow: in wall units, over planes, or on the centre lines."""
+"""Profiles of a flow: in wall units, averaged over planes, or on the centre lines."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def profile_flow(path: Path, references: Sequence[Path], destination: Path) -> l
 
 @dataclass(frozen=True)
 class Averaging:
-    """Samples of which statistics are means: their number, and the times of the first and last."""
+    """Samples over which statistics are averaged: their number, and the first and last times."""
 
     samples: int
     first: float
@@ -84,7 +84,7 @@ class Averaging:
             return cls(int(header["samples"]), *times)
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return the samples as one line of text."""
         return f"means over {self.samples} samples, t = {self.first:.4g} to {self.last:.4g}"
 
     def in_turnovers(self, wall: dict[str, Array], profile: dict[str, Array]) -> float:
@@ -94,7 +94,7 @@ class Averaging:
 
 
 def _sampling(averaged: Averaging, turnovers: float) -> list[str]:
-    """Say how long a channel was averaged over, and whether that is too short."""
+    """Describe the averaging time of a channel, and warn if it is too short."""
     lines = [f"{averaged}, {turnovers:.3g} h/u_tau"]
     if turnovers < ENOUGH_TURNOVERS:
         lines.append(

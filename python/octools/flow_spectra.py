@@ -48,7 +48,7 @@ class Spectra:
     dissipation: float
 
     def numbers(self) -> list[str]:
-        """Tell for each axis how far the spectrum of u falls until the shortest wave."""
+        """Describe the resolution along each axis, by the decrease of the spectrum of u."""
         lines = [f"dissipation {self.dissipation:.5g}"]
         for axis, waves in self.waves.items():
             least = min(float(row.max() / max(row[-2], 1e-300)) for row in self.values["u", axis])

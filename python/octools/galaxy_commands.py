@@ -1,4 +1,4 @@
-"""The commands that look at galaxies: stars, and the books of what made them."""
+"""Commands for galaxies: stars, black holes, and budgets."""
 
 from pathlib import Path
 from typing import Annotated

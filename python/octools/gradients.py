@@ -1,4 +1,4 @@
-"""What follows from the gradients of a gas's velocity, in a slice: vorticity, divergence, Q."""
+"""Derived fields from velocity gradients in a slice: vorticity, divergence, Q."""
 
 from __future__ import annotations
 

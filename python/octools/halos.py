@@ -1,4 +1,4 @@
-"""Halos: groups of particles that are linked to friends closer than a linking length."""
+"""Halo finder: friends-of-friends groups of particles."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Particles:
 
 @dataclass(frozen=True)
 class Halos:
-    """A catalogue of halos, the heaviest first, in code units.
+    """Halo catalogue in code units, most massive halo first.
 
     Attributes
     ----------
@@ -206,7 +206,7 @@ def _steps(side: Array, length: float) -> list[tuple[int, int, int]]:
 def _neighbours(
     occupied: Indices, cells: Indices, step: tuple[int, int, int], periodic: NDArray[np.bool_]
 ) -> tuple[Indices, Indices]:
-    """Pair occupied cells, by their place in the sorted keys, with those one step away."""
+    """Pair occupied cells, by index in the sorted keys, with those one step away."""
     x, rest = occupied % cells[0], occupied // cells[0]
     place = [x + step[0], rest % cells[1] + step[1], rest // cells[1] + step[2]]
     inside = np.ones(len(occupied), dtype=bool)
@@ -229,7 +229,7 @@ def _touch(
     b: tuple[Indices, Indices],
     length: float,
 ) -> NDArray[np.bool_]:
-    """Tell for each pair of cells (first particle, count) whether two of them are friends."""
+    """Return for each pair of cells (first particle, count) whether they contain friends."""
     pairs = a[1] * b[1]
     touches = np.zeros(len(pairs), dtype=bool)
     for part in _batches(pairs):
@@ -356,7 +356,7 @@ def write_catalogue_hdf5(halos: Halos, header: Header, path: Path) -> None:
 
 @dataclass(frozen=True)
 class Shown:
-    """In which units a picture shows halos, and what theory expects of them.
+    """Units of halos in a plot, and the prediction for them.
 
     Attributes
     ----------
@@ -381,7 +381,7 @@ class Shown:
 
 
 def shown_units(header: Header, kind: str, units: str) -> Shown:
-    """Give comoving Mpc/h, Msun/h and km/s where space expands, and astronomers' units elsewhere.
+    """Return comoving Mpc/h, Msun/h and km/s where space expands, and astronomers' units elsewhere.
 
     Runs whose units are not known in cgs keep their own. Where space expands, velocities are
     peculiar.

@@ -1,4 +1,4 @@
-"""The history of a run: what is conserved, how the mesh grew, and the time step."""
+"""History of a run: conservation, mesh size, and time step."""
 
 import csv
 import re

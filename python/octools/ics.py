@@ -1,4 +1,4 @@
-"""Initial conditions: grafic folders, and the first snapshots of runs that began from them."""
+"""Initial conditions: grafic directories, and the first snapshots of runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCALAR = "pvar_"
 
 @dataclass(frozen=True)
 class Universe:
-    """What files of initial conditions say of their universe.
+    """Cosmological parameters in the files of initial conditions.
 
     Attributes
     ----------
@@ -63,12 +63,12 @@ class Universe:
 
     @property
     def redshift(self) -> float:
-        """Of the scale factor."""
+        """Redshift of the scale factor."""
         return 1.0 / self.scale_factor - 1.0
 
 
 class GraficLevel:
-    """A folder ``level_NNN`` of files in the grafic2 format.
+    """Directory ``level_NNN`` of files in the grafic2 format.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class GraficLevel:
 
     @property
     def universe(self) -> Universe:
-        """What the header says; the box from the spacing and the level's number."""
+        """Cosmological parameters in the header; the box size from the spacing and the level."""
         h = float(self.header["hubble"]) / 100
         box = float(self.header["spacing"]) * 2**self.number * h
         numbers = [float(self.header[n]) for n in ("scale_factor", "omega_m", "omega_lambda")]
@@ -129,7 +129,7 @@ class GraficLevel:
 
 
 def is_grafic(folder: Path) -> bool:
-    """Tell whether a folder holds levels of grafic files."""
+    """Return true if a folder holds levels of grafic files."""
     return folder.is_dir() and any(folder.glob("level_*"))
 
 

@@ -1,4 +1,4 @@
-"""Initial states of ``problem.name = "file"``: arrays of gas and particles, written for a run."""
+"""Initial conditions for ``problem.name = "file"``, from arrays of gas and particles."""
 
 from __future__ import annotations
 
@@ -207,12 +207,12 @@ def _particles(kind: str, given: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _named(given: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Give the arrays of a grid or kind, whose names must be names of datasets."""
+    """Return the arrays of a grid or kind, whose names must be names of datasets."""
     return {require_name(name, f"{where}: field"): values for name, values in given.items()}
 
 
 def _checked(where: str, name: str, values: Any, shape: tuple[int, ...]) -> Array:
-    """Give values as an array of this shape, of finite numbers that make sense."""
+    """Return values as an array of this shape; raise an error for non-finite or invalid numbers."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim == 0:
         array = np.full(shape, array)

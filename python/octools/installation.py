@@ -1,4 +1,4 @@
-"""Where the compiled parts of Octant and its examples are: in a clone, or in an installed wheel."""
+"""Paths of the compiled parts of Octant and its examples, in a clone or an installed wheel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Job scripts for clusters: a run that goes on in job after job until it is done.
+"""Job scripts for clusters, in which a run continues over several jobs until its end.
 
 A script starts the program on all ranks, has it stop with a checkpoint before the time is up, and
 then puts the job into the queue again, where it goes on with the newest checkpoint.
@@ -20,7 +20,7 @@ STOPPED_EARLY = 3  # the program's exit code
 
 @dataclass(frozen=True)
 class Job:
-    """What a job needs.
+    """Resources and program of a job.
 
     Attributes
     ----------

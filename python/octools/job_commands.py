@@ -1,4 +1,4 @@
-"""The command that writes job scripts."""
+"""Command that writes job scripts."""
 
 import os
 from enum import StrEnum
@@ -14,7 +14,7 @@ from octools.options import Output, console
 
 
 class Scheduler(StrEnum):
-    """Programs that share a cluster out among jobs."""
+    """Batch systems of clusters."""
 
     slurm = "slurm"
     pbs = "pbs"
@@ -22,7 +22,7 @@ class Scheduler(StrEnum):
 
 
 class Launcher(StrEnum):
-    """Programs that start ranks."""
+    """MPI launchers."""
 
     srun = "srun"
     mpirun = "mpirun"

@@ -1,4 +1,4 @@
-"""How the column of gas and the rate of star formation go together (Kennicutt 1998)."""
+"""Relation of gas surface density and star formation rate (Kennicutt 1998)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ AVERAGING_TIME = 50.0  # Myr, over which star formation is averaged
 
 
 class Areas(ABC):
-    """Parts of the plane of the sky, side by side, lengths in code units.
+    """Adjacent areas of the projected plane; lengths in code units.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Areas(ABC):
 
 
 class Squares(Areas):
-    """Squares that cover a domain; their edge is what divides it, and at least `edge`."""
+    """Square areas that cover a domain; their edge divides it and is at least `edge`."""
 
     def __init__(self, lower: Array, size: Array, edge: float) -> None:
         self.lower = lower
@@ -55,7 +55,7 @@ class Squares(Areas):
 
 
 class Rings(Areas):
-    """Rings around a centre, as wide as each other, as far as the domain has them whole."""
+    """Rings of equal width around a centre, as far as they lie within the domain."""
 
     def __init__(self, lower: Array, size: Array, centre: Array, width: float) -> None:
         self.centre = centre
@@ -72,7 +72,7 @@ class Rings(Areas):
 
 @dataclass(frozen=True)
 class Kennicutt:
-    """Columns of gas, and of stars that formed of late, in parts of the sky seen along an axis.
+    """Surface densities of gas and of recently formed stars in areas, projected along an axis.
 
     Attributes
     ----------

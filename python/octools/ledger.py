@@ -1,4 +1,4 @@
-"""The books of a run: what changed, by what, and what nobody has accounted for."""
+"""Budgets of a run: changes of conserved quantities by process, and the unexplained rest."""
 
 from __future__ import annotations
 

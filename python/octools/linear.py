@@ -1,4 +1,4 @@
-"""Linear theory of structure: transfer function, growth, and power spectra to compare with it."""
+"""Linear theory of structure formation: transfer function, growth, and power spectra."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class LinearTheory:
         return log_a, values, slopes
 
     def _hubble_slope(self, a: Array) -> Array:
-        """Give d ln E / d ln a."""
+        """Return d ln E / d ln a."""
         curvature = 1.0 - self.omega_m - self.omega_lambda - self.omega_radiation
         others = -4 * self.omega_radiation / a**4 - 3 * self.omega_m / a**3 - 2 * curvature / a**2
         dark = -3.0 * (1.0 + self.w0 + self.wa * (1.0 - a)) * self._dark_energy(a)
@@ -208,7 +208,7 @@ def other_energies(header: Header) -> dict[str, float]:
 
 
 def _top_hat(x: Array) -> Array:
-    """Give the Fourier transform of a sphere's mean over it, at wavenumber times radius."""
+    """Return the Fourier transform of a sphere's mean over it, at wavenumber times radius."""
     return np.where(x < 1e-2, 1 - x**2 / 10, 3 * (np.sin(x) - x * np.cos(x)) / x**3)
 
 

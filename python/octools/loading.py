@@ -1,4 +1,4 @@
-"""Snapshots as arrays by the names of fields, and as a data set of yt."""
+"""Snapshots as arrays by field name, and as a yt data set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands that measure: profiles, histories, comparisons."""
+"""Commands for measurements: profiles, histories, comparisons."""
 
 from enum import StrEnum
 from pathlib import Path

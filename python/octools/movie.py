@@ -1,4 +1,4 @@
-"""Films: one frame per file of a series, all with the same colours."""
+"""Movies: one frame per file of a series, with a common colour scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options and the answers of several commands have in common."""
+"""Common options and output formats of commands."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -12,7 +12,7 @@ from octools.text import printable
 
 
 class PlainConsole(Console):
-    """A terminal on which text from files and arguments shows as it is: no markup, no escapes."""
+    """Console that shows text from files and arguments verbatim: no markup, no escapes."""
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Turn a text into what is shown."""
@@ -23,7 +23,7 @@ console = PlainConsole(highlight=False, soft_wrap=True)
 
 
 class Axis(StrEnum):
-    """The axes of space."""
+    """Coordinate axes."""
 
     x = "x"
     y = "y"
@@ -31,7 +31,7 @@ class Axis(StrEnum):
 
 
 class Format(StrEnum):
-    """Forms of an answer."""
+    """Output formats."""
 
     table = "table"
     csv = "csv"

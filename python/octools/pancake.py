@@ -1,4 +1,4 @@
-"""Zel'dovich's pancake: exact until it collapses, and integrated along a line from then on.
+"""Zel'dovich pancake: exact before collapse, and integrated in one dimension afterwards.
 
 Lengths are in units of the box and measured from its middle, where the collapse is; velocities,
 densities and pressures are those of the code (supercomoving, Martel & Shapiro 1998), time is
@@ -26,7 +26,7 @@ LEAST_ENTROPY = 1e-5
 
 @dataclass(frozen=True)
 class State:
-    """The gas along the line, from the middle to the end of the box.
+    """Gas along the line, from the middle to the end of the box.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class State:
 
 @dataclass(frozen=True)
 class Pancake:
-    """A plane wave of gas and dark matter that collapses in an expanding universe.
+    """Plane wave of gas and dark matter that collapses in an expanding universe.
 
     Attributes
     ----------
@@ -68,15 +68,15 @@ class Pancake:
     box: float
 
     def amplitude(self, a: float) -> float:
-        """Give A of the map x = q - A sin(k q) / k from where matter began to where it is."""
+        """Return A of the map x = q - A sin(k q) / k from where matter began to where it is."""
         return self.theory.growth(a) / self.theory.growth(self.collapse)
 
     def change(self, a: float) -> float:
-        """Give dA / d tau."""
+        """Return dA / d tau."""
         return self.amplitude(a) * self.theory.rate(a) * a**2 * self.theory.hubble(a)
 
     def places(self, q: Array, a: float) -> tuple[Array, Array]:
-        """Give where matter is that began at `q`, and its velocity; before the collapse."""
+        """Return where matter is that began at `q`, and its velocity; before the collapse."""
         wave = np.sin(WAVE * q) / WAVE
         return q - self.amplitude(a) * wave, -self.change(a) * wave
 
@@ -88,7 +88,7 @@ class Pancake:
         return self.temperature / MOLECULAR_WEIGHT / unit
 
     def exact(self, a: float, points: int = 4000) -> State:
-        """Give the state before the collapse, at points of equal mass."""
+        """Return the state before the collapse, at points of equal mass."""
         q = 0.5 * (np.arange(points) + 0.5) / points
         place, velocity = self.places(q, a)
         density = 1 / (1 - self.amplitude(a) * np.cos(WAVE * q))
@@ -97,7 +97,7 @@ class Pancake:
         return State(place, self.gas_share * density, velocity, pressure)
 
     def at(self, x: Array, a: float) -> tuple[Array, Array, Array]:
-        """Give density, velocity and pressure at distances from the middle, of any sign."""
+        """Return density, velocity and pressure at distances from the middle, of any sign."""
         state = self.exact(a) if a < 0.98 * self.collapse else self.line.state(a)
         distance = np.abs(x)
         density, pressure = (
@@ -157,7 +157,7 @@ class Line:
         return State(place, density, 0.5 * (self.v[1:] + self.v[:-1]), pressure)
 
     def _forces(self) -> tuple[Array, Array]:
-        """Give the accelerations of nodes and sheets by gravity."""
+        """Return the accelerations of nodes and sheets by gravity."""
         strength = 1.5 * self.pancake.theory.omega_m * self.a
         sheets = np.sort(self.y)
         count = np.arange(len(sheets)) + 0.5
@@ -172,7 +172,7 @@ class Line:
         return on_nodes, strength * (self.y - gas - self.sheet_mass * rank)
 
     def _stress(self) -> tuple[Array, Array]:
-        """Give pressure with viscosity in cells, and the speed of signals."""
+        """Return pressure with viscosity in cells, and the speed of signals."""
         density = self.mass / np.diff(self.x)
         pressure = (GAMMA - 1) * density * self.heat
         sound = np.sqrt(GAMMA * pressure / density)

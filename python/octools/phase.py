@@ -1,4 +1,4 @@
-"""Phase diagrams: how much of the gas has which values of two fields."""
+"""Phase diagrams: distribution of the gas mass over two fields."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ BINS = (32, 128)  # along a side: least and most
 
 @dataclass(frozen=True)
 class PhaseDiagram:
-    """Shares of the gas by the logarithms of two fields.
+    """Fractions of the gas in bins of the logarithms of two fields.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The commands that draw fields: pictures and films.
+"""Commands for plots and movies of fields.
 
 Here as in the other modules of commands, what takes long to import is imported by the commands
 themselves: `-h` has to be quick.
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """Kinds of picture."""
+    """Types of image."""
 
     slice = "slice"
     projection = "projection"
 
 
 class Weight(StrEnum):
-    """What a phase diagram shares out."""
+    """Quantities that a phase diagram distributes over bins."""
 
     mass = "mass"
     volume = "volume"
@@ -93,7 +93,7 @@ def _picture(
 
 
 def _slice_of(picture: "Picture") -> "FlowSlice":
-    """Give what a picture of an incompressible flow needs of these options."""
+    """Return what a picture of an incompressible flow needs of these options."""
     from octools.flow_figures import FlowSlice
 
     field = picture.field or "speed"
@@ -101,7 +101,7 @@ def _slice_of(picture: "Picture") -> "FlowSlice":
 
 
 def _with_picture_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `_picture` in place of its parameter `picture`."""
+    """Return a command the options of `_picture` in place of its parameter `picture`."""
     options = signature(_picture).parameters
     own = [p for name, p in signature(command).parameters.items() if name != "picture"]
 

@@ -1,4 +1,4 @@
-"""Profiles of a snapshot, radial or along a line, beside exact solutions."""
+"""Profiles of a snapshot, radial or along a line, with exact solutions."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def _exact_pancake(header: Header) -> Exact:
 
 
 def epoch(text: str) -> float:
-    """Give the scale factor that ``z = 1`` or ``a = 0.5`` says."""
+    """Return the scale factor that ``z = 1`` or ``a = 0.5`` says."""
     kind, value = (part.strip() for part in text.split("="))
     return float(value) if kind == "a" else 1 / (1 + float(value))
 
@@ -295,7 +295,7 @@ MOST_CELLS_OF_OTHERS = 1.25
 
 @dataclass(frozen=True)
 class Comparison:
-    """How far a profile is from its exact solution.
+    """Difference between a profile and its exact solution.
 
     Attributes
     ----------
@@ -317,7 +317,7 @@ class Comparison:
         return self.cells <= self.most
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return one line of text."""
         word = "PASS" if self.passes else "DEVIATES"
         return f"{word:<9} {self.what}: off by {self.cells:.2g} cells; {self.most:g} pass"
 
@@ -474,14 +474,14 @@ def _radial_field(snapshot: Snapshot, name: str, centre: Array) -> Field:
 
 
 def _cell_indices(batch: Batch) -> list[np.ndarray]:
-    """Give the x, y and z indices of a batch's cells, each ready to broadcast to its shape."""
+    """Return the x, y and z indices of a batch's cells, each ready to broadcast to its shape."""
     n = np.arange(batch.leaf.shape[1])
     corner = batch.corner[:, :, None, None, None]
     return [corner[:, 0] + n, corner[:, 1] + n[:, None], corner[:, 2] + n[:, None, None]]
 
 
 def _offsets(header: Header, batch: Batch, centre: Array, shift: Array) -> list[Array]:
-    """Give x, y, z from the centre to a point in each cell; `shift` is in cells, shape (3,)."""
+    """Return x, y, z from the centre to a point in each cell; `shift` is in cells, shape (3,)."""
     cell = header.size / (header.base_cells * 2**batch.level)
     offsets = []
     for a, index in enumerate(_cell_indices(batch)):

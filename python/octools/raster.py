@@ -1,4 +1,4 @@
-"""Pictures of a snapshot as arrays: slices and projections along an axis, and block outlines.
+"""Images of a snapshot as arrays: slices and projections along an axis, and block outlines.
 
 A leaf cell is painted on the grid of its own level; levels are then laid over each other from the
 coarsest to the finest, so that work and memory follow the picture's size, not the domain's.
@@ -62,7 +62,7 @@ class Image:
 
 @dataclass(frozen=True)
 class Outlines:
-    """The outlines of one level's blocks in a picture.
+    """Outlines of the blocks of one level in an image.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ def make_image(snapshot: Snapshot, field: Field, view: View, weight: Field | Non
 
 
 def _base_window(snapshot: Snapshot, view: View) -> NDArray[np.int64]:
-    """Give the base cells that are painted, as lower and upper corner, each right and upwards."""
+    """Return the base cells that are painted, as lower and upper corner, each right and upwards."""
     header, across = snapshot.header, list(view.across)
     cells = header.base_cells[across]
     if view.window is None:

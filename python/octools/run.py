@@ -1,4 +1,4 @@
-"""Finding the snapshots of a run, and the pictures that it asks for."""
+"""Search for the snapshots of a run, and for the plots that its example file requests."""
 
 import re
 import shlex

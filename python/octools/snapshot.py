@@ -1,4 +1,4 @@
-"""Reading snapshots: one lazy object per file, one per level, cells in bounded batches."""
+"""Reader of snapshots: files and levels are read lazily, cells in batches of bounded size."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ class Header:
 
 
 def _uses_radius(value: Any) -> bool:
-    """Tell whether an expression among the values of a table uses the variable ``r``."""
+    """Return true if an expression among the values of a table uses the variable ``r``."""
     if isinstance(value, str):
         return re.search(r"(?<![\w.])r(?!\w)", value) is not None
     if isinstance(value, dict):
@@ -316,7 +316,7 @@ class Level:
 
 
 class Snapshot:
-    """A snapshot or checkpoint of the adaptive model.
+    """Snapshot or checkpoint of the adaptive model.
 
     Parameters
     ----------
@@ -407,7 +407,7 @@ class Snapshot:
         return first
 
     def unique_numbers(self, kind: str, ids: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """Give particles of a kind numbers by their ids, which no two of the file share.
+        """Return particles of a kind numbers by their ids, which no two of the file share.
 
         Ids of stars and sinks begin at multiples of 2^62, which readers with doubles round. These
         numbers are small, and the same in all snapshots of a run.

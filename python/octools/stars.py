@@ -1,4 +1,4 @@
-"""Stars: when they formed."""
+"""Star formation histories."""
 
 from __future__ import annotations
 

@@ -331,11 +331,11 @@ void AmrOptions::finish_cosmology() {
 }
 
 void AmrOptions::set_scales(const InitialScales& found) {
-  constexpr double k_density_share = 1e-12, k_energy_share = 1e-14;
+  constexpr double k_density_fraction = 1e-12, k_energy_fraction = 1e-14;
   scales = found;
-  if (hydro.given_density_floor == 0.0) hydro.density_floor = k_density_share * scales.density;
+  if (hydro.given_density_floor == 0.0) hydro.density_floor = k_density_fraction * scales.density;
   if (hydro.given_pressure_floor == 0.0 && !universe)
-    hydro.pressure_floor = k_energy_share * scales.energy;
+    hydro.pressure_floor = k_energy_fraction * scales.energy;
 }
 
 void AmrOptions::add_process_variables() {

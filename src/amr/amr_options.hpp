@@ -38,7 +38,7 @@ struct TimeOptions {
   double end = 1.0;
   std::int64_t max_steps = 1'000'000'000;
   double cfl = 0.8;
-  double largest_step = 0.0;  // 0: no limit
+  double largest_step = 0.0;  // maximum length of a coarse step; 0: no limit
   bool subcycle = true;
 };
 
@@ -46,14 +46,18 @@ struct TimeOptions {
 struct UnitOptions {
   double length = 1.0, density = 1.0, time = 1.0;
 
+  // True if the run has physical units.
   bool given() const { return length != 1.0 || density != 1.0 || time != 1.0; }
+  // Code units in cgs.
   CodeUnits units() const { return {length, density * length * length * length, time}; }
 };
 
 // Section [execution]: loop order and memory space for the work on a level. Results have the same
 // bits.
 enum class Schedule { automatic, host, device };
+// Names of the values in execution.schedule.
 constexpr auto names_of(Schedule) { return std::array{"auto", "host", "device"}; }
+// Parameters of the section [execution].
 struct ExecutionOptions {
   Schedule schedule = Schedule::automatic;
   std::string model;  // file for read_measured_sweeps(), which selects the schedule of each level
@@ -99,12 +103,13 @@ class AmrOptions {
   ExecutionOptions execution;
   telemetry::TelemetryOptions telemetry;
   DebugOptions debug;
-  // Properties of this rank, from [debug] and the machine.
+  // Slow-down factor of this rank's kernels, from [debug]; 1 normally.
   double slowness = 1.0;  // slow-down factor of its kernels
   int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
-  problems::StateFunction given_state;  // replaces the problem's gas unless empty
-  // Kinds of particles from a restart file in addition to those of the problem.
+  // gas that replaces the problem's initial gas; empty: not replaced
+  problems::StateFunction given_state;
+  // Particle kinds from a restart file, in addition to those of the problem.
   std::vector<particles::Kind> further_kinds;
   // Enabled physical processes, such as cooling, in the order in which they act.
   std::vector<std::unique_ptr<subgrid::Process>> processes = subgrid::make_processes();
@@ -124,6 +129,7 @@ class AmrOptions {
   // Sets quantities derived from the initial state: scales, and floors that are not given.
   void set_scales(const InitialScales& found);
 
+  // Code time at which the run ends.
   double end_time() const { return universe ? universe->end_time() : time.end; }
   // Times of all requested snapshots, including those given as epochs.
   std::vector<double> snapshot_times() const;

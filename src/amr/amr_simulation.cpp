@@ -246,7 +246,7 @@ void AmrSimulation::resume(const RunState& state) {
   processes_.resume(state.ledgers);
   check_dimensions(context_);
   const bool moved = balance_.rebalance();
-  matter_.choose_serving_levels(0);
+  matter_.choose_force_levels(0);
   particles_.deposit_from(0);
   gravity_.resume(moved);
 }
@@ -260,13 +260,13 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   check_dimensions(context_);
   balance_.rebalance();
   if (context_.faces) context_.faces->initialise();
-  matter_.choose_serving_levels(0);
+  matter_.choose_force_levels(0);
   follow_mesh();
   options.problem->end_of_beginning();
 }
 
 RunState AmrSimulation::state() {
-  gas_.take_restored(context_.mesh.communicator().sum(gas_.restored_cells()));
+  gas_.add_restored(context_.mesh.communicator().sum(gas_.restored_cells()));
   return {.time = context_.time,
           .step = context_.step,
           .scales = context_.options.scales,

@@ -53,7 +53,7 @@ class AmrSimulation {
   // Advances all levels by one coarse step of length dt.
   void step(double dt);
 
-  // Totals over the domain at the last measure(): mass, momentum, energy, numbers of cells.
+  // Totals over the domain at the last measure().
   const Totals& totals() const { return measurement_.totals(); }
   // Mass and energy that density and pressure floors have added since the start of the run.
   const Floored& floored() const { return gas_.floored(); }
@@ -68,16 +68,19 @@ class AmrSimulation {
   double scale_factor() const { return context_.scale_factor(); }  // 1 without expansion
   // Number of coarse steps since time 0.
   std::int64_t step_count() const { return context_.step; }
-  std::int64_t cell_updates() const { return context_.cell_updates; }  // leaf cells on this rank
+  // number of cell updates on this rank since the start: leaf cells times their steps
+  std::int64_t cell_updates() const { return context_.cell_updates; }
   // Number of leaf cells in blocks of this rank.
   std::int64_t own_leaf_cells() const;
-  std::int64_t bytes_per_block() const {  // migrated with it
+  std::int64_t bytes_per_block() const {  // bytes of fields that migrate with a block
     return mesh().layout().stride_slot * static_cast<std::int64_t>(sizeof(double));
   }
   // Fields and particles of this rank; see MemoryCost.
   double data_bytes() const { return balance_.memory().stored_bytes(); }
-  // Mesh with the conserved variables of the gas. After a change of cells, call measure_anew().
+  // Mesh with the conserved variables of the gas. The caller must call invalidate_measurement()
+  // after changing cells.
   mesh::Mesh& mesh() { return context_.mesh; }
+  // Mesh, for reading.
   const mesh::Mesh& mesh() const { return context_.mesh; }
   // Options of the run, with the floors that the initial state has determined.
   const AmrOptions& options() const { return context_.options; }
@@ -85,25 +88,31 @@ class AmrSimulation {
   Timers& timers() { return context_.timers; }
   // Measured cost of each block, for load balancing.
   const BlockMeter& meter() const { return context_.meter; }
-  // Results of the last adapt(): true if the mesh changed, true if blocks moved between ranks, and
-  // the reports of the load-balancing policies.
+  // True if the last adapt() changed the mesh.
   bool regridded() const { return regridded_; }
+  // True if the last adapt() moved blocks between ranks.
   bool rebalanced() const { return rebalanced_; }
+  // Reports of the load-balancing policies in the last adapt().
   const std::vector<LoadBalance::Placement>& placements() const { return balance_.placements(); }
-  gravity::Gravity* gravity() { return gravity_.solver(); }  // null without self-gravity
+  gravity::Gravity* gravity() { return gravity_.solver(); }  // gravity; null without self-gravity
+  // Gravity, for reading; null without self-gravity.
   const gravity::Gravity* gravity() const { return gravity_.solver(); }
-  const mesh::FaceFields* faces() const { return context_.faces.get(); }  // null without any
+  // face-centred fields; null if there are none
+  const mesh::FaceFields* faces() const { return context_.faces.get(); }
   // Particles by kind, and the density of all gravitating matter.
   Matter& matter() { return matter_; }
+  // Particles and gravitating density, for reading.
   const Matter& matter() const { return matter_; }
   // Subgrid processes of the run.
   ProcessStep& processes() { return processes_; }
 
-  // Restart: the caller has set the mesh, its fields, the particles and gravity's fields.
+  // State for a checkpoint. Sums the ranks' counters since the last measurement.
   RunState state();  // sums ranks' counters since the last measurement
-  // Restores clocks, counters and budgets of a checkpoint. Collective.
+  // Restores clocks, counters and budgets of a checkpoint. The caller must have set the mesh, its
+  // fields, the particles and gravity's fields. Collective.
   void resume(const RunState& state);
-  // Start from another code's output: the caller has set the mesh, its gas and the particles.
+  // Sets time and step number at the start from another code's output. The caller must have set the
+  // mesh, its gas and the particles.
   void begin_from(double time, std::int64_t step);
 
  private:

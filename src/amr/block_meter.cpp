@@ -17,9 +17,10 @@ namespace octant {
 namespace {
 
 constexpr double k_weight_of_new = 0.3;  // weight in the moving average of costs
-constexpr double k_lost_share = 0.005;   // fraction of the wall-clock time: accuracy of the clocks
+constexpr double k_lost_fraction =
+    0.005;  // fraction of the wall-clock time: accuracy of the clocks
 
-struct KnownCost {
+struct MeasuredCost {
   Key key;
   std::int16_t level;
   bool measured;  // for the block or its parent
@@ -147,8 +148,8 @@ void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_n
 }
 
 void BlockMeter::end_step(const BlockCounts& particles) {
-  for (int l = 0; l < std::ssize(levels_); ++l) share_out_sweeps(l);
-  share_out_parts(particles);
+  for (int l = 0; l < std::ssize(levels_); ++l) distribute_sweeps(l);
+  distribute_parts(particles);
   for (int l = 0; l < std::ssize(levels_); ++l) smooth(l);
   add_up_levels();
 }
@@ -160,14 +161,14 @@ std::vector<double> BlockMeter::tile_nanoseconds(const Level& level) const {
   for (std::size_t t = 0; t < times.size(); ++t) times[t] = static_cast<double>(cycles(t));
   const auto total = [&] { return std::accumulate(times.begin(), times.end(), 0.0); };
   const double lost = level.wall_ns > 0.0 ? 1.0 - level.cpu_ns / level.wall_ns : 0.0;
-  if (lost > k_lost_share && Kokkos::DefaultExecutionSpace().concurrency() == 1)
+  if (lost > k_lost_fraction && Kokkos::DefaultExecutionSpace().concurrency() == 1)
     remove_preemption(times, lost * total());
   const double sum = total();
   for (double& time : times) time *= sum > 0.0 ? level.cpu_ns / sum : 0.0;
   return times;
 }
 
-void BlockMeter::share_out_sweeps(int l) {
+void BlockMeter::distribute_sweeps(int l) {
   Level& level = levels_[l];
   const mesh::LevelHalo& halo = mesh_.halo(l);
   const mesh::TreeLevel& blocks = mesh_.blocks(l);
@@ -186,7 +187,7 @@ void BlockMeter::share_out_sweeps(int l) {
   }
 }
 
-void BlockMeter::share_out_parts(const BlockCounts& particles) {
+void BlockMeter::distribute_parts(const BlockCounts& particles) {
   BlockContents contents{.particles = particles, .leaf_octants = {}};
   for (int l = 0; l < std::ssize(levels_); ++l) {
     auto& leaves = contents.leaf_octants.emplace_back();
@@ -198,7 +199,7 @@ void BlockMeter::share_out_parts(const BlockCounts& particles) {
       cycles > 0.0 ? static_cast<double>(Observer::now() - begun_ns_) / cycles : 0.0;
   for (std::size_t p = 0; p < parts_.size(); ++p) {
     parts_[p].counted = counted_times(p, ns_per_cycle);
-    const auto shares = share_out(parts_[p], contents);
+    const auto shares = distribute_time(parts_[p], contents);
     for (int l = 0; l < std::ssize(levels_); ++l) {
       const auto own = mesh_.blocks(l).own();
       for (std::size_t n = 0; n < own.size(); ++n)
@@ -223,7 +224,7 @@ ByBlock<double> BlockMeter::counted_times(std::size_t part, double ns_per_cycle)
   if (total == 0.0) return {};
   const double wall = parts_[part].wall_ns;
   const double lost = wall > 0.0 ? 1.0 - parts_[part].total() / wall : 0.0;
-  if (lost > k_lost_share && threads == 1) remove_preemption(times, lost * total);
+  if (lost > k_lost_fraction && threads == 1) remove_preemption(times, lost * total);
   ByBlock<double> counted;
   auto next = times.begin();
   for (int l = 0; l < std::ssize(levels_); ++l) {
@@ -281,7 +282,7 @@ double BlockMeter::work() const {
 
 void BlockMeter::migrate(const std::vector<std::vector<int>>& owners) {
   std::vector<int> targets;
-  std::vector<KnownCost> leaving;
+  std::vector<MeasuredCost> leaving;
   for (int l = 0; l < std::ssize(levels_); ++l) {
     const mesh::TreeLevel& blocks = mesh_.blocks(l);
     for (std::size_t n = 0; n < blocks.own().size(); ++n) {
@@ -293,12 +294,12 @@ void BlockMeter::migrate(const std::vector<std::vector<int>>& owners) {
                          static_cast<float>(known)});
     }
   }
-  const auto arriving = route<KnownCost>(mesh_.communicator(), targets, leaving);
+  const auto arriving = route<MeasuredCost>(mesh_.communicator(), targets, leaving);
   for (Level& level : levels_) {
     level.smoothed.clear();
     level.inherited.clear();
   }
-  for (const KnownCost& cost : arriving.items) {
+  for (const MeasuredCost& cost : arriving.items) {
     Level& level = levels_[cost.level];
     (cost.measured ? level.smoothed : level.inherited).insert(cost.key, cost.nanoseconds);
   }

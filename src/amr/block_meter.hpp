@@ -38,6 +38,7 @@ class SweepTimer {
   std::int64_t wall_, cpu_;  // start times in nanoseconds
 };
 
+// Measurement of the cost of every block of this rank.
 class BlockMeter {
  public:
   // Cost of a block over a coarse step.
@@ -52,15 +53,16 @@ class BlockMeter {
     double operator[](CostComponent component) const {
       return nanoseconds[static_cast<std::size_t>(component)];
     }
-    double total() const;  // nanoseconds of all components
+    double total() const;  // sum over all components, in nanoseconds
   };
 
-  // `slowness`: artificial slow-down factor of this rank's kernels. `waits`: parts of a step wait
-  // for the end of their kernels, so that kernel times are assigned correctly.
+  // `slowness` is the artificial slow-down factor of this rank's kernels. If `waits`, each part of
+  // a step waits for its kernels to end, so that kernel times are assigned to the right part.
   BlockMeter(const mesh::Mesh& mesh, const SyntheticLoad& load, double slowness, bool waits);
 
-  // Begins a coarse step on the current mesh, or ends it with these particle counts of own blocks.
+  // Begins the measurement of a coarse step on the current mesh.
   void begin_step();
+  // Ends the measurement of a coarse step, with the particle counts of own blocks.
   void end_step(const BlockCounts& particles);
 
   // Counters per tile for a sweep of a level: processor cycles, or 1 for each in batches. The time
@@ -100,18 +102,18 @@ class BlockMeter {
   struct Level {
     mesh::DeviceArray<std::uint64_t> tile_cycles;
     std::vector<std::vector<std::uint64_t>> block_cycles;  // by part and slot; may be empty
-    double wall_ns = 0.0, cpu_ns = 0.0;                    // of the sweeps
-    std::vector<double> burnt_ns;                          // by slot: synthetic load
-    std::vector<Cost> costs;                               // by slot
+    double wall_ns = 0.0, cpu_ns = 0.0;                    // times of the sweeps
+    std::vector<double> burnt_ns;  // artificial time of debug.synthetic_load, by slot
+    std::vector<Cost> costs;       // by slot
     int updates = 0;
     KeyTable<float> smoothed,
-        inherited;  // by key: measured, and received with a block
+        inherited;  // costs by key: measured, and received with a block
   };
   void count_sweep(int level, int begin, int end, double wall_ns, double cpu_ns);
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
   std::vector<double> tile_nanoseconds(const Level& level) const;
-  void share_out_sweeps(int level);
-  void share_out_parts(const BlockCounts& particles);
+  void distribute_sweeps(int level);
+  void distribute_parts(const BlockCounts& particles);
   PartTimes& part(const std::string& name, const CostKind& kind);
   ByBlock<double> counted_times(std::size_t part, double ns_per_cycle) const;
   void add_up_levels();

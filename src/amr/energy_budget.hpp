@@ -3,9 +3,9 @@
 
 namespace octant {
 
-// In supercomoving units the potential is proportional to a, so energy is not constant but obeys
-// the Layzer-Irvine equation (Layzer 1963, Irvine 1961; here in the variables of Martel & Shapiro
-// 1998):
+// Energy budget of an expanding box. In supercomoving units the potential is proportional to a, so
+// energy is not constant but obeys the Layzer-Irvine equation (Layzer 1963, Irvine 1961; here in
+// the variables of Martel & Shapiro 1998):
 //
 //   d (kinetic + internal + potential) = potential d ln a.
 //
@@ -13,20 +13,22 @@ namespace octant {
 // minus changes by resolution. Refinement, derefinement and particles that change to another level
 // change the discrete potential energy of the same matter at the same positions without work. With
 // overwriting dual energy, new cells also gain energy of motions that the old cells did not
-// resolve. Where cooling concentrates gas in a cell or two, numerical diffusion spreads it over the
-// neighbours and lifts it in its own potential; the work that is not done for this reappears as
-// heat and is radiated. `spared` records this work and what dual energy overwrites.
+// resolve. Where cooling concentrates gas in a cell or two, numerical diffusion transports some of
+// it to neighbouring cells, against its own gravity; the work that the diffused gas does not do
+// appears as heat, which is radiated. `spared` records this work and the energy that dual energy
+// overwrites.
 struct EnergyBudget {
   bool begun = false;
   double initial = 0.0;                 // energy at the start
   double work = 0.0;                    // integral of potential d ln a since the start
   double log_a = 0.0, potential = 0.0;  // at the last update
   double energy = 0.0, added = 0.0;
-  double resolution = 0.0;         // by changes of resolution since the start
+  double resolution = 0.0;         // energy change by changes of resolution since the start
   double resolution_before = 0.0;  // `resolution` at the last update
-  double unsolved = 0.0;           // addition to it by the next solution for the potential
-  bool counts_spared = false;
-  double spared = 0.0;  // lifting work not done since the start, if it is counted
+  double unsolved = 0.0;  // addition to `resolution` by the next solution for the potential
+  bool counts_withheld = false;
+  // work of numerical diffusion against gravity since the start, if it is recorded
+  double spared = 0.0;
 
   // Adds the state at scale factor a; `added_so_far` is the energy from processes since the start.
   // Between updates the potential energy is assumed to be a power of a, except for changes of

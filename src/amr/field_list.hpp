@@ -11,17 +11,18 @@
 
 namespace octant {
 
-// A field of a checkpoint: its values are read and set again with the same bits.
+// Field of a checkpoint, whose values are read and restored exactly.
 struct CheckpointField {
   MeshField field;
-  std::string required;  // parameters with which a run has it
+  std::string required;  // parameters with which a run has this field
   // Sets values [block][k][j][i] in some own blocks of a level.
   std::function<void(int level, const mesh::CellRange& blocks, const std::vector<double>& values)>
       set;
 };
 
-// The simulation must outlive them.
+// Returns the fields of snapshots. The simulation must outlive them.
 std::vector<MeshField> shown_fields(const AmrSimulation& simulation);
+// Returns the fields of checkpoints. The simulation must outlive them.
 std::vector<CheckpointField> checkpoint_fields(AmrSimulation& simulation);
 
 }  // namespace octant

@@ -42,7 +42,7 @@ class TileTimer {
     timing_.count(cells);
     // Opens the telemetry region "batches" if the sweep runs in batches of tiles.
     if (arguments.batches) in_batches_.emplace(Phase::compute, "batches", level);
-    hydro::announce_sweep(context.options.hydro, arguments, cells);
+    hydro::record_sweep(context.options.hydro, arguments, cells);
     metering_.emplace(context.meter, level, begin, end);
   }
 
@@ -62,7 +62,7 @@ GasSolver::GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_al
       gravity_(gravity),
       is_alone_(is_alone),
       fastest_(context.levels(), 0.0),
-      broke_cells_(context.levels(), false) {
+      left_unphysical_cells_(context.levels(), false) {
   if (!options_.execution.model.empty())
     mesh_.communicator().collective_try([&] {
       schedules_.emplace(read_measured_sweeps(options_.execution.model),
@@ -221,10 +221,11 @@ void GasSolver::measure_signals(int coarsest) {
   mesh_.communicator().max_in_place(std::span(fastest_).subspan(coarsest, finest + 1 - coarsest));
 }
 
-void GasSolver::share_signals() { mesh_.communicator().max_in_place(std::span<double>(fastest_)); }
+void GasSolver::reduce_signals() { mesh_.communicator().max_in_place(std::span<double>(fastest_)); }
 
-// Ensures v dt + g dt^2 / 2 <= courant dx: a signal accelerated by the strongest acceleration g, of
-// gravity and hydro.acceleration, crosses at most `courant` cells.
+// Returns the longest step with v dt + g dt^2 / 2 <= courant dx: a signal of speed v, accelerated
+// by the strongest acceleration g of gravity and hydro.acceleration, then crosses at most `courant`
+// cells.
 double GasSolver::longest_step(int level, double courant) const {
   if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
   const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
@@ -244,8 +245,8 @@ GasSolver::Measured GasSolver::measure() {
                                                       geometry.cell_volume(level), gas.sums);
     fastest_[level] = fastest;
     if (broken && gas.unphysical.empty())
-      gas.unphysical =
-          describe_cell(level, hydro::broken_cells(mesh_.layout(), blocks, cells).front());
+      gas.unphysical = describe_cell(
+          level, hydro::cells_with_invalid_state(mesh_.layout(), blocks, cells).front());
   }
   return gas;
 }
@@ -278,7 +279,7 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
 bool GasSolver::can_defer_validation(int level, bool ends_step) const {
   if (!is_alone_) return false;
   if (ends_step && mesh_.finest_level() == 0) return true;
-  return mesh_.communicator().size() > 1 && !broke_cells_[level];
+  return mesh_.communicator().size() > 1 && !left_unphysical_cells_[level];
 }
 
 // Reduces the result of the last sweep over ranks and repairs unphysical cells.
@@ -297,8 +298,8 @@ void GasSolver::validate_sweep() {
 void GasSolver::apply_validation(std::span<const double> worst) {
   const int level = pending_->level;
   fastest_[level] = worst[0];
-  broke_cells_[level] = worst[1] > 0.0;
-  if (!broke_cells_[level]) pending_.reset();
+  left_unphysical_cells_[level] = worst[1] > 0.0;
+  if (!left_unphysical_cells_[level]) pending_.reset();
 }
 
 bool GasSolver::finish_validation(std::int64_t bad_tiles) {
@@ -380,8 +381,8 @@ void GasSolver::give_back_inflow(int level, double* next) {
 void GasSolver::restore_unphysical_cells(int level) {
   LevelFields& fields = mesh_.fields(level);
   const auto restored =
-      hydro::restore_broken_cells(options_.hydro, mesh_.layout(), mesh_.corrections(level + 1),
-                                  fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
+      hydro::restore_refluxed_cells(options_.hydro, mesh_.layout(), mesh_.corrections(level + 1),
+                                    fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
   const double volume = mesh_.geometry().cell_volume(level);
   for (const hydro::RestoredCells& cells : restored) {
     restored_.cells += cells.cells;
@@ -390,7 +391,7 @@ void GasSolver::restore_unphysical_cells(int level) {
   }
 }
 
-void GasSolver::take_restored(std::int64_t cells) {
+void GasSolver::add_restored(std::int64_t cells) {
   if (cells > 0) {
     ReproducibleSum gained[] = {restored_.mass, restored_.energy};
     reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(gained));

@@ -21,7 +21,7 @@
 
 namespace octant {
 
-// All functions are collective unless they are const.
+// Gas update of all levels. All functions are collective unless they are const.
 class GasSolver : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::gas;
@@ -36,13 +36,14 @@ class GasSolver : public StepPart {
   GasSolver(StepContext& context, gravity::Gravity* gravity, bool is_alone);
 
   // --- tasks
-  // Advances the gas of a level. Resets its flux registers at the next finer level.
+  // Advances the gas of a level. Resets its flux registers at the boundary to the next finer level.
   void advance(const LevelStep& step);
-  // Before all substeps of the next finer level: prepares the coarse state for ghost interpolation.
+  // Prepares the coarse state for ghost interpolation; called before all substeps of the next finer
+  // level.
   void begin_finer(const LevelStep& coarse);
-  // Before each substep: fills the ghost cells of its initial state.
+  // Fills the ghost cells of the initial state of a substep; called before each substep.
   void begin_substep(const LevelStep& step);
-  // After all substeps: refluxing and restriction.
+  // Refluxes and restricts; called after all substeps of the next finer level.
   void end_finer(const LevelStep& coarse);
 
   // --- within the step
@@ -53,23 +54,29 @@ class GasSolver : public StepPart {
 
   // --- between steps
 
-  // Measures leaf cells and signals of this rank; share_signals() then reduces signals over ranks.
+  // Measures leaf cells and signal speeds of this rank.
   Measured measure();
-  void share_signals();
-  // The last sweep of a step may end before its validation, the reduction of unphysical cells over
-  // ranks. awaits_validation() is true in this case. pending_bad_tiles() is the number of tiles
-  // with unphysical cells on this rank. finish_validation() takes the sum over ranks, repairs the
-  // cells, and returns true if there were any.
+  // Reduces the signal speeds over all ranks.
+  void reduce_signals();
+  // True if the last sweep of the step was not yet validated: unphysical cells on other ranks are
+  // unknown.
   bool awaits_validation() const { return pending_.has_value(); }
+  // Number of tiles with unphysical cells on this rank in that sweep.
   int pending_bad_tiles() const { return pending_ ? pending_->result.bad_tiles : 0; }
+  // Validates the last sweep: takes the sum of pending_bad_tiles() over all ranks, repairs the
+  // cells, and returns true if there were any.
   bool finish_validation(std::int64_t bad_tiles);
 
-  // Number of cells on this rank restored to older states since the last take_restored(). That
-  // function takes their sum over ranks, `cells`, and adds the mass and energy to those of floors.
+  // Number of cells on this rank restored to older states since the last add_restored().
   std::int64_t restored_cells() const { return restored_.cells; }
-  void take_restored(std::int64_t cells);
+  // Takes the sum of restored_cells() over ranks, and adds the mass and energy of this rank's
+  // restored cells to those of floors.
+  void add_restored(std::int64_t cells);
+  // Mass and energy that floors have added since the start of the run.
   const Floored& floored() const { return floored_; }
+  // Sets floored() after a restart.
   void resume(const Floored& floored) { floored_ = floored; }
+  // Adds energy to floored().
   void add_floor_energy(double energy) { floored_.energy += energy; }
 
  private:
@@ -121,8 +128,9 @@ class GasSolver : public StepPart {
   std::optional<ScheduleModel> schedules_;       // empty: the same schedule for all levels
   std::unique_ptr<hydro::BatchBuffer> batches_;  // null: no level uses batches of tiles
   std::optional<Sweep> pending_;                 // last sweep, unless validated
-  std::vector<bool> broke_cells_;  // by level: the last sweep left unphysical cells on any rank
-  bool ghosts_started_ = false;    // for the next sweep
+  std::vector<bool>
+      left_unphysical_cells_;    // by level: the last sweep left unphysical cells on any rank
+  bool ghosts_started_ = false;  // for the next sweep
   // Inflow withheld from cells at coarse-fine boundaries until refluxing, by level.
   std::vector<mesh::DeviceArray<double>> withheld_;
   struct {

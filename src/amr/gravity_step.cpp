@@ -15,7 +15,7 @@ namespace {
 
 // Self-potential of a cloud in -G m / dx, averaged over positions in a cell: from the Green's
 // function of the 7-point Laplacian at the distances of eight cells (Glasser & Zucker 1977).
-constexpr double k_own_potential = 1.5961;
+constexpr double k_self_potential = 1.5961;
 
 // Effective duration of a kick with the force at time `now` over now .. now + dt (dt may be
 // negative). In an expanding box the force grows as a D for linear perturbations, which matters for
@@ -46,13 +46,13 @@ GravityStep::GravityStep(StepContext& context, Matter& matter)
       matter_(matter),
       solver_(make_solver(context.options, context.mesh)) {
   const AmrOptions& options = context.options;
-  energy_.counts_spared =
+  energy_.counts_withheld =
       options.universe && solver_ && options.hydro.enabled && !options.processes.empty();
-  matter_.serve_levels_apart(solver_ && solver_->solves_single_levels());
+  matter_.set_separate_levels(solver_ && solver_->solves_single_levels());
   if (!solver_) return;
   gravity::EnergyUpdate update{.work = options.gravity.work,
-                               .counts_spared = energy_.counts_spared};
-  if (options.universe) update.heat_share = 0.0;
+                               .counts_withheld = energy_.counts_withheld};
+  if (options.universe) update.heat_fraction = 0.0;
   solver_->set_energy_update(update);
   solver_->set_frame(options.hydro.frame);
   if (!options.gravity.transfer.empty())
@@ -150,8 +150,8 @@ particles::VectorField GravityStep::potential(int level) const {
   return {data, stride, 0};
 }
 
-double GravityStep::own_potential_of_base() const {
-  return solver_ ? 0.5 * k_own_potential * context_.options.newton_constant(context_.time) /
+double GravityStep::self_potential_of_base() const {
+  return solver_ ? 0.5 * k_self_potential * context_.options.newton_constant(context_.time) /
                        mesh_.geometry().cell_size(0)
                  : 0.0;
 }
@@ -197,7 +197,7 @@ std::vector<double> GravityStep::potential_energies(std::initializer_list<SumsOf
     for (const auto& kind : kinds) {
       energy += 0.5 * (sum++)->to_double();
       for (int level = std::max(kind.coarsest, 1); level <= mesh_.finest_level(); ++level)
-        energy += 0.5 * k_own_potential * G * sum[level].to_double() *
+        energy += 0.5 * k_self_potential * G * sum[level].to_double() *
                   (1.0 / geometry.cell_size(level) - 1.0 / geometry.cell_size(0));
       sum += std::ssize(kind.squared);
     }

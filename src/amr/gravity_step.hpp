@@ -15,7 +15,8 @@
 
 namespace octant {
 
-// All functions are collective. Tasks require a solver, gravity.enabled.
+// Gravity in the tasks of a step. All functions are collective. Tasks require a solver:
+// gravity.enabled.
 class GravityStep : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::gravity;
@@ -26,12 +27,17 @@ class GravityStep : public StepPart {
 
   // Null without self-gravity.
   gravity::Gravity* solver() { return solver_.get(); }
+  // Potential and forces, for reading; null without self-gravity.
   const gravity::Gravity* solver() const { return solver_.get(); }
 
   // --- tasks
+  // Kicks gas and particles of a level for the first half of its step.
   void kick_first_half(const LevelStep& step);
-  void solve(const LevelStep& step);  // on all levels from that of the step on
+  // Solves for the potential on all levels from that of the step on.
+  void solve(const LevelStep& step);
+  // Kicks gas and particles of a level for the second half of its step.
   void kick_second_half(const LevelStep& step);
+  // Restricts the gas of finer levels, down to the level of the step.
   void restrict_gas(const LevelStep& step);
 
   // --- between steps
@@ -39,13 +45,14 @@ class GravityStep : public StepPart {
   void follow_mesh();
   // Adds the cycles that the solver counted for blocks to the meter's counters of gravity.
   void report_costs();
-  // Continues after a restart with the potentials of the checkpoint. `moved`: blocks changed ranks.
+  // Continues after a restart with the potentials of the checkpoint. `moved` is true if blocks
+  // changed ranks.
   void resume(bool moved);
   // Returns the potential of a level as a field for particles.
   particles::VectorField potential(int level) const;
   // Returns -1/2 times the self-potential of a cloud of unit mass in cells of the base level; times
   // a squared mass it is the contribution to the potential energy, with opposite sign.
-  double own_potential_of_base() const;
+  double self_potential_of_base() const;
   // Potential energy of all matter, computed once per state. In an expanding box it excludes the
   // part without forces, because the energy equation contains the work of forces.
   double potential_energy();
@@ -54,7 +61,9 @@ class GravityStep : public StepPart {
 
   // --- the energy budget of an expanding box
   EnergyBudget& energy() { return energy_; }
+  // Energy budget, for reading.
   const EnergyBudget& energy() const { return energy_; }
+  // True in an expanding box with self-gravity.
   bool has_budget() const { return solver_ && context_.options.universe; }
   // Sums over particles of their masses times the potential, on levels from `coarsest` on.
   SumsOfKinds sums_in_potential(int coarsest);

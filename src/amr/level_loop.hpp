@@ -18,9 +18,9 @@ namespace octant {
 enum class When {
   coarse_begins,    // once, before any level advances
   level_advances,   // in each step of each level
-  finer_begins,     // before the substeps of the next finer level
-  substep_begins,   // before each of them, for the finer level
-  finer_ends,       // after them
+  finer_begins,     // before all substeps of the next finer level
+  substep_begins,   // before each substep, for the finer level
+  finer_ends,       // after all substeps of the next finer level
   coarse_advanced,  // once, after all levels have advanced
   levels_meet,      // at the common end of the steps of a level and all finer ones
   coarse_ends       // once, at the new time
@@ -44,15 +44,17 @@ struct Task {
         reads(reads),
         overlaps(overlaps) {}
 
+  // True if a run with these contents executes the task.
   bool is_in(unsigned contents) const { return (required_contents & ~contents) == 0; }
 
   When when;
   const char* name;
   unsigned required_contents;
   PartNumber part;
-  void (StepPart::*action)(const LevelStep&);  // member of the part; level: the coarsest
+  // member function of the part; its argument is the step of a level
+  void (StepPart::*action)(const LevelStep&);
   const char* reads;
-  const char* overlaps;  // overlapping communication; "": none
+  const char* overlaps;  // overlapping communication; empty if none
 };
 
 // Sequence of a coarse step. LevelLoop executes its tasks, describe_step() prints them.
@@ -73,11 +75,12 @@ class StepSequence {
   // Loop over the substeps of a level within one step of the coarser level.
   virtual void begin_substeps(int level) = 0;
   virtual bool has_substep(int level) const = 0;
-  virtual void limit_substep(int level) = 0;  // before it is taken
+  // shortens the next substep if necessary, before it is taken
+  virtual void limit_substep(int level) = 0;
   virtual bool is_last_substep(int level) const = 0;
   virtual void end_substep(int level) = 0;
 
-  std::vector<Task> tasks_;  // those that the physics of the run requires
+  std::vector<Task> tasks_;  // tasks that the physics of the run requires
 };
 
 // Execution of the tasks. All functions are collective.
@@ -104,7 +107,7 @@ class LevelLoop : public StepSequence {
   StepContext& context_;
   StepParts parts_;
   LongestStep longest_;
-  std::vector<LevelStep> steps_;  // the current one of each level
+  std::vector<LevelStep> steps_;  // current step of each level
 };
 
 // Returns a table of the tasks of a coarse step with levels from 0 to `finest`: level, task, data

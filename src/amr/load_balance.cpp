@@ -125,14 +125,14 @@ std::vector<int> LoadBalance::owners_of(const std::vector<CostItem>& blocks, int
       .cplx_x = options_.balance.cplx_x,
       .curve = decomposition == Decomposition::morton ? Curve::morton : Curve::hilbert,
       .ranks_per_node = options_.ranks_per_node,
-      .communication = communication_share()};
+      .communication = communication_fraction()};
   PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks, &capacity);
   if (communicator.is_root()) placements_.push_back({level, planned.report});
   return planned.owners;
 }
 
 // Time for ghost data relative to that of sweeps.
-double LoadBalance::communication_share() const {
+double LoadBalance::communication_fraction() const {
   const double sweeping = context_.timers.seconds("sweep"),
                talking = context_.timers.seconds("ghost data");
   return sweeping > 0.0 ? talking / sweeping : 0.0;

@@ -13,9 +13,10 @@
 
 namespace octant {
 
+// Distribution of blocks over ranks by their costs.
 class LoadBalance {
  public:
-  // The report of a load-balancing policy on a level; level -1 stands for all levels.
+  // Report of a load-balancing policy for a level; level -1 stands for all levels.
   struct Placement {
     int level;
     PlacementReport report;
@@ -30,13 +31,15 @@ class LoadBalance {
 
   // Moves blocks to other ranks by their costs. Returns true if any moved. Collective.
   bool rebalance();
-  // Returns true if the imbalance of the last step exceeds balance.imbalance_threshold, and that of
-  // the first step after the last balancing by k_tolerated_growth: blocks do not migrate again if
-  // this cannot help. Collective.
+  // Returns true if balancing is likely to help: the imbalance of the last step exceeds
+  // balance.imbalance_threshold, and exceeds the imbalance of the first step after the last
+  // balancing by the factor k_tolerated_growth. Collective.
   bool exceeds_threshold();
+  // Memory of the blocks.
   const MemoryCost& memory() const { return memory_; }
   // Reports since the last clear_placements().
   const std::vector<Placement>& placements() const { return placements_; }
+  // Deletes the reports.
   void clear_placements() { placements_.clear(); }
 
  private:
@@ -47,7 +50,7 @@ class LoadBalance {
   std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level,
                              placement::Capacity& capacity);
   placement::Capacity block_capacity() const;
-  double communication_share() const;
+  double communication_fraction() const;
   double imbalance() const;
 
   static constexpr double k_tolerated_growth = 1.05;

@@ -110,19 +110,19 @@ void Matter::kick(int level, const particles::VectorField& here,
   const particles::FieldNearby force = kinds_.front().fetch(level, here, coarser, 3);
   for (particles::Particles& kind : kinds_)
     if (falls(kind)) kind.kick(level, force, dt);
-  if (!levels_apart_ || level == mesh_.finest_level()) return;
+  if (!levels_are_separate_ || level == mesh_.finest_level()) return;
   const particles::FieldNearby of_finer = kinds_.front().fetch_coarser(level + 1, here, 3);
   for (particles::Particles& kind : kinds_)
-    if (falls(kind)) kind.kick_served_by_coarser(level + 1, of_finer, dt);
+    if (falls(kind)) kind.kick_by_coarser_level(level + 1, of_finer, dt);
 }
 
-void Matter::serve_levels_apart(bool apart) {
-  levels_apart_ = apart;
-  for (particles::Particles& kind : kinds_) kind.serve_levels_apart(apart);
+void Matter::set_separate_levels(bool apart) {
+  levels_are_separate_ = apart;
+  for (particles::Particles& kind : kinds_) kind.set_separate_levels(apart);
 }
 
-void Matter::choose_serving_levels(int coarsest) {
-  for (particles::Particles& kind : kinds_) kind.choose_serving_levels(coarsest);
+void Matter::choose_force_levels(int coarsest) {
+  for (particles::Particles& kind : kinds_) kind.choose_force_levels(coarsest);
 }
 
 std::vector<particles::Particles::MassSums> Matter::mass_sums(
@@ -145,7 +145,7 @@ std::vector<double> Matter::densest() const {
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::LentField density = this->density(level);
     const BlockField field = density.field;
-    mesh::announce_cells("densest cell", mesh_.cells(level), {8.0, 0.0});
+    mesh::record_cells("densest cell", mesh_.cells(level), {8.0, 0.0});
     const double most = mesh::largest(
         "densest cell", mesh_.cells(level),
         KOKKOS_LAMBDA(const mesh::Cell& cell) { return *field.at(cell); });

@@ -16,35 +16,42 @@ namespace octant {
 // processes, each once.
 std::vector<particles::Kind> particle_kinds(const AmrOptions& options);
 
+// Particles of a run by kind, and the density of all gravitating matter.
 class Matter {
  public:
-  // The mesh must outlive this. Particles are added later. Collective.
+  // The mesh must outlive this object. Particles are added later. Collective.
   Matter(mesh::Mesh& mesh, const AmrOptions& options);
 
   // Particle kinds of the run in their order; empty for gas alone.
   std::span<particles::Particles> kinds() { return kinds_; }
+  // Particle kinds of the run, for reading.
   std::span<const particles::Particles> kinds() const { return kinds_; }
+  // True if the run has any particle kind.
   bool has_particles() const { return !kinds_.empty(); }
   // Returns the kind of this name, or null. Its address is stable.
   particles::Particles* kind(const std::string& name);
+  // Kind of this name, for reading; null if there is none.
   const particles::Particles* kind(const std::string& name) const;
 
   // Must be called after every change of the mesh and before blocks migrate: see
   // particles::Particles. Collective.
   void adapt_to_mesh();
+  // Migrates particles with their blocks; `owners` as for mesh::Mesh::migrate(). Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // Deposits the particles of a level and all finer ones: after they have moved, and on all levels
   // after changes of the mesh. Collective.
   void update_density(int coarsest);
 
-  // Sets if gravity solves each level for a potential of its own; choose_serving_levels() then
-  // selects the level whose potential a particle uses. See particles::Particles.
-  void serve_levels_apart(bool apart);
-  void choose_serving_levels(int coarsest);
+  // Sets whether gravity solves each level separately. If so, choose_force_levels() selects the
+  // level whose potential accelerates a particle; see particles::Particles.
+  void set_separate_levels(bool apart);
+  // Selects these levels for particles on levels from `coarsest` on.
+  void choose_force_levels(int coarsest);
+  // True if any particle kind has mass.
   bool has_attracting_particles() const { return particles_attract_; }
 
-  // Kicks, v += dt g, the gravitating particles that a level serves, including those stored on the
+  // Kicks, v += dt g, the gravitating particles assigned to a level, including those stored on the
   // next finer level. `coarser` is g on the next coarser level, as in
   // particles::Particles::fetch(). Collective.
   void kick(int level, const particles::VectorField& here, const particles::VectorField& coarser,
@@ -64,6 +71,7 @@ class Matter {
 
   // Gas density; BlockField{} without gas.
   gravity::BlockField gas_density(int level) const;
+  // True if the run has gas.
   bool has_gas() const { return has_gas_; }
 
   // Maximum total density by level, at least 0. Collective.
@@ -76,7 +84,7 @@ class Matter {
   bool has_gas_;
   std::vector<particles::Particles> kinds_;
   bool particles_attract_ = false;  // true if any kind gravitates
-  bool levels_apart_ = false;
+  bool levels_are_separate_ = false;
 };
 
 }  // namespace octant

@@ -166,17 +166,18 @@ void Measurement::measure_cells() {
   {
     const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
     reproducible_sum(mesh_.communicator(), gas.sums, counts);
-    if (options_.hydro.enabled) gas_.share_signals();
+    if (options_.hydro.enabled) gas_.reduce_signals();
   }
-  const std::int64_t bad_tiles = counts[2 * levels], broken_ranks = counts[2 * levels + 1];
+  const std::int64_t bad_tiles = counts[2 * levels],
+                     ranks_with_invalid_cells = counts[2 * levels + 1];
   if (gas_.finish_validation(bad_tiles)) return measure_cells();
-  if (broken_ranks > 0) {
+  if (ranks_with_invalid_cells > 0) {
     mesh_.communicator().collective_try([&] {
       if (!gas.unphysical.empty())
         throw RunError("step {}, time {}: {}", context_.step, context_.time, gas.unphysical);
     });
   }
-  gas_.take_restored(counts[2 * levels + 2]);
+  gas_.add_restored(counts[2 * levels + 2]);
   totals_ = Totals(levels, matter_.kinds().size());
   std::copy_n(counts.begin(), levels, totals_.blocks.begin());
   std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
@@ -250,9 +251,9 @@ double Measurement::stable_dt() const {
 
 void Measurement::count_work(const LevelStep& /*step*/) {
   EnergyBudget& energy = gravity_.energy();
-  if (energy.counts_spared) energy.spared += gravity_.solver()->take_spared_work();
+  if (energy.counts_withheld) energy.spared += gravity_.solver()->take_withheld_work();
   if (options_.gravity.work == gravity::Work::potential)
-    gas_.add_floor_energy(gravity_.solver()->take_spared_work());
+    gas_.add_floor_energy(gravity_.solver()->take_withheld_work());
 }
 
 void Measurement::count_costs(const LevelStep& /*step*/) {

@@ -26,6 +26,7 @@ namespace octant {
 // potential times the mass, without a factor 1/2, because the remaining matter loses the same
 // binding energy.
 struct Outflow {
+  // Indices of the terms.
   enum {
     mass,
     momentum,
@@ -56,20 +57,22 @@ struct Totals {
   // Gas.
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
-  std::vector<particles::ParticleTotals> particles;  // by kind
+  std::vector<particles::ParticleTotals> particles;  // totals by particle kind
   double potential_energy = 0;                       // of all matter
   std::vector<std::int64_t> blocks, leaf_cells;      // by level
-  std::vector<double> integrals;                     // of output.integrals
+  std::vector<double> integrals;                     // values of output.integrals
 
   Totals(int levels, std::size_t kinds)
       : particles(kinds), blocks(levels, 0), leaf_cells(levels, 0) {}
+  // Internal energy of the gas: total minus kinetic energy.
   double internal_energy() const { return total_energy - kinetic_energy; }
   // Sums over all kinds of particles, added in the order of the kinds.
   double particle_mass() const;
+  // Kinetic energy of all particles.
   double particle_kinetic_energy() const;
 };
 
-// All functions are collective unless they are const.
+// Measurement of the state after each step. All functions are collective unless they are const.
 class Measurement : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::measurement;
@@ -94,12 +97,17 @@ class Measurement : public StepPart {
   void collect_outflow(const LevelStep& step);
 
   // --- a change of the mesh, for the energy budget
+  // Measures the energies before a regrid.
   void before_regrid();
+  // Adds the energy changes of the regrid to the budget.
   void after_adapt(bool regridded);
 
   double stable_dt() const;  // valid after measure()
+  // Totals at the last measure().
   const Totals& totals() const { return totals_; }
+  // Outflow since the start of the run.
   const Outflow& outflow() const { return outflow_; }
+  // Sets outflow() after a restart.
   void resume(const Outflow& outflow) { outflow_ = outflow; }
 
  private:

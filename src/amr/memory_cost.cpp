@@ -14,8 +14,8 @@ constexpr const char* k_sinks = "sinks";  // kind of black holes
 // Mass flows through faces or cells, the work, and for the work of the potential the heat.
 int numbers_of_work(const AmrOptions& options) {
   if (options.gravity.work == gravity::Work::potential) return 6 + 1 + 1;
-  const bool counts_spared = options.universe && !options.processes.empty();
-  return options.universe && !counts_spared ? 0 : 3 + 1;
+  const bool counts_withheld = options.universe && !options.processes.empty();
+  return options.universe && !counts_withheld ? 0 : 3 + 1;
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ int gas_states(const AmrOptions& options);
 // the potential and its gradient, and the mass flow whose work gravity does.
 int numbers_per_cell(const AmrOptions& options);
 
+// Memory of the blocks of this rank.
 class MemoryCost {
  public:
   MemoryCost(const mesh::Mesh& mesh, const AmrOptions& options, const Matter& matter)

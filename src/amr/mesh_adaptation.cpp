@@ -44,8 +44,8 @@ std::int64_t count_heavier(const particles::ParticleSet& set, double least) {
 }
 
 // Width in cells of the buffer refined around cells above refine.mass. Particles that refine their
-// cells must be farther from the boundary of the new level than the distance at which the coarser
-// level serves them (particles::k_margin).
+// cells must be farther from the boundary of the new level than the distance within which they are
+// assigned to the coarser level (particles::k_margin).
 int buffer_of_mass(const AmrOptions& options, const Matter& matter, const mesh::Mesh& mesh) {
   const int octant = mesh.geometry().octant_size(), buffer = options.refine.buffer;
   return std::min(matter.has_attracting_particles() ? std::max(buffer, 2) : buffer, octant);
@@ -64,7 +64,7 @@ void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body
 // self-acceleration, which falls as the fourth power of the distance from the level boundary, is
 // not small compared with the acceleration by all others. For a threshold below the mass of
 // thousands of particles, as in cosmology, it is.
-constexpr std::int64_t k_most_bodies = 64;
+constexpr std::int64_t k_max_bodies = 64;
 constexpr double k_light = 0.01;
 
 // Mass on each level up to `last` above which a particle counts as a body: a single particle that
@@ -88,7 +88,7 @@ std::vector<double> body_mass_thresholds(const AmrOptions& options, const Matter
       count += count_heavier(set, above);
     });
     count = mesh.communicator().sum(count);
-    if (count > 0 && count <= k_most_bodies) least[level] = above;
+    if (count > 0 && count <= k_max_bodies) least[level] = above;
   }
   return least;
 }
@@ -251,11 +251,11 @@ void flag_cells(StepContext& context, const Matter& matter, int level,
 }
 
 // Rejects meshes whose cell size changes along an axis of uniform gas.
-void check_jumps(const StepContext& context) {
+void check_level_boundaries(const StepContext& context) {
   if (context.options.hydro.dimensions == 3) return;
   context.mesh.communicator().collective_try([&] {
     for (int level = 0; level <= context.mesh.finest_level(); ++level)
-      if (hydro::has_jumps_across(context.options.hydro, context.mesh.halo(level).tiles))
+      if (hydro::has_level_change_across(context.options.hydro, context.mesh.halo(level).tiles))
         throw InputError(
             "step {}, time {}: hydro.dimensions = {}, but the refinement level varies along {}: "
             "see refine.where and refine.region_*",
@@ -288,7 +288,7 @@ bool regrid(StepContext& context, Matter& matter, const gravity::Gravity* gravit
   }
   flag_bodies(context.options, matter, context.mesh, dt, last, flags);
   if (!context.mesh.regrid(flags)) return false;
-  check_jumps(context);
+  check_level_boundaries(context);
   matter.adapt_to_mesh();
   return true;
 }

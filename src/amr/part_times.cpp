@@ -32,8 +32,8 @@ std::vector<double> sums_of(const ByBlock<Value>& values) {
 }
 
 // Adds times by level, of a part, by its share.
-void add_by_share(Share share, const std::vector<double>& times, const BlockContents& contents,
-                  ByBlock<double>& shares) {
+void add_by_weight(Share share, const std::vector<double>& times, const BlockContents& contents,
+                   ByBlock<double>& shares) {
   const bool onwards = share == Share::particles_onwards;
   const BlockCounts& weights = weights_of(share, contents);
   std::vector<double> sums = sums_of(weights);
@@ -70,7 +70,7 @@ PartTimer::~PartTimer() {
 
 // A part of several levels counts on all of them, but its time is that of the coarsest one: only
 // totals are comparable.
-ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents) {
+ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents) {
   ByBlock<double> shares;
   for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);
   std::vector<double> counted = sums_of(part.counted), rest = part.nanoseconds;
@@ -84,7 +84,7 @@ ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents) 
     if (counted[l] == 0.0) continue;
     for (std::size_t n = 0; n < shares[l].size(); ++n) shares[l][n] = scale * part.counted[l][n];
   }
-  add_by_share(part.kind.share, rest, contents, shares);
+  add_by_weight(part.kind.share, rest, contents, shares);
   return shares;
 }
 

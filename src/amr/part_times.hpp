@@ -57,6 +57,7 @@ struct PartTimes {
   // Time of loops that count cycles, a part of the CPU time; empty if nothing was counted.
   ByBlock<double> counted{};
 
+  // Sum of `nanoseconds` over all levels.
   double total() const;
 };
 
@@ -81,6 +82,7 @@ class PartTimer {
   MpiStopwatch mpi_;
 };
 
+// Contents of blocks by which time is distributed.
 struct BlockContents {
   BlockCounts particles, leaf_octants;
 };
@@ -89,6 +91,6 @@ struct BlockContents {
 // is more of it than CPU time, and the rest by the part's `share`. Time weighted by particles or
 // leaf cells is distributed evenly over the blocks of a level without any; the time of a level
 // without blocks is dropped.
-ByBlock<double> share_out(const PartTimes& part, const BlockContents& contents);
+ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents);
 
 }  // namespace octant

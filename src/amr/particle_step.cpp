@@ -36,7 +36,7 @@ void ParticleStep::redistribute(const LevelStep& step) {
 }
 
 void ParticleStep::deposit_all(const LevelStep& step) {
-  matter_.choose_serving_levels(step.level);
+  matter_.choose_force_levels(step.level);
   deposit_from(step.level);
 }
 
@@ -51,7 +51,7 @@ void ParticleStep::collect_outflow() {
   std::function<particles::VectorField(int)> potentials;
   if (gravity_.solver()) potentials = [&](int level) { return gravity_.potential(level); };
   particles::Particles::collect_outflow(matter_.kinds(), potentials,
-                                        gravity_.own_potential_of_base());
+                                        gravity_.self_potential_of_base());
 }
 
 BlockCounts ParticleStep::counts() const {

@@ -8,7 +8,7 @@
 
 namespace octant {
 
-// All functions are collective unless they are const.
+// Particles in the tasks of a step. All functions are collective unless they are const.
 class ParticleStep : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::particles;
@@ -17,14 +17,16 @@ class ParticleStep : public StepPart {
       : context_(context), mesh_(context.mesh), matter_(matter), gravity_(gravity) {}
 
   // --- tasks
+  // Moves the particles of a level.
   void drift(const LevelStep& step);
   // Moves each particle to the finest level with cells at its position.
   void redistribute(const LevelStep& step);
   // Deposits masses on levels from that of the step on.
   void deposit(const LevelStep& step) { deposit_from(step.level); }
-  // Chooses the serving levels of new particles, too, and deposits particles that changed level.
+  // Chooses the force levels of new particles, too, and deposits particles that changed level.
   void deposit_all(const LevelStep& step);
 
+  // Deposits masses on levels from `coarsest` on.
   void deposit_from(int coarsest);
   // Adds the particles that left the domain in this step to the outflow of their kinds.
   void collect_outflow();

@@ -23,7 +23,7 @@ using subgrid::HoleMerger;
 using subgrid::StarBirth;
 
 // Maximum range of row positions that rank 0 holds at a time.
-constexpr std::uint64_t k_places_at_once = 1 << 17;
+constexpr std::uint64_t k_positions_at_once = 1 << 17;
 
 // Temporary files, removed in the destructor, also after errors.
 struct TemporaryFiles {
@@ -120,7 +120,7 @@ auto place_of(const Row& row) {
 }
 
 template <class Row>
-void sort_by_place(std::vector<Row>& rows) {
+void sort_by_position(std::vector<Row>& rows) {
   std::sort(rows.begin(), rows.end(),
             [](const Row& a, const Row& b) { return place_of(a) < place_of(b); });
 }
@@ -136,7 +136,7 @@ void EventLog<Event>::add(const std::vector<Event>& events, std::int64_t step, d
 template <class Event>
 void EventLog<Event>::write(const Communicator& communicator, const std::string& directory) {
   constexpr auto k_none = std::numeric_limits<std::uint64_t>::max();
-  sort_by_place(rows_);
+  sort_by_position(rows_);
   TemporaryFiles temporary{communicator.is_root(), {}};
   std::vector<std::string>& parts = temporary.paths;
   auto next = rows_.cbegin();
@@ -145,7 +145,7 @@ void EventLog<Event>::write(const Communicator& communicator, const std::string&
         communicator.min(next == rows_.cend() ? k_none : place_of(*next).first);
     if (first == k_none) break;
     const auto end = std::find_if(next, rows_.cend(), [&](const Row& row) {
-      return place_of(row).first - first >= k_places_at_once;
+      return place_of(row).first - first >= k_positions_at_once;
     });
     const std::vector<int> to_root(end - next, 0);
     auto here = route(communicator, std::span<const int>(to_root),
@@ -169,7 +169,7 @@ void EventLog<Event>::write(const Communicator& communicator, const std::string&
 
 template <class Event>
 void EventLog<Event>::write_rows(const std::string& path, std::vector<Row> rows) const {
-  sort_by_place(rows);
+  sort_by_position(rows);
   RowsAsColumns<Row> table(rows);
   Table<Event>::add(table);
   telemetry::write_parquet(path, table.columns, {});
@@ -184,9 +184,10 @@ void EventLog<Event>::merge(const std::vector<std::string>& parts, const std::st
     log::warn("{} is missing: {} will contain only data from after the restart", earlier_, path);
   inputs.insert(inputs.end(), parts.begin(), parts.end());
   if (inputs.empty()) return;
-  const bool goes_on = inputs.front() == earlier_;
+  const bool continues_here = inputs.front() == earlier_;
   telemetry::merge_parquet(inputs, path, {{"table", Table<Event>::name}},
-                           goes_on ? rows_of_earlier_ : k_all_rows, telemetry::Storage::on_disk);
+                           continues_here ? rows_of_earlier_ : k_all_rows,
+                           telemetry::Storage::on_disk);
 }
 
 template <class Event>

@@ -53,7 +53,7 @@ class EventLog {
 extern template class EventLog<subgrid::StarBirth>;
 extern template class EventLog<subgrid::HoleMerger>;
 
-// All functions are collective unless they are const.
+// Processes in the tasks of a step. All functions are collective unless they are const.
 class ProcessStep : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::processes;
@@ -61,8 +61,10 @@ class ProcessStep : public StepPart {
   ProcessStep(StepContext& context, GasSolver& gas, GravityStep& gravity, Matter& matter);
 
   // --- tasks
-  // Applies processes that act around coarse steps on all levels, for half a coarse step.
+  // Applies processes that act around coarse steps on all levels, for the first half of a coarse
+  // step.
   void act_before(const LevelStep& step);
+  // Applies them for the second half of a coarse step.
   void act_after(const LevelStep& step);
   // Applies all other processes in their order, on levels from that of the step on, each for the
   // last step of its level.
@@ -75,16 +77,20 @@ class ProcessStep : public StepPart {
   void remeasure_gravity(const LevelStep& step);
 
   // --- between steps
+  // Returns the gas of a level for processes at `time`, in a coarse step with midpoint
+  // `coarse_time`.
   subgrid::GasLevel gas_level(int level, double time, double coarse_time);
   // Applies the time-step constraints of processes by level.
   void limit_steps(std::vector<double>& limits);
   // Energy added by all processes since the start of the run.
   double added_energy() const;
+  // Ledgers of the processes, in their order.
   const std::vector<subgrid::Ledger>& ledgers() const { return ledgers_; }
+  // Sets the ledgers after a restart.
   void resume(const std::vector<subgrid::Ledger>& ledgers) { ledgers_ = ledgers; }
-  // write_logs() appends new events to the event logs in a directory; continue_logs() continues the
-  // logs there after a restart.
+  // Appends new events to the event logs in a directory.
   void write_logs(const std::string& directory);
+  // Continues the event logs in a directory after a restart.
   void continue_logs(const std::string& directory);
 
  private:
@@ -100,7 +106,7 @@ class ProcessStep : public StepPart {
   std::vector<subgrid::Ledger> ledgers_;  // in the order of AmrOptions::processes
   EventLog<subgrid::StarBirth> births_;
   EventLog<subgrid::HoleMerger> mergers_;
-  bool changed_gas_ = false;  // since the last gravity solve
+  bool changed_gas_ = false;  // true if processes changed the gas since the last gravity solve
 };
 
 }  // namespace octant

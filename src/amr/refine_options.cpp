@@ -90,7 +90,7 @@ int field_index(const std::string& name, const hydro::HydroOptions& gas) {
 }
 
 // Relative changes of a field below this value are noise.
-constexpr double k_noise_share = 1e-10;
+constexpr double k_noise_fraction = 1e-10;
 
 void add_criteria(std::vector<hydro::RefinementCriterion>& all, const char* key,
                   hydro::RefinementKind kind, const std::vector<std::string>& fields,
@@ -102,7 +102,7 @@ void add_criteria(std::vector<hydro::RefinementCriterion>& all, const char* key,
   for (std::size_t n = 0; n < fields.size(); ++n) {
     const int variable = field_index(fields[n], gas);
     all.push_back({kind, variable, thresholds[n],
-                   floor > 0.0 ? floor : k_noise_share * scales.of(variable, gas)});
+                   floor > 0.0 ? floor : k_noise_fraction * scales.of(variable, gas)});
   }
 }
 

@@ -44,6 +44,7 @@ struct RefineOptions {
                                                    const InitialScales& scales) const;
 };
 
+// Declares the section [refine]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, RefineOptions& options);
 
 }  // namespace octant

@@ -28,6 +28,7 @@ struct LaunchesAndRounds {
   double fixed = 0.0, per_round = 0.0;
   int tiles_per_round = 1;
 
+  // Time of a sweep of this many tiles in seconds.
   double seconds(int tiles) const {
     const int rounds = (tiles + tiles_per_round - 1) / tiles_per_round;
     return fixed + per_round * rounds;
@@ -42,6 +43,7 @@ class SweepTime {
   SweepTime(const std::map<int, double>& measured, int tiles_per_round);
 
   double seconds(int tiles) const;  // exact at measured sizes
+  // Coefficients of the fit.
   const LaunchesAndRounds& fitted() const { return fitted_; }
 
  private:
@@ -49,6 +51,7 @@ class SweepTime {
   std::map<int, double> measured_over_fitted_;  // by number of tiles
 };
 
+// Model of both schedules.
 class ScheduleModel {
  public:
   // Uses timings with this number of threads; the shortest of several for the same size. Throws
@@ -58,7 +61,9 @@ class ScheduleModel {
   // Returns true if the device schedule, in batches, is faster.
   bool in_batches(int tiles) const { return device_.seconds(tiles) < host_.seconds(tiles); }
 
+  // Model of the host schedule.
   const SweepTime& host() const { return host_; }
+  // Model of the device schedule.
   const SweepTime& device() const { return device_; }
 
  private:

@@ -151,7 +151,7 @@ constexpr const char* k_budget_begun = "energy_budget_begun";
 void add_energy_budget(Attributes& attributes, const EnergyBudget& budget) {
   attributes.set(k_budget_begun, std::int64_t{budget.begun});
   for (const auto& [name, member] : k_budget) attributes.set(name, budget.*member);
-  if (budget.counts_spared) attributes.set("energy_spared", budget.spared);
+  if (budget.counts_withheld) attributes.set("energy_spared", budget.spared);
 }
 
 void add_run_state(MeshContents& contents, const RunState& state) {
@@ -216,7 +216,7 @@ Outflow read_outflow(const Hdf5Reader& file, bool has_gravity) {
   return outflow;
 }
 
-EnergyBudget read_energy_budget(const Hdf5Reader& file, bool counts_spared) {
+EnergyBudget read_energy_budget(const Hdf5Reader& file, bool counts_withheld) {
   EnergyBudget budget;
   if (file.has_attribute("/header", "energy_budget")) {
     const auto values =
@@ -229,8 +229,8 @@ EnergyBudget read_energy_budget(const Hdf5Reader& file, bool counts_spared) {
     for (const auto& [name, member] : k_budget)
       budget.*member = finite_attribute(file, "/header", name);
   }
-  budget.counts_spared = counts_spared;
-  if (counts_spared) budget.spared = read_later_total(file, "energy_spared");
+  budget.counts_withheld = counts_withheld;
+  if (counts_withheld) budget.spared = read_later_total(file, "energy_spared");
   return budget;
 }
 
@@ -242,7 +242,7 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
           .scales = {read_scale(file, "density_scale"), read_scale(file, "energy_scale")},
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
           .outflow = read_outflow(file, simulation.gravity() != nullptr),
-          .energy = read_energy_budget(file, simulation.energy().counts_spared),
+          .energy = read_energy_budget(file, simulation.energy().counts_withheld),
           .ledgers = read_ledgers(file, simulation.ledgers())};
 }
 

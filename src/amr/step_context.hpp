@@ -15,8 +15,8 @@
 
 namespace octant {
 
-// Step of one level: by `dt`, from `begin` to `end` of the coarser level's step (0 to 1 on level
-// 0).
+// Step of one level, of length `dt`: from the fraction `begin` to `end` of the coarser level's step
+// (0 to 1 on level 0).
 struct LevelStep {
   int level = 0;
   double dt = 0.0, begin = 0.0, end = 1.0;
@@ -24,8 +24,10 @@ struct LevelStep {
 
 // Part of the time step whose member functions are tasks. Each class has its own number `k_part`.
 class StepPart {};
+// Numbers of the classes with tasks.
 enum class PartNumber { context, gas, gravity, particles, processes, measurement, count };
 
+// Common data of all parts of a step.
 struct StepContext : StepPart {
   static constexpr PartNumber k_part = PartNumber::context;
 
@@ -48,14 +50,16 @@ struct StepContext : StepPart {
     StepContext& context_;
     int level_;
   };
+  // Timer and cycle counting together.
   struct CountedWork {
     Work work;
     CycleCounting counting;
   };
 
-  // Collective.
+  // Creates the mesh. Collective.
   StepContext(const Communicator& communicator, AmrOptions& options);
 
+  // Starts a timer; see Work.
   Work work(const char* name, const CostKind& kind, int level, Phase phase = Phase::compute) {
     return {timers.time(name, phase, level), meter.time(name, kind, level)};
   }
@@ -63,6 +67,7 @@ struct StepContext : StepPart {
   CountedWork counted_work(const char* name, const CostKind& kind, int level) {
     return {work(name, kind, level), {*this, name, kind, level}};
   }
+  // Number of levels that exist on any rank.
   int levels() const { return mesh.geometry().max_level() + 1; }
   double scale_factor() const;  // 1 without expansion
   // Finest level allowed. With refine.holdback, levels open one after the other such that the
@@ -70,15 +75,19 @@ struct StepContext : StepPart {
   int finest_allowed() const;
 
   // --- tasks: times and counters ---------------------------------------------------------------
+  // Begins a coarse step: the clocks of all levels.
   void begin_coarse_step(const LevelStep& step);
-  void count_step(const LevelStep& step);          // of one level
-  void advance_time(const LevelStep& step);        // to the end of the coarse step
-  void synchronise_clocks(const LevelStep& step);  // of finer levels with the level of the step
+  void count_step(const LevelStep& step);    // Counts a step of one level.
+  void advance_time(const LevelStep& step);  // Advances `time` to the end of the coarse step.
+  // Sets the clocks of finer levels to that of the level of the step.
+  void synchronise_clocks(const LevelStep& step);
+  // Counts the coarse step.
   void end_coarse_step(const LevelStep& step);
 
   AmrOptions& options;
   mesh::Mesh mesh;
-  std::unique_ptr<mesh::FaceFields> faces;  // of processes; null without any
+  // face-centred fields of processes; null if there are none
+  std::unique_ptr<mesh::FaceFields> faces;
   BlockMeter meter;
   Timers timers;
   double time = 0.0;            // start of the coarse step; its end after advance_time()

@@ -10,9 +10,10 @@ namespace octant {
 
 namespace {
 
-constexpr double k_smoothing = 0.05;       // alpha of eq. 8
-constexpr double k_gain_to_switch = 0.20;  // section 3.2.2
-constexpr int k_most_all_to_all_ranks = 256;
+constexpr double k_smoothing = 0.05;  // smoothing factor alpha of eq. 8
+// minimum relative gain for a change of backend (section 3.2.2)
+constexpr double k_gain_to_switch = 0.20;
+constexpr int k_max_all_to_all_ranks = 256;
 
 double& of(BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }
 double of(const BackendTimes& times, Backend backend) { return times[static_cast<int>(backend)]; }
@@ -21,7 +22,7 @@ double of(const BackendTimes& times, Backend backend) { return times[static_cast
 
 std::vector<Backend> backends_for(int ranks) {
   std::vector<Backend> backends(k_all_backends.begin(), k_all_backends.end());
-  if (ranks > k_most_all_to_all_ranks) std::erase(backends, Backend::alltoall);
+  if (ranks > k_max_all_to_all_ranks) std::erase(backends, Backend::alltoall);
   return backends;
 }
 

@@ -15,19 +15,22 @@ using BackendTimes = std::array<double, k_backends>;
 // every rank, and is excluded above a few hundred.
 std::vector<Backend> backends_for(int ranks);
 
-// Phases: trial of each backend in turn; then production with the fastest, interrupted every
-// `probe_interval` calls by a probe of one of the others, in turn. Production keeps an exponential
-// moving average with weight 0.05 (eq. 8); a probe that takes less than 0.8 of it switches.
+// Selection in phases: trial of each backend in turn; then production with the fastest, interrupted
+// every `probe_interval` calls by a probe of one of the others, in turn. Production keeps an
+// exponential moving average with weight 0.05 (eq. 8); if a probe takes less than 0.8 of it, the
+// probed backend is selected.
 //
 // Does not communicate. Windows end after a fixed number of calls, hence on every rank at the same
 // time; the caller then passes the maximum times over all ranks to decide(), so that all ranks
-// choose the same.
+// select the same backend.
 class AutoTuner {
  public:
+  // Phase of the selection.
   enum class Phase { trial, production, probe };
 
   AutoTuner(const CommOptions& options, std::vector<Backend> backends);
 
+  // Current phase.
   Phase phase() const { return phase_; }
   // Backend for the next call.
   Backend backend() const { return backend_; }
@@ -38,6 +41,7 @@ class AutoTuner {
   bool decision_due() const { return decision_due_; }
   // This rank's times so far: means of trials and probes, moving average of production.
   const BackendTimes& times() const { return times_; }
+  // Ends the window with the maximum times over all ranks.
   void decide(const BackendTimes& largest_over_ranks);
 
  private:
@@ -55,7 +59,7 @@ class AutoTuner {
   Backend production_ = Backend::p2p;
   Backend last_probed_ = Backend::p2p;
   bool decision_due_ = false;
-  int calls_ = 0;  // since the start of the phase or window
+  int calls_ = 0;  // calls since the start of the phase or window
   double window_seconds_ = 0.0;
   BackendTimes times_{};
 };

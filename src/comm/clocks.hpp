@@ -18,8 +18,8 @@ struct ClockOffset {
 // the same size; errors add up along the tree. Collective.
 ClockOffset align_clocks(const Communicator& communicator);
 
-// Variant for `node`, the ranks of this rank's machine, which have the same clock: only the first
-// rank of each node compares. Collective over both communicators.
+// Aligns clocks as above, where `node` contains the ranks of this rank's machine, which have the
+// same clock: only the first rank of each node compares. Collective over both communicators.
 ClockOffset align_clocks(const Communicator& communicator, const Communicator& node);
 
 // Sums, during its lifetime, the time inside blocking MPI calls of this program and its libraries:
@@ -31,7 +31,8 @@ class MpiStopwatch {
   MpiStopwatch(const MpiStopwatch&) = delete;
   MpiStopwatch& operator=(const MpiStopwatch&) = delete;
 
-  std::int64_t cpu_ns() const;  // so far
+  std::int64_t cpu_ns() const;  // CPU time so far, in nanoseconds
+  // Wall-clock time so far, in nanoseconds.
   std::int64_t wall_ns() const;
 
  private:

@@ -12,6 +12,7 @@ class ParameterSchema;
 
 // Communication backend of an exchange.
 enum class Backend { p2p, alltoall, ksection };
+// Names of the values in comm.exchange.
 constexpr auto names_of(Backend) { return std::array{"p2p", "alltoall", "ksection"}; }
 inline constexpr auto k_all_backends = values_of<Backend>();
 inline constexpr int k_backends = k_all_backends.size();
@@ -22,10 +23,12 @@ enum class Buffers { of_host, of_device };
 // Transfer of packed messages from device memory: directly, if the MPI library accepts device
 // pointers, or always through host memory.
 enum class Staging { automatic, always };
+// Names of the values in comm.staging.
 constexpr auto names_of(Staging) { return std::array{"auto", "always"}; }
 
+// Parameters of the section [comm].
 struct CommOptions {
-  std::optional<Backend> exchange;  // none: automatic selection
+  std::optional<Backend> exchange;  // fixed backend; no value: automatic selection
   int trial_calls = 5;       // calls per backend before the first choice; the first is not timed
   int probe_interval = 200;  // calls between probes of the other backends
   int probe_calls = 4;       // calls per probe; the first is not timed
@@ -35,6 +38,7 @@ struct CommOptions {
   double late_seconds = 0.0;
 };
 
+// Declares the section [comm]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, CommOptions& options);
 
 }  // namespace octant

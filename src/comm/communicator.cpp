@@ -51,10 +51,10 @@ void Communicator::collective_try(const std::function<void()>& step) const {
 }
 
 PendingMaxima::~PendingMaxima() {
-  if (values_.empty()) return;  // after a move
+  if (values_.empty()) return;  // empty if this object was moved from
   try {
     requests_.wait();
-  } catch (const RunError& error) {  // an exception may be on its way already
+  } catch (const RunError& error) {  // a second exception would end the program
     log::warn("{}", error.what());
   }
 }

@@ -42,7 +42,7 @@ concept Number = Integer<T> || std::same_as<T, double>;
 template <class T>
 concept Copyable = std::is_trivially_copyable_v<T>;
 
-// Value type: copies refer to the same ranks. Any call throws RunError if MPI fails.
+// Communicator as a value: copies refer to the same ranks. Any call throws RunError if MPI fails.
 class Communicator {
  public:
   // All ranks of the run; requires a living Runtime.
@@ -54,23 +54,27 @@ class Communicator {
   // Ranks that share this rank's memory, in the order of their ranks. Collective.
   Communicator split_by_node() const { return Communicator(mpi::split_by_node(*comm_)); }
 
-  // Number of this rank, 0 <= rank < size, and number of ranks. Local.
+  // Number of this rank, 0 <= rank < size. Local.
   int rank() const { return mpi::rank(*comm_); }
+  // Number of ranks. Local.
   int size() const { return mpi::size(*comm_); }
+  // True on rank 0. Local.
   bool is_root() const { return rank() == 0; }
 
   // Waits until all ranks have called it. Collective.
   void barrier() const { mpi::barrier(*comm_); }
 
-  // Maximum, minimum or sum over all ranks, returned on every rank. Values must not be NaN.
+  // Maximum over all ranks, returned on every rank. Values must not be NaN. Collective.
   template <Number T>
   T max(T value) const {
     return reduced(value, mpi::Operation::max);
   }
+  // Minimum over all ranks, returned on every rank. Collective.
   template <Number T>
   T min(T value) const {
     return reduced(value, mpi::Operation::min);
   }
+  // Sum over all ranks, returned on every rank. Collective.
   template <Integer T>
   T sum(T value) const {
     return reduced(value, mpi::Operation::sum);
@@ -78,19 +82,23 @@ class Communicator {
   // Returns true if the statement holds on any rank.
   bool any(bool statement) const { return max(std::int32_t{statement}) != 0; }
 
-  // Element-wise variants for arrays of equal length on every rank.
+  // Replaces each value by its maximum over all ranks. Arrays have equal lengths on every rank.
+  // Collective.
   template <Number T>
   void max_in_place(std::span<T> values) const {
     reduce(values, mpi::Operation::max);
   }
+  // Replaces each value by its minimum over all ranks. Collective.
   template <Number T>
   void min_in_place(std::span<T> values) const {
     reduce(values, mpi::Operation::min);
   }
+  // Replaces each value by its sum over all ranks. Collective.
   template <Integer T>
   void sum_in_place(std::span<T> values) const {
     reduce(values, mpi::Operation::sum);
   }
+  // Replaces each value by the bitwise or over all ranks. Collective.
   template <Integer T>
   void bitwise_or_in_place(std::span<T> values) const {
     reduce(values, mpi::Operation::bit_or);
@@ -103,12 +111,14 @@ class Communicator {
     return value;
   }
 
-  // Copies the root's value to all ranks. Texts and vectors get the root's length.
+  // Copies the root's value to all ranks. Collective.
   template <Copyable T>
   void broadcast(T& value, int root = 0) const {
     mpi::broadcast(*comm_, std::as_writable_bytes(std::span(&value, 1)), root);
   }
+  // Copies the root's string to all ranks. Collective.
   void broadcast(std::string& text, int root = 0) const;
+  // Copies the root's vector to all ranks. Collective.
   template <Copyable T>
   void broadcast(std::vector<T>& values, int root = 0) const {
     std::uint64_t count = values.size();
@@ -123,6 +133,7 @@ class Communicator {
   std::vector<T> gather_to_root(std::span<const T> items) const {
     return items_of<T>(mpi::gather_to_root(*comm_, std::as_bytes(items)));
   }
+  // Gathers one item of each rank. Collective.
   template <Copyable T>
   std::vector<T> gather_to_root(const T& item) const {
     return gather_to_root(std::span<const T>(&item, 1));

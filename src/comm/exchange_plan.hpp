@@ -23,8 +23,9 @@ inline void count_items(std::vector<Segment>& segments, int rank, std::int64_t c
   segments.back().count += count;
 }
 
-// forward: from send segments to receive segments. reverse: back, for example to add received
-// contributions at their origin (the plan only moves; the caller adds).
+// Direction of an exchange: forward, from send segments to receive segments; or reverse, for
+// example to add received contributions at their origin (the plan only moves data; the caller
+// adds).
 enum class Direction { forward, reverse };
 
 class DirectedPlan;
@@ -46,9 +47,11 @@ class ExchangePlan {
   ExchangePlan(ExchangePlan&&) noexcept;
   ExchangePlan& operator=(ExchangePlan&&) noexcept;
 
+  // Communicator of the plan.
   const Communicator& communicator() const;
-  // Partners and numbers of items of this rank, in the order of the buffers.
+  // Partners and numbers of items that this rank sends, in the order of the send buffer.
   const std::vector<Segment>& sends() const;
+  // Partners and numbers of items that this rank receives, in the order of the receive buffer.
   const std::vector<Segment>& receives() const;
   std::int64_t items_sent() const;      // length of the send buffer in items
   std::int64_t items_received() const;  // length of the receive buffer in items
@@ -56,7 +59,7 @@ class ExchangePlan {
   // Throws RunError on every rank unless all ranks' segments match. Collective; for tests.
   void check() const;
 
-  const DirectedPlan& flow(Direction direction) const;  // for comm/
+  const DirectedPlan& flow(Direction direction) const;  // data of one direction, for comm/ only
 
  private:
   std::unique_ptr<DirectedPlan> forward_;

@@ -74,7 +74,8 @@ bool mpi_takes_device_memory() {
 #if defined(OCTANT_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT) && MPIX_CUDA_AWARE_SUPPORT
   return MPIX_Query_cuda_support() == 1;
 #else
-  const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED");  // Cray MPICH has no such query
+  // Cray MPICH has no query for device memory
+  const char* cray = std::getenv("MPICH_GPU_SUPPORT_ENABLED");
   return cray != nullptr && std::strcmp(cray, "1") == 0;
 #endif
 }
@@ -102,7 +103,7 @@ class StagedBuffers {
   // which may be filled after kernels have been waited for.
   const std::byte* leaving(const std::byte* send, std::size_t bytes) {
     std::byte* const copy = grow(sent_, bytes);
-    if (bytes > 0)  // a copy waits, even if it is empty
+    if (bytes > 0)  // a copy, even an empty one, would wait for kernels
       copy_to_host(TransferKind::messages, host_view(copy, bytes), device_view(send, bytes));
     return copy;
   }
@@ -173,17 +174,17 @@ struct Exchanger::State {
   int level;
   Communicator communicator;
   bool overlap;                    // if false, an exchange is complete when its start returns
-  double delay;                    // artificial, of this rank's sends, in seconds
+  double delay;                    // artificial delay of this rank's sends in seconds
   std::optional<AutoTuner> tuner;  // none if the backend is fixed or there is one rank
   Backend backend;
   std::array<std::unique_ptr<Transport>, k_backends> transports;
   std::array<ExchangeCount, k_backends> counts;
   bool under_way = false, is_complete = false;
-  double seconds = 0.0;  // of the current exchange, inside our calls
+  double seconds = 0.0;  // time of the current exchange inside calls of this class, in seconds
   MessageLog log;
   StagedBuffers staged;
   struct {
-    std::byte* receive = nullptr;  // null: not staged
+    std::byte* receive = nullptr;  // receive buffer on the host; null if messages are not staged
     std::size_t bytes = 0;
   } delivery;
   PendingSends draining;
@@ -255,7 +256,8 @@ void Exchanger::State::post(const DirectedPlan& flow, const std::byte* send, std
     receive = staged.arriving(delivery.bytes);
   }
   const Traffic traffic = transport().start(flow, send, receive, item_bytes, log);
-  if (backend != Backend::ksection) {  // the k-section backend delivers own data, too
+  // the k-section backend also delivers data from a rank to itself
+  if (backend != Backend::ksection) {
     const OwnSegment& own = flow.own();
     const auto bytes = static_cast<std::size_t>(own.count) * item_bytes;
     if (delivery.receive)

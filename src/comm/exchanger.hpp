@@ -18,10 +18,10 @@ struct ExchangeCount {
   std::string component;
   Backend backend;
   std::int64_t exchanges = 0;
-  std::int64_t messages = 0;  // sent to other ranks, including empty ones (k-section)
+  std::int64_t messages = 0;  // messages sent to other ranks, including empty ones (k-section)
   std::int64_t partners = 0;  // maximum number of receiving ranks of an exchange
-  std::int64_t bytes = 0;     // sent to other ranks, forwarded bytes included
-  double seconds = 0.0;       // inside start, progress and finish
+  std::int64_t bytes = 0;     // bytes sent to other ranks, including forwarded ones
+  double seconds = 0.0;       // time inside start, progress and finish, in seconds
 };
 
 // Exchanges of one component. Its calls should move similar amounts, because their times are
@@ -73,7 +73,7 @@ class Exchanger {
     finish();
   }
 
-  // Variant for items of any trivially copyable type, given by their size.
+  // Starts an exchange of items of any trivially copyable type, given by their size.
   void start_bytes(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                    std::size_t item_bytes, Direction direction = Direction::forward);
 

@@ -26,7 +26,7 @@ struct Header {
 struct Held {
   Header header;
   std::int64_t begin;
-  bool own;  // in the caller's send buffer; else in the transit buffer
+  bool own;  // true if it is in the caller's send buffer, false if it is in the transit buffer
 };
 
 bool before(const Held& a, const Held& b) {
@@ -34,7 +34,7 @@ bool before(const Held& a, const Held& b) {
          std::tie(b.header.destination, b.header.source);
 }
 
-// Segments for a range of ranks, from all segments in order.
+// Returns the segments for a range of ranks, from all segments in the order of ranks.
 std::span<const Held> destined_for(RankRange ranks, std::span<const Held> held) {
   const auto by_destination = [](const Held& h, int rank) { return h.header.destination < rank; };
   const auto begin = std::lower_bound(held.begin(), held.end(), ranks.first, by_destination);

@@ -7,6 +7,7 @@
 
 namespace octant {
 
+// MPI handle of a communicator, owned by it.
 MPI_Comm native(const Communicator& communicator);
 
 }  // namespace octant

@@ -75,6 +75,7 @@ class TermAdder {
   int sums_;
 };
 
+// Sums of terms computed in kernels.
 template <class Space>
 class ParallelSums {
  public:

@@ -14,35 +14,42 @@ struct RankRange {
   int first;
   int count;
 
+  // One past the last rank.
   int end() const { return first + count; }
+  // True if the rank is in the range.
   bool contains(int rank) const { return rank >= first && rank < end(); }
   bool operator==(const RankRange&) const = default;
 };
 
-// A node at level l is a group of contiguous ranks with k_l children; the root, at level 0,
-// contains all ranks, and a node at level `levels()` one rank. The k_l are the prime factors of the
-// number of ranks in descending order (cuRAMSES paper, eq. 1-2), with equal children, if no factor
-// exceeds 7. Other numbers of ranks are halved as evenly as possible: a prime factor p costs p - 1
-// messages, up to all ranks at once, whereas halving costs log2(ranks). Group sizes of one level
-// then differ by at most one, and at the last level some are empty.
+// Tree of ranks. A node at level l is a group of contiguous ranks with k_l children; the root, at
+// level 0, contains all ranks, and a node at level `levels()` one rank. The k_l are the prime
+// factors of the number of ranks in descending order (cuRAMSES paper, eq. 1-2), with equal
+// children, if no factor exceeds 7. Other numbers of ranks are halved as evenly as possible: a
+// prime factor p costs p - 1 messages, up to all ranks at once, whereas halving costs log2(ranks).
+// Group sizes of one level then differ by at most one, and at the last level some are empty.
 //
 // Groups of a level are numbered in the order of their ranks. Only the k_l are stored.
 class RankTree {
  public:
-  explicit RankTree(int ranks);  // ranks >= 1
+  explicit RankTree(int ranks);  // Builds the tree for at least one rank.
 
+  // Number of ranks.
   int ranks() const { return ranks_; }
+  // Number of levels below the root.
   int levels() const { return static_cast<int>(factors_.size()); }
   // Factor k_l of level 0 <= l < levels().
   int factor(int level) const { return factors_[level]; }
+  // All factors k_l.
   const std::vector<int>& factors() const { return factors_; }
 
-  // Number of groups at level 0 <= l <= levels(), and the ranks of group 0 <= g < groups(l).
+  // Number of groups at level 0 <= l <= levels().
   std::int64_t groups(int level) const { return groups_[level]; }
+  // Ranks of group 0 <= g < groups(l).
   RankRange ranks_of(int level, std::int64_t group) const;
 
-  // Index and ranks of the group of this level that contains a rank.
+  // Index of the group of this level that contains a rank.
   std::int64_t group_of(int level, int rank) const;
+  // Ranks of the group of this level that contains a rank.
   RankRange group(int level, int rank) const { return ranks_of(level, group_of(level, rank)); }
   // Child 0 <= c < factor(level) of that group.
   RankRange child(int level, int rank, int index) const;
@@ -73,11 +80,15 @@ class Descent {
   explicit Descent(const Communicator& communicator)
       : communicator_(communicator), tree_(communicator.size()) {}
 
+  // Tree of ranks.
   const RankTree& tree() const { return tree_; }
+  // Current level of this rank.
   int level() const { return level_; }
+  // True at the last level, where a group has one rank.
   bool ends() const { return level_ == tree_.levels(); }
   // Number of this rank's group at its level.
   std::int64_t group() const { return tree_.group_of(level_, communicator_.rank()); }
+  // Index of the child of the group that contains this rank.
   int child() const { return tree_.child_index(level_, communicator_.rank()); }
 
   // Replaces each value by its sum over the group's ranks, which all give arrays of equal length.

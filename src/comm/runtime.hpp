@@ -15,14 +15,15 @@ enum class Kernels {
   if_there_are  // the program continues without Kokkos, for tasks without kernels
 };
 
-// MPI and Kokkos are initialised during the lifetime of this object. One per process.
+// Initialises MPI and Kokkos for the lifetime of this object. At most one per process.
 class Runtime {
  public:
-  // MPI removes its own arguments from argv; Kokkos is configured by environment variables only
-  // (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...).
+  // Initialises a program of its own. MPI removes its own arguments from argv; Kokkos is configured
+  // by environment variables only (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...).
   Runtime(int& argc, char**& argv, Kernels kernels = Kernels::needed);
-  // Embedded in another program. MPI is left running if it was initialised before. The ranks are
-  // those of a communicator, given by its Fortran handle, or all. Throws InputError, RunError.
+  // Initialises for use inside another program. MPI is left running if it was initialised before.
+  // The ranks are those of a communicator, given by its Fortran handle, or all. Throws InputError,
+  // RunError.
   explicit Runtime(std::optional<int> fortran_communicator);
   ~Runtime();
   Runtime(const Runtime&) = delete;
@@ -61,6 +62,7 @@ struct Devices {
   std::string name;
   std::int64_t bytes_of_each = 0;
 
+  // Memory of all these GPUs in bytes.
   double bytes() const { return static_cast<double>(count) * static_cast<double>(bytes_of_each); }
 };
 // Must be called after the initialisation of Kokkos. Collective over the node.

@@ -8,6 +8,7 @@
 
 namespace octant {
 
+// Arrays in the shared memory of a node, one for each rank.
 class SharedMemory {
  public:
   // Returns true if all ranks are on one node and the program was built with MPI. Collective.
@@ -22,6 +23,7 @@ class SharedMemory {
 
   // Returns the doubles of a rank, at their address in this process.
   double* of(int rank) const;
+  // Number of doubles per rank.
   std::size_t count() const;
 
   // Barrier with memory synchronisation. Collective.

@@ -16,8 +16,8 @@
 
 namespace octant {
 
-// Records the messages of an exchange and this rank's waiting time for each, for the observer
-// of the run. Does nothing where nobody observes.
+// Records the messages of an exchange and this rank's waiting time for each, for the observer of
+// the run. Does nothing in a run without observer.
 class MessageLog {
  public:
   // Begins an exchange.
@@ -33,6 +33,7 @@ class MessageLog {
   // Ends the exchange and reports to the observer.
   void report(std::string_view component, int level);
 
+  // True if messages are recorded.
   bool is_kept() const { return kept_; }
 
  private:
@@ -78,13 +79,16 @@ class PendingSends {
 // transit buffer.
 class ForwardingSchedule {
  public:
+  // Range of items that is copied.
   struct Copy {
     std::int64_t from, to, count;
   };
+  // Message to, or from, a rank.
   struct Message {
     int partner;
     std::int64_t begin, count;
   };
+  // Messages of one level of the tree.
   struct Stage {
     std::vector<Copy> from_own, from_transit;  // into the outgoing buffer
     std::vector<Message> sends, receives;
@@ -93,14 +97,18 @@ class ForwardingSchedule {
   // Exchanges the sizes along the tree. Collective.
   ForwardingSchedule(const Communicator& communicator, std::span<const Segment> sends);
 
+  // Stages, from the root of the tree on.
   const std::vector<Stage>& stages() const { return stages_; }
-  // Copies into the caller's receive buffer after the last stage.
+  // Copies from the caller's send buffer to its receive buffer after the last stage.
   const std::vector<Copy>& delivered_own() const { return delivered_own_; }
+  // Copies from the transit buffer to the receive buffer after the last stage.
   const std::vector<Copy>& delivered_transit() const { return delivered_transit_; }
   // Segments of the receive buffer, none empty.
   const std::vector<Segment>& receives() const { return receives_; }
 
+  // Length of the outgoing buffer in items.
   std::int64_t outgoing_items() const { return outgoing_items_; }
+  // Length of the transit buffer in items.
   std::int64_t transit_items() const { return transit_items_; }
 
  private:
@@ -119,7 +127,9 @@ class Forwarder {
   // The schedule, the caller's buffers and the log must remain valid until finish.
   void start(const Communicator& communicator, const ForwardingSchedule& schedule,
              const std::byte* send, std::byte* receive, std::size_t item_bytes, MessageLog& log);
+  // Advances the exchange without waiting.
   void progress();
+  // Completes the exchange.
   void finish();
 
  private:
@@ -142,7 +152,7 @@ class Forwarder {
   const std::byte* send_ = nullptr;
   std::byte* receive_ = nullptr;
   std::size_t item_bytes_ = 0;
-  std::size_t stage_ = 0;  // with active messages
+  std::size_t stage_ = 0;  // current stage, whose messages are active
 };
 
 // Non-empty segment of another rank and its position in the buffer, in items.
@@ -164,19 +174,28 @@ class DirectedPlan {
   DirectedPlan(const Communicator& communicator, std::vector<Segment> sends,
                std::vector<Segment> receives);
 
+  // Communicator of the plan.
   const Communicator& communicator() const { return communicator_; }
+  // Send segments by ascending rank.
   const std::vector<Segment>& sends() const { return sends_; }
+  // Receive segments by ascending rank.
   const std::vector<Segment>& receives() const { return receives_; }
+  // Non-empty send segments to other ranks.
   const std::vector<RemoteSegment>& remote_sends() const { return remote_sends_; }
+  // Non-empty receive segments from other ranks.
   const std::vector<RemoteSegment>& remote_receives() const { return remote_receives_; }
+  // Segment of the rank itself.
   const OwnSegment& own() const { return own_; }
+  // Length of the send buffer in items.
   std::int64_t items_sent() const { return items_sent_; }
+  // Length of the receive buffer in items.
   std::int64_t items_received() const { return items_received_; }
 
   // Prepares the data that the backend needs before its first exchange. Collective, on all ranks.
   void prepare(Backend backend) const;
 
-  const ForwardingSchedule& schedule() const { return *schedule_; }  // after prepare(ksection)
+  // schedule of the k-section backend; valid after prepare(ksection)
+  const ForwardingSchedule& schedule() const { return *schedule_; }
 
  private:
   void prepare_schedule() const;
@@ -201,17 +220,21 @@ struct Traffic {
 class Transport {
  public:
   virtual ~Transport() = default;
+  // Starts an exchange. Returns the amount of data that this rank sends.
   virtual Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
                         std::size_t item_bytes, MessageLog& log) = 0;
+  // Advances the exchange without waiting.
   virtual void progress() = 0;
   // Waits until the receive buffer is filled.
   virtual void receive(MessageLog& log) = 0;
   // Waits until the send buffer is free, or moves pending sends to the queue. Backends that do not
   // send from the caller's buffer after receive() have nothing to do.
   virtual void finish_sends(MessageLog&) {}
+  // Moves pending sends to the queue.
   virtual void leave_sends(PendingSends&) {}
 };
 
+// Creates the transport of a backend, whose messages have this tag.
 std::unique_ptr<Transport> make_transport(Backend backend, int tag);
 
 }  // namespace octant

@@ -21,7 +21,7 @@ namespace {
 constexpr double k_nanoseconds[] = {80.0, 100.0, 180.0};
 
 // Maximum cells of the two coarser grids from which larger grids are extrapolated.
-constexpr double k_most_cells[] = {64.0 * 64 * 64, 96.0 * 96 * 96};
+constexpr double k_max_cells[] = {64.0 * 64 * 64, 96.0 * 96 * 96};
 constexpr int k_fewest_along_axis = 8;
 
 double cell_count(const DnsOptions& options) {
@@ -59,10 +59,10 @@ Need measure_need(const Communicator& communicator, const DnsOptions& options) {
           pencil::to_string(simulation.tuning().processes)};
 }
 
-// Options of the same run on a grid of about `most_cells` cells. Cell heights from a file fix the
+// Options of the same run on a grid of about `max_cells` cells. Cell heights from a file fix the
 // number of cells along z.
-DnsOptions coarse_options(const DnsOptions& run, const RunRequest& request, double most_cells) {
-  const double factor = std::cbrt(most_cells / cell_count(run));
+DnsOptions coarse_options(const DnsOptions& run, const RunRequest& request, double max_cells) {
+  const double factor = std::cbrt(max_cells / cell_count(run));
   std::array<int, 3> cells = run.grid.cells;
   for (int axis = 0; axis < (run.grid.stretching == dns::Stretching::file ? 2 : 3); ++axis)
     cells[axis] = std::clamp(static_cast<int>(std::lround(factor * cells[axis])),
@@ -147,13 +147,13 @@ Need estimate_for(const Target& target, const Communicator& communicator, const 
   DnsOptions run = DnsOptions::from_file(request.file, request.overrides);
   run.pencil.process_grid = "auto";
   const double cells = cell_count(options);
-  const bool is_small = cells <= k_most_cells[1] || options.problem->has_own_grid();
+  const bool is_small = cells <= k_max_cells[1] || options.problem->has_own_grid();
   Need fine;
   if (is_small) {
     fine = measure_need(alone, run);
   } else {
-    const Need coarse = measure_need(alone, coarse_options(run, request, k_most_cells[0]));
-    fine = measure_need(alone, coarse_options(run, request, k_most_cells[1]));
+    const Need coarse = measure_need(alone, coarse_options(run, request, k_max_cells[0]));
+    fine = measure_need(alone, coarse_options(run, request, k_max_cells[1]));
     fine.step = extrapolate(coarse, fine, cells).step;
   }
   const double per_cell = communicator.max((fine.bytes - fixed) / fine.cells);
@@ -172,14 +172,14 @@ Need estimate_need(const Communicator& communicator, const DnsOptions& options,
                    const RunRequest& request, const Target& target) {
   if (target.is_given) return estimate_for(target, communicator, options, request);
   const double cells = cell_count(options);
-  if (cells <= k_most_cells[1] || options.problem->has_own_grid()) {
-    require_memory(communicator, DnsSimulation::least_bytes(options) / communicator.size(),
+  if (cells <= k_max_cells[1] || options.problem->has_own_grid()) {
+    require_memory(communicator, DnsSimulation::min_bytes(options) / communicator.size(),
                    "the flow", "grid.cells");
     return measure_need(communicator, options);
   }
   Need needs[2];
   for (int n = 0; n < 2; ++n) {
-    const DnsOptions coarse = coarse_options(options, request, k_most_cells[n]);
+    const DnsOptions coarse = coarse_options(options, request, k_max_cells[n]);
     if (!can_build(communicator, coarse))
       return estimate_for(target, communicator, options, request);
     needs[n] = measure_need(communicator, coarse);
@@ -207,7 +207,7 @@ int check_dns(const RunRequest& request, int ranks) {
   if (!why_no_kernels().empty()) {
     report.note(why_no_kernels());
     report.answer_least_memory("the fields of the flow",
-                               DnsSimulation::least_bytes(options) / target.ranks);
+                               DnsSimulation::min_bytes(options) / target.ranks);
     describe_files(options, report);
     report.print(communicator, request, options.resolved());
     return k_done;

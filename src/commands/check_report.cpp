@@ -57,10 +57,10 @@ void CheckReport::answer_least_memory(const std::string& fields, double bytes) {
 }
 
 std::vector<std::string> CheckReport::summary() const {
-  constexpr std::size_t k_most_notes = 12;
+  constexpr std::size_t k_max_notes = 12;
   std::vector<std::string> all;
   for (const Line& line : lines_) all.push_back(fmt::format("{:<9}{}", line.label, line.text));
-  for (std::size_t n = 0; n < std::min(notes_.size(), k_most_notes); ++n) {
+  for (std::size_t n = 0; n < std::min(notes_.size(), k_max_notes); ++n) {
     std::string text = notes_[n];
     std::replace(text.begin(), text.end(), '\n', ' ');
     all.push_back("note     " + text);

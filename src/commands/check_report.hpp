@@ -21,6 +21,7 @@ std::string size_text(double bytes);
 // Formats seconds as "0.4 s" or "3 min 20 s".
 std::string duration_text(double seconds);
 
+// Report during its composition.
 class CheckReport {
  public:
   std::string answer;  // cost and memory in few words
@@ -33,13 +34,14 @@ class CheckReport {
   }
   // Adds the end of the run by time or steps; `name` is the parameter that sets it.
   void add_end(const std::string& name, const std::string& end, std::int64_t max_steps);
-  // Files that the run writes between two times, and the bytes of a snapshot and a checkpoint; 0:
-  // unknown.
+  // Files that the run writes between two times, and the size of a snapshot and a checkpoint in
+  // bytes; 0: unknown.
   struct Files {
     double begin, end;
     std::vector<double> snapshot_times;
     double snapshot_bytes = 0.0, checkpoint_bytes = 0.0;
   };
+  // Adds these files to the summary.
   void add_files(const OutputOptions& output, const Files& files);
   // Sets the memory line and the result if only the bytes per rank of `fields` are known.
   void answer_least_memory(const std::string& fields, double bytes);

@@ -118,7 +118,7 @@ std::string describe(const std::string& path) {
 
 // Verifies a file against its checksums and reports damaged parts.
 ExitCode verify(const std::string& path) {
-  constexpr std::size_t k_most_lines = 100;
+  constexpr std::size_t k_max_lines = 100;
   const FileCheck check = check_file(Communicator::world(), path);
   if (!check.has_checksums)
     throw InputError(
@@ -132,10 +132,10 @@ ExitCode verify(const std::string& path) {
     return k_done;
   }
   std::string text = fmt::format("{} is corrupt:\n", path);
-  for (std::size_t n = 0; n < std::min(check.damaged.size(), k_most_lines); ++n)
+  for (std::size_t n = 0; n < std::min(check.damaged.size(), k_max_lines); ++n)
     text += fmt::format("  {}\n", check.damaged[n]);
-  if (check.damaged.size() > k_most_lines)
-    text += fmt::format("  and {} more\n", check.damaged.size() - k_most_lines);
+  if (check.damaged.size() > k_max_lines)
+    text += fmt::format("  and {} more\n", check.damaged.size() - k_max_lines);
   print_on_root(text);
   return k_failed_run;
 }

@@ -13,9 +13,10 @@ struct GivenFunctions {
   subgrid::SourceFunction source;
 };
 
-// Create the model described by a request's parameter file. Throw InputError. Collective.
+// Creates the AMR model that a request's parameter file describes. Throws InputError. Collective.
 OpenModel make_amr_model(const RunRequest& request, const Communicator& communicator,
                          const GivenFunctions& given = {});
+// Creates the DNS model that a request's parameter file describes. Throws InputError. Collective.
 OpenModel make_dns_model(const RunRequest& request, const Communicator& communicator);
 
 }  // namespace octant

@@ -17,12 +17,12 @@ namespace octant {
 namespace {
 
 // Maximum number of base-grid cells of a rehearsal, which keeps its memory small for any run.
-constexpr double k_most_base_cells = 128.0 * 128 * 128;
+constexpr double k_max_base_cells = 128.0 * 128 * 128;
 
 bool is_small(const mesh::MeshOptions& mesh) {
   double base_cells = 1.0;
   for (const int cells : mesh.base_cells) base_cells *= cells;
-  return base_cells <= k_most_base_cells;
+  return base_cells <= k_max_base_cells;
 }
 
 // CPU time of this thread since the construction, in seconds. Other programs on the same cores
@@ -53,7 +53,7 @@ std::vector<int> coarsenings(const AmrOptions& run) {
   }
   std::vector<int> factors;
   for (int factor = common; factor > 1; --factor)
-    if (common % factor == 0 && base_cells / std::pow(factor, 3) <= k_most_base_cells)
+    if (common % factor == 0 && base_cells / std::pow(factor, 3) <= k_max_base_cells)
       factors.push_back(factor);
   return factors;
 }
@@ -217,9 +217,9 @@ void add_initial_mesh(const std::vector<Rehearsal>& rehearsals, const InitialMes
 
 // Cell updates per second in a coarse step; 0 if such a step would take long, or fails.
 double measure_rate(AmrSimulation& simulation, const InitialMesh& mesh, double end) {
-  constexpr double k_most_work = 1e6;
+  constexpr double k_max_work = 1e6;
   const double dt = std::min(mesh.dt, end - mesh.begin);
-  if (mesh.work > k_most_work || !(dt > 0.0) || !std::isfinite(dt)) return 0.0;
+  if (mesh.work > k_max_work || !(dt > 0.0) || !std::isfinite(dt)) return 0.0;
   const Communicator& ranks = simulation.mesh().communicator();
   const Clock clock;
   try {
@@ -241,15 +241,14 @@ double refined_part(const InitialMesh& mesh, std::size_t level) {
 // rehearsals or of the level below.
 bool is_next_level_large(const Communicator& communicator, const InitialMesh& mesh,
                          const std::vector<Rehearsal>& rehearsals) {
-  constexpr double k_most_cells = 4e6, k_bytes_per_cell = 150.0;
+  constexpr double k_max_cells = 4e6, k_bytes_per_cell = 150.0;
   const std::size_t level = mesh.blocks.size() - 1;
   double part = level > 0 ? refined_part(mesh, level - 1) : 0.0;
   for (const Rehearsal& rehearsal : rehearsals)
     part = std::max(part, refined_part(rehearsal.initial, level));
   const double all = 8.0 * mesh.leaf_cells.back();
   const double memory = communicator.min(static_cast<double>(memory_limit()));
-  return all * std::min(1.0, 2.0 * part + 0.1) > k_most_cells ||
-         all * k_bytes_per_cell > memory / 2;
+  return all * std::min(1.0, 2.0 * part + 0.1) > k_max_cells || all * k_bytes_per_cell > memory / 2;
 }
 
 }  // namespace

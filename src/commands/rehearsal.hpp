@@ -34,12 +34,13 @@ struct InitialMesh {
   bool has_all_levels = true;       // false: finer levels may be too large
 };
 
+// Result of a short run on a coarser base grid.
 struct Rehearsal {
   double coarsening = 1.0;  // cell size relative to the run
   RunSize size;
   InitialMesh initial;
-  double time = 0.0;    // reached
-  double steps = 0.0;   // taken
+  double time = 0.0;    // time that the rehearsal reached
+  double steps = 0.0;   // number of steps of the rehearsal
   double share = 1.0;   // fraction of the run, by time or steps
   bool whole = false;   // true if the run was completed
   std::string failure;  // error of the coarse run, if it failed

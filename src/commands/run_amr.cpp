@@ -66,7 +66,7 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
       options.processes.push_back(subgrid::make_source(given.source));
     }
   });
-  const NodePlace place = place_on_node(communicator, options.debug);
+  const NodeOfRank place = find_node_of_rank(communicator, options.debug);
   options.slowness = options.debug.slowness(communicator.rank(), place.number);
   options.ranks_per_node = place.ranks_per_node;
   options.further_kinds = kinds_of_restart(communicator, request.restart, options.output.directory);

@@ -20,9 +20,9 @@ namespace {
 DnsOptions read_dns_options(const RunRequest& request, const Communicator& communicator) {
   auto options = read_options<DnsOptions>(request, communicator);
   options.slowness = options.debug.slowness(communicator.rank(),
-                                            place_on_node(communicator, options.debug).number);
-  require_memory(communicator, DnsSimulation::least_bytes(options) / communicator.size(),
-                 "the flow", "grid.cells");
+                                            find_node_of_rank(communicator, options.debug).number);
+  require_memory(communicator, DnsSimulation::min_bytes(options) / communicator.size(), "the flow",
+                 "grid.cells");
   return options;
 }
 

@@ -10,6 +10,7 @@ namespace octant {
 // Monotonic wall-clock timer: counts seconds from its construction or last restart.
 class Clock {
  public:
+  // Elapsed seconds.
   double seconds() const { return std::chrono::duration<double>(Steady::now() - start_).count(); }
   // Returns the elapsed seconds and restarts the timer.
   double restart() {
@@ -27,6 +28,7 @@ class Clock {
 
 namespace detail {
 
+// Time of a clock of the operating system in nanoseconds.
 inline std::int64_t read_clock(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);
@@ -35,7 +37,9 @@ inline std::int64_t read_clock(clockid_t clock) {
 
 }  // namespace detail
 
+// CPU time of this thread in nanoseconds.
 inline std::int64_t thread_cpu_ns() { return detail::read_clock(CLOCK_THREAD_CPUTIME_ID); }
+// CPU time of all threads of this process in nanoseconds.
 inline std::int64_t process_cpu_ns() { return detail::read_clock(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace octant

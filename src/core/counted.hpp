@@ -18,6 +18,7 @@ class Counted {
 
   Counted() = default;
   KOKKOS_FUNCTION Counted(double value) : value_(value) {}
+  // The value.
   KOKKOS_FUNCTION double value() const { return value_; }
 
   KOKKOS_FUNCTION Counted operator-() const { return -value_; }

@@ -23,8 +23,8 @@ class FunctionTable;
 // Meanings of the names in an expression.
 class ExpressionNames {
  public:
-  // Throw InputError if the name is invalid or already in use, also by a function; `parameter` is
-  // the place of its definition.
+  // Defines a constant. Throws InputError if the name is invalid or already in use, also by a
+  // function; `parameter` is the place of its definition. So do the other functions.
   void add_constant(const std::string& parameter, const std::string& name, double value);
   // Defines a variable whose value is read from an address at each evaluation.
   void add_variable(const std::string& parameter, const std::string& name, double* value);
@@ -33,8 +33,11 @@ class ExpressionNames {
   // ascend.
   void add_table(const std::string& parameter, const std::string& name, const std::string& path);
 
+  // All names.
   std::vector<std::string> all() const;
+  // True if the name is defined.
   bool has(const std::string& name) const { return meanings_.contains(name); }
+  // True if the name is a table.
   bool is_table(const std::string& name) const;
 
  private:
@@ -55,7 +58,9 @@ std::set<std::string> names_in(const std::string& text);
 struct ExpressionPoint {
   double x = 0.0, y = 0.0, z = 0.0, r = 0.0, t = 0.0;
 
+  // Names of the variables; they refer to this object.
   ExpressionNames names();
+  // Sets the variables.
   void set(const std::array<double, 3>& place, const std::array<double, 3>& centre, double time);
 };
 
@@ -76,12 +81,14 @@ class Expression {
   Expression(Expression&&) noexcept;
   ~Expression();
 
-  // Returns true if the expression uses a variable; if it uses none.
+  // Returns true if the expression uses a variable.
   bool uses(const std::string& variable) const;
+  // Returns true if the expression uses no variable.
   bool is_constant() const;
   // Evaluates the expression at the present values of its variables. Not thread-safe.
   double value() const;
 
+  // The expression as given.
   const std::string& text() const { return text_; }
   // Returns "problem.density = "1/x"", for messages.
   std::string description() const;
@@ -113,6 +120,7 @@ class Definitions {
   // Visits the terms in order, with the address from which expressions read their value.
   using TermVisitor =
       std::function<void(const std::string& name, const std::string& text, double* value)>;
+  // Visits the terms.
   void visit_terms(const TermVisitor& visit) const;
 
  private:

@@ -12,24 +12,29 @@ namespace octant::guarded_memory {
 // Allocates device memory filled with invalid values: NaN as doubles, -1 as integers. Throws
 // std::bad_alloc.
 void* allocate(const char* label, std::size_t bytes);
+// Frees device memory.
 void release(void* memory, std::size_t bytes);
 
 // Starts reporting errors, and protecting memory from `new` against kernels.
 void watch();
 
-// Access to device memory ends the program unless it is open. Calls nest.
+// Opens device memory for the host; otherwise an access ends the program. Calls nest.
 void open();
+// Closes device memory after open().
 void close();
 
 // Opens device memory, and protects host memory from kernels; each kernel that accesses it is
 // reported once, without ending the program.
 void begin_kernel(const char* name);
+// Ends begin_kernel().
 void end_kernel();
 
-// Kernels launched between these two calls may access host memory (HostKernels).
+// Begins host kernels, which may access host memory (HostKernels).
 void begin_host_kernels();
+// Ends begin_host_kernels().
 void end_host_kernels();
 
+// Opens device memory during its lifetime.
 class Opened {
  public:
   Opened() { open(); }
@@ -42,10 +47,11 @@ class Opened {
 
 namespace octant {
 
-// Kernels that are launched while a HostKernels lives run on threads of the host and work on what
-// the host has, wherever others run.
+// Scope of host kernels: kernels launched during its lifetime run on host threads and access host
+// memory, also in a program whose other kernels run on a device.
 #ifdef OCTANT_MEMORY_APART
 
+// Scope of host kernels, for the emulated device.
 class HostKernels {
  public:
   HostKernels() { guarded_memory::begin_host_kernels(); }
@@ -68,6 +74,7 @@ class BeforeWork {
 
 #else
 
+// Scope of host kernels, without effect.
 struct HostKernels {
   HostKernels() {}
 };

@@ -19,6 +19,7 @@ class LatticeValues {
  public:
   explicit LatticeValues(Lattice lattice) : lattice_(std::move(lattice)) {}
 
+  // The lattice.
   const Lattice& lattice() const { return lattice_; }
   // Distinct values of an expression on the lattice. The stride is 0 along an axis on which the
   // expression does not depend.
@@ -26,6 +27,7 @@ class LatticeValues {
     std::vector<double> values;
     std::array<std::size_t, 3> stride{};
 
+    // Address of the value at these indices.
     const double* from(const std::array<std::size_t, 3>& index) const {
       return &values[index[0] * stride[0] + index[1] * stride[1] + index[2] * stride[2]];
     }
@@ -49,10 +51,12 @@ class LatticeExpressions {
 
   // Names for expressions, to which definitions may be added.
   ExpressionNames& names() { return names_; }
+  // Sets the centre of the distance r.
   void set_centre(const std::array<double, 3>& centre) { centre_ = centre; }
 
   // Adds a function of position by a name for expressions. Throws InputError if the name is in use.
   using PlaceFunction = std::function<double(const std::array<double, 3>& place)>;
+  // Adds the function.
   void add_function(const std::string& parameter, const std::string& name, PlaceFunction value);
   // Adds the terms of definitions, which must have been compiled with names() and must not move; no
   // names may be added afterwards.
@@ -61,8 +65,9 @@ class LatticeExpressions {
   // error.
   int add(const std::string& parameter, const std::string& text);
 
-  // The expression as given, and moves(): true if it depends on time.
+  // The expression as given.
   const Expression& operator[](int expression) const { return *nodes_[expression].whole; }
+  // True if the expression depends on time.
   bool moves(int expression) const { return nodes_[expression].change.with_time; }
   // Evaluates all expressions. For the same LatticeValues again, only those that depend on time.
   void evaluate(LatticeValues& values, double time) const;

@@ -10,6 +10,7 @@
 
 namespace octant::log {
 
+// Severity of a line.
 enum class Level { debug, info, warn, error, off };
 
 // Configures the output. Rank 0 writes lines of at least `level` to the screen (warnings and errors
@@ -27,22 +28,27 @@ void write(Level level, std::string_view line);
 // writes to the screen.
 void show_status(std::string_view line);
 
+// Writes a line of severity `debug`.
 template <class... Args>
 void debug(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::debug, fmt::format(format, std::forward<Args>(args)...));
 }
+// Writes a line of severity `info`.
 template <class... Args>
 void info(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::info, fmt::format(format, std::forward<Args>(args)...));
 }
+// Writes a warning.
 template <class... Args>
 void warn(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::warn, fmt::format(format, std::forward<Args>(args)...));
 }
+// Writes an error.
 template <class... Args>
 void error(fmt::format_string<Args...> format, Args&&... args) {
   write(Level::error, fmt::format(format, std::forward<Args>(args)...));
 }
+// Shows a status line; see show_status().
 template <class... Args>
 void status(fmt::format_string<Args...> format, Args&&... args) {
   show_status(fmt::format(format, std::forward<Args>(args)...));

@@ -12,6 +12,7 @@ struct MemoryUse {
   std::int64_t current = 0;
   std::int64_t peak = 0;
 };
+// Memory use of this process.
 MemoryUse memory_use();
 
 // Bytes available to all processes of this machine together: its memory, or the minimum limit of
@@ -30,6 +31,7 @@ void trim_heap();
 // Resident bytes of this process at one time. Arrays are those that were counted, by label; lists
 // are other heap memory allocated since the start.
 struct MemoryAccount {
+  // Arrays of one label.
   struct Arrays {
     std::string label;
     std::int64_t bytes;  // host pages that were never touched are not counted
@@ -45,11 +47,13 @@ struct MemoryAccount {
   std::int64_t others() const;
 };
 
+// Starts the account.
 void start_memory_account();
 
-// Report an array after its allocation and before its release. Nothing counts before the start of
-// the account.
+// Counts an array; must be called after its allocation. Nothing is counted before the start of the
+// account.
 void count_array(const char* label, const void* memory, std::int64_t bytes, bool on_device = false);
+// Removes an array from the account; must be called before its release.
 void forget_array(const void* memory);
 
 // Account at the time of the largest total of arrays, to a hundredth; the present one if more

@@ -23,10 +23,12 @@ template <class T>
 auto host_view(T* values, std::size_t count) {
   return Kokkos::View<T*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged>(values, count);
 }
+// Values of a vector as a view.
 template <class T>
 auto host_view(std::vector<T>& values) {
   return host_view(values.data(), values.size());
 }
+// Values of a vector as a view, for reading.
 template <class T>
 auto host_view(const std::vector<T>& values) {
   return host_view(values.data(), values.size());
@@ -44,6 +46,7 @@ void copy_to_host(TransferKind transfer, const HostView& to, const DeviceView& f
   observe_copy(transfer, TransferDirection::to_host, bytes_of(from));
   Kokkos::deep_copy(to, from);
 }
+// Copies from the host to the device.
 template <class DeviceView, class HostView>
 void copy_to_device(TransferKind transfer, const DeviceView& to, const HostView& from) {
   observe_copy(transfer, TransferDirection::to_device, bytes_of(to));

@@ -23,6 +23,7 @@ concept Named = std::is_enum_v<E> && requires(E value) {
   names_of(value).size();
 };
 
+// Name of a value.
 template <Named E>
 std::string name_of(E value) {
   return names_of(value).at(static_cast<std::size_t>(value));
@@ -53,7 +54,9 @@ std::optional<E> value_named(std::string_view name) {
 
 // Coordinate axis.
 enum class Axis { x, y, z };
+// Names of the axes.
 constexpr auto names_of(Axis) { return std::array{"x", "y", "z"}; }
+// Index of an axis: 0, 1 or 2.
 constexpr int index_of(Axis axis) { return static_cast<int>(axis); }
 
 // Text of an absent optional named value: automatic choice.

@@ -25,8 +25,10 @@ struct PlaceInTable {
   std::size_t below, above;
   double weight;  // of the value above
 
+  // Interpolated value, from those below and above.
   double between(double a, double b) const { return a + weight * (b - a); }
 };
+// Finds the position of x.
 PlaceInTable place_in_table(const std::vector<double>& values, double x);
 
 // Row of a table of numbers, such as history.csv, with the names of its columns. Names and numbers
@@ -34,6 +36,7 @@ PlaceInTable place_in_table(const std::vector<double>& values, double x);
 class Columns {
  public:
   void add(const std::string& name, double value);  // shortest digits that read back exactly
+  // Adds an integer.
   void add(const std::string& name, std::int64_t value);
   // Adds name_x, name_y and name_z.
   void add_vector(const std::string& name, std::span<const double, 3> components);
@@ -42,6 +45,7 @@ class Columns {
 
   // Names separated by commas, in the order of addition.
   const std::string& names() const { return names_; }
+  // Values separated by commas, in the order of addition.
   const std::string& values() const { return values_; }
 
  private:

@@ -27,6 +27,7 @@ enum class Phase : std::uint8_t {
   other
 };
 inline constexpr int k_phases = 10;
+// Name of a phase in telemetry.
 constexpr std::string_view to_string(Phase phase) {
   constexpr std::array<std::string_view, k_phases> k_names{
       "compute",    "pack",   "send",      "wait", "unpack",
@@ -45,13 +46,16 @@ enum class TransferKind : std::uint8_t {
   files       // contents of files
 };
 inline constexpr int k_transfer_kinds = 7;
+// Name of a kind of data in telemetry.
 constexpr std::string_view to_string(TransferKind transfer) {
   constexpr std::array<std::string_view, k_transfer_kinds> k_names{
       "fields", "particles", "messages", "lists", "numbers", "tables", "files"};
   return k_names[static_cast<std::size_t>(transfer)];
 }
+// Direction of a copy.
 enum class TransferDirection : std::uint8_t { to_device, to_host };
 inline constexpr int k_transfer_directions = 2;
+// Name of a direction in telemetry.
 constexpr std::string_view to_string(TransferDirection way) {
   return way == TransferDirection::to_host ? "to_host" : "to_device";
 }
@@ -68,7 +72,7 @@ struct MessageReport {
   std::int64_t done_ns = 0;
 };
 
-// Receiver of the reports. Names are copied.
+// Receiver of the reports of a run. Names are copied.
 class Observer {
  public:
   virtual ~Observer() = default;
@@ -96,6 +100,7 @@ class Observer {
 
   // Observer of this process; null: none.
   static Observer* current() { return current_; }
+  // Sets the observer of this process; null: none.
   static void set_current(Observer* observer) { current_ = observer; }
 
  private:
@@ -123,15 +128,17 @@ class Observed {
   Observer* observer_;
 };
 
+// Reports a lap; does nothing without observer.
 inline void observe_lap(Phase phase, std::string_view name) {
   if (Observer* observer = Observer::current()) observer->lap(phase, name);
 }
 
+// Reports a copy; does nothing without observer.
 inline void observe_copy(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
   if (Observer* observer = Observer::current()) observer->copied(transfer, way, bytes);
 }
 
-// --- work of kernels, told where they are launched: a profile sets it against their time ---------
+// --- work of kernels, reported before their launch; profiles compare it with their time ----------
 
 // Costs of one item: a cell, a face, a particle.
 struct KernelCost {
@@ -139,6 +146,7 @@ struct KernelCost {
   double operations = 0.0;  // floating-point additions, multiplications, divisions, roots
 };
 
+// Work of one or several launches.
 struct KernelWork {
   std::int64_t items = 0, bytes = 0, operations = 0;
 };

@@ -13,15 +13,17 @@
 namespace octant {
 
 // Reason of a failed system call, and a remedy: "No space left on device (free space on the disk)".
-// The second form is for the present errno.
 std::string system_reason(int error);
+// Reason of the failed system call that has set errno.
 std::string system_reason();
 
 // Creates an empty regular file and returns its descriptor, for reading and writing. An older file
 // or link of this name is removed first; the target of a link is not changed. Throws RunError.
 int create_own_file(const std::string& path);
 
+// Behaviour if the file does not exist.
 enum class Absent { fails, is_created };
+// Position of writes.
 enum class Position { anywhere, at_end };
 
 // Opens a regular file for reading and writing, and returns its descriptor. `absent` specifies the
@@ -49,9 +51,11 @@ class AppendedFile {
   AppendedFile(const AppendedFile&) = delete;
   AppendedFile& operator=(const AppendedFile&) = delete;
 
+  // Appends bytes.
   void append(std::span<const std::byte> bytes);
   // Returns when the appended data is on disk.
   void sync();
+  // Closes the file.
   void close();
 
  private:
@@ -65,8 +69,11 @@ class ReadFile {
   // is the cause; it is empty if the file does not exist.
   ReadFile(const std::string& path, std::size_t most);
 
+  // True if the file was read.
   bool is_read() const { return is_read_; }
+  // Cause of a failure.
   const std::string& reason() const { return reason_; }
+  // Content of the file.
   const std::string& text() const { return text_; }
   // Identifier of the file and its state.
   const std::string& identity() const { return identity_; }

@@ -9,6 +9,7 @@
 
 namespace octant {
 
+// Four 32-bit words of random bits.
 struct PhiloxBlock {
   std::uint32_t word[4];
 };
@@ -42,6 +43,7 @@ class RandomStream {
     return to_unit(words.word[first], words.word[first + 1]);
   }
 
+  // Two independent normal numbers.
   struct NormalPair {
     double first, second;
   };

@@ -52,17 +52,23 @@ struct SimdTraits<double> {
 
 // Equivalent to the machine's minimum and maximum instructions, also for NaN.
 KOKKOS_FORCEINLINE_FUNCTION double min(double a, double b) { return b < a ? b : a; }
+// Larger value; like the machine's maximum instruction, also for NaN.
 KOKKOS_FORCEINLINE_FUNCTION double max(double a, double b) { return a < b ? b : a; }
+// Square root.
 KOKKOS_FORCEINLINE_FUNCTION double square_root(double a) { return ::sqrt(a); }
 // a b + c, rounded once.
 KOKKOS_FORCEINLINE_FUNCTION double fused_multiply_add(double a, double b, double c) {
   return ::fma(a, b, c);
 }
+// Absolute value.
 KOKKOS_FORCEINLINE_FUNCTION double absolute(double a) { return max(a, -a); }
+// `yes` if the mask is true, else `no`.
 KOKKOS_FORCEINLINE_FUNCTION double select(bool mask, double yes, double no) {
   return mask ? yes : no;
 }
+// Largest lane.
 KOKKOS_FORCEINLINE_FUNCTION double largest(double a) { return a; }
+// True if the mask is true in any lane.
 KOKKOS_FORCEINLINE_FUNCTION bool any(bool mask) { return mask; }
 
 }  // namespace octant

@@ -21,6 +21,7 @@ inline int team_threads(int most = 2) {
 
 // Team size chosen by Kokkos for the kernel, one on CPUs; or a given number.
 inline auto team_threads() { return Kokkos::AUTO; }
+// Team size as given.
 inline int team_threads(int threads) { return threads; }
 
 #endif

@@ -130,7 +130,8 @@ void Expansion::integrate_times() {
                            return time_slope(background_, std::exp(at));
                          });
   }
-  // Before the table only matter and radiation count: H0 t = integral of a da / sqrt(r + m a).
+  // Before the first node only matter and radiation matter: H0 t = integral of a da / sqrt(r + m
+  // a).
   const double r = background_.omega_radiation, m = background_.omega_m, a = k_a_min;
   const double root = std::sqrt(r + m * a);
   time_before_ = 2.0 / (3.0 * m * m) * (root * (m * a - 2.0 * r) + 2.0 * r * std::sqrt(r));
@@ -180,7 +181,8 @@ Growth Expansion::growth(double a) const {
   const Node &left = nodes_[n], &right = nodes_[n + 1];
   const double d1 = hermite(fraction, left.d1, left.d1_slope, right.d1, right.d1_slope);
   const double d2 = hermite(fraction, left.d2, left.d2_slope, right.d2, right.d2_slope);
-  // Slopes from the second derivatives in the differential equations.
+  // The slopes of d1_slope and d2_slope are second derivatives, given by the differential
+  // equations.
   const auto second = [&](int node, int order) {
     const Node& at = nodes_[node];
     const double x = k_log_min + node * k_step;

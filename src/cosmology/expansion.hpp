@@ -18,9 +18,11 @@ struct Background {
   // 2003).
   double w0 = -1.0, wa = 0.0;
 
+  // Density parameter of curvature.
   double omega_curvature() const { return 1.0 - omega_m - omega_lambda - omega_radiation; }
   // Squared E = H / H0 at scale factor a; not positive if the universe does not reach it.
   double hubble_squared(double a) const;
+  // E = H / H0 at scale factor a.
   double hubble(double a) const;
   // Slope d ln E / d ln a.
   double hubble_slope(double a) const;
@@ -45,11 +47,13 @@ class Expansion {
   // Throws InputError if the background has no matter or does not always expand.
   explicit Expansion(const Background& background);
 
+  // Density parameters.
   const Background& background() const { return background_; }
 
   // Returns the time at a scale factor in [a_min, a_max]; throws RunError outside.
   double supercomoving_time(double a) const;
-  double cosmic_time(double a) const;  // since a = 0, times H0
+  double cosmic_time(double a) const;  // time since a = 0, times H0
+  // Growth factors at scale factor a; throws RunError outside the table.
   Growth growth(double a) const;
 
   // Returns the scale factor at a supercomoving time; throws RunError outside of the table.

@@ -14,8 +14,9 @@ namespace octant::cosmology {
 
 namespace {
 
-// Every rank reads some planes of each file. Displacements are those of the files, or else follow
-// from the velocities to first order (Zel'dovich 1970): psi = v / (a H f1).
+// Initial conditions from a folder. Every rank reads some planes of each file. Displacements are
+// those of the files, or follow from the velocities to first order (Zel'dovich 1970): psi = v / (a
+// H f1).
 //
 // Levels in the files are not exactly consistent. The overdensity of a cell covered by a finer
 // level is therefore replaced by the mean over the finer cells, and the mean of the whole box is
@@ -134,7 +135,7 @@ bool GraficConditions::has(InitialField field) const {
   return folder_.has(grafic_file(with_files(field)));
 }
 
-// Baryons without own velocities use those of dark matter, as in RAMSES.
+// Replaces baryon velocities by those of dark matter if the folder has none, as RAMSES does.
 InitialField GraficConditions::with_files(InitialField field) const {
   if (field.quantity == InitialQuantity::baryon_velocity && !folder_.has(grafic_file(field)))
     return {InitialQuantity::dark_velocity, field.index};

@@ -35,6 +35,7 @@ struct CellSpread {
   pencil::Box extent;
   pencil::ProcessGrid processes;
 
+  // Cells of a rank; empty beyond the process grid.
   pencil::Box box(int rank) const;
   // Calls visit(rank, cells) for every rank that holds some of these cells, in ascending order.
   void for_each_holder(const pencil::Box& cells,
@@ -45,14 +46,16 @@ struct CellSpread {
 // during the delivery.
 class CellDelivery {
  public:
-  // `boxes` lie within spread.extent; they may overlap, be empty, and differ by rank. Collective.
+  // `boxes` are the cells that this rank requests, within spread.extent; they may overlap, be
+  // empty, and differ by rank. Collective.
   CellDelivery(const Communicator& communicator, const CellSpread& spread,
                std::vector<pencil::Box> boxes);
 
+  // Boxes of this rank.
   const std::vector<pencil::Box>& boxes() const { return boxes_; }
 
-  // `own` are the values of spread.box(rank) as [z][y][x]. Returns the values of the boxes in
-  // order, each as [z][y][x]. Collective.
+  // Delivers the values. `own` are the values of spread.box(rank) as [z][y][x]. Returns the values
+  // of the boxes in order, each as [z][y][x]. Collective.
   std::vector<double> deliver(std::span<const double> own);
 
  private:
@@ -76,6 +79,7 @@ class CellDelivery {
   Exchanger exchanger_;
 };
 
+// Quantity of the initial conditions.
 enum class InitialQuantity {
   overdensity,      // of baryons, rho / mean - 1
   baryon_velocity,  // proper peculiar, km/s
@@ -85,6 +89,7 @@ enum class InitialQuantity {
   scalar,           // passive scalar of the gas
 };
 
+// Quantity and, for vectors and scalars, its component or number.
 struct InitialField {
   InitialQuantity quantity;
   int index = 0;  // axis of vectors, 0 to 2; number of a scalar from 0 on
@@ -105,12 +110,14 @@ struct InitialLevel {
   pencil::Box extent;  // cells of the level, aligned with the coarser level
 };
 
-// The functions that read or compute are collective.
+// Initial conditions on all levels. The functions that read or compute are collective.
 class InitialConditions {
  public:
   virtual ~InitialConditions() = default;
 
+  // Cosmology and epoch.
   const InitialHeader& header() const { return header_; }
+  // Levels, from the coarsest to the finest.
   const std::vector<InitialLevel>& levels() const { return levels_; }
   // Number of passive scalars.
   int scalars() const { return scalars_; }
@@ -118,9 +125,9 @@ class InitialConditions {
   virtual bool has(InitialField field) const = 0;
   // Distribution of the cells of a level over the ranks that compute or read them.
   virtual CellSpread spread(int level) const = 0;
-  // Values of spread(level).box(rank) as [z][y][x]. Files are read here, each plane by one rank, so
-  // all cells of a field should be requested at once (InitialCells). Throws InputError on every
-  // rank if there is no such field or an overdensity is below -1.
+  // Returns the values of spread(level).box(rank) as [z][y][x]. Files are read here, each plane by
+  // one rank, so all cells of a field should be requested at once (InitialCells). Throws InputError
+  // on every rank if there is no such field or an overdensity is below -1. Collective.
   std::vector<double> own(int level, InitialField field);
 
   // Returns true if a cell lies in the extent of the next finer level. Dark matter has one particle
@@ -131,7 +138,7 @@ class InitialConditions {
   explicit InitialConditions(const Communicator& communicator) : communicator_(communicator) {}
 
   virtual std::vector<double> compute(int level, InitialField field) = 0;
-  // Error message for a missing field, with the requirements to provide it.
+  // Returns the error message for a missing field, with the requirements to provide it.
   virtual std::string missing(InitialField field) const = 0;
 
   Communicator communicator_;
@@ -173,9 +180,10 @@ class InitialCells {
 
 // Source of the initial conditions.
 enum class InitialKind { generate, grafic };
+// Names of the values in initial.kind.
 constexpr auto names_of(InitialKind) { return std::array{"generate", "grafic"}; }
 
-// Section [initial] of a parameter file; see declare() for the meaning of each member.
+// Parameters of the section [initial]; see declare() for the meaning of each member.
 struct InitialOptions {
   InitialKind kind = InitialKind::generate;
   std::string path;
@@ -187,6 +195,7 @@ struct InitialOptions {
   double sigma_8 = 0.81, spectral_index = 0.967;
 };
 
+// Declares the section [initial]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, InitialOptions& options);
 
 // Creates the initial conditions for the options and the universe of `header` and `expansion`. With
@@ -202,10 +211,10 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
 // Name of the grafic2 file of a field, such as ic_deltab.
 std::string grafic_file(InitialField field);
 
-// Initial conditions from a folder of grafic2 files. `expected` is the run's universe. Collective.
-// Throws InputError on every rank: as GraficFolder, no velocities of dark matter, and a scale
-// factor, box or cosmology in the files that is not the expected one (a scale factor or box of 0
-// expects nothing).
+// Reads initial conditions from a folder of grafic2 files. `expected` is the run's universe; a
+// scale factor or box of 0 in it is not compared with the files. Throws InputError on every rank:
+// as GraficFolder, for missing velocities of dark matter, and if scale factor, box or cosmology of
+// the files differ from the expected ones. Collective.
 std::unique_ptr<InitialConditions> read_grafic_folder(const Communicator& communicator,
                                                       const std::string& path,
                                                       const InitialHeader& expected,

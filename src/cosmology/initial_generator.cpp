@@ -54,7 +54,8 @@ std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
     const int z = n / signs[0] / signs[1] == 0 ? wave[2] : -wave[2];
     const double phase = static_cast<double>(x) / cells[0] + static_cast<double>(y) / cells[1] +
                          static_cast<double>(z) / cells[2];
-    sum += noise_wave(seed, x, y, z) * std::polar(1.0, std::numbers::pi * phase);  // k.(h / 2)
+    // the phase is k.(h / 2)
+    sum += noise_wave(seed, x, y, z) * std::polar(1.0, std::numbers::pi * phase);
   }
   return sum * std::sqrt(share);
 }

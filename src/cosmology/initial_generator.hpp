@@ -30,6 +30,7 @@ std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z);
 std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
                                 const pencil::Cells& cells);
 
+// Parameters of the generator.
 struct GeneratorOptions {
   int side = 32;  // cells along each axis
   std::uint64_t seed = 1;
@@ -43,12 +44,14 @@ struct GeneratorOptions {
 // numbers per cell, distributed over as many ranks as the grid size justifies.
 class GeneratedConditions : public InitialConditions {
  public:
-  // Collective. Throws InputError on every rank if the box or scale factor is missing, and as
-  // LinearPower.
+  // Throws InputError on every rank if the box or scale factor is missing, and as LinearPower.
+  // Collective.
   GeneratedConditions(const Communicator& communicator, const GeneratorOptions& options,
                       const InitialHeader& header, const Expansion& expansion);
 
+  // True for all fields but scalars and refinement.
   bool has(InitialField field) const override;
+  // Distribution of the generator's grid.
   CellSpread spread(int level) const override;
 
  protected:
@@ -57,7 +60,7 @@ class GeneratedConditions : public InitialConditions {
 
  private:
   Growth growth_;
-  double rate_ = 0.0;  // velocity_rate()
+  double rate_ = 0.0;  // result of velocity_rate()
   pencil::ProcessGrid processes_;
   std::optional<LagrangianFields> fields_;  // on ranks with cells
 };

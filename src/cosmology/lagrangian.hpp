@@ -17,6 +17,7 @@
 
 namespace octant::cosmology {
 
+// Order of the perturbation theory.
 enum class LagrangianOrder { first = 1, second = 2 };
 
 // Rate a H in km/s per comoving Mpc/h.
@@ -71,7 +72,7 @@ class LagrangianFields {
   std::size_t own_cells_;
   pencil::PeriodicFourier fourier_;
   std::vector<Complex> first_,
-      second_;  // delta and laplacian(phi2), in the order of for_each_mode()
+      second_;  // coefficients of delta and of laplacian(phi2), in the order of for_each_mode()
 };
 
 }  // namespace octant::cosmology

@@ -11,13 +11,15 @@ namespace octant::cosmology {
 
 // Transfer functions: Eisenstein & Hu (1998), their version without acoustic peaks, or a table.
 enum class Transfer { eisenstein_hu, eisenstein_hu_smooth, table };
+// Names of the transfer functions.
 constexpr auto names_of(Transfer) {
   return std::array{"eisenstein_hu", "eisenstein_hu_smooth", "table"};
 }
 
+// Parameters of the power spectrum.
 struct SpectrumOptions {
   double omega_m = 0.3, omega_b = 0.05, h = 0.7;
-  double cmb_temperature = 2.7255;  // K
+  double cmb_temperature = 2.7255;  // temperature of the cosmic microwave background in K
   double sigma_8 = 0.8;             // rms overdensity in spheres of 8 Mpc/h
   double spectral_index = 0.96;     // n_s of the primordial spectrum, P ~ k^n_s
   Transfer transfer = Transfer::eisenstein_hu;

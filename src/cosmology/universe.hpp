@@ -60,6 +60,7 @@ struct CosmologyOptions {
   double largest_growth = 0.1;  // maximum relative growth of a in a step
 };
 
+// Declares the section [cosmology]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, CosmologyOptions& options);
 
 // Parses a scale factor from "z = 29.5", a redshift, or "a = 0.5", a scale factor. Throws
@@ -67,15 +68,19 @@ void declare(ParameterSchema& schema, CosmologyOptions& options);
 // Expansion.
 double scale_factor_of(const std::string& text, const std::string& parameter);
 
+// Redshift at a scale factor.
 inline double redshift(double scale_factor) { return 1.0 / scale_factor - 1.0; }
 
-// Times are supercomoving, in units of 1 / H0: zero at z = 0 and negative before.
+// Universe of a run. Times are supercomoving, in units of 1 / H0: zero at z = 0 and negative
+// before.
 class Universe {
  public:
   // Throws InputError for parameters without a valid universe or box.
   explicit Universe(const CosmologyOptions& options);
 
+  // Parameters.
   const CosmologyOptions& options() const { return options_; }
+  // Tables of times and growth.
   const Expansion& expansion() const { return expansion_; }
   // Supercomoving time at a scale factor.
   double time(double scale_factor) const { return expansion_.supercomoving_time(scale_factor); }

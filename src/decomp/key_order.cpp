@@ -10,13 +10,14 @@
 namespace octant {
 namespace {
 
-constexpr int k_most_counters = 256;
+constexpr int k_max_counters = 256;
 
 // Relative tolerance of the numbers of keys per counter rank; each takes a contiguous range of
 // keys.
 constexpr double k_tolerance = 0.2;
 
-// Bits by which each pass of the search narrows a wall, unless it meets the tolerance before.
+// Bits by which each pass of the search narrows the interval of a wall, unless the wall meets the
+// tolerance before.
 constexpr int k_bits_per_pass = 6;
 
 struct AskedKey {
@@ -46,12 +47,12 @@ std::vector<Key> stretches(const Communicator& communicator, std::span<const Key
        bit -= k_bits_per_pass) {
     grains.push_back(Key{1} << bit);
   }
-  const std::vector<std::int32_t> equal_shares(counters, 1);
-  return find_walls(all_keys, points, {equal_shares, grains, k_tolerance},
+  const std::vector<std::int32_t> equal_parts(counters, 1);
+  return find_walls(all_keys, points, {equal_parts, grains, k_tolerance},
                     reduction_over(communicator).sum);
 }
 
-// Ranks that count each key; counters are distributed over the ranks in ascending order.
+// Ranks that count each key; the ranges of keys are assigned to ranks in ascending order.
 std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> walls, int ranks) {
   const auto counters = static_cast<std::int64_t>(walls.size()) + 1;
   std::vector<int> destinations;
@@ -95,7 +96,7 @@ std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys,
                                             std::span<const std::int64_t> counts) {
-  const int counters = std::min(communicator.size(), k_most_counters);
+  const int counters = std::min(communicator.size(), k_max_counters);
   const auto walls = stretches(communicator, keys, counters);
   std::vector<AskedKey> mine;
   mine.reserve(keys.size());

@@ -25,6 +25,7 @@ class KeyTable {
   static_assert(std::is_trivially_copyable_v<Value>);
 
  public:
+  // Filled slot.
   struct Entry {
     Key key = k_no_key;
     Value value{};
@@ -51,7 +52,9 @@ class KeyTable {
     const Entry* end_;
   };
 
+  // Number of keys.
   std::size_t size() const { return size_; }
+  // True if there are no keys.
   bool empty() const { return size_ == 0; }
 
   // Number of slots, 0 or a power of two.
@@ -60,7 +63,9 @@ class KeyTable {
   // Bytes of memory held.
   std::size_t size_bytes() const { return slots_.capacity() * sizeof(Entry); }
 
+  // Iterator to the first filled slot.
   Iterator begin() const { return {slots_.data(), slots_.data() + slots_.size()}; }
+  // Iterator past the last slot.
   Iterator end() const {
     const Entry* last = slots_.data() + slots_.size();
     return {last, last};
@@ -72,8 +77,10 @@ class KeyTable {
     const Entry& slot = slots_[slot_of(key)];
     return slot.key == key ? &slot.value : nullptr;
   }
+  // Returns the value stored for `key`, for writing, or nullptr.
   Value* find(Key key) { return const_cast<Value*>(std::as_const(*this).find(key)); }
 
+  // True if the key is stored.
   bool contains(Key key) const { return find(key) != nullptr; }
 
   // Stores `value` for `key`, replacing an earlier value. `key` must not be k_no_key.

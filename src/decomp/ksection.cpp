@@ -12,7 +12,7 @@
 namespace octant {
 namespace {
 
-// Point passed down the tree, and the rank that requests its owner.
+// Point that descends the tree, and the rank that requests its owner.
 struct Traveller {
   WorkPoint point;
   std::int32_t rank;

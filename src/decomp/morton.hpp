@@ -59,6 +59,7 @@ constexpr std::uint64_t gather_21_bits(std::uint64_t v) {
   return v;
 }
 
+// Moves the bits of a coordinate to every third bit of a key.
 constexpr Key spread(BlockCoordinate coordinate) {
   const auto v = static_cast<std::uint64_t>(coordinate);
 #ifdef OCTANT_KEY128
@@ -68,6 +69,7 @@ constexpr Key spread(BlockCoordinate coordinate) {
 #endif
 }
 
+// Inverse of spread().
 constexpr BlockCoordinate gather(Key key) {
 #ifdef OCTANT_KEY128
   const auto low = static_cast<std::uint64_t>(key), high = static_cast<std::uint64_t>(key >> 63);

@@ -22,10 +22,12 @@ class ParameterSchema;
 
 // Method of domain decomposition.
 enum class Decomposition { ksection, hilbert, morton };
+// Names of the values in balance.decomposition.
 constexpr auto names_of(Decomposition) { return std::array{"ksection", "hilbert", "morton"}; }
 
 // Quantity that is balanced over ranks.
 enum class BalanceCost { memory, time, measured };
+// Names of the values in balance.cost.
 constexpr auto names_of(BalanceCost) { return std::array{"memory", "time", "measured"}; }
 
 // Parameters of load balancing: section [balance] of a parameter file.
@@ -35,7 +37,7 @@ struct BalanceOptions {
   double cplx_x = 25.0;
   BalanceCost cost = BalanceCost::time;
   double time_alpha = 0.0;
-  double rank_memory = 0.0;      // MB; 0: no limit
+  double rank_memory = 0.0;      // memory of a rank in MB; 0: no limit
   std::int64_t most_blocks = 0;  // 0: no limit
   int interval = 10;
   double imbalance_threshold = 0.0;  // 0: none
@@ -49,11 +51,13 @@ struct BalanceOptions {
   bool is_planned() const { return policy != "contiguous"; }
   // Returns true if the number of a rank's blocks is limited; block_limit() gives the limit.
   bool is_limited() const { return rank_memory > 0.0 || most_blocks > 0; }
+  // Maximum number of blocks of this size on a rank.
   std::int64_t block_limit(double bytes_of_block) const;
   // Throws InputError for contradictory options.
   void check() const;
 };
 
+// Declares the section [balance]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, BalanceOptions& options);
 
 // Space-filling curve through the finest grid of blocks, divided into consecutive pieces.
@@ -75,6 +79,7 @@ class CurvePartition {
   // Rank that owns a block of the finest grid.
   int locate(const BlockCoordinates& finest) const;
 
+  // Grid of the curve positions.
   const FinestGrid& grid() const { return grid_; }
 
  private:

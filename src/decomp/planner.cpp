@@ -19,12 +19,12 @@ using placement::Owners;
 
 // Description of a block for the planner.
 struct PlannedBlock {
-  Key position;  // of its centre on the curve
+  Key position;  // curve position of the block's centre
   float cost;
   std::int32_t level;
 };
 
-constexpr float k_least_cost = 1e-30F;  // policies require positive costs
+constexpr float k_min_cost = 1e-30F;  // policies require positive costs
 
 // All blocks in the order of the curve, with their owners.
 class Planner {
@@ -45,7 +45,7 @@ class Planner {
     Owners before;
     for (int rank = 0; rank < ranks_; ++rank) before.insert(before.end(), counts[rank], rank);
     for (const std::int32_t n : order_) {
-      costs_.push_back(std::max(blocks_[n].cost, k_least_cost));
+      costs_.push_back(std::max(blocks_[n].cost, k_min_cost));
       before_.push_back(before[n]);
       leaves_.push_back(leaf(blocks_[n]));
     }
@@ -73,7 +73,8 @@ class Planner {
                              : placement::within_capacity(costs_, std::move(owners), capacity_);
   }
 
-  // Minimises makespan plus communication, which grows with the bytes that leave a rank.
+  // Chooses the placement with the smallest sum of makespan and communication time, which increases
+  // with the bytes that leave a rank.
   Owners choose() {
     const double now = off_rank_share(traffic_of(before_));
     Owners best;
@@ -166,10 +167,10 @@ const std::vector<std::string>& planned_policies() {
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,
                                 Capacity* capacity) {
-  if (communicator.size() > k_most_planned_ranks)
+  if (communicator.size() > k_max_planned_ranks)
     throw InputError(
         "balance.policy = \"{}\" supports at most {} ranks, not {}; use \"contiguous\"",
-        choice.policy, k_most_planned_ranks, communicator.size());
+        choice.policy, k_max_planned_ranks, communicator.size());
   const Work work = measure_work(domain, local_blocks, reduction_over(communicator));
   const int bits = work.grid.bits();
   std::vector<PlannedBlock> blocks;

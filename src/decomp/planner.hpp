@@ -15,20 +15,22 @@
 namespace octant {
 
 // Maximum number of ranks per planner.
-inline constexpr int k_most_planned_ranks = 16'384;
+inline constexpr int k_max_planned_ranks = 16'384;
 
 // Names of the policies that require a planner: those of placement/policies.hpp, and "auto".
 const std::vector<std::string>& planned_policies();
 
+// Policy for plan_placement().
 struct PlacementChoice {
   std::string policy;
-  double cplx_x = 25.0;  // for cplx and zonal
+  double cplx_x = 25.0;  // percentage of rebalanced ranks, for cplx and zonal
   Curve curve = Curve::hilbert;
   int ranks_per_node = 1;
   // Communication time of the average rank in units of its time for blocks, for "auto".
   double communication = 0.0;
 };
 
+// Report of a plan.
 struct PlacementReport {
   std::string policy;
   double cplx_x = 0.0;
@@ -38,15 +40,16 @@ struct PlacementReport {
   std::int64_t duration_ns = 0;                       // planning time
 };
 
+// Result of plan_placement().
 struct PlannedPlacement {
-  std::vector<int> owners;  // of the local blocks, in their order
-  PlacementReport report;   // on rank 0
+  std::vector<int> owners;  // owners of this rank's blocks, in their order
+  PlacementReport report;   // report; set on rank 0 only
 };
 
 // Returns the owners of this rank's blocks. Rank 0 plans and receives 16 bytes per block of the
 // run. Blocks are ordered along a curve; the result does not depend on the present owners.
 // `capacity` on rank 0, if given, is the number of blocks for which each rank has memory, and is
-// reduced accordingly. Throws InputError for more than k_most_planned_ranks ranks, and if blocks do
+// reduced accordingly. Throws InputError for more than k_max_planned_ranks ranks, and if blocks do
 // not fit. Collective.
 PlannedPlacement plan_placement(const PlacementChoice& choice, const Communicator& communicator,
                                 const DomainShape& domain, std::span<const CostItem> local_blocks,

@@ -9,13 +9,14 @@ namespace octant {
 namespace {
 
 constexpr std::int64_t k_histogram_bins = 1 << 17;  // 1 MiB
-constexpr std::int64_t k_most_bins = 256;           // per interval
+constexpr std::int64_t k_max_bins = 256;            // per interval
 constexpr std::int64_t k_fewest_bins = 8;
 
 // Wall that is not yet final: it lies within [low, high], and the points below `low` cost
 // `cost_below`. `target` is the required cost below the wall.
 struct Wall {
-  std::int32_t share_below, smaller_share;  // of all parts below it; of its two neighbours
+  // share of all parts below it; smaller share of its two neighbours
+  std::int32_t share_below, smaller_share;
   Key low, high;
   std::int64_t cost_below = 0;
   std::int64_t target = -1;  // unknown before the first pass
@@ -70,7 +71,7 @@ class WallSearch {
   }
 
  private:
-  // Consecutive walls in the same range share an interval.
+  // Chooses intervals; consecutive walls in the same range share one.
   void choose_intervals() {
     intervals_.clear();
     interval_of_wall_.assign(walls_.size(), -1);
@@ -86,9 +87,8 @@ class WallSearch {
 
   void choose_bins() {
     if (intervals_.empty()) return;
-    const std::int64_t most =
-        std::clamp(k_histogram_bins / static_cast<std::int64_t>(intervals_.size()), k_fewest_bins,
-                   k_most_bins);
+    const std::int64_t most = std::clamp(
+        k_histogram_bins / static_cast<std::int64_t>(intervals_.size()), k_fewest_bins, k_max_bins);
     std::int64_t bins = 0;
     for (Interval& interval : intervals_) {
       const Key width = interval.high - interval.low;
@@ -145,10 +145,11 @@ class WallSearch {
     wall.low = interval.low + static_cast<Key>(bin) * interval.bin_width;
     wall.high = wall.low + interval.bin_width;
     wall.cost_below = cost_below;
-    settle(wall, cost[bin]);
+    accept_end_of_bin(wall, cost[bin]);
   }
 
-  // Must be called in the first pass, when the interval is the whole line.
+  // Sets the required cost below a wall. Must be called in the first pass, when the interval is the
+  // whole line.
   void set_target(Wall& wall, const Interval& interval) const {
     std::int64_t total = 0;
     for (std::int64_t n = 0; n < interval.bins(); ++n) total += histogram_[interval.first_bin + n];
@@ -158,7 +159,7 @@ class WallSearch {
 
   // Accepts the better end of the wall's bin if the bin is a grain wide and the end meets the
   // tolerance, or if no finer grain exists.
-  void settle(Wall& wall, std::int64_t cost_of_bin) const {
+  void accept_end_of_bin(Wall& wall, std::int64_t cost_of_bin) const {
     const Key width = wall.high - wall.low;
     if (std::find(rules_.grains.begin(), rules_.grains.end(), width) == rules_.grains.end()) return;
     const std::int64_t too_low = wall.target - wall.cost_below;

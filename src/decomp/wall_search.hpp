@@ -17,7 +17,7 @@ struct LinePoint {
   std::int64_t cost;
 };
 
-// Positions begin .. end - 1.
+// Range of positions begin .. end - 1.
 struct LineRange {
   Key begin;
   Key end;

@@ -103,7 +103,7 @@ namespace {
 // Bookkeeping per block: an entry of the half-filled key table, coordinates, level, owner and
 // flags, the 26 neighbour indices and boxes, and the flux planes of the average block.
 constexpr double k_bookkeeping_bytes = 1024.0;
-// Slot of the home block of a particle, and the flag of service by the coarser level.
+// Slot of the home block of a particle, and the flag for assignment to the coarser level.
 constexpr double k_particle_bookkeeping_bytes = 5.0;
 
 }  // namespace

@@ -41,15 +41,15 @@ struct DomainShape {
 
 // Block and its cost in one coarse step including all substeps, in any unit.
 struct CostItem {
-  BlockCoordinates coordinates;  // within its level
+  BlockCoordinates coordinates;  // coordinates within the level
   int level;
-  double cost;  // >= 0
+  double cost;  // cost, not negative
 };
 
 // Block as a weighted point.
 struct WorkPoint {
   BlockCoordinates centre;  // block of the finest level whose lower corner is the centre
-  std::int64_t cost;        // in units common to all ranks
+  std::int64_t cost;        // cost in units common to all ranks
 };
 
 // Finest grid: blocks of level `depth`, `extent` per axis in the domain.
@@ -63,6 +63,7 @@ struct FinestGrid {
   BlockCoordinates centre_of(const BlockCoordinates& coordinates, int level) const;
 };
 
+// Grid of the blocks of level `depth`.
 FinestGrid finest_grid(const DomainShape& domain, int depth);
 
 // All blocks of this rank, on the finest grid of any rank.
@@ -71,29 +72,30 @@ struct Work {
   std::vector<WorkPoint> points;
 };
 
-// Collective. Costs become integers, so that sums do not depend on their order: relative to the
-// largest cost they are exact to 2^-40, or less if 2^22 blocks or more share 62 bits. Throws
-// RunError on every rank if a cost is negative or not finite or a block lies outside of the domain.
+// Converts blocks to weighted points. Costs become integers, so that sums do not depend on their
+// order: relative to the largest cost they are exact to 2^-40, or less if 2^22 blocks or more share
+// 62 bits. Throws RunError on every rank if a cost is negative or not finite or a block lies
+// outside of the domain. Collective.
 Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
                   const Reduction& reduction);
 
 // Cost model of a block: memory, time, and the combination of both (curamses.txt, eq. 4-6 and 12,
 // adapted from octs to blocks).
 
-// Bytes of a rank per object of each type. 0: by default.
+// Memory of a rank per object of each type in bytes; 0 selects the default.
 struct MemoryWeights {
   double block = 0.0;
   double particle = 0.0;
   double sink = 0.0;
 };
 
-// Eq. 5 for blocks of block_size^3 cells with `numbers` 8-byte numbers per cell, and the block's
-// part of tables.
+// Memory of a block (eq. 5) of block_size^3 cells with `numbers` 8-byte numbers per cell, including
+// its part of tables.
 double block_bytes(int block_size, int numbers);
 // Bytes of a particle whose row has this many 8-byte words.
 double particle_bytes(int words);
-// A sink counts as this many particles: it is rare, but its feedback and accretion visit many
-// cells.
+// Number of particles with the same cost as a sink: sinks are rare, but feedback and accretion
+// visit many cells.
 inline constexpr double k_sink_particles = 8.0;
 
 // Time of a rank for one level since the last load balancing, as far as it depends on the amount of

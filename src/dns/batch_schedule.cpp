@@ -73,7 +73,7 @@ class BatchSchedule final : public Schedule {
 
   void fill_ghosts();
   void add_backflow(const VelocityViews& predicted) const;
-  // Returns the forcing velocity that gives the predicted velocity its mean.
+  // Returns the addition to the predicted velocity that gives it the prescribed mean.
   double missing(const Stage& stage);
   CorrectionStep correction(int k, const Stage& stage, double forcing_velocity) const;
   void add_force(const Stage& stage, const VelocityViews& predicted) const;

@@ -37,7 +37,7 @@ struct PredictRows {
 
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 void launch(const Prediction& prediction, Extent unknowns) {
-  // Reads u, v, w and p, writes a component, and reads or writes right-hand sides.
+  // Cost: reads u, v, w and p, writes a component, and reads or writes right-hand sides.
   record_kernel_work(
       "dns: prediction", cells_of(unknowns),
       {8.0 * (5 + read_rhs + keep_rhs), operations_of_prediction(diffusion, read_rhs)});
@@ -212,7 +212,7 @@ struct CorrectedRows {
 
 template <Diffusion diffusion>
 void launch(Extent cells, const Correction& correction) {
-  // Reads and writes velocity and pressure, and reads phi.
+  // Cost: reads and writes velocity and pressure, and reads phi.
   record_kernel_work("dns: correction", cells_of(cells),
                      {72.0, operations_of_correction(diffusion)});
   launch_cells("dns: correction", cells, CorrectedRows<diffusion>{correction});

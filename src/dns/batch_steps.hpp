@@ -20,7 +20,7 @@ namespace octant::dns {
 // Prediction of the velocity in a Runge-Kutta stage (eq. 3, 7).
 class BatchMomentum {
  public:
-  // `force`: per unit mass.
+  // `force` is per unit mass.
   BatchMomentum(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
   // Reads velocity and pressure with their ghosts, and writes the unknowns of the predicted
@@ -42,6 +42,7 @@ class BatchDiffusion {
   BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced,
                  const pencil::BatchedOptions& options);
 
+  // Sets the factor of the implicit diffusion. Collective where all axes are implicit.
   void set_factor(double factor);
   // Replaces the predicted velocity u** by u* of  u* - factor L u* = u**. `forcing_velocity` is a
   // uniform addition to the forced component of u**; solve includes it only where response()
@@ -54,6 +55,7 @@ class BatchDiffusion {
     return response_.empty() ? 0.0 : response_[domain_.box[2].begin + k];
   }
 
+  // Seconds and data of the solvers so far.
   pencil::PoissonReport report() const;
 
  private:
@@ -83,7 +85,7 @@ struct PlaneCorrection {
 // Pressure correction: projects the velocity and updates the pressure (eq. 4-6, 9, 10).
 class BatchProjection {
  public:
-  // Collective.
+  // Allocates the fields and prepares the pressure solver. Collective.
   BatchProjection(const Domain& domain, BatchGhosts& ghosts, const pencil::BatchedOptions& options,
                   Diffusion diffusion);
 
@@ -96,6 +98,7 @@ class BatchProjection {
   void correct(const VelocityViews& predicted, const std::function<CorrectionStep(int)>& step,
                const VelocityViews& velocity, const FieldView& pressure);
 
+  // Seconds and data of the solver so far.
   pencil::PoissonReport report() const { return solver_.report(); }
 
  private:

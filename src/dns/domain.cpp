@@ -139,23 +139,23 @@ std::vector<double> faces_from_file(const GridOptions& options) {
 constexpr double k_shortest = 1e-50, k_longest = 1e50;
 // Largest ratio of extent to spacing. The smallest eigenvalue of the pressure equation is about (pi
 // spacing / extent)^2 of the largest: 1e-13, of which rounding errors of 2e-16 are 0.2 %.
-constexpr double k_most_spacings = 1e7;
+constexpr double k_max_spacings = 1e7;
 
 void require_resolved_lengths(const Grid& grid) {
   double shortest = std::min(grid.dx, grid.dy);
   for (int k = 0; k < grid.cells[2]; ++k) shortest = std::min(shortest, grid.dz_cell[k]);
   const double longest = *std::max_element(grid.size.begin(), grid.size.end());
-  if (longest > k_longest || longest < k_shortest * k_most_spacings)
+  if (longest > k_longest || longest < k_shortest * k_max_spacings)
     throw InputError(
         "grid.size: the longest extent is {}; expected lengths between {} and {}; choose another "
         "unit of length",
-        longest, k_shortest * k_most_spacings, k_longest);
-  if (shortest * k_most_spacings < longest)
+        longest, k_shortest * k_max_spacings, k_longest);
+  if (shortest * k_max_spacings < longest)
     throw InputError(
         "grid.size, grid.cells, grid.stretching: the longest extent is {} and the smallest face "
         "spacing is {}; expected a ratio of at most {}, beyond which round-off errors dominate the "
         "pressure equation",
-        longest, shortest, k_most_spacings);
+        longest, shortest, k_max_spacings);
 }
 
 }  // namespace

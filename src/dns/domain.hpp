@@ -30,27 +30,32 @@ using Vector = std::array<double, 3>;
 // Axes of implicit diffusion: none, z (eq. 11), or all (eq. 7-10). Equations are those of Diez
 // Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
 enum class Diffusion { explicit_all, implicit_z, implicit_all };
+// Names of the values in dns.diffusion.
 constexpr auto names_of(Diffusion) { return std::array{"explicit", "implicit_z", "implicit"}; }
 
 // Order of the work of a step: planes in cache, by host threads, or batches of all planes, on a GPU
 // or a host.
 enum class ScheduleKind { planes, batches };
+// Names of the values in dns.schedule.
 constexpr auto names_of(ScheduleKind) { return std::array{"planes", "batches"}; }
 
 // Driving force along dns.forcing_axis.
 enum class Forcing { none, pressure_gradient, bulk_velocity };
+// Names of the values in dns.forcing.
 constexpr auto names_of(Forcing) {
   return std::array{"none", "pressure_gradient", "bulk_velocity"};
 }
 
 // Boundary condition at a side of the domain.
 enum class Side { periodic, wall, free_slip, inflow, outflow };
+// Names of the conditions in dns.boundary_x, dns.boundary_y and dns.boundary_z.
 constexpr auto names_of(Side) {
   return std::array{"periodic", "wall", "free_slip", "inflow", "outflow"};
 }
 
 // Positions of the cell faces along z: a mapping, or a file that lists them.
 enum class Stretching { uniform, tanh, tanh_lower, tanh_upper, cosine, file };
+// Names of the mappings in grid.stretching.
 constexpr auto names_of(Stretching) {
   return std::array{"uniform", "tanh", "tanh_lower", "tanh_upper", "cosine", "file"};
 }
@@ -71,7 +76,7 @@ struct FlowParameters {
   pencil::TridiagonalMethod poisson = pencil::TridiagonalMethod::ftm;
   Forcing forcing = Forcing::none;
   Axis forcing_axis = Axis::x;
-  std::optional<ScheduleKind> schedule;  // empty: batches if there is a GPU
+  std::optional<ScheduleKind> schedule;  // unset: batches if there is a GPU
   double pressure_gradient = 0.0, bulk_velocity = 1.0;
   // Lower and upper boundaries along x, y, z.
   std::array<std::vector<Side>, 3> boundary{{{Side::periodic, Side::periodic},
@@ -80,7 +85,9 @@ struct FlowParameters {
   std::array<std::array<Vector, 2>, 3> boundary_velocity{};
 };
 
+// Declares the parameters grid.*. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, GridOptions& options);
+// Declares the parameters dns.*. `parameters` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, FlowParameters& parameters);
 
 // --- the grid and the domain ---------------------------------------------------------------------
@@ -92,6 +99,7 @@ class ZLine {
   explicit ZLine(int n) : values_(n + 2) {}
   double& operator[](int k) { return values_[k + 1]; }
   double operator[](int k) const { return values_[k + 1]; }
+  // Number of values without the ghosts.
   int size() const { return static_cast<int>(values_.size()) - 2; }
 
   // Returns the values first - 1 .. first + count, renumbered from -1.
@@ -120,7 +128,9 @@ struct Grid {
   // InputError as z_faces does, and where floating-point numbers do not resolve the lengths.
   Grid(const GridOptions& options, bool z_periodic);
 
-  double spacing(int axis) const { return axis == 0 ? dx : dy; }  // x and y
+  // spacing along x (axis 0) or y (axis 1)
+  double spacing(int axis) const { return axis == 0 ? dx : dy; }
+  // Volume of the domain.
   double volume() const { return size[0] * size[1] * size[2]; }
 };
 
@@ -139,14 +149,18 @@ class Boundaries {
   // are incompatible, or if inflows do not balance without an outflow.
   Boundaries(const FlowParameters& parameters, const Vector& size);
 
+  // Condition at a side; end 0 is the lower one, end 1 the upper one.
   Side side(int axis, int end) const { return sides_[axis][end]; }
+  // True for a periodic axis.
   bool periodic(int axis) const { return sides_[axis][0] == Side::periodic; }
+  // Prescribed velocity at a side.
   const Vector& velocity(int axis, int end) const { return velocities_[axis][end]; }
 
   // Conditions of a velocity component, and of the pressure correction. Where the normal velocity
   // has zero gradient, the correction is 0: the velocity on that face is predicted
   // (outflow_sides.hpp), and the correction makes it solenoidal.
   Condition of_velocity(int component, int axis, int end) const;
+  // Condition of the pressure correction.
   Condition of_pressure(int axis, int end) const;
 
  private:
@@ -158,17 +172,20 @@ class Boundaries {
   std::array<std::array<Vector, 2>, 3> velocities_;
 };
 
+// Indices of the velocity components.
 enum Component { k_u, k_v, k_w, k_components };
 
+// Part of the domain on this rank.
 struct Domain {
   Grid grid;
   Boundaries boundaries;
   pencil::PencilGrid pencils;
   pencil::Box box;         // cells of this rank: x is whole
-  int nx, ny, nz;          // numbers of its cells
-  ZLine dz_cell, dz_face;  // its part of the grid's lines
+  int nx, ny, nz;          // numbers of this rank's cells along the axes
+  ZLine dz_cell, dz_face;  // this rank's part of the lines of the grid
 
-  // Collective. Throws InputError if a rank at an upper outflow has too few cells.
+  // Distributes the grid over the ranks. Collective. Throws InputError if a rank at an upper
+  // outflow has too few cells.
   Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
          pencil::ProcessGrid processes);
 
@@ -196,7 +213,9 @@ struct State {
   explicit State(const Domain& domain)
       : u(domain.box), v(domain.box), w(domain.box), p(domain.box) {}
 
+  // Velocity component 0, 1 or 2.
   Field& velocity(int component) { return component == k_u ? u : component == k_v ? v : w; }
+  // Velocity component 0, 1 or 2, for reading.
   const Field& velocity(int component) const {
     return const_cast<State*>(this)->velocity(component);
   }

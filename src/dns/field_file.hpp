@@ -23,6 +23,7 @@ struct StoredField {
   // Returns this rank's part of one of its planes, counted from the first: [j][i]. Local.
   std::function<std::vector<double>(int)> plane;
 
+  // True for a field of the cells, false for one of lower outflow sides.
   bool is_inside() const { return group == "fields"; }
 };
 
@@ -40,8 +41,9 @@ void read_field(const Hdf5Reader& file, const Domain& domain, const std::string&
 // Collective.
 void read_lower_faces(const Hdf5Reader& file, const Domain& domain, State& state);
 
-// Returns the points of a grid along an axis: cell centres, or upper faces.
+// Returns the cell centres of a grid along an axis.
 std::vector<double> centres(const Grid& grid, int axis);
+// Returns the upper faces of the cells of a grid along an axis.
 std::vector<double> faces(const Grid& grid, int axis);
 
 // Grid of a file, from /grid/{x,y,z} and /grid/{x,y,z}_face as in snapshots.

@@ -59,7 +59,8 @@ struct Extremes {
   }
 };
 
-// Side along z where shear and flux are measured: outside less inside, over the spacing.
+// Side along z where shear and flux are measured: value outside minus value inside, divided by the
+// spacing.
 struct WallSide {
   bool is_here;
   double spacing;
@@ -68,7 +69,7 @@ struct WallSide {
 // Returns the index of the partial sum of a row's thread: threads of a host take neighbouring
 // planes, those of a GPU neighbouring rows.
 template <class Space>
-KOKKOS_INLINE_FUNCTION int share_of(int k, int j) {
+KOKKOS_INLINE_FUNCTION int partial_sum_of(int k, int j) {
   return k_is_host<Space> ? k : j;
 }
 
@@ -86,7 +87,7 @@ struct MeasureRow {
                                   double& coldest_negated) const {
     const int nx = velocity.u.nx, ny = velocity.u.ny, nz = velocity.u.nz;
     const int k = static_cast<int>(row / ny), j = static_cast<int>(row % ny);
-    const int share = share_of<Space>(k, j);
+    const int share = partial_sum_of<Space>(k, j);
     const PlaneHeights h = heights[k];
     const double height[k_components] = {h.cell, h.cell, h.face};
     for (int c = 0; c < k_components; ++c) {
@@ -135,7 +136,7 @@ struct SumTimesHeight {
   const PlaneHeights* heights;
   TermAdder sum;
   KOKKOS_FUNCTION void operator()(int k, int j) const {
-    sum.add(0, share_of<Space>(k, j), row_sum(field.row(k, j), field.nx) * heights[k].cell);
+    sum.add(0, partial_sum_of<Space>(k, j), row_sum(field.row(k, j), field.nx) * heights[k].cell);
   }
 };
 
@@ -177,8 +178,8 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
   FlowFigures f;
   auto& [u, v, w] = f.largest;
   double coldest_negated = 0.0;
-  using Largest = Kokkos::Max<double>;  // independent of the order
-  // Reads velocity and scalar. Sums take 9 operations, a divergence 8 and a rate 11.
+  using Largest = Kokkos::Max<double>;  // maximum, which does not depend on the order
+  // Cost: reads velocity and scalar. Sums take 9 operations, a divergence 8 and a rate 11.
   record_kernel_work("dns: measure", std::int64_t{d.nx} * d.ny * d.nz,
                      {scalar.first ? 32.0 : 24.0, scalar.first ? 29.0 : 28.0});
   Kokkos::parallel_reduce(

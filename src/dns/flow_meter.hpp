@@ -21,6 +21,7 @@ enum FlowSum {
   k_flow_sums = 11
 };
 
+// Sums and extremes of a flow on this rank.
 struct FlowFigures {
   std::array<ReproducibleSum, k_flow_sums> sums;
   Vector largest{};                     // absolute values of the components
@@ -43,6 +44,7 @@ struct PlaneHeights {
   double cell, face, reciprocal;
 };
 
+// Measurement with reusable memory for partial sums.
 template <Place place>
 class FlowMeter {
  public:

@@ -66,17 +66,20 @@ void add_wall_friction(const Domain& d, bool along_y, double factor, const SumOf
 // Body force of the parameters `sources.*`. Must not move in memory once it is prepared.
 class BodyForce {
  public:
+  // Declares the parameters sources.*; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
+  // True if a parameter sets a force.
   bool is_wanted() const { return !texts_.empty(); }
   // Compiles the expressions. Throws InputError.
   void prepare(const Grid& grid, double viscosity);
 
+  // True if an expression contains the time.
   bool changes_with_time() const { return uses("t"); }
   // Returns the force per unit mass along an axis. Throws RunError if it is not finite.
   double at(int component, const Vector& place, double time) const;
   // Returns true if the force is the same in all cells of a row.
   bool is_even_along_x() const { return !uses("x") && !uses("r"); }
-  // Returns true if the component is 0 everywhere.
+  // Returns true if the force along this axis is 0 everywhere.
   bool spares(int component) const;
 
  private:

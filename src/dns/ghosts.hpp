@@ -9,7 +9,7 @@
 
 namespace octant::dns {
 
-// A field and its quantity.
+// Field on the host and its quantity.
 struct Ghosted {
   Field* field;
   int quantity;
@@ -19,7 +19,7 @@ struct Ghosted {
 inline constexpr int k_pressure = k_components, k_scalar = k_pressure + 1;
 inline constexpr int k_quantities = k_scalar + 1;
 
-// Boundary condition of the scalar at each side, by axis and end.
+// Boundary condition of the scalar at one side; arrays are by axis and end.
 struct ScalarSide {
   Condition condition = Condition::neumann;
   double value = 0.0;
@@ -34,17 +34,20 @@ struct GhostRule {
 };
 // Rules by quantity, axis and end.
 using GhostRules = std::array<std::array<std::array<GhostRule, 2>, 3>, k_quantities>;
+// Returns the rules for these boundaries.
 GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar);
 
+// Ghosts of host fields.
 class Ghosts {
  public:
-  // Collective. `outflow` must outlive this.
+  // Prepares the halo exchanges. `outflow` must outlive this object. Collective.
   Ghosts(const Domain& domain, const pencil::HaloOptions& options,
          const Outflow<Place::host>& outflow, const ScalarSides& scalar = {});
 
   // Fills all ghosts of some quantities, at plane offset 0, and sets the faces of velocities on
   // boundaries that prescribe them. Collective.
   void fill(std::span<const Ghosted> all);
+  // Fills the ghosts of one field. Collective.
   void fill(Field& field, int quantity) {
     const Ghosted one[] = {{&field, quantity}};
     fill(one);
@@ -55,20 +58,25 @@ class Ghosts {
   // Exchanges the faces below the first row of v and the first plane of w, which the divergence of
   // the predicted velocity needs. Collective.
   void exchange_prediction(State& state, int plane_offset);
-  // Exchange the rows, or planes, of a field beside this rank's own with other ranks, or the other
-  // side of a periodic domain. Collective.
+  // Exchanges the rows of a field beside this rank's own ones with other ranks, or the other side
+  // of a periodic domain. Collective.
   void exchange_y(Field& field);
+  // Exchanges the planes beside this rank's own ones. Collective.
   void exchange_z(Field& field);
 
-  // Work without communication, row by row and plane by plane: ghosts of a row and of a plane that
-  // no other rank holds, and the boundary faces that the divergence needs: prescribed, or on
-  // outflow sides, the next face inside plus the predicted offset.
+  // Fills the ghosts of a row that no other rank holds. Local, like the following functions.
   void fill_x(int quantity, double* row) const;
+  // Fills the row of ghosts at one end along y of plane k, if no other rank holds it.
   void fill_y(int quantity, Field& field, int k, int end) const;
+  // Sets the faces of u on boundaries, which the divergence needs: prescribed, or on outflow sides,
+  // the next face inside plus the predicted offset.
   void close_x(Field& u, int k, int j, int plane_offset) const;
+  // Sets the faces of v on a boundary, as close_x().
   void close_y(Field& v, int k, int plane_offset, int end) const;
-  void close_z(Field& w, int end, int plane_offset, Range rows) const;  // at the ends of z only
+  // sets the faces of w on a boundary; called at the ends of z only
+  void close_z(Field& w, int end, int plane_offset, Range rows) const;
 
+  // Messages and bytes so far.
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:
@@ -96,12 +104,13 @@ struct GhostedView {
 // Batched Ghosts. All calls are collective.
 class BatchGhosts {
  public:
-  // `outflow` must outlive this.
+  // Prepares the halo exchanges. `outflow` must outlive this object.
   BatchGhosts(const Domain& domain, const CommOptions& comm, const Outflow<Place::device>& outflow,
               const ScalarSides& scalar = {});
 
   // Fills all ghosts of at most four quantities, and sets prescribed velocities on boundary faces.
   void fill(std::span<const GhostedView> all);
+  // Fills the ghosts of one field.
   void fill(const DeviceField& field, int quantity) {
     const GhostedView one[] = {{field.view(), quantity}};
     fill(one);
@@ -110,6 +119,7 @@ class BatchGhosts {
   // cells, for the divergence.
   void close(const VelocityViews& velocity);
 
+  // Messages and bytes so far.
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:

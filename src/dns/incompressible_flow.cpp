@@ -57,7 +57,7 @@ void Flow::step(double dt) {
 namespace {
 
 // Names the first cell of this rank whose velocity is not finite.
-std::string broken_cell(const Domain& d, const State& s) {
+std::string describe_invalid_cell(const Domain& d, const State& s) {
   for (int k = 0; k < d.nz; ++k)
     for (int j = 0; j < d.ny; ++j)
       for (int i = 0; i < d.nx; ++i) {
@@ -98,7 +98,7 @@ Totals measure(const Flow& flow) {
     t.kinetic[c] = 0.5 * total(k_sum_squares + c) * share;
   }
   if (!std::isfinite(t.kinetic_energy())) {
-    const std::string cell = broken_cell(d, flow.state());
+    const std::string cell = describe_invalid_cell(d, flow.state());
     communicator.collective_try([&] {
       if (!cell.empty())
         throw RunError("the flow contains NaN or infinite values: {}; reduce time.cfl or time.step",
@@ -141,7 +141,7 @@ double smallest_height(const Grid& grid) {
   return smallest;
 }
 
-// Returns the reciprocal spacings of the cells at a side.
+// Returns the reciprocal spacings of the cells at a side, along all axes.
 Vector fineness(const Grid& grid, int axis, int end) {
   const int k = axis == 2 && end == 0 ? 0 : grid.cells[2] - 1;
   return {1.0 / grid.dx, 1.0 / grid.dy,
@@ -253,7 +253,7 @@ void compare(const Domain& d, const Field& field, std::array<int, 3> cells, int 
 }  // namespace
 
 bool has_sudden_walls(Flow& flow) {
-  constexpr double k_most_differences = 3.0, k_rounding = 1e-10;
+  constexpr double k_max_differences = 3.0, k_rounding = 1e-10;
   const Diffusion diffusion = flow.parameters().diffusion;
   if (diffusion == Diffusion::explicit_all) return false;
   const Domain& d = flow.domain();
@@ -277,7 +277,7 @@ bool has_sudden_walls(Flow& flow) {
       }
   d.pencils.communicator().max_in_place(std::span(sides.front().data(), k_contrasts * side));
   return std::any_of(sides.begin(), sides.end(), [](const Contrasts& c) {
-    return c[k_jump] > k_most_differences * c[k_difference] &&
+    return c[k_jump] > k_max_differences * c[k_difference] &&
            c[k_jump] > k_rounding * c[k_magnitude];
   });
 }

@@ -31,10 +31,11 @@ class Schedule {
 
   virtual const char* name() const = 0;  // value of dns.schedule
 
-  // State, and scalar if any, in host memory with their ghosts. After writing to their cells, call
-  // complete() before the next stage; it is collective.
+  // Velocity and pressure in host memory with their ghosts, copied from the device if necessary.
   virtual State& state() = 0;
+  // Scalar in host memory with its ghosts, if there is one.
   virtual Field& scalar() = 0;
+  // Fills the ghosts after the caller has written to the cells of state() or scalar(). Collective.
   virtual void complete() = 0;
 
   // Sets the body force of later stages, until the next call. It must not move in memory.
@@ -47,20 +48,25 @@ class Schedule {
   // Returns sums and extremes of the present state on this rank.
   virtual FlowFigures measure() = 0;
 
+  // Seconds of this rank so far.
   virtual const StepSeconds& seconds() const = 0;
+  // Seconds and data of the pressure solver so far.
   virtual pencil::PoissonReport poisson_report() const = 0;
+  // Seconds and data of the implicit-diffusion solvers so far.
   virtual pencil::PoissonReport diffusion_report() const = 0;
+  // Messages and bytes of halo exchanges so far.
   virtual std::vector<ExchangeCount> halo_report() const = 0;
 };
 
-// Schedules of host threads, with planes in cache, and of a GPU, with batches of all planes at once
-// in the memory of Kokkos' default execution space, which is host memory in a build without a GPU.
-// `domain` must outlive them. Collective.
+// Creates the schedule of host threads, with planes in cache. `domain` must outlive it. Collective.
 std::unique_ptr<Schedule> make_plane_schedule(const Domain& domain,
                                               const FlowParameters& parameters,
                                               const ScalarOptions& scalar,
                                               const pencil::PoissonOptions& solvers,
                                               const CommOptions& comm);
+// Creates the schedule of a GPU, with batches of all planes at once in the memory of Kokkos'
+// default execution space, which is host memory in a build without a GPU. `domain` must outlive it.
+// Collective.
 std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
                                               const FlowParameters& parameters,
                                               const ScalarOptions& scalar,
@@ -74,7 +80,7 @@ bool in_batches(const FlowParameters& parameters);
 // pencil.
 class Flow {
  public:
-  // Collective. `domain` and the force, which may be null, must outlive the flow.
+  // Allocates the flow. `domain` and the force, which may be null, must outlive it. Collective.
   Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
        const pencil::PoissonOptions& solvers, const CommOptions& comm,
        const BodyForce* force = nullptr);
@@ -82,10 +88,15 @@ class Flow {
   // Returns the state in host memory, copied from the device if necessary. After writing to its
   // cells, or the scalar's, call complete(), which fills the ghosts.
   State& state() { return schedule_->state(); }
+  // State in host memory, for reading.
   const State& state() const { return schedule_->state(); }
+  // Fills the ghosts of state and scalar. Collective.
   void complete() { schedule_->complete(); }
+  // True if the flow transports a scalar.
   bool has_scalar() const { return scalar_.enabled; }
-  Field& scalar() { return schedule_->scalar(); }  // if there is one
+  // scalar in host memory; not allowed without has_scalar()
+  Field& scalar() { return schedule_->scalar(); }
+  // Scalar in host memory, for reading.
   const Field& scalar() const { return schedule_->scalar(); }
 
   // Sets the time of the beginning of the next step, by default 0: the body force may depend on it.
@@ -97,6 +108,7 @@ class Flow {
   // Number of following steps whose implicit diffusion is backward Euler's, with each stage as a
   // step of its own. They damp oscillations that last hundreds of steps with Crank-Nicolson.
   int damped_steps() const { return damped_steps_; }
+  // Sets damped_steps().
   void set_damped_steps(int steps) { damped_steps_ = steps; }
 
   // Mean force per unit mass along the forcing axis in the last step.
@@ -108,13 +120,21 @@ class Flow {
   // Returns sums and extremes of the state on this rank.
   FlowFigures measure() const { return schedule_->measure(); }
 
+  // Name of the schedule, as in dns.schedule.
   const char* schedule() const { return schedule_->name(); }
+  // Part of the domain on this rank.
   const Domain& domain() const { return domain_; }
+  // Parameters of the flow.
   const FlowParameters& parameters() const { return parameters_; }
+  // Parameters of the scalar.
   const ScalarOptions& scalar_options() const { return scalar_; }
+  // Seconds of this rank so far.
   const StepSeconds& seconds() const { return schedule_->seconds(); }
+  // Seconds and data of the pressure solver so far.
   pencil::PoissonReport poisson_report() const { return schedule_->poisson_report(); }
+  // Seconds and data of the implicit-diffusion solvers so far.
   pencil::PoissonReport diffusion_report() const { return schedule_->diffusion_report(); }
+  // Messages and bytes of halo exchanges so far.
   std::vector<ExchangeCount> halo_report() const { return schedule_->halo_report(); }
 
  private:
@@ -132,7 +152,7 @@ class Flow {
 // Global quantities of a flow. Means are over the volume, with the same bits on any number of
 // ranks.
 struct Totals {
-  Vector kinetic{};                    // mean of 1/2 q^2 of each component
+  Vector kinetic{};                    // mean of q^2 / 2 of each component q
   Vector mean{};                       // mean of each component
   Vector largest{};                    // largest absolute value of each component
   Vector force{};                      // largest absolute body force along each axis
@@ -145,6 +165,7 @@ struct Totals {
   double scalar_range = 0.0;            // range of the scalar, with values at the sides
   std::array<double, 2> scalar_flux{};  // -diffusivity d/dz of the scalar at both sides along z
 
+  // Mean kinetic energy per unit mass.
   double kinetic_energy() const { return kinetic[0] + kinetic[1] + kinetic[2]; }
 };
 
@@ -165,8 +186,9 @@ double stable_step(const Flow& flow, const Totals& totals, double cfl);
 // noise have such a jump. Reads the ghosts. Collective.
 bool has_sudden_walls(Flow& flow);
 
-// Returns true if Crank-Nicolson lets the stiffest mode of implicit diffusion change its sign in a
-// stage of a step: shorter steps need no damping, and are more accurate without.
+// Returns true if a step of this length is so long that Crank-Nicolson changes the sign of the
+// stiffest mode of implicit diffusion in a stage. Shorter steps need no damping, and are more
+// accurate without.
 bool would_ring(const Flow& flow, double dt);
 
 }  // namespace octant::dns

@@ -22,6 +22,7 @@ using pencil::DeviceField;
 using pencil::FieldView;
 using pencil::part_of;
 
+// Views of the velocity components.
 struct VelocityViews {
   FieldView u, v, w;
 
@@ -30,6 +31,7 @@ struct VelocityViews {
   }
 };
 
+// Returns a view for kernels.
 inline FieldView view_of(const DeviceField& field) { return field.view(); }
 // Returns a view for threads of the host.
 inline FieldView view_of(Field& field) {
@@ -62,6 +64,7 @@ using SpaceOf = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>
 // Scope of the launch of a kernel of a place.
 template <Place place>
 struct Launch {};
+// Launch on the host.
 template <>
 struct Launch<Place::host> {
   HostKernels here;
@@ -79,8 +82,10 @@ struct Extent {
   int nx, ny, nz;
 };
 
+// Number of cells.
 inline std::int64_t cells_of(const Extent& n) { return std::int64_t{n.nx} * n.ny * n.nz; }
 
+// Kernel over rows, whose thread processes a row with SIMD.
 template <class Rows>
 struct RowByRow {
   Rows rows;
@@ -90,6 +95,7 @@ struct RowByRow {
   }
 };
 
+// Kernel over cells.
 template <class Rows>
 struct CellByCell {
   Rows rows;
@@ -112,6 +118,7 @@ void launch_cells(const char* name, Extent n, const Rows& rows) {
   }
 }
 
+// Kernel over whole rows.
 template <class Body>
 struct OnRows {
   Body body;
@@ -132,6 +139,7 @@ void launch_rows(const char* name, int ny, int nz, const Body& body) {
 // Calls act(lane, i) for i = 0 .. n - 1. Lanes are SIMD lanes on a host, registers on a GPU.
 inline constexpr int k_lanes = 8;
 
+// Calls act(lane, i) as above.
 template <class Act>
 KOKKOS_FORCEINLINE_FUNCTION void for_lanes(int n, const Act& act) {
   int i = 0;
@@ -147,6 +155,7 @@ KOKKOS_INLINE_FUNCTION double sum_of_lanes(const double (&lanes)[k_lanes]) {
          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
+// Sum of n values, by lanes.
 KOKKOS_INLINE_FUNCTION double row_sum(const double* values, int n) {
   double lanes[k_lanes] = {};
   for_lanes(n, [&](int l, int i) OCTANT_INLINE_LAMBDA { lanes[l] += values[i]; });

@@ -30,6 +30,7 @@ KOKKOS_FORCEINLINE_FUNCTION double present(const Stage& stage) {
 
 inline constexpr int k_stages = 3;
 
+// Returns the coefficients of stage n = 0, 1, 2 of a step of length dt, with Crank-Nicolson.
 inline Stage runge_kutta_stage(int n, double dt) {
   constexpr double alpha[k_stages] = {8.0 / 15.0, 5.0 / 12.0, 3.0 / 4.0};
   constexpr double beta[k_stages] = {0.0, -17.0 / 60.0, -5.0 / 12.0};
@@ -253,6 +254,7 @@ constexpr double operations_of_correction(Diffusion diffusion) {
 
 // --- The scalar ---
 
+// Rows that the update of one row of the scalar reads, each at cell 0.
 struct ScalarRows {
   const double *t, *north, *south, *top, *bottom;  // the scalar
   const double *u, *v, *v_south, *w, *w_bottom;    // velocities on the faces
@@ -306,12 +308,14 @@ struct Buoyancy {
 
 // --- Sources ---
 
+// Addition of a constant to a row.
 struct Addition {
   double* values;
   double amount;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += amount; }
 };
 
+// Additions to all rows of a field.
 struct AdditionRows {
   FieldView field;
   double amount;
@@ -326,6 +330,7 @@ struct ScaledAddition {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += factor * others[i]; }
 };
 
+// Additions of multiples to all rows of a field.
 struct ScaledAdditionRows {
   FieldView field, others;
   double factor;
@@ -341,12 +346,13 @@ inline FieldView layers(const FieldView& field, int axis, Range range) {
   return part_of(field, cells[0], cells[1], cells[2]);
 }
 
-// Add an amount to all cells of a field, or to those beside one of its sides. Do not wait.
+// Adds an amount to all cells of a field. Does not wait.
 template <class Space = DeviceSpace>
 void add_to_cells(const FieldView& field, double amount) {
   if (amount == 0.0) return;
   launch_cells<Space>("dns: sources", {field.nx, field.ny, field.nz}, AdditionRows{field, amount});
 }
+// Adds an amount to the cells beside one side. Does not wait.
 template <class Space = DeviceSpace>
 void add_beside(const FieldView& field, int axis, int end, double amount) {
   const int cells[] = {field.nx, field.ny, field.nz};

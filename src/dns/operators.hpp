@@ -7,10 +7,13 @@
 
 namespace octant::dns {
 
-// Return the matrix of d2/dz2 for the unknown planes of the whole grid. A prescribed boundary value
-// times boundary_weight is added to the right-hand side of the adjacent plane.
+// Returns the matrix of d2/dz2 of a quantity at cell centres, for the unknown planes of the whole
+// grid. A prescribed boundary value times boundary_weight must be added to the right-hand side of
+// the adjacent plane.
 pencil::TridiagonalMatrix centre_z_matrix(const Grid& grid, Condition lower, Condition upper);
+// Returns this matrix for the pressure correction.
 pencil::TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries);
+// Returns this matrix for a velocity component.
 pencil::TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries,
                                             int component);
 
@@ -38,12 +41,13 @@ void append_identity_rows(pencil::TridiagonalMatrix& matrix, int planes);
 // Returns the response of lines along z to a right-hand side of 1, in all planes.
 std::vector<double> response_to_one(const pencil::TridiagonalMatrix& matrix);
 
-// Return the problems of the pressure correction (eq. 4) and of a velocity component (eq. 8).
+// Returns the problem of the pressure correction (eq. 4).
 pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries);
+// Returns the problem of a velocity component (eq. 8).
 pencil::PoissonProblem velocity_problem(const Grid& grid, const Boundaries& boundaries,
                                         int component);
 
-// Return the coefficients of the scalar, and of a component, in plane k of this rank.
+// Returns the coefficients of the scalar in plane k of this rank.
 ScalarOperator scalar_operator(const Domain& domain, double diffusivity, int k);
 PlaneOperator plane_operator(const Domain& domain, double viscosity, double force, int component,
                              int k);

@@ -22,6 +22,7 @@ struct FaceWeights {
   double here, beyond;
 };
 
+// State of the condition on all outflow sides of this rank.
 template <Place place>
 class Outflow {
  public:
@@ -34,8 +35,8 @@ class Outflow {
   // Returns the predicted normal velocity on this rank's faces of a side less that on the next
   // faces inside: one cell thick along `axis`. Without memory where the rank has no such faces.
   const FieldView& offset(int axis, int end) const { return sides_[axis][end].offset; }
-  // Returns the stage's addition to the predicted component `tangential` in the cells beside the
-  // side.
+  // Returns the addition of the stage to the predicted component `tangential` in the cells beside
+  // the side.
   const FieldView& added(int axis, int end, int tangential) const {
     return sides_[axis][end].added[tangential];
   }

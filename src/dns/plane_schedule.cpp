@@ -46,7 +46,8 @@ PlaneCosts plane_costs(const Domain& domain, Diffusion diffusion, int n) {
   // Operations of a solver along all axes before, or after, its work between the sweeps.
   const double half_solve =
       pencil::fft_operations(nx) + (whole_along_y ? pencil::fft_operations(ny) + k_line : 0.0);
-  // Reads velocity and pressure, writes the prediction, and reads or writes right-hand sides.
+  // Cost of the prediction: reads velocity and pressure, writes the prediction, and reads or writes
+  // right-hand sides.
   PlaneCosts costs;
   costs.prediction = {k_value * (7.0 + 3.0 * (reads_rhs + keeps_rhs)),
                       3.0 * operations_of_prediction(diffusion, reads_rhs)};
@@ -61,12 +62,12 @@ PlaneCosts plane_costs(const Domain& domain, Diffusion diffusion, int n) {
     costs.diffusion = {k_value * 6.0 + projection.bytes,
                        3.0 * half_diffusion + projection.operations};
   }
-  // Reads phi; reads and writes velocity and pressure.
+  // Cost of the correction: reads phi; reads and writes velocity and pressure.
   costs.correction = {k_value * 9.0, half_solve + operations_of_correction(diffusion)};
   return costs;
 }
 
-void announce_sweeps(const Domain& domain, Diffusion diffusion, int n) {
+void record_sweeps(const Domain& domain, Diffusion diffusion, int n) {
   const std::int64_t cells = std::int64_t{domain.nx} * domain.ny * domain.nz;
   const PlaneCosts costs = plane_costs(domain, diffusion, n);
   record_kernel_work("dns: prediction", cells, costs.prediction);
@@ -77,7 +78,7 @@ void announce_sweeps(const Domain& domain, Diffusion diffusion, int n) {
 
 class PlaneSchedule final : public Schedule {
  public:
-  // Collective. `domain` must outlive the schedule.
+  // Allocates the fields and prepares the solvers. `domain` must outlive the schedule. Collective.
   PlaneSchedule(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
                 const pencil::PoissonOptions& solvers, const CommOptions& comm);
 
@@ -185,7 +186,7 @@ void PlaneSchedule::fill_ghosts() {
 }
 
 double PlaneSchedule::advance(int n, const Stage& stage) {
-  announce_sweeps(domain_, diffusion_, n);
+  record_sweeps(domain_, diffusion_, n);
   clock_.restart();
   if (scalar_) scalar_->advance(velocity(), ghosts_, stage);
   lap(seconds_.scalar, "scalar");

@@ -16,7 +16,7 @@ namespace octant::dns {
 // Prediction of the velocity in a Runge-Kutta stage, plane by plane (eq. 3, 7).
 class MomentumSweep {
  public:
-  // `force`: per unit mass.
+  // `force` is per unit mass.
   MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
   // Predicts plane k; to be called for k = 0 .. nz - 1 in this order, with a barrier after each.
@@ -63,12 +63,14 @@ class ImplicitDiffusion {
  public:
   virtual ~ImplicitDiffusion() = default;
 
-  // Collective where diffusion is implicit along all axes.
+  // Sets the factor of L. Collective where diffusion is implicit along all axes.
   virtual void set_factor(double factor) = 0;
+  // Eliminates all components of plane k.
   virtual void eliminate(const Team& team, State& state, int k) = 0;
   // `forcing_velocity` is a uniform addition to the forced component of the prediction, which
   // exchange includes only where response() cannot.
   virtual void exchange(State& state, double forcing_velocity) = 0;
+  // Substitutes back for a component of plane k.
   virtual void back_substitute(const Team& team, State& state, int component, int k) = 0;
 
   // Returns the change of the forced component in plane k of this rank for a forcing velocity of 1,

@@ -57,8 +57,9 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
   list_deferred_tasks();
 }
 
-// A face of v needs the correction north of it, a face of w that above. The pressure needs both
-// neighbours along an axis with implicit diffusion.
+// Returns the parts of a row whose correction needs other ranks. A face of v needs the correction
+// of the cell north of it, a face of w that of the cell above. The pressure needs both neighbours
+// along an axis with implicit diffusion.
 unsigned Projection::waiting(int k, int j) const {
   const bool above = above_is_deferred_ && k == domain_.nz - 1,
              below = below_is_deferred_ && k == 0;

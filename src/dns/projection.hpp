@@ -29,18 +29,17 @@ CorrectionStep correction_step(const FlowParameters& parameters, const Stage& st
 // other side of the domain, is listed in tasks and deferred until after an exchange.
 class Projection {
  public:
-  // Collective.
+  // Prepares the pressure solver. Collective.
   Projection(const Domain& domain, const Ghosts& ghosts, const pencil::PoissonOptions& options,
              Diffusion diffusion);
 
-  // Threads of a team call these together, for their rows, with a barrier between one plane and the
-  // next.
-  //
-  // forward passes div u* / (gamma dt) of plane k, with the faces of u* on the domain's boundaries,
-  // to the solver, in the order of its sweep. forward_deferred, called by one thread, adds the rows
-  // that need the velocity below them from an exchange.
+  // Passes div u* / (gamma dt) of plane k, with the faces of u* on the domain's boundaries, to the
+  // solver, in the order of its sweep. All threads of a team call forward and backward together,
+  // for their rows, with a barrier between one plane and the next.
   void forward(const Team& team, State& state, int k, int plane_offset, double gamma_dt);
+  // Adds the rows that need the velocity below them, after its exchange. Called by one thread.
   void forward_deferred(const State& state, int plane_offset, double gamma_dt);
+  // Completes the solver's systems across ranks. Collective; called by one thread.
   void exchange() { solver_.exchange(); }
   // Computes the correction of plane k with its local ghosts, in the opposite order.
   void backward(const Team& team, int k);
@@ -49,6 +48,7 @@ class Projection {
 
   // Parts of a row to correct: components of the velocity, and the pressure.
   enum Part : unsigned { part_u = 1, part_v = 2, part_w = 4, part_p = 8, all_parts = 15 };
+  // Parts of a row.
   struct RowTask {
     int k, j;
     unsigned parts;
@@ -59,8 +59,10 @@ class Projection {
   void correct(const Team& team, State& state, int k, int plane_offset, const CorrectionStep& step);
   // Corrects some parts of a row; at plane offset 0, deferred ones.
   void correct(State& state, const RowTask& task, int plane_offset, const CorrectionStep& step);
+  // Rows whose correction needs other ranks, with these parts.
   const std::vector<RowTask>& deferred_corrections() const { return deferred_corrections_; }
 
+  // Seconds and data of the solver so far.
   pencil::PoissonReport report() const { return solver_.report(); }
 
  private:

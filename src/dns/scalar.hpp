@@ -19,6 +19,7 @@ namespace octant::dns {
 
 // Boundary condition of the scalar at a side: prescribed value, or zero flux.
 enum class ScalarSideKind { value, insulated };
+// Names of the conditions.
 constexpr auto names_of(ScalarSideKind) { return std::array{"value", "insulated"}; }
 
 // Parameters `scalar.*`.
@@ -36,11 +37,13 @@ struct ScalarOptions {
   // for insulated inflows.
   ScalarSides sides(const Boundaries& boundaries) const;
 };
+// Declares the parameters scalar.*. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, ScalarOptions& options);
 
-// Problem of the implicit solve along all axes, and the source of a side's value in the adjacent
-// cells: 0 where a rank does not end there, or no value is prescribed.
+// Problem of the implicit solve of the scalar along all axes.
 pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides);
+// Source of a side's value in the adjacent cells: 0 where a rank does not end there, or no value is
+// prescribed.
 double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, int end,
                      double factor);
 
@@ -49,6 +52,7 @@ double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, i
 struct BuoyancyWeights {
   double here, above, none;
 };
+// Returns these weights for plane k.
 BuoyancyWeights buoyancy_weights(const Domain& domain, const ScalarOptions& options,
                                  const Stage& stage, int k);
 
@@ -60,10 +64,12 @@ struct ScalarParts {
   using Solvers = pencil::PoissonOptions;
   using AlongZ = pencil::FieldTridiagonal;
   using AlongAll = pencil::PoissonSolver;
+  // Creates the solver along z.
   static AlongZ along_z(const Domain& d, const Solvers& solvers) {
     return {d.pencils, d.grid.cells[2], d.boundaries.periodic(2), solvers.tridiagonal};
   }
 };
+// Types in device memory.
 template <>
 struct ScalarParts<Place::device> {
   using Values = DeviceField;
@@ -71,6 +77,7 @@ struct ScalarParts<Place::device> {
   using Solvers = pencil::BatchedOptions;
   using AlongZ = pencil::BatchedTridiagonal;
   using AlongAll = pencil::BatchedPoisson;
+  // Creates the solver along z.
   static AlongZ along_z(const Domain& d, const Solvers& solvers) {
     return {d.pencils, d.grid.cells[2], d.boundaries.periodic(2), solvers};
   }
@@ -83,20 +90,22 @@ template <Place place>
 class Scalar {
  public:
   using Parts = ScalarParts<place>;
-  // Collective.
+  // Allocates the scalar. Collective.
   Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
          const typename Parts::Solvers& solvers);
 
+  // Values in the memory of the place.
   typename Parts::Values& field() { return *now_; }
+  // View of the values.
   FieldView view() { return view_of(*now_); }
 
   // Advances by a stage with the velocity at its beginning. Collective.
   void advance(const VelocityViews& velocity, typename Parts::AllGhosts& ghosts,
                const Stage& stage);
 
-  // Adds the buoyancy of the stage to the predicted w: in all planes, without waiting, or in a
-  // thread's rows of plane k.
+  // Adds the buoyancy of the stage to the predicted w in all planes. Does not wait.
   void add_source(const FieldView& w, const Stage& stage);
+  // Adds the buoyancy of the stage in a thread's rows of plane k.
   void add_source(const Team& team, const FieldView& w, int k, const Stage& stage);
 
  private:

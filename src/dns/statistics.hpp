@@ -23,7 +23,7 @@ namespace octant::dns {
 // of its values.
 class Spectra {
  public:
-  // `on` = false: nothing is sampled. Collective.
+  // Prepares the transforms; nothing is sampled if `on` is false. Collective.
   Spectra(const Domain& domain, bool on);
 
   // Adds the present state. Collective.
@@ -35,7 +35,9 @@ class Spectra {
   void write(Hdf5Writer& file, const std::string& group, std::int64_t samples,
              const std::vector<std::vector<double>>& mean_velocity) const;
 
+  // Writes the sums to a checkpoint. Collective.
   void store(Hdf5Writer& file) const;
+  // Reads the sums from a checkpoint. Collective.
   void restore(const Hdf5Reader& file);
 
  private:
@@ -64,6 +66,7 @@ struct StatisticsOptions {
   double start = 0.0;
   bool spectra = true;
 };
+// Declares the parameters statistics.*. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, StatisticsOptions& options);
 
 // Averaged quantity, at the centres of the planes or at their upper faces, where its factors are,
@@ -91,17 +94,21 @@ class Means {
 void write_profiles(const Communicator& communicator, const Domain& domain, const Means& means,
                     double viscosity, const std::string& path);
 
+// Accumulated statistics of a run.
 class Statistics {
  public:
-  // Collective.
+  // Prepares the sums. Collective.
   Statistics(const Domain& domain, const StatisticsOptions& options, double viscosity);
 
+  // True if the parameters enable statistics.
   bool is_on() const { return options_.interval > 0; }
+  // True if the state must be sampled after this step.
   bool is_due(std::int64_t step, double time) const;
 
   // Adds the present state, and the scalar if there is one, with filled ghosts. Same bits on any
   // process grid. Collective.
   void sample(const State& state, const Field* scalar, double time);
+  // Number of samples so far.
   std::int64_t samples() const { return samples_; }
 
   // Writes statistics.h5, with all means and spectra, and profiles.csv, with moments and the budget
@@ -109,8 +116,9 @@ class Statistics {
   // Collective.
   void write(const std::string& directory) const;
 
-  // Write and read the sums in a checkpoint. Collective.
+  // Writes the sums to a checkpoint. Collective.
   void store(Hdf5Writer& file) const;
+  // Reads the sums from a checkpoint. Collective.
   void restore(const Hdf5Reader& file);
 
  private:

@@ -50,7 +50,7 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
       statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
 // Bytes of velocity and pressure, the previous stage's forces, and the pressure correction.
-double DnsSimulation::least_bytes(const DnsOptions& options) {
+double DnsSimulation::min_bytes(const DnsOptions& options) {
   constexpr int k_fields = 4 + 3 + 1;
   const auto& cells = options.grid.cells;
   return 1.0 * k_fields * sizeof(double) * cells[0] * cells[1] * cells[2];

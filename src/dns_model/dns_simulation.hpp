@@ -27,13 +27,13 @@
 
 namespace octant {
 
-// Section [time].
+// Parameters of the section [time].
 struct FlowTimeOptions {
   double end = 1.0;
   std::int64_t max_steps = 1'000'000'000;
   double cfl = 0.8;
-  double step = 0.0;          // fixed; 0: maximum stable step
-  double largest_step = 0.0;  // 0: no limit
+  double step = 0.0;          // fixed time step; 0: maximum stable step
+  double largest_step = 0.0;  // maximum time step; 0: no limit
 };
 
 // Parameters of a DNS run.
@@ -86,7 +86,7 @@ class DnsSimulation {
   DnsSimulation(const Communicator& communicator, const DnsOptions& options);
 
   // Total bytes of the fields, the minimum for a run with these options.
-  static double least_bytes(const DnsOptions& options);
+  static double min_bytes(const DnsOptions& options);
 
   // Sets the problem's initial state.
   void initialise();
@@ -108,20 +108,26 @@ class DnsSimulation {
   double time() const { return time_; }
   // Number of steps since time 0.
   std::int64_t step_count() const { return step_; }
-  std::int64_t cell_updates() const { return cell_updates_; }  // on this rank
+  // number of cell updates on this rank
+  std::int64_t cell_updates() const { return cell_updates_; }
 
+  // Communicator of all ranks.
   const Communicator& communicator() const { return domain_.pencils.communicator(); }
+  // Parameters of the run.
   const DnsOptions& options() const { return options_; }
   // Grid, boundary conditions and domain decomposition.
   const dns::Domain& domain() const { return domain_; }
   // Fields of this rank and their time integration.
   dns::Flow& flow() { return flow_; }
+  // Fields of this rank, for reading.
   const dns::Flow& flow() const { return flow_; }
   // Averages over planes and time, as in statistics.h5.
   dns::Statistics& statistics() { return statistics_; }
+  // Averages, for reading.
   const dns::Statistics& statistics() const { return statistics_; }
   // Timings from which process grid and transpose were chosen.
   const pencil::Tuning& tuning() const { return tuning_; }
+  // Wall-clock time by part of the step, on this rank.
   Timers& timers() { return timers_; }
 
  private:

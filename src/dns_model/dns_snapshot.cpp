@@ -121,7 +121,7 @@ OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string&
     dns::read_field(file, domain, "/fields/t", simulation.flow().scalar());
   simulation.statistics().restore(file);
   simulation.flow().set_mean_force(finite_attribute(file, "/header", "mean_force"));
-  // Checkpoints of earlier versions lack damped steps.
+  // Checkpoints of earlier versions do not contain the number of damped steps.
   simulation.flow().set_damped_steps(
       file.has_attribute("/header", "damped_steps")
           ? static_cast<int>(count_attribute(file, "/header", "damped_steps"))

@@ -10,7 +10,7 @@ namespace octant::gravity {
 
 namespace {
 
-// Returns the part (of those that pencil::part() makes) that holds a cell.
+// Returns the index of the part, of those that pencil::part() makes, that contains a cell.
 int part_of(std::int64_t cell, int cells, int parts) {
   return static_cast<int>(((cell + 1) * parts - 1) / cells);
 }
@@ -55,7 +55,7 @@ KOKKOS_FUNCTION void copy_row(const double* from, int side, double* to) {
   for (int i = 0; i < side; ++i) to[i] = from[i];
 }
 
-// Numbers the rows of messages and counts those sent to, or received from, each rank.
+// Numbers the rows of each message, and counts the rows sent to, or received from, each rank.
 void append(std::vector<SharedRows>& list, std::vector<Segment>& segments, SharedRows rows,
             int rank) {
   rows.first = list.empty() ? 0 : list.back().first + list.back().rows();
@@ -155,7 +155,8 @@ void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& p
       });
 }
 
-// Reverse of to_pencil(): rows that arrived there are sent, and rows that were sent arrive.
+// Reverse of to_pencil(): rows that were received are sent back, and rows that were sent are
+// received.
 void PencilTransfer::to_patches(const pencil::FieldView& pencil, double* patches, double factor) {
   const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
   double *sent = sent_.data(), *received = received_.data();
@@ -243,7 +244,7 @@ void BaseFourierSolver::solve(ModeFactors& factors, WaveNumbers& waves, const Wa
         [&](const pencil::Mode& mode) { return factors.of(mode) * factor_of(waves.of(mode)); }, f,
         phi);
   if (begin_batches(factors)) {
-    if (waves.numbers.empty()) find_places(waves);
+    if (waves.numbers.empty()) find_offsets(waves);
     std::vector<double> of_numbers;
     for (const double k : waves.numbers) of_numbers.push_back(factor_of(k));
     multiply_factors(factors.table, waves.places,
@@ -263,7 +264,7 @@ bool BaseFourierSolver::begin_batches(ModeFactors& factors) {
   return true;
 }
 
-void BaseFourierSolver::find_places(WaveNumbers& waves) const {
+void BaseFourierSolver::find_offsets(WaveNumbers& waves) const {
   const std::vector<double> of_modes = batches_->of_modes(waves.of);
   waves.numbers = of_modes;
   std::ranges::sort(waves.numbers);

@@ -1,4 +1,5 @@
-// Fourier transforms of a field that fills the domain: the base level, mode by mode.
+// Fourier transforms of a field on the base level, which fills the domain, and multiplication of
+// its modes by factors.
 #pragma once
 
 #include <functional>
@@ -16,11 +17,12 @@ namespace octant::gravity {
 
 // Rows along x that a patch and a rank's pencil have in common. Cell indices are those of the grid.
 struct SharedRows {
-  std::int32_t patch;                  // slot; unused for the pencil's side
-  std::array<std::int32_t, 3> corner;  // first cell of the patch
+  std::int32_t patch;                  // slot of the patch; unused on the pencil's side
+  std::array<std::int32_t, 3> corner;  // first cell of the patch along each axis
   pencil::Range y, z;
   std::int64_t first = 0;  // index of the first row in a message
 
+  // Number of rows.
   KOKKOS_FUNCTION int rows() const { return (y.end - y.begin) * (z.end - z.begin); }
 };
 
@@ -34,9 +36,11 @@ class PencilTransfer {
   PencilTransfer(const LevelPatches& patches, const pencil::Cells& cells,
                  const pencil::ProcessGrid& processes, const CommOptions& options);
 
-  // Both functions return before the unpacking kernels have finished.
+  // Copies the values of all patches to the pencils. Returns before the unpacking kernels have
+  // finished.
   void to_pencil(const double* patches, const pencil::FieldView& pencil);
-  // Multiplies the values by `factor`.
+  // Copies the pencils to the patches, multiplied by `factor`. Returns before the unpacking kernels
+  // have finished.
   void to_patches(const pencil::FieldView& pencil, double* patches, double factor = 1.0);
 
  private:
@@ -45,9 +49,10 @@ class PencilTransfer {
 
   int side_;
   pencil::Box pencil_;
-  // Own patches in the own pencil, in other ranks' pencils; other ranks' patches in the own pencil.
+  // Rows of own patches in the own pencil; of own patches in other ranks' pencils; of other ranks'
+  // patches in the own pencil.
   DeviceArray<const SharedRows> local_, leaving_, arriving_;
-  std::unique_ptr<ExchangePlan> plan_;  // items are rows
+  std::unique_ptr<ExchangePlan> plan_;  // exchange of rows
   DeviceArray<double> sent_, received_;
   Exchanger exchanger_;
 };
@@ -55,6 +60,7 @@ class PencilTransfer {
 // Factor by which a mode of f is multiplied to give the mode of phi.
 using ModeFactor = std::function<double(const pencil::Mode&)>;
 
+// Factor of every mode, and its stored values.
 struct ModeFactors {
   ModeFactor of;
   DeviceArray<double> table{};  // factors of this rank's modes; filled at the first use on a device
@@ -64,7 +70,8 @@ struct ModeFactors {
 // wavenumber.
 struct WaveNumbers {
   ModeFactor of;
-  // Distinct wavenumbers of this rank's modes, and each mode's index; filled at first device use.
+  // Distinct wavenumbers of this rank's modes, and each mode's index among them; filled at first
+  // use on a device.
   std::vector<double> numbers{};
   DeviceArray<std::int32_t> places{};
   DeviceArray<double> product{};  // product of all factors of each mode
@@ -84,16 +91,18 @@ class BaseFourierSolver {
   BaseFourierSolver(const mesh::Geometry& geometry, const Communicator& communicator,
                     const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
 
+  // Number of cells of the grid along each axis.
   const pencil::Cells& cells() const { return cells_; }
+  // Cell size in code length.
   double cell_size() const { return cell_size_; }
 
-  // Sets the patches of all fields from now on. Must be called before the first transform and
+  // Sets the patches that all later fields have. Must be called before the first transform and
   // whenever blocks of the base level have moved.
   void connect(const LevelPatches& patches);
 
-  // Sets phi of own patches from f, mode by mode.
+  // Solves for phi: multiplies the modes of f by `factors`. Both are fields of own patches.
   void solve(ModeFactors& factors, const DeviceArray<double>& f, const DeviceArray<double>& phi);
-  // Multiplies all modes but the mean by a factor of their wavenumber, too.
+  // Solves as above, and also multiplies all modes but the mean by a function of their wavenumber.
   void solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
              const DeviceArray<double>& f, const DeviceArray<double>& phi);
 
@@ -103,17 +112,18 @@ class BaseFourierSolver {
   // Visits this rank's modes in a fixed order; `visit` may change the coefficient. A rank may have
   // no modes.
   using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
+  // Calls `visit` for each of this rank's modes since forward().
   void for_each_mode(const Visit& visit);
 
  private:
   bool begin_batches(ModeFactors& factors);
-  void find_places(WaveNumbers& waves) const;
+  void find_offsets(WaveNumbers& waves) const;
   void multiply_in_batches(const DeviceArray<double>& factors, const DeviceArray<double>& f,
                            const DeviceArray<double>& phi);
   void solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
                      const DeviceArray<double>& phi);
   void begin_on_host();
-  pencil::FieldView own_pencil() const;  // empty on ranks that take no part
+  pencil::FieldView own_pencil() const;  // empty on ranks outside the process grid
 
   CommOptions options_;
   pencil::Cells cells_;
@@ -122,7 +132,7 @@ class BaseFourierSolver {
   pencil::ProcessGrid processes_;
   FourierSchedule schedule_;
   std::optional<PencilTransfer> transfer_;
-  // Members on ranks that take part, created at first use.
+  // Members that exist only on ranks of the process grid; created at first use.
   std::optional<pencil::PencilGrid> grid_;
   std::optional<pencil::BatchedFourier> batches_;
   std::optional<pencil::PeriodicFourier> fourier_;

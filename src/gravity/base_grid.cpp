@@ -35,8 +35,9 @@ PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communica
                                           cloud_windows(n[2])};
   std::vector<ReproducibleSum> sums(k_quantities * bins);
   std::vector<std::int64_t> modes(bins, 0);
-  double total = 0.0;                      // mode 0, the sum over all cells
-  std::vector<std::complex<double>> held;  // this rank's modes of the part not deposited as clouds
+  double total = 0.0;  // mode 0: the sum over all cells
+  // this rank's modes of the density that was not deposited as clouds
+  std::vector<std::complex<double>> held;
   if (communicator.any(means.extent(0) > 0)) {
     fourier.forward(means);
     fourier.for_each_mode([&](const pencil::Mode&, std::complex<double>& coefficient) {

@@ -5,25 +5,25 @@
 
 namespace octant::gravity {
 
-using mesh::announce_cells;
 using mesh::Cell;
 using mesh::for_cells;
+using mesh::record_cells;
 
 void copy_blocks(const CellRange& cells, const BlockField& from, const BlockField& to) {
-  announce_cells("gravity: copy blocks", cells, {16.0, 0.0});
+  record_cells("gravity: copy blocks", cells, {16.0, 0.0});
   for_cells(
       "gravity: copy blocks", cells,
       KOKKOS_LAMBDA(const Cell& cell) { *to.at(cell) = *from.at(cell); });
 }
 
 void clear_blocks(const CellRange& cells, const BlockField& field) {
-  announce_cells("gravity: clear blocks", cells, {8.0, 0.0});
+  record_cells("gravity: clear blocks", cells, {8.0, 0.0});
   for_cells(
       "gravity: clear blocks", cells, KOKKOS_LAMBDA(const Cell& cell) { *field.at(cell) = 0.0; });
 }
 
 void predict_blocks(const CellRange& cells, const Combination& prediction, bool shift) {
-  announce_cells("gravity: predict", cells, {shift ? 32.0 : 24.0, 4.0});
+  record_cells("gravity: predict", cells, {shift ? 32.0 : 24.0, 4.0});
   for_cells(
       "gravity: predict", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double now = *prediction.x.at(cell);
@@ -33,7 +33,7 @@ void predict_blocks(const CellRange& cells, const Combination& prediction, bool 
 }
 
 double strongest_of(const CellRange& cells, const VectorField& acceleration) {
-  announce_cells("gravity: strongest", cells, {24.0, 2.0});
+  record_cells("gravity: strongest", cells, {24.0, 2.0});
   const double strongest = mesh::largest(
       "gravity: strongest", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double* g = acceleration.at(cell);
@@ -67,13 +67,13 @@ struct Binding {
 }  // namespace
 
 void add_sum(const CellRange& cells, const BlockField& field, double scale, ReproducibleSum& sum) {
-  announce_cells("gravity: sum", cells, {8.0, 1.0});
+  record_cells("gravity: sum", cells, {8.0, 1.0});
   mesh::add_totals("gravity: sum", cells, Value{field}, scale, {&sum, 1});
 }
 
 void add_binding(const CellRange& cells, const BlockField& density, double mean,
                  const BlockField& potential, double scale, ReproducibleSum& sum) {
-  announce_cells("gravity: binding energy", cells, {16.0, 3.0});
+  record_cells("gravity: binding energy", cells, {16.0, 3.0});
   mesh::add_totals("gravity: binding energy", cells.leaves(), Binding{density, potential, mean},
                    scale, {&sum, 1});
 }

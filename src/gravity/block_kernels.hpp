@@ -16,6 +16,7 @@ struct VectorField {
   BlockField x;
   std::int64_t stride_component = 0;
 
+  // Address of the first component in a cell.
   KOKKOS_FORCEINLINE_FUNCTION double* at(const mesh::Cell& cell) const { return x.at(cell); }
 };
 
@@ -27,11 +28,12 @@ struct Combination {
   BlockField y{};  // not read if b = 0
   double c = 0.0;
 
+  // Value in a cell.
   KOKKOS_FORCEINLINE_FUNCTION double at(std::int64_t slot, std::int64_t cell) const {
     const double first = a * x.data[slot * x.stride + cell];
     return (b == 0.0 ? first : first + b * y.data[slot * y.stride + cell]) + c;
   }
-  // Values of a pack of cells.
+  // Values in a pack of cells.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble pack_at(std::int64_t slot, std::int64_t cell) const {
     using PackOf = SimdTraits<SimdDouble>;
     SimdDouble value = SimdDouble(a) * PackOf::load(x.data + slot * x.stride + cell);
@@ -40,16 +42,18 @@ struct Combination {
   }
 };
 
+// Copies a field of these blocks.
 void copy_blocks(const CellRange& cells, const BlockField& from, const BlockField& to);
+// Sets a field of these blocks to 0.
 void clear_blocks(const CellRange& cells, const BlockField& field);
 
 // Sets x to the combination; with `shift`, y first receives the old x.
 void predict_blocks(const CellRange& cells, const Combination& prediction, bool shift);
 
-// Returns the largest |gx| + |gy| + |gz|; 0 without cells.
+// Returns this rank's largest |gx| + |gy| + |gz| in the cells; 0 without cells.
 double strongest_of(const CellRange& cells, const VectorField& acceleration);
 
-// Adds this rank's sum of a field, times `scale`.
+// Adds the sum of a field over the cells, times `scale`, to this rank's part of `sum`.
 void add_sum(const CellRange& cells, const BlockField& field, double scale, ReproducibleSum& sum);
 
 // Adds (density - mean) * potential, times `scale`, over leaf cells. Density without data is 0.

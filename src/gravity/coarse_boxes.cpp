@@ -17,7 +17,7 @@ namespace {
 
 constexpr int k_reach = 2;  // coarse cells by which a box extends beyond its patch
 
-// Part of one fine patch's box that lies in one coarse patch.
+// Part of the box around a fine patch that lies in one coarse patch.
 struct Part {
   Key coarse;
   std::int32_t fine_slot;
@@ -30,7 +30,7 @@ std::int64_t floor_divide(std::int64_t a, std::int64_t b) {
 
 // Section of a box along one axis that lies in one coarse patch.
 struct Cut {
-  std::int64_t patch;  // wrapped into the domain
+  std::int64_t patch;  // coordinate of the patch, wrapped into the domain
   std::int16_t in_box, in_patch, size;
 };
 
@@ -102,7 +102,7 @@ void put_cells(const DeviceArray<const std::int64_t>& cells,
 }
 
 // Extrapolates values before `begin` and from `end` on with a polynomial through the nearest three
-// (or fewer) values in between.
+// (or fewer) values of the range.
 KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, int side, int begin,
                                              int end) {
   const int given = end - begin;
@@ -232,8 +232,8 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
 
-// Finds cells beyond open boundaries and, on the base level, the first layer inside: its ghost
-// cells are interpolated across the boundary.
+// Finds the cells that need the far field: cells beyond open boundaries and, on the base level, the
+// first layer inside, because ghost cells are interpolated across the boundary.
 void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   struct FarCell {
     std::array<std::int64_t, 3> cube;  // coordinates in cubes of k_cube^3 coarse cells

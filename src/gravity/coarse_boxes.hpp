@@ -19,14 +19,15 @@ struct BoxPart {
   std::int32_t patch, box;
   std::array<std::int16_t, 3> in_patch, in_box, size;
 
+  // Number of rows along x.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return size[1] * size[2]; }
 };
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
 // patch_scratch.hpp. Cells beyond an open boundary, and on the base level also the first layer
-// inside, hold the potential of the far field (far_field.hpp). Near the boundary the coarser
-// level's potential differs from it by that level's truncation error, which finer cells must not
-// inherit.
+// inside, contain the potential of the far field (far_field.hpp). The coarser level's potential
+// near the boundary is not used there: it differs from the far field by that level's truncation
+// error, which would enter the finer level.
 class CoarseBoxes {
  public:
   // `coarse` is null for the base level. Boxes come from the pool, which must outlive this object.
@@ -34,16 +35,18 @@ class CoarseBoxes {
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
               const CommOptions& options, mesh::FieldPool& pool);
 
-  // Points at which the far field is needed. set_far_field() takes the potentials there for G = 1
-  // in the order of the points; need_far_field() is true if any rank has such points.
+  // Points at which the far field is needed, in groups.
   const std::vector<PointGroup>& far_groups() const { return groups_; }
+  // True if any rank has such points.
   bool need_far_field() const { return need_far_field_; }
+  // Sets the potentials for G = 1 at the points of far_groups(), in their order.
   void set_far_field(const std::vector<double>& potentials);
 
   // Fills the boxes from a field of the coarser level's own patches, and beyond open boundaries
   // with the far field for Newton's constant G. Until the far field is set, and with G = 0, the
   // coarser level's potential is extrapolated instead (not on the base level). Collective.
   void fill(const double* coarse_phi, double G);
+  // Releases the memory of the boxes until the next fill().
   void release() { boxes_ = {}; }
   const double* data() const { return boxes_.data(); }  // [own slot][doubles of a CoarseBox]
 
@@ -59,13 +62,13 @@ class CoarseBoxes {
   DeviceArray<const StripTable> coarse_strips_;
   DeviceArray<const BoxPart> local_;
   std::int64_t local_cells_ = 0;        // number of cells in local_
-  std::unique_ptr<ExchangePlan> plan_;  // exchange of parts in other ranks' patches
+  std::unique_ptr<ExchangePlan> plan_;  // exchange of the parts that lie in other ranks' patches
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
   DeviceArray<const CellsInside> inside_;
   bool base_, need_far_field_ = false;
   std::vector<PointGroup> groups_;
-  DeviceArray<const std::int64_t> far_cells_;  // cell in the boxes, by point
+  DeviceArray<const std::int64_t> far_cells_;  // index of the cell in the boxes, for every point
   DeviceArray<const double> far_values_;       // empty until set_far_field()
   DeviceArray<double> boxes_;
 };

@@ -101,7 +101,8 @@ CoarseCycle::Tables CoarseCycle::make_tables(const std::vector<CoarseCell>& cell
 
   std::vector<std::int32_t> active;
   for (const int colour : {0, 1}) {
-    grid.red = static_cast<int>(active.size());  // cells before the first black one
+    // number of red cells, which come before the black ones
+    grid.red = static_cast<int>(active.size());
     for (std::size_t n = 0; n < cells.size(); ++n) {
       const auto& c = cells[n].position;
       if (((c[0] + c[1] + c[2]) & 1) == colour && cells[n].cover > 0.5)
@@ -238,9 +239,9 @@ KOKKOS_FUNCTION void correct(const Team& team, const CellGrid& grid, const CellG
   for_each_cell(team, 0, grid.cells, [&](int c) { prolong(grid, c, coarse.phi); });
 }
 
-// Solves by conjugate gradients, which also suit grids of odd extents, without a coarser grid.
+// Solves the coarsest grid by conjugate gradients, which also work for odd extents.
 KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, const CellGrids& all) {
-  constexpr int most_iterations = 200;
+  constexpr int iteration_limit = 200;
   constexpr double reduction = 1e-3;  // reduction of the residual
   const int cells = grid.cells;
   double *const residual = all.residual.data(), *const direction = all.direction.data(),
@@ -259,7 +260,7 @@ KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, cons
   };
   double squared = squared_residual();
   const double enough = reduction * reduction * squared;
-  for (int n = 0; n < most_iterations && squared > enough; ++n) {
+  for (int n = 0; n < iteration_limit && squared > enough; ++n) {
     for_each_cell(team, 0, cells, [&](int c) {
       image[c] = grid.diagonal[c] * direction[c] - neighbours(grid, c, direction);
     });
@@ -339,7 +340,7 @@ struct CyclesToTarget {
   KOKKOS_FUNCTION void operator()(const Team& team) const {
     work.begin(team);
     SolveOutcome reached{0, work.residual_norm(team)};
-    bool falls = true;  // false once the residual stagnates by rounding
+    bool falls = true;  // false once rounding prevents further reduction of the residual
     for (; falls && reached.residual > target && reached.cycles < most; ++reached.cycles) {
       const double before = reached.residual;
       work.v_cycle(team);
@@ -354,14 +355,14 @@ struct CyclesToTarget {
 // Records the work of V-cycles. Each cell of any grid reads f, the diagonal and the indices of
 // other cells, and writes phi. It is relaxed four times (10), its residual is computed and summed
 // (9), and it is corrected (17). Conjugate gradients on the coarsest grid are not counted.
-void announce_cycles(int cycles, std::size_t cells) {
+void record_cycles(int cycles, std::size_t cells) {
   record_kernel_work("gravity: bottom", cycles * static_cast<std::int64_t>(cells), {84.0, 66.0});
 }
 
 }  // namespace
 
 void CoarseCycle::cycle(const double* f, double* phi) const {
-  announce_cycles(1, diagonal_.extent(0));
+  record_cycles(1, diagonal_.extent(0));
   for_teams("gravity: bottom", 1, {}, OneCycle{{grids_, f, phi}});
 }
 
@@ -369,7 +370,7 @@ SolveOutcome CoarseCycle::solve(const double* f, double* phi, double target, int
   const DeviceArray<SolveOutcome> outcome("outcome", 1);
   for_teams("gravity: bottom", 1, {}, CyclesToTarget{{grids_, f, phi}, target, most, outcome});
   const SolveOutcome reached = to_vector(TransferKind::numbers, outcome).front();
-  announce_cycles(reached.cycles, diagonal_.extent(0));  // the number of cycles is known only now
+  record_cycles(reached.cycles, diagonal_.extent(0));  // the number of cycles is known only now
   return reached;
 }
 

@@ -1,5 +1,5 @@
-// V-cycles on a grid that one rank holds, and on all coarser ones: a list of cells of any shape on
-// a grid of any extent.
+// V-cycles on a grid that is stored on one rank, and on all coarser grids: a list of cells of any
+// shape on a grid of any extent.
 //
 // All data lie in the memory of Kokkos' default execution space. A V-cycle is one kernel of one
 // thread team: the grids are too small to justify more launches. Sums run over cells in their
@@ -28,6 +28,7 @@ inline constexpr int k_coarse_sweeps = 2;
 //     or of its neighbour along the axes whose bits are set, on the side of n.
 // Both return 0 if there is no cell.
 
+// Sum of the values beyond the six faces of a cell.
 template <class Grid, class Cell>
 KOKKOS_FORCEINLINE_FUNCTION double neighbours(const Grid& grid, Cell n, const double* field) {
   return ((grid.beside(field, n, 0) + grid.beside(field, n, 1)) +
@@ -35,18 +36,20 @@ KOKKOS_FORCEINLINE_FUNCTION double neighbours(const Grid& grid, Cell n, const do
          (grid.beside(field, n, 4) + grid.beside(field, n, 5));
 }
 
+// Residual f - (sum(neighbours) - diagonal phi) in a cell.
 template <class Grid, class Cell>
 KOKKOS_FORCEINLINE_FUNCTION double residual(const Grid& grid, Cell n) {
   return (grid.f[n] - neighbours(grid, n, grid.phi)) + grid.diagonal[n] * grid.phi[n];
 }
 
+// Relaxes one unmasked cell (Gauss-Seidel with over-relaxation).
 template <class Grid, class Cell>
 KOKKOS_FORCEINLINE_FUNCTION void relax(const Grid& grid, Cell n) {
   grid.phi[n] = (1.0 - k_relaxation) * grid.phi[n] +
                 (neighbours(grid, n, grid.phi) - grid.f[n]) * (k_relaxation / grid.diagonal[n]);
 }
 
-// Adds the interpolated coarse phi.
+// Prolongation: adds the interpolated coarse phi to a cell.
 template <class Grid, class Cell>
 KOKKOS_FORCEINLINE_FUNCTION void prolong(const Grid& grid, Cell n, const double* coarse) {
   constexpr double weights[4] = {27.0 / 64, 9.0 / 64, 3.0 / 64, 1.0 / 64};
@@ -72,7 +75,7 @@ struct CoarseCells {
   DeviceArray<double> cover, row_sums;
 };
 
-// Result of V-cycles towards a target.
+// Number of V-cycles and the norms of the residual before and after them.
 struct SolveOutcome {
   int cycles;
   double residual;
@@ -82,16 +85,19 @@ struct SolveOutcome {
 // children are those of active cells, or one past the last if there is none.
 struct CellGrid {
   int cells, red;
-  bool open;  // no boundary: the solution is determined up to a constant
-  const std::array<std::int32_t, 6>* next;      // neighbours
-  const std::array<std::int32_t, 8>* parents;   // coarse cells that interpolate to it
-  const std::array<std::int32_t, 8>* children;  // cells of the finer grid, in their order
+  bool open;  // true if the grid has no boundary: the solution is then determined up to a constant
+  const std::array<std::int32_t, 6>* next;     // neighbours across the six faces, for each cell
+  const std::array<std::int32_t, 8>* parents;  // coarse cells from which each cell is interpolated
+  // cells of the finer grid, in their order, for each cell
+  const std::array<std::int32_t, 8>* children;
   const double* diagonal;
   double *phi, *f;  // one element more than cells, where phi stays 0
 
+  // Value beyond a face.
   KOKKOS_FORCEINLINE_FUNCTION double beside(const double* field, int c, int face) const {
     return field[next[c][face]];
   }
+  // Value of a coarse cell in whose neighbourhood the cell lies; see above.
   KOKKOS_FORCEINLINE_FUNCTION double above(const double* field, int c, int corner) const {
     return field[parents[c][corner]];
   }
@@ -111,7 +117,8 @@ class CoarseCycle {
  public:
   static constexpr std::int64_t k_few_cells = 8;  // no coarser grid up to this size
 
-  // The grid has `extent` cells along each axis. `finest`: it is the level itself, not coarsened.
+  // `extent` is the number of cells of the grid along each axis. `finest` is true if the grid is
+  // the level itself, not a coarsened one.
   CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
               const std::array<bool, 3>& periodic, bool finest);
 
@@ -119,11 +126,11 @@ class CoarseCycle {
   // 0. Returns before the kernel has finished.
   void cycle(const double* f, double* phi) const;
 
-  // Runs V-cycles from phi = 0 until the norm of the residual is at most `target`, no longer falls,
-  // or `most` cycles were done.
+  // Runs V-cycles from phi = 0 until the norm of the residual is at most `target`, rounding
+  // prevents further reduction, or `most` cycles were done.
   SolveOutcome solve(const double* f, double* phi, double target, int most) const;
 
-  std::int64_t bytes() const;  // memory of all grids
+  std::int64_t bytes() const;  // memory of all grids, in bytes
 
  private:
   using Positions = std::vector<std::array<std::int64_t, 3>>;

@@ -13,7 +13,7 @@ namespace octant::gravity {
 
 namespace {
 
-constexpr int k_cells = 8;  // cells of a patch: cell x + 2 y + 4 z
+constexpr int k_cells = 8;  // number of cells of a patch; cell x + 2 y + 4 z
 
 // --- agglomerated grid -------------------------------------------------------------------------
 
@@ -68,21 +68,22 @@ class AgglomeratedGrid final : public CoarseGridSolver {
     Key key;
     double cover[8], row_sums[8];
   };
-  // Returns f of all patches in the order of their keys, on the root.
+  // Gathers f of all patches, in the order of their keys, on the root; null elsewhere.
   const double* gather(const DeviceArray<double>& f);
-  // Array to which the root writes phi in that order; spread() then distributes it.
+  // Returns the array in which the root stores phi of all patches in that order, before spread()
+  // distributes it.
   double* phi_at_root(const DeviceArray<double>& phi) const;
   void spread(const DeviceArray<double>& phi);
 
   Communicator communicator_;
-  bool alone_;  // own patches are all patches, in the order of their keys
+  bool alone_;  // true if all patches are own patches, in the order of their keys
   std::unique_ptr<ExchangePlan> gather_plan_, spread_plan_;
   Exchanger exchanger_;
 
   // Solver on the root, with the patches of all ranks in the order of their keys.
   std::unique_ptr<CoarseCycle> cycle_;
-  // Index among the arriving patches, by position in that order; position in that order, by rank
-  // and slot.
+  // Index among the received patches, by position in the order of keys; position in that order, by
+  // rank and slot.
   DeviceArray<const std::int32_t> arriving_, wanted_;
   DeviceArray<double> arrived_, sent_, f_, phi_;
 };

@@ -14,8 +14,8 @@
 
 namespace octant::gravity {
 
-// Grids with more cells stay distributed. The root needs a quarter of a millisecond and a megabyte
-// for this many.
+// Maximum number of cells of a grid that is gathered on the root; larger grids stay distributed.
+// The root needs a quarter of a millisecond and a megabyte for this many.
 inline constexpr std::int64_t k_gathered_cells = 8192;
 
 // Solver for one grid by means of the next coarser one.
@@ -35,13 +35,13 @@ class CoarseGridSolver {
   virtual void solve(const DeviceArray<double>& f, const DeviceArray<double>& phi) = 0;
 
   // Runs V-cycles of the finest grid from phi = 0 until the norm of the residual is at most
-  // `target` or `most` cycles were done.
+  // `target` or `most` cycles were done. Returns the norms; phi is set in all copies.
   virtual SolveOutcome solve(const DeviceArray<double>& f, const DeviceArray<double>& phi,
                              double target, int most) = 0;
 
-  // Memory of fields and tables on this rank, without those of `patches`.
+  // Memory of fields and tables on this rank in bytes, without `patches`.
   virtual std::int64_t bytes() const = 0;
-  // Number of distributed grids, from this one on.
+  // Number of distributed grids: this one, if distributed, and coarser ones.
   virtual int spread_grids() const = 0;
 };
 

@@ -12,8 +12,8 @@ namespace octant::gravity {
 
 namespace {
 
-// Accepted truncation error of one node's force, relative to the force of the whole mass. The
-// bounds of all nodes add up; true errors partly cancel.
+// Accepted truncation error of one node's force, relative to the force of the whole mass. The sum
+// of all bounds exceeds the true error, because errors partly cancel.
 constexpr double k_tolerance = 1e-4;
 // Minimum distance of a node, in radii: expansions converge too slowly for nearer ones.
 constexpr double k_nearest = 1.3;
@@ -126,7 +126,7 @@ int FarField::find_patch(Key patch) const {
                           patches_.begin());
 }
 
-// Cubes of nodes that are own patches or parts of them.
+// Cubes of cells of own patches for these nodes, which are patches or parts of them.
 std::vector<FarCube> FarField::cubes_of(int grid, std::span<const Key> keys) const {
   std::vector<FarCube> cubes;
   const std::int64_t within = (std::int64_t{1} << patch_grid_) - 1;
@@ -158,7 +158,7 @@ void FarField::build() {
   for (int grid = patch_grid_ + 1; grid <= top_grid_; ++grid) join(grid);
 }
 
-// Builds the nodes of a grid from their children, in the order of the children's keys.
+// Builds the nodes of a grid from their children, summed in the order of the children's keys.
 void FarField::join(int grid) {
   struct Child {
     Key key;
@@ -228,7 +228,7 @@ std::vector<double> FarField::potentials(std::span<const PointGroup> groups) {
   return values;
 }
 
-// Walks the tree from the top down. Every view takes its nodes in the order of grids, then of keys.
+// Traverses the tree from the root. Every view adds its nodes in the order of grids, then of keys.
 // Returns the remaining pairs, whose nodes must be summed cell by cell.
 std::vector<FarField::Pair> FarField::add_nodes(std::vector<View>& views) {
   std::vector<Pair> pairs, leaves;
@@ -267,7 +267,7 @@ std::vector<FarField::Pair> FarField::add_nodes(std::vector<View>& views) {
   return leaves;
 }
 
-// Fetches nodes of a grid from the ranks that hold them.
+// Fetches nodes of a grid from the ranks that store them. Collective.
 std::vector<FarNode> FarField::nodes_at(int grid, std::span<const Key> keys) const {
   return query_owners<FarNode>(communicator_, owners_of(grid, keys), keys,
                                [&](const std::vector<Key>& queried) {

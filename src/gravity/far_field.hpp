@@ -27,16 +27,18 @@ struct PointGroup {
   std::vector<std::array<double, 3>> points;
 };
 
-// Node with moments sum(m x^a y^b z^c), a + b + c <= order, about the centre of mass. Lengths are
-// in base cells, from the domain's lower corner; masses in density times the base cell's volume.
+// Node with the moments sum(m x^a y^b z^c), a + b + c <= order, about the centre of mass. Lengths
+// are in base cells, measured from the domain's lower corner; masses are density times the base
+// cell's volume.
 struct FarNode {
   static constexpr int k_order = 8;
   static constexpr int k_terms = (k_order + 1) * (k_order + 2) * (k_order + 3) / 6;
 
   double centre[3];
-  double radius;  // largest distance of mass from the centre
+  double radius;  // largest distance of any mass from the centre
   double moments[k_terms];
 
+  // Total mass.
   double mass() const { return moments[0]; }
 
   // Returns the node that consists of the given children.
@@ -46,6 +48,7 @@ struct FarNode {
   struct RadialSums {
     double of[k_order + 2];
   };
+  // Returns the sums for this node.
   RadialSums radial_sums() const;
 
   // Adds the node's potential, up to the given order, at up to k_far_lanes points.
@@ -74,7 +77,9 @@ struct FarCube {
 class FarDensity {
  public:
   FarDensity(const LevelPatches& patches, const DeviceArray<double>& density);
+  // Returns one node for each cube.
   std::vector<FarNode> nodes(const std::vector<FarCube>& cubes, int side) const;
+  // Returns the cell masses of each cube.
   std::vector<FarCells> cells(const std::vector<FarCube>& cubes, int side) const;
 
  private:
@@ -83,6 +88,7 @@ class FarDensity {
   DeviceArray<double> density_;
 };
 
+// Far field of a density: the tree, distributed over the ranks, and the potential at given points.
 class FarField {
  public:
   // `density` is a field of the patches of the base level. It is copied, so that later changes of
@@ -129,7 +135,8 @@ class FarField {
     KeyTable<std::int32_t> index;
     std::vector<FarNode> nodes;
   };
-  std::vector<Grid> grids_;  // nodes that this rank holds, from the grid of patches on
+  // nodes stored on this rank, by grid, beginning with the grid of patches
+  std::vector<Grid> grids_;
   double error_ = 0.0;
 };
 

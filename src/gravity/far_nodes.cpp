@@ -70,7 +70,7 @@ KOKKOS_INLINE_FUNCTION void find_moments(int side, const double (&corner)[3],
   node.radius = Kokkos::sqrt(furthest);
 }
 
-// A function of its own: nvcc allows no such lambda in a constructor.
+// Copies a density. A separate function, because nvcc allows no such lambda in a constructor.
 DeviceArray<double> copy_of(const DeviceArray<double>& density) {
   const auto copy = mesh::uninitialised<double>("density of the far field", density.extent(0));
   for_items(

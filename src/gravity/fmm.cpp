@@ -144,7 +144,7 @@ void Fmm::send_up(Level& level, Level& coarser) {
   fmm::combine_bricks(level.fields, level.leaving, level.up.data());
   level.upward.run<double>(level.bricks.upward(), level.up.data(), coarser.arrived.data(),
                            fmm::k_up * fmm::k_octet);
-  fmm::take_children(coarser.fields, coarser.children, coarser.arrived.data());
+  fmm::apply_child_messages(coarser.fields, coarser.children, coarser.arrived.data());
 }
 
 void Fmm::copy_around(Level& level) {
@@ -152,7 +152,7 @@ void Fmm::copy_around(Level& level) {
   const ExchangePlan& plan = level.bricks.copies();
   const auto sent = pool_.allocate("fmm copies sent", plan.items_sent());
   const auto received = pool_.allocate("fmm copies received", plan.items_received());
-  const bool with_children = level.bricks.has_jumps();
+  const bool with_children = level.bricks.has_coarse_fine_boundary();
   fmm::pack_copies(level.fields, with_children, level.sent, sent.data());
   level.copies.run<double>(plan, sent.data(), received.data(), 1);
   fmm::unpack_copies(level.fields, with_children, level.received, received.data());
@@ -165,23 +165,24 @@ void Fmm::attract(Level& level) {
   };
   observed("fmm points", fmm::attract_points);
   observed("fmm refined cells", fmm::attract_refined);
-  if (!level.bricks.has_jumps()) return;
+  if (!level.bricks.has_coarse_fine_boundary()) return;
   observed("fmm leaf cells", fmm::attract_leaves);
   observed("fmm level jumps", fmm::attract_across);
 }
 
 void Fmm::send_down(Level& coarser, Level& level) {
   const Observed scope(Phase::compute, "fmm expansions", std::max(level.bricks.level(), 0));
-  const bool jumps = coarser.bricks.has_jumps();
+  const bool jumps = coarser.bricks.has_coarse_fine_boundary();
   const std::int64_t doubles = fmm::down_doubles(lists_, jumps);
   const auto sent =
       pool_.allocate("fmm expansions sent", std::ssize(coarser.bricks.children()) * doubles);
   const auto received =
       pool_.allocate("fmm expansions received", std::ssize(level.bricks.leaving()) * doubles);
-  fmm::give_children(coarser.fields, lists_, jumps, coarser.children, sent.data());
+  fmm::write_child_messages(coarser.fields, lists_, jumps, coarser.children, sent.data());
   level.downward.run<double>(level.bricks.upward(), sent.data(), received.data(),
                              static_cast<int>(doubles), Direction::reverse);
-  fmm::take_parents(level.fields, lists_, jumps, level.leaving, level.up.data(), received.data());
+  fmm::apply_parent_messages(level.fields, lists_, jumps, level.leaving, level.up.data(),
+                             received.data());
 }
 
 fmm::StoredCells Fmm::stored_cells(int level) const {
@@ -197,7 +198,7 @@ void Fmm::average(Level& level, Level& coarser) {
   fmm::average_bricks(stored_cells(level.bricks.level()), level.leaving, sent.data());
   level.averages.run<double>(level.bricks.upward(), sent.data(), received.data(),
                              static_cast<int>(octets));
-  fmm::take_averages(stored_cells(coarser.bricks.level()), coarser.children, received.data());
+  fmm::store_averages(stored_cells(coarser.bricks.level()), coarser.children, received.data());
 }
 
 SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {

@@ -13,8 +13,8 @@
 // centre of mass. U is invariant under translation and rotation of the pair: total force and torque
 // vanish. The force through the centre of mass is one acceleration per pair, `couple`, as in
 // Marcello (2017, AJ 154, 92), but one order higher than his octupoles. Pairs that are not close
-// omit the terms with H: these serve pairs whose errors dominate. Q_A Q_B:D4, of the same order but
-// small in evenly filled cells, is omitted.
+// omit the terms with H, because the errors of close pairs dominate. Q_A Q_B:D4, of the same order
+// but small in evenly filled cells, is omitted.
 #pragma once
 
 #include <cstring>
@@ -40,12 +40,14 @@ using Wide = double __attribute__((vector_size(32)));
 #endif
 inline constexpr int k_wide = sizeof(Wide) / sizeof(double);
 
+// Loads a pack of consecutive numbers.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V load(const double* from) {
   V values;
   memcpy(&values, from, sizeof values);
   return values;
 }
+// Stores a pack of consecutive numbers.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store(double* to, const V& values) {
   memcpy(to, &values, sizeof values);
@@ -53,8 +55,10 @@ KOKKOS_FORCEINLINE_FUNCTION void store(double* to, const V& values) {
 
 // Fused multiply-add a b + c, and 1 / sqrt(a) to a few units in the last place.
 KOKKOS_FORCEINLINE_FUNCTION double fma(double a, double b, double c) { return ::fma(a, b, c); }
+// 1 / sqrt(a).
 KOKKOS_FORCEINLINE_FUNCTION double inverse_root(double a) { return 1.0 / ::sqrt(a); }
 #if !defined(OCTANT_GPU_COMPILER) && defined(__AVX512F__) && defined(__AVX512VL__)
+// Fused multiply-add a b + c of packs.
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
   return Wide(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(c)));
 }
@@ -66,9 +70,11 @@ KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
   return u * fma(-half * u, u, c);
 }
 #elif !defined(OCTANT_GPU_COMPILER)
+// Fused multiply-add a b + c of packs.
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
   return fused_multiply_add(SimdDouble(a), SimdDouble(b), SimdDouble(c)).lanes();
 }
+// 1 / sqrt(a) to a few units in the last place.
 KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
   return 1.0 / square_root(SimdDouble(a)).lanes();
 }
@@ -138,7 +144,7 @@ struct Meeting {
     contract<V>(octupole, xx - zz, yy - zz, xy2, xz2, yz2, o);
   }
 
-  // Contraction t_abcd x_b x_c x_d of a trace-free t.
+  // Contraction t_abcd x_b x_c x_d of a trace-free t, with t(n) in the hexadecapole's order.
   template <class Tensor>
   KOKKOS_FORCEINLINE_FUNCTION void contract_thrice(const Tensor& t, V* out) const {
     V once[9];
@@ -189,7 +195,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
     L[C + 2] = fma(along, z, fma(h3, w[2], L[C + 2]));
     return;
   }
-  V h[3], w[3];  // source's hexadecapole; both bodies' together
+  V h[3], w[3];  // source's hexadecapole contracted three times; sum for both bodies
   at.contract_thrice([&](int n) OCTANT_INLINE_LAMBDA { return source(k_hexadecapole + n); }, h);
   at.contract_thrice([&](int n) OCTANT_INLINE_LAMBDA { return ratio(9 + n); }, w);
   for (int d = 0; d < 3; ++d) w[d] = fma(m, w[d], h[d]);
@@ -250,7 +256,7 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
 // Lengths are in cells of a body's own level, relative to the centre of its cell; masses are the
 // same on all levels.
 
-// Position of the child in an octant relative to its parent, in cells of the child.
+// Coordinate of the child in an octant relative to its parent, in cells of the child's level.
 KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {
   return (octant >> axis & 1) - 0.5;
 }
@@ -258,6 +264,7 @@ KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {
 // All components of a hexadecapole, dependent ones included: xxxx xxxy xxxz xxyy xxyz xxzz xyyy
 // xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz.
 inline constexpr int k_symmetric = 15;
+// Sets all 15 components from the nine independent ones.
 template <class V, class Tensor>
 KOKKOS_FORCEINLINE_FUNCTION void complete(const Tensor& t, V* all) {
   const V xxzz = -t(0) - t(2), yyzz = -t(2) - t(4);
@@ -267,7 +274,8 @@ KOKKOS_FORCEINLINE_FUNCTION void complete(const Tensor& t, V* all) {
   for (int n = 0; n < k_symmetric; ++n) all[n] = values[n];
 }
 
-// Adds fourth moments of a body at x: m x x x x, 6 Q x x, 4 O x and its own H. o: with zzz.
+// Adds the fourth moments of a body whose centre of mass lies at x: m x x x x, 6 Q x x, 4 O x and
+// its own H. `o` includes the component zzz.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6], const V (&o)[10],
                                             const V* h, V* sum) {
@@ -297,7 +305,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6
   }
 }
 
-// Trace-free hexadecapole of such a sum.
+// Makes a sum of fourth moments trace-free: the hexadecapole.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h) {
   const V xx = t[0] + t[3] + t[5], xy = t[1] + t[6] + t[8], xz = t[2] + t[7] + t[9],
@@ -320,7 +328,7 @@ KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h)
 // cells: their only moment is the mass.
 template <bool Points, class V, class Child>
 KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
-  V sum[k_hexadecapole + 1];  // moments, with the octupole's zzz
+  V sum[k_hexadecapole + 1];  // sums of moments; the octupole with its component zzz
   V fourth[k_symmetric];
   for (V& part : fourth) part = V{};
   for (V& part : sum) part = V{};
@@ -351,7 +359,7 @@ KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
             yy = fma(my, x[1], q[3]), yz = fma(my, x[2], q[4]), zz = fma(mz, x[2], q[5]);
     V* Q = sum + k_quadrupole;
     Q[0] += xx, Q[1] += xy, Q[2] += xz, Q[3] += yy, Q[4] += yz, Q[5] += zz;
-    // m x x x + 3 Q x, from the product of x x and m + Q.
+    // Third moments m x x x + 3 Q x, from the product of x x and m + Q.
     V* O = sum + k_octupole;
     O[0] += fma(xx + 2.0 * q[0], x[0], o[0]);
     O[1] += fma(xx, x[1], fma(2.0 * q[1], x[0], o[1]));
@@ -390,7 +398,7 @@ struct Expanded {
                     p(T + 3), p(T + 4), -p(T) - p(T + 3),
                     p(T + 5), p(T + 6), -p(T + 1) - p(T + 5)};
     V c[3];
-    V f[9], e[3];  // fourth derivatives, contracted once and three times
+    V f[9], e[3];  // fourth derivatives, contracted with x once and three times
     contract_once<V>([&](int n) OCTANT_INLINE_LAMBDA { return p(k_fourth + n); }, x, y, z, f);
     const V xx_zz = x * x - z * z, yy_zz = y * y - z * z, xy2 = 2.0 * x * y, xz2 = 2.0 * x * z,
             yz2 = 2.0 * y * z;
@@ -407,7 +415,7 @@ struct Expanded {
           fma(r[d], g + p(k_couple + d) + 0.5 * a[d] + (1.0 / 6) * c[d] + (1.0 / 24) * e[d], value);
       gradient[d] = g + a[d] + 0.5 * c[d] + (1.0 / 6) * e[d];
     }
-    V b[9];  // third derivatives half way to x
+    V b[9];  // third derivatives, evaluated half way to x
     for (int n = 0; n < 9; ++n) b[n] = t[n] + 0.5 * f[n];
     const V xx = fma(b[0], x, fma(b[1], y, b[2] * z)), yy = fma(b[3], x, fma(b[6], y, b[7] * z));
     second[0] = p(S) + xx;

@@ -14,11 +14,11 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned taken(Take take, const BrickCells& cells) {
                                  : cells.leaves | cells.refined;
 }
 
-// Origin of a row of sources: the brick itself and the one beside it.
+// Bricks that contain a row of sources: the brick itself and its neighbour along x.
 struct RowSource {
-  std::int32_t middle, beside;        // slots; -1: no sources of this kind
-  unsigned middle_bits, beside_bits;  // halves of the row with sources
-  int from;  // offset in an octant of a component; -1: no pack reads the row
+  std::int32_t middle, beside;           // slots; -1 if the brick has no sources
+  unsigned middle_bits, neighbour_bits;  // halves of the row with sources
+  int from;  // offset in an octant of a component; -1 if no pack reads the row
 };
 
 // Sources in one brick and around it, of one octant or of all, copied once per offset in x so that
@@ -59,8 +59,8 @@ struct SourcePatch {
   }
 };
 
-// Value of a row of four of a component, shifted by dx, from the brick itself and the one beside
-// it; 0 if the brick is missing.
+// Value in a row of four parents of a component, shifted by dx, from the brick itself and its
+// neighbour along x; 0 if the brick is missing.
 KOKKOS_FORCEINLINE_FUNCTION double shifted(int dx, int i, const double* middle,
                                            const double* beside) {
   const int from = i + dx;
@@ -77,12 +77,12 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_shifted(const double* middle, const double
 
 // Copies a shifted row whose sources lie in some octants only: two bits select halves of each row.
 KOKKOS_FORCEINLINE_FUNCTION void copy_masked(int dx, const double* middle, unsigned middle_bits,
-                                             const double* beside, unsigned beside_bits,
+                                             const double* beside, unsigned neighbour_bits,
                                              double* to) {
   for (int i = 0; i < k_parents; ++i) {
     const int from = i + dx;
     const bool inside = from >= 0 && from < k_parents;
-    const unsigned bits = inside ? middle_bits : beside_bits;
+    const unsigned bits = inside ? middle_bits : neighbour_bits;
     const int half = (from & (k_parents - 1)) >> 1;
     to[i] = bits >> half & 1 ? shifted(dx, i, middle, beside) : 0.0;
   }
@@ -98,9 +98,9 @@ KOKKOS_FORCEINLINE_FUNCTION RowSource row_source(const BrickFields& fields, cons
   RowSource row{near[side + 1], dx == 0 ? -1 : near[side + (dx < 0 ? 0 : 2)], 0, 0,
                 (k * k_parents + j) * k_parents};
   row.middle_bits = bits(row.middle);
-  row.beside_bits = bits(row.beside);
+  row.neighbour_bits = bits(row.beside);
   if (!row.middle_bits) row.middle = -1;
-  if (!row.beside_bits) row.beside = -1;
+  if (!row.neighbour_bits) row.beside = -1;
   return row;
 }
 
@@ -120,20 +120,21 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
                ? nullptr
                : fields.moments.data() + std::int64_t{at} * (k_moments - 1) * k_stride + row.from;
   };
-  const double *middle_mass = masses(row.middle), *beside_mass = masses(row.beside);
+  const double *middle_mass = masses(row.middle), *neighbour_mass = masses(row.beside);
   const double *middle = moments(row.middle), *beside = moments(row.beside);
   for (int s = first; s < first + octants; ++s) {
     double* to = patch.chunk(s - first, dx) + place;
     const auto at = [&](const double* from, int c) {
       return from ? from + c * k_stride + s * k_octet : nullptr;
     };
-    copy_masked(dx, at(middle_mass, 0), row.middle_bits, at(beside_mass, 0), row.beside_bits, to);
+    copy_masked(dx, at(middle_mass, 0), row.middle_bits, at(neighbour_mass, 0), row.neighbour_bits,
+                to);
     for (int c = 1; c < patch.components; ++c)
       copy_shifted<dx>(at(middle, c - 1), at(beside, c - 1), to + c * patch.stride());
   }
 }
 
-// Finds the origin of a patch's rows: of those that a pack with sources reads, or of all.
+// Finds the bricks that contain a patch's rows: rows read by packs with sources, or all rows.
 KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
                                            Take take, bool all_rows, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
@@ -185,8 +186,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
-// Far sources in octant s of a patch, for targets in octant t and plane K: calls meet(entry,
-// position of the first source of the pack that begins at cell e).
+// Visits the far sources in octant s of a patch for targets in octant t and plane K: calls
+// meet(entry, index of the first source of the pack that begins at cell e).
 template <class Meet>
 KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& patch, int s, int t,
                                          int K, int e, const Meet& meet) {
@@ -242,9 +243,9 @@ void attract_points(const BrickFields& fields, const Lists& lists) {
 
 void attract_leaves(const BrickFields& fields, const Lists& lists) {
   for_teams(
-      "fmm: refined on leaves", fields.jump_bricks.extent(0),
+      "fmm: refined on leaves", fields.boundary_bricks.extent(0),
       teams(SourcePatch::bytes(lists, 1, k_moments)), KOKKOS_LAMBDA(const Team& team) {
-        const int slot = fields.jump_bricks(team.league_rank());
+        const int slot = fields.boundary_bricks(team.league_rank());
         const SourcePatch patch(team, lists.reach, 1, k_moments);
         find_rows(team, fields, slot, Take::refined, false, patch);
         const unsigned leaves = fields.cells(slot).leaves;
@@ -275,8 +276,9 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
 }
 
 void attract_refined(const BrickFields& fields, const Lists& lists) {
-  constexpr int ratios = k_moments - k_octupole;  // octupole and hexadecapole over the mass
-  constexpr int targets = 3 + ratios;             // and the centre of mass
+  // number of octupole and hexadecapole components, divided by the mass
+  constexpr int ratios = k_moments - k_octupole;
+  constexpr int targets = 3 + ratios;  // these and the centre of mass
   for_teams(
       "fmm: refined", fields.refined_bricks.extent(0),
       teams(SourcePatch::bytes(lists, 1, k_moments) + targets * k_stride * sizeof(double)),
@@ -332,14 +334,15 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
       });
 }
 
-// Leaf cells and the children, as points, of refined cells that are too near for their moments.
+// Interaction of leaf cells with the children, as point masses, of refined cells that are too near
+// for their moments.
 void attract_across(const BrickFields& fields, const Lists& lists) {
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
   for_teams(
-      "fmm: across levels", fields.jump_bricks.extent(0),
+      "fmm: across levels", fields.boundary_bricks.extent(0),
       teams((std::size_t(k_child_fields) * cells + k_wide) * sizeof(double) + 64),
       KOKKOS_LAMBDA(const Team& team) {
-        const int slot = fields.jump_bricks(team.league_rank());
+        const int slot = fields.boundary_bricks(team.league_rank());
         auto* const masses = static_cast<double*>(team.team_scratch(1).get_shmem_aligned(
             (std::size_t(k_child_fields) * cells + k_wide) * sizeof(double), 64));
         const PatchTable& near = fields.near(slot);

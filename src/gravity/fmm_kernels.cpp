@@ -8,7 +8,8 @@ namespace octant::gravity::fmm {
 
 namespace {
 
-// Index in a brick of parent q of the octet of children in one of its octants.
+// Index in a brick of parent q of the 4^3 parents (an octet of children each) in one of its
+// octants.
 KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
   return cell_at(4 * (octant & 1) + q % 4, 4 * (octant >> 1 & 1) + q / 4 % 4,
                  4 * (octant >> 2) + q / 16);
@@ -43,8 +44,8 @@ void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int3
       });
 }
 
-void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
-                   const double* message) {
+void apply_child_messages(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
+                          const double* message) {
   const bool jumps = fields.children.size() > 0;
   for_teams(
       "fmm: take children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
@@ -66,9 +67,9 @@ void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick
       });
 }
 
-void give_children(const BrickFields& fields, const Lists& lists, bool with_jumps,
-                   const DeviceArray<const ChildBrick>& children, double* message) {
-  const std::int64_t doubles = down_doubles(lists, with_jumps);
+void write_child_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                          const DeviceArray<const ChildBrick>& children, double* message) {
+  const std::int64_t doubles = down_doubles(lists, with_boundary);
   const int r = lists.near, edge = margin_of(lists);
   for_teams(
       "fmm: give children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
@@ -81,7 +82,7 @@ void give_children(const BrickFields& fields, const Lists& lists, bool with_jump
           for (int c = 0; c < k_terms; ++c) to[1 + c * k_octet + q] = terms[c * k_stride + at];
         });
         Kokkos::single(Kokkos::PerTeam(team), [&] { to[0] = 0.0; });
-        if (!with_jumps) return;
+        if (!with_boundary) return;
         const PatchTable& near = fields.near(child.parent);
         bool any = false;
         for (int n = 0; n < 27; ++n) any = any || (near[n] >= 0 && fields.cells(near[n]).leaves);
@@ -101,25 +102,25 @@ void give_children(const BrickFields& fields, const Lists& lists, bool with_jump
       });
 }
 
-void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps,
-                  const DeviceArray<const std::int32_t>& leaving, const double* up,
-                  const double* message) {
-  const std::int64_t doubles = down_doubles(lists, with_jumps);
+void apply_parent_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                           const DeviceArray<const std::int32_t>& leaving, const double* up,
+                           const double* message) {
+  const std::int64_t doubles = down_doubles(lists, with_boundary);
   const int r = lists.near, edge = margin_of(lists);
   for_teams(
       "fmm: take parents", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = leaving(team.league_rank()), place = fields.with_refined(slot),
-                  leaf_place = fields.with_leaves(slot);
+                  leaf_index = fields.with_leaves(slot);
         const double* from = message + team.league_rank() * doubles;
         const double* centre = up + (std::int64_t{team.league_rank()} * k_up + k_centre) * k_octet;
-        double* field = fields.field.data() + std::int64_t{leaf_place} * 4 * k_stride;
+        double* field = fields.field.data() + std::int64_t{leaf_index} * 4 * k_stride;
         double* terms = fields.terms.data() + std::int64_t{place} * k_terms * k_stride;
         const double* own_centre =
             fields.moments.data() +
             (std::int64_t{place} * (k_moments - 1) + k_centre - 1) * k_stride;
 
         // Adds the field of nearby leaf cells of the coarser level.
-        if (with_jumps && leaf_place >= 0 && from[0] != 0.0) {
+        if (with_boundary && leaf_index >= 0 && from[0] != 0.0) {
           const double* masses = from + 1 + k_terms * k_octet;
           const auto count = static_cast<int>(lists.near_cells.extent(0));
           in_team(team, 8 * 16, [&](int n) {
@@ -127,7 +128,8 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
             double F[4][k_parents] = {};
             for (int o = 0; o < count; ++o) {
               const NearCell& cell = lists.near_cells(o);
-              // Vector from the leaf to the parent: the leaf lies on the opposite side.
+              // Vector from the leaf to the parent; its sign is reversed, because the leaf lies on
+              // the opposite side.
               const double* m =
                   masses + ((K + r - cell.z) * edge + J + r - cell.y) * edge + r - cell.x;
               for (int c = 0; c < 4; ++c)
@@ -149,7 +151,7 @@ void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps
           Wide x[3];
           for (int d = 0; d < 3; ++d)
             x[d] = 0.5 * offset_of(s, d) - load<Wide>(centre + d * k_octet + e);
-          if (leaf_place >= 0) {
+          if (leaf_index >= 0) {
             const Expanded<Wide> at(parent, x[0], x[1], x[2]);
             double* to = field + s * k_octet + e;
             store(to, load<Wide>(to) + 0.5 * at.value);
@@ -202,14 +204,15 @@ BrickFields make_fields(const BrickLevel& level) {
   fields.with_refined = mesh::to_device("bricks", with_refined);
   fields.with_leaves = mesh::to_device("bricks", with_leaves);
   fields.leaf_bricks = mesh::to_device("bricks", leaves);
-  fields.jump_bricks = mesh::to_device("bricks", jumps);
+  fields.boundary_bricks = mesh::to_device("bricks", jumps);
   fields.refined_bricks = mesh::to_device("bricks", refined);
   const auto array = [](const std::string& label, std::int64_t components) {
     return DeviceArray<double>(label, components * k_stride);
   };
   fields.mass = array("fmm masses", level.slots());
   fields.moments = array("fmm moments", refined_bricks * (k_moments - 1));
-  if (level.has_jumps()) fields.children = array("fmm children", refined_bricks * k_child_fields);
+  if (level.has_coarse_fine_boundary())
+    fields.children = array("fmm children", refined_bricks * k_child_fields);
   fields.field = array("fmm field", std::ssize(leaves) * 4);
   fields.terms = array("fmm terms", std::ssize(refined) * k_terms);
   return fields;
@@ -248,7 +251,8 @@ void for_shared(const char* name, const BrickFields& fields,
       });
 }
 
-// Part of a block that is a brick: index of its block in the level, and its lower corner there.
+// Part of a block that is a brick: index of the block in the level, and the brick's lower corner in
+// it.
 struct BrickCorner {
   std::int32_t place;
   int x, y, z;
@@ -353,8 +357,8 @@ void average_bricks(const StoredCells& stored, const DeviceArray<const std::int3
       });
 }
 
-void take_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
-                   const double* message) {
+void store_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
+                    const double* message) {
   for_teams(
       "fmm: take averages", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const ChildBrick child = children(team.league_rank());

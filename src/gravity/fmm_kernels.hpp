@@ -32,7 +32,7 @@ inline constexpr int k_packs = k_octet / k_wide;  // packs per octant
 
 // Fields of one level's bricks. Every component has k_stride doubles, of which the first k_cells
 // are cells: [octant][K][J][I], with the parents' coordinates. Lengths are in cells of the level.
-// Sources are 0 in cells of the other kind (leaf or refined); results there are undefined.
+// Sources of leaf cells are 0 in refined cells and vice versa; results there are undefined.
 struct BrickFields {
   // Tables. `near`: surrounding bricks of own slots. `cells`: octants of leaf and refined cells, of
   // all slots. `with_refined`: index among slots with refined cells (own ones first), or -1.
@@ -40,14 +40,16 @@ struct BrickFields {
   DeviceArray<const PatchTable> near;
   DeviceArray<const BrickCells> cells;
   DeviceArray<const std::int32_t> with_refined, with_leaves;
-  // Own slots with leaf cells, those of them near refined cells, and own slots with refined cells.
-  DeviceArray<const std::int32_t> leaf_bricks, jump_bricks, refined_bricks;
+  // Slots of own bricks with leaf cells, of those with leaf cells near refined cells, and of own
+  // bricks with refined cells.
+  DeviceArray<const std::int32_t> leaf_bricks, boundary_bricks, refined_bricks;
   // Sources: [slot]; [with_refined][all moments but the mass]; [with_refined][k_child_fields].
   DeviceArray<double> mass, moments, children;
   // Results: [with_leaves][potential, force]; [own with_refined][k_terms].
   DeviceArray<double> field, terms;
 };
 
+// Allocates the fields of a level.
 BrickFields make_fields(const BrickLevel& level);
 
 // Sets the sources from the density: masses of leaf cells are density times `scale`.
@@ -55,56 +57,75 @@ void set_masses(const BrickLevel& level, const BrickFields& fields, const CellRa
                 const BlockField& density, double scale);
 
 // --- messages ----------------------------------------------------------------------------------
-// Copies of surrounding bricks, exchanged by the plan of BrickLevel::copies().
+//
+// Copies of surrounding bricks, exchanged by the plan of BrickLevel::copies(). pack_copies() writes
+// the parts that other ranks need into `message`.
 void pack_copies(const BrickFields& fields, bool with_children,
                  const DeviceArray<const PatchCopy>& shared, double* message);
+// Stores received parts in the copies.
 void unpack_copies(const BrickFields& fields, bool with_children,
                    const DeviceArray<const PatchCopy>& shared, const double* message);
 
 // Messages to the coarser level, [brick][k_up][octet]: the parents' bodies and children's masses.
 inline constexpr int k_up = k_moments + k_child_fields;
+// Combines the moments of eight children into those of each parent (M2M), for the bricks `leaving`
+// to the coarser level.
 void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
                     double* message);
-void take_children(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
-                   const double* message);
+// Stores the messages of combine_bricks() as moments of refined cells.
+void apply_child_messages(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
+                          const double* message);
 
-// Messages to the finer level, [brick]: 1 if leaf cells of the coarser level are near, else 0; the
-// expansions of the brick's octet of parents, [k_terms][octet]; and at coarse-fine boundaries the
-// masses of nearby leaf cells, [k][j][i].
+// Number of parents along a row for which leaf-cell masses are sent. Messages to the finer level,
+// [brick], contain: 1 if leaf cells of the coarser level are near, else 0; the expansions of the
+// brick's octet of parents, [k_terms][octet]; and at coarse-fine boundaries the masses of nearby
+// leaf cells, [k][j][i].
 inline constexpr int margin_of(const Lists& lists) { return k_parents + 2 * lists.near; }
-inline std::int64_t down_doubles(const Lists& lists, bool with_jumps) {
+// Number of doubles of such a message.
+inline std::int64_t down_doubles(const Lists& lists, bool with_boundary) {
   const int edge = margin_of(lists);
-  return 1 + k_terms * k_octet + (with_jumps ? edge * edge * edge : 0);
+  return 1 + k_terms * k_octet + (with_boundary ? edge * edge * edge : 0);
 }
-void give_children(const BrickFields& fields, const Lists& lists, bool with_jumps,
-                   const DeviceArray<const ChildBrick>& children, double* message);
-// `up`: messages that these bricks sent to the coarser level.
-void take_parents(const BrickFields& fields, const Lists& lists, bool with_jumps,
-                  const DeviceArray<const std::int32_t>& leaving, const double* up,
-                  const double* message);
+// Writes these messages for the finer level's bricks.
+void write_child_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                          const DeviceArray<const ChildBrick>& children, double* message);
+// Adds the expansions of the parents to the cells of each brick (L2L). `up` are the messages that
+// these bricks sent to the coarser level.
+void apply_parent_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                           const DeviceArray<const std::int32_t>& leaving, const double* up,
+                           const double* message);
 
-// Means of potential and acceleration over eight cells of own blocks, [brick][4][octet].
+// Fields in the mesh's blocks, and their means over eight cells as messages, [brick][4][octet]:
+// potential and acceleration.
 struct StoredCells {
   CellRange blocks;
   BlockField potential;
   VectorField acceleration;
 };
+// Averages the fields over eight cells for the bricks `leaving` to the coarser level.
 void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
                     double* message);
-void take_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
-                   const double* message);
+// Stores the messages of average_bricks() in refined cells.
+void store_averages(const StoredCells& stored, const DeviceArray<const ChildBrick>& children,
+                    const double* message);
 
 // --- forces ------------------------------------------------------------------------------------
+//
 // Contributions to the field of leaf cells by leaf cells as point masses (P2P) and by the
 // multipoles of refined cells (M2P), and to the local expansions of refined cells by all cells
-// (M2L). attract_points() sets the field, attract_refined() the expansions.
+// (M2L).
+//
+// Sets the field of leaf cells to that of other leaf cells.
 void attract_points(const BrickFields& fields, const Lists& lists);
+// Adds the field of refined cells to leaf cells.
 void attract_leaves(const BrickFields& fields, const Lists& lists);
+// Sets the expansions of refined cells to the field of all cells.
 void attract_refined(const BrickFields& fields, const Lists& lists);
-// Children, as points, of near refined cells on leaf cells, at coarse-fine boundaries.
+// Adds the field of the children, as point masses, of near refined cells to leaf cells at
+// coarse-fine boundaries.
 void attract_across(const BrickFields& fields, const Lists& lists);
 
-// Stores potential and force of leaf cells, multiplied by these factors.
+// Stores potential and force of leaf cells in the mesh's blocks, multiplied by these factors.
 void store_leaves(const BrickLevel& level, const BrickFields& fields, const StoredCells& stored,
                   double potential_factor, double force_factor);
 

@@ -48,8 +48,8 @@ Lists make_lists(double theta) {
               far.push_back({row, close(x, y, z), double(x), double(y), double(z)});
             if (x == 0 && y == 0 && z == 0) continue;
             PointSource point{(s * lists.span() + dx + H) * patch_stride(H) + row * k_parents, {}};
-            const bool share_a_face = x * x + y * y + z * z == 1;
-            set_field(share_a_face ? k_contact : 1.0, x, y, z, point.field);
+            const bool are_face_neighbours = x * x + y * y + z * z == 1;
+            set_field(are_face_neighbours ? k_contact : 1.0, x, y, z, point.field);
             points[t].push_back(point);
           }
         far_begin.push_back(static_cast<std::int32_t>(far.size()));
@@ -69,8 +69,9 @@ Lists make_lists(double theta) {
         for (int s = 0; s < 8; ++s) {
           const double u = x + 0.5 * (s & 1) - 0.25, v = y + 0.5 * (s >> 1 & 1) - 0.25,
                        w = z + 0.5 * (s >> 2) - 0.25;
-          const bool share_a_face = u * u + v * v + w * w == 0.6875;  // (3/4, 1/4, 1/4)
-          set_field(share_a_face ? k_contact_across : 1.0, u, v, w, cell.field[s]);
+          // true for a distance of (3/4, 1/4, 1/4) in any order
+          const bool are_face_neighbours = u * u + v * v + w * w == 0.6875;
+          set_field(are_face_neighbours ? k_contact_across : 1.0, u, v, w, cell.field[s]);
         }
         near_cells.push_back(cell);
       }
@@ -184,7 +185,7 @@ std::vector<PatchFacts> BrickLevel::facts_of(const std::vector<Key>& keys) const
 
 std::int64_t BrickLevel::shared_doubles(BrickCells cells) const {
   if (cells.refined == 0) return 8;
-  return 8 * (k_moments + (has_jumps() ? k_child_fields : 0));
+  return 8 * (k_moments + (has_coarse_fine_boundary() ? k_child_fields : 0));
 }
 
 std::vector<PatchCopy> BrickLevel::plan_copies(const std::vector<SharedPatch>& shared, int reach,

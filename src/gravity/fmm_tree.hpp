@@ -7,8 +7,8 @@
 // interact at their level if their parents are near and they are not, or if both are leaves. Lists
 // depend only on the parities of both cells: their octants in their parents.
 //
-// Every rank holds its own bricks, copies of those around them, and the ranks of their parents and
-// children. Tables are rebuilt when the mesh changes.
+// Every rank stores its own bricks and copies of the surrounding ones, and the ranks that own their
+// parents and children. Tables are rebuilt when the mesh changes.
 #pragma once
 
 #include <array>
@@ -31,7 +31,8 @@ inline constexpr int k_cells = 8 * k_octet;
 // all components of a cell would fall into one cache set.
 inline constexpr int k_stride = k_cells + 8;
 
-// Same for a patch of sources that extends `reach` parents beyond a brick (see fmm_forces.cpp).
+// Doubles from one component to the next in a patch of sources that extends `reach` parents beyond
+// a brick (see fmm_forces.cpp), padded like k_stride.
 KOKKOS_FORCEINLINE_FUNCTION int patch_stride(int reach) {
   const int edge = k_parents + 2 * reach, cells = edge * edge * k_parents;
   return cells % 256 == 0 ? cells + 8 : cells;
@@ -39,39 +40,42 @@ KOKKOS_FORCEINLINE_FUNCTION int patch_stride(int reach) {
 
 inline constexpr double k_close = 1.4;
 
-// Enhancement of the force between cells that share a face. Points on a lattice attract less than
-// the smooth density that they represent: a sum of 1/r over all others on a cubic lattice lacks
-// 2.8373 of the integral (the constant of Madelung and Wigner), and a force lacks a third of that
-// times the gradient. The six neighbours compensate for this with an error of fourth order, and as
-// pairs of central forces. Across a coarse-fine boundary, where no factor suits both sides, half of
-// the excess gives the smallest error.
+// Factor for the force between cells that share a face. Points on a lattice attract less than the
+// smooth density that they represent: a sum of 1/r over all others on a cubic lattice is smaller
+// than the integral by 2.8373 (the constant of Madelung and Wigner), and a force is too small by a
+// third of that times the gradient. The six neighbours compensate for this with an error of fourth
+// order, and as pairs of central forces. Across a coarse-fine boundary, where no factor suits both
+// sides, half of the excess gives the smallest error.
 inline constexpr double k_contact = 1.0 + 2.837297479480620 / 6.0;
 inline constexpr double k_contact_across = 0.5 * (1.0 + k_contact);
 
-// Source for targets of one octant: its row in a patch (see fmm_forces.cpp) relative to theirs, and
-// its distance in cells.
+// Far source for targets of one octant: offset from the target's to its own row in a patch (see
+// fmm_forces.cpp), and the distance in cells.
 struct FarSource {
   std::int32_t row;
   bool close;
   double x, y, z;
 };
-// Point source for these targets: its index in a patch of masses relative to theirs, and its
-// potential and force.
+// Point source for targets of one octant: offset from the target's to its own index in a patch of
+// masses, and its potential and force.
 struct PointSource {
   std::int32_t place;
   double field[4];
 };
-// Near cell, with the field of its eight children, as points of unit mass, at the cell's origin.
+// Near refined cell: the field of its eight children, as points of unit mass, at the origin of the
+// cell.
 struct NearCell {
   std::int32_t x, y, z;
   double field[8][4];
 };
 
+// Interaction lists of the cells of a brick, by octant.
 struct Lists {
-  int reach;  // parents by which sources extend beyond a brick
+  int reach;  // number of parents by which sources extend beyond a brick
   int near;   // largest distance of near cells along an axis
+  // Number of parent distances along x.
   int span() const { return 2 * reach + 1; }
-  int edge() const { return k_parents + 2 * reach; }  // edge of a patch, in parents
+  int edge() const { return k_parents + 2 * reach; }  // edge length of a patch, in parents
 
   // Far sources of targets in octant t from octant s at a parent distance dx: entries from
   // far_begin[(s * span + dx + reach) * 8 + t] on.
@@ -81,16 +85,16 @@ struct Lists {
   DeviceArray<const PointSource> points;
   DeviceArray<const std::int32_t> point_begin;
   DeviceArray<const NearCell> near_cells;
-  // Pairs per brick if all its cells are refined, and if all are points.
+  // Number of pairs per brick if all its cells are refined; and if all are leaf cells.
   std::int64_t far_pairs = 0, point_pairs = 0;
 };
 
 // Builds the lists for 0.34 <= theta <= 0.5.
 Lists make_lists(double theta);
 
-// Additional fields of a refined cell near leaf cells: the masses of its eight children, taken as
-// points. Octants of four cells and more keep cells that are refined twice three cells away from a
-// leaf, which is further than near cells are.
+// Number of additional fields of a refined cell near leaf cells: the masses of its eight children,
+// taken as points. Octants have at least four cells, so that cells refined twice are at least three
+// cells away from a leaf, which is further than near cells are.
 inline constexpr int k_child_fields = 8;
 
 // Finer brick: its parent (an own brick) and the octant of it that the brick fills.
@@ -109,34 +113,40 @@ class BrickLevel : public CubeGrid {
  public:
   // Builds the bricks of a level of the mesh.
   BrickLevel(const mesh::Tree& tree, int level);
-  // Builds the bricks above those of a level; each belongs to the owner of its lowest child.
+  // Builds the bricks of the next coarser level above `finer`; each belongs to the owner of its
+  // lowest child.
   static BrickLevel above(BrickLevel& finer);
 
-  // Registers this finer level's bricks with the coarser one. Must be called once.
+  // Registers this level's bricks as children of the coarser level's. Must be called once.
   void join(BrickLevel& coarser);
-  // Finds the bricks around own ones, `reach` parents away, once all children are known.
+  // Finds the bricks around own ones, up to `reach` parents away. All children must be registered.
   void connect(int reach);
 
+  // Contents of all bricks, by slot.
   const std::vector<BrickCells>& cells() const { return cells_; }
-  // Flags that hold if any rank has such cells.
+  // True if any rank has leaf cells at this level.
   bool has_leaves() const { return has_leaves_; }
+  // True if any rank has refined cells at this level.
   bool has_refined() const { return has_refined_; }
   // Returns true if leaf cells may be near refined ones.
-  bool has_jumps() const { return has_leaves_ && has_refined_; }
+  bool has_coarse_fine_boundary() const { return has_leaves_ && has_refined_; }
 
-  // Parts of bricks of which other ranks hold copies, and of the copies here: in parents, with
-  // their offsets in messages in doubles.
+  // Parts of own bricks of which other ranks hold copies: in parents, with their offsets in
+  // messages in doubles.
   const std::vector<PatchCopy>& packs() const { return packs_; }
+  // Parts of the copies on this rank, in the same form.
   const std::vector<PatchCopy>& unpacks() const { return unpacks_; }
-  const ExchangePlan& copies() const { return *copies_; }  // exchange of doubles
+  // exchange of these parts; items are doubles
+  const ExchangePlan& copies() const { return *copies_; }
 
-  // Exchange with the coarser level, with own bricks as items: their slots in the order of sending,
-  // and the bricks that arrive from the finer level.
+  // Slots of the own bricks that are sent to the coarser level, in the order of sending.
   const std::vector<std::int32_t>& leaving() const { return leaving_; }
+  // Exchange with the coarser level; items are own bricks.
   const ExchangePlan& upward() const { return *upward_; }
+  // Bricks that arrive from the finer level.
   const std::vector<ChildBrick>& children() const { return children_; }
 
-  // Number of doubles per octet of a copied parent.
+  // Number of doubles per octet of a copied parent with these contents.
   std::int64_t shared_doubles(BrickCells cells) const;
 
  private:

@@ -19,12 +19,12 @@ struct FaceSide {
   using Coordinates = int[3];
 
   PatchScratch<T, 1> phi, heat;
-  CoarseBox<T> coarse;  // coarse-level potential; read only at the level's end
+  CoarseBox<T> coarse;  // coarse-level potential; read only at the boundary of the level
   const double* flow;   // outward mass flow
   const StripTable* strips;
   std::int64_t patch;
   int axis, side;
-  bool ends_domain;  // the domain ends at the patch's end
+  bool ends_domain;  // true if the domain ends at this side of the patch
 
   KOKKOS_FORCEINLINE_FUNCTION double work(const Coordinates& cell) const {
     const double here = at(heat, cell);
@@ -40,7 +40,7 @@ struct FaceSide {
  private:
   KOKKOS_FORCEINLINE_FUNCTION int outwards() const { return side == 0 ? -1 : 1; }
 
-  // Value in a cell, or `steps` cells along the axis from it.
+  // Value in the cell that lies `steps` cells along the axis from `cell`.
   KOKKOS_FORCEINLINE_FUNCTION double at(const PatchScratch<T, 1>& field, const Coordinates& cell,
                                         int steps = 0) const {
     const int i = axis == 0 ? cell[0] + steps : cell[0];
@@ -64,7 +64,9 @@ struct FaceSide {
 
   KOKKOS_FORCEINLINE_FUNCTION double work_to_coarse_cell(const Coordinates& cell) const {
     const int across[2] = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
-    double tilt[2];  // rise from the coarse face's centre to the upper fine faces' centres
+    // difference of the coarse potential between the coarse face's centre and the upper fine faces'
+    // centres
+    double tilt[2];
     for (int d = 0; d < 2; ++d)
       tilt[d] =
           0.125 * (coarse_potential(cell, across[d], 1) - coarse_potential(cell, across[d], -1));
@@ -187,19 +189,19 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
   if (level > 0) levels_.boxes(level).release();
 }
 
-using mesh::announce_cells;
 using mesh::Cell;
 using mesh::for_cells;
 using mesh::LevelFields;
+using mesh::record_cells;
 
 namespace {
 
-// Smallest internal fraction of a cell's energy for which the work on mass flows is applied; colder
-// gas gains kinetic energy only.
+// Minimum ratio of internal to total energy for which the work on mass flows is applied; colder gas
+// gains kinetic energy only.
 constexpr double k_cold = 0.02;
-// Smallest ratio of total to kinetic energy to which work of the potential may reduce the total
+// Minimum ratio of total to kinetic energy to which work of the potential may reduce the total
 // energy. The dual-energy scheme corrects cells below one half.
-constexpr double k_least_energy = 0.6;
+constexpr double k_min_energy = 0.6;
 // Internal energy of a cell without any, where internal energies are weights.
 constexpr double k_min_internal_energy = 1e-300;
 
@@ -214,13 +216,13 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& 
 // is not counted.
 constexpr KernelCost k_kick{96.0, 25.0};
 
-// Applies a kick and returns the gain of kinetic energy.
+// Applies a kick to a cell and returns the gain of kinetic energy.
 KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
                                         const GasFields& gas, const Cell& cell) {
   const double rho = *gas.density.at(cell);
   const double* g = acceleration.at(cell);
   double* m = gas.momentum.at(cell);
-  double gain = 0.0;  // times rho
+  double gain = 0.0;  // gain of kinetic energy times rho
   for (int d = 0; d < 3;
        ++d, g += acceleration.stride_component, m += gas.momentum.stride_component) {
     const double change = dt * rho * *g;
@@ -242,10 +244,10 @@ KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const m
           frame.velocity_y(x[0]) * g[acceleration.stride_component]);
 }
 
-// Kick: momentum += dt rho g; the energy grows by the gain of kinetic energy.
+// Kick: momentum increases by dt rho g, and the energy by the gain of kinetic energy.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
-  announce_cells("gravity: kick", cells, k_kick);
+  record_cells("gravity: kick", cells, k_kick);
   for_cells(
       "gravity: kick", cells, KOKKOS_LAMBDA(const Cell& cell) {
         *gas.energy.at(cell) += kick(dt, acceleration, gas, cell);
@@ -256,8 +258,8 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {
-  announce_cells("gravity: begin work", cells,
-                 {k_kick.bytes + 8.0 * (1 + flows), k_kick.operations + 1.0});
+  record_cells("gravity: begin work", cells,
+               {k_kick.bytes + 8.0 * (1 + flows), k_kick.operations + 1.0});
   for_cells(
       "gravity: begin work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         const double gain = kick(dt, acceleration, gas, cell);
@@ -267,10 +269,10 @@ void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
       });
 }
 
-// Adds half of the work on the mass that flowed: pending += flow . g / 2.
+// Adds half of the work on the mass flows: pending += flow . g / 2.
 void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
                       const WorkFields& work) {
-  announce_cells("gravity: work", cells, {64.0, 7.0});
+  record_cells("gravity: work", cells, {64.0, 7.0});
   for_cells(
       "gravity: work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         *work.pending.at(cell) += 0.5 * dot(work.flow, acceleration, cell);
@@ -283,9 +285,9 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                  const VectorField& acceleration, const WorkFields& work,
                  const EnergyUpdate& update, const GasFields& gas) {
   // The kernel also reads the pending work and the mass flow.
-  announce_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
-  const double heat_share = update.heat_share;
-  const bool counts = update.counts_spared;
+  record_cells("gravity: finish work", cells, {k_kick.bytes + 32.0, k_kick.operations + 19.0});
+  const double heat_fraction = update.heat_fraction;
+  const bool counts = update.counts_withheld;
   for_cells(
       "gravity: finish work", cells, KOKKOS_LAMBDA(const Cell& cell) {
         double &energy = *gas.energy.at(cell), &pending = *work.pending.at(cell);
@@ -294,7 +296,7 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
         const double all = pending + work_of_frame(cells, frame, dt, acceleration, gas, cell);
         const double due = all + 0.5 * dot(work.flow, acceleration, cell) - gain;
         const double internal = energy - kinetic;
-        const double most = internal > k_cold * energy ? heat_share * internal : 0.0;
+        const double most = internal > k_cold * energy ? heat_fraction * internal : 0.0;
         const double heat = most > 0.0 ? min(max(due, -most), most) : 0.0;
         energy += gain + heat;
         // Mass flows into a cell that a sweep left unphysical may not be finite.
@@ -325,7 +327,7 @@ void finish_potential_work(const CellRange& cells, const mesh::Frame& frame, dou
         const double kinetic = 0.5 * dot(gas.momentum, gas.momentum, cell) / *gas.density.at(cell);
         const double due = pending + work_of_frame(cells, frame, dt, acceleration, gas, cell);
         const double kicked = energy + gain, worked = energy + due;
-        energy = max(worked, min(kicked, k_least_energy * kinetic));
+        energy = max(worked, min(kicked, k_min_energy * kinetic));
         pending = worked - energy;
       });
 }
@@ -384,14 +386,14 @@ void GasWork::kick(int level, double dt, Half half, const VectorField& accelerat
   else finish_work(own, frame_, dt, acceleration, work(level), update_, gas(level));
   if (!update_.counts()) return;
   const double volume = mesh_.geometry().cell_volume(level);
-  add_sum(own.leaves(), work(level).pending, -volume, spared_);
+  add_sum(own.leaves(), work(level).pending, -volume, withheld_work_);
 }
 
 void GasWork::add_velocity(int level, const VectorField& change) {
   kick_blocks(mesh_.cells(level), 1.0, change, gas(level));
 }
 
-void GasWork::take_share(int level, const VectorField& acceleration) {
+void GasWork::add_first_half_of_work(int level, const VectorField& acceleration) {
   if (levels_[level].kicking && !by_potential())
     add_half_of_work(mesh_.cells(level), acceleration, work(level));
 }
@@ -407,8 +409,8 @@ mesh::FaceFlow GasWork::face_flow(int level) {
   return {levels_[level].flow.data(), mesh_.cells(level).cells_per_block()};
 }
 
-double GasWork::take_spared_work() {
-  ReproducibleSum sum = std::exchange(spared_, {});
+double GasWork::take_withheld_work() {
+  ReproducibleSum sum = std::exchange(withheld_work_, {});
   reproducible_sum(mesh_.communicator(), std::span(&sum, 1));
   return sum.to_double();
 }

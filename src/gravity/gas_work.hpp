@@ -1,4 +1,4 @@
-// Action of gravity on the gas: kicks, and the work on mass that moves.
+// Action of gravity on the gas: kicks, and the work on mass flows between cells.
 #pragma once
 
 #include <string>
@@ -13,17 +13,18 @@
 
 namespace octant::gravity {
 
-// Work of the potential on the mass that flows between cells. A cell's energy falls by the sum over
-// its faces of the mass outflow times the potential at the face relative to the cell. Both cells at
-// a face use the same face potential, so that the sum over all cells is that of each cell's gain of
-// mass times its potential. For the mean of the potentials before and after a step this is the
-// growth of 1/2 sum(mass * potential), if the interaction of two masses is symmetric.
+// Work of the potential on the mass that flows between cells. A cell's energy decreases by the sum
+// over its faces of the mass outflow times the potential at the face relative to the cell. Both
+// cells at a face use the same face potential, so that the sum over all cells is that of each
+// cell's gain of mass times its potential. For the mean of the potentials before and after a step
+// this is the increase of 1/2 sum(mass * potential), if the interaction of two masses is symmetric.
 //
 // The face potential divides the difference between two cells in proportion to their internal
-// energies: a rarefied cell beside a star could not pay half of the work. At the domain boundary
-// the potential is extrapolated linearly from the last two cells. At a coarse-fine boundary it is
-// the mean of the two coarse cells', with the slope of the coarse potential over the four fine
-// faces; these share equally the work that the slope adds and the coarse cell does not include.
+// energies, because half of the work may exceed the energy of a rarefied cell beside a star. At the
+// domain boundary the potential is extrapolated linearly from the last two cells. At a coarse-fine
+// boundary it is the mean of the two coarse cells' potentials, with the slope of the coarse
+// potential over the four fine faces. The fine faces share equally the work that this slope adds,
+// which the coarse cell does not include.
 class PotentialWork {
  public:
   // All arguments must outlive this object.
@@ -49,7 +50,7 @@ class PotentialWork {
   std::vector<std::optional<DeviceArray<const std::uint8_t>>> ends_;
 };
 
-// Halves of a step's kick.
+// First and second half of a step's kick.
 enum class Half { first, second };
 
 // Gas variables of some blocks.
@@ -70,36 +71,44 @@ struct WorkFields {
 // Update of the gas's total energy. Kicks change it by the change of kinetic energy; the work on
 // the mass that flows between cells differs from that.
 struct EnergyUpdate {
-  // forces: the difference, by accelerations, is added to internal energy up to `heat_share`;
+  // forces: the difference, by accelerations, is added to internal energy up to `heat_fraction`;
   // potential: the energy changes by the full potential difference of the moved mass.
   Work work = Work::forces;
   // Largest relative change of the internal energy by forces. The flow through a cell and its
   // momentum differ by the error of the scheme, which would dominate the temperature of cold gas.
   // With 0, energy changes by kicks alone: better for gas that falls cold.
-  double heat_share = 0.5;
-  // Counts the work of forces that the limit withholds, in a frame at rest.
-  bool counts_spared = false;
+  double heat_fraction = 0.5;
+  // Accumulates the work of forces that the limit withholds; for a frame at rest only.
+  bool counts_withheld = false;
 
+  // True if the energy update uses the potential.
   bool by_potential() const { return work == Work::potential; }
-  bool counts() const { return by_potential() || counts_spared; }
+  // True if withheld work is accumulated.
+  bool counts() const { return by_potential() || counts_withheld; }
   // True if the mass flow is needed, which takes memory.
-  bool needs_flows() const { return counts() || heat_share > 0.0; }
+  bool needs_flows() const { return counts() || heat_fraction > 0.0; }
 };
 
+// Kicks of the gas on all levels, and the work fields between them.
 class GasWork {
  public:
   // The mesh must outlive this object. Throws RunError if it has no gas.
   explicit GasWork(mesh::Mesh& mesh);
 
+  // Gas density on own blocks of a level.
   BlockField density(int level) const { return gas(level, density_); }
 
   // Applies half of a step's kick to the gas of a level's own blocks, at the step's beginning and
   // end (with the force of the new density): momentum += dt rho g, where dt is half of the step. In
-  // between, sweeps add the mass flow through every cell to mass_flow (SweepArguments), and
-  // take_share() is called once, before the force changes. Over the step, total energy grows by
-  // flow . (g before + g after) / 2: the work on the mass that moved, also in a shock.
+  // between, sweeps add the mass flow through every cell to mass_flow() (SweepArguments), and
+  // add_first_half_of_work() must be called once before the force changes. Over the step, total
+  // energy increases by flow . (g before + g after) / 2: the work on the mass flow, also in a
+  // shock.
   void kick(int level, double dt, Half half, const VectorField& acceleration);
-  void take_share(int level, const VectorField& acceleration);
+  // Adds half of the work on the step's mass flow, with the acceleration before the new solve.
+  void add_first_half_of_work(int level, const VectorField& acceleration);
+  // Mass flow per area through the cells of a level, [slot][axis][k][j][i], in device memory; null
+  // if by_potential().
   double* mass_flow(int level) { return by_potential() ? nullptr : levels_[level].flow.data(); }
 
   // Adds work of the potential: sweeps add the mass flow through every face to face_flow
@@ -107,24 +116,27 @@ class GasWork {
   // half kick. Total energy then changes by the work of the potential. Work that would reduce the
   // total energy too far below the kinetic energy for the dual-energy scheme is withheld.
   void add_potential_work(int level, PotentialWork& potential);
+  // True if the energy update uses the potential.
   bool by_potential() const { return update_.by_potential(); }
+  // Mass flow through the faces of a level's own blocks; empty unless by_potential().
   mesh::FaceFlow face_flow(int level);
 
-  // Account to which sweeps add the energy that they remove (SweepArguments), if withheld work of
-  // forces is counted; otherwise null.
+  // Array to which sweeps add the energy that they remove (SweepArguments), in device memory, if
+  // withheld work of forces is accumulated; otherwise null.
   double* energy_taken(int level) {
-    return !by_potential() && update_.counts_spared ? levels_[level].pending.data() : nullptr;
+    return !by_potential() && update_.counts_withheld ? levels_[level].pending.data() : nullptr;
   }
 
   // Changes the velocity of a level's gas at constant internal energy.
   void add_velocity(int level, const VectorField& change);
 
+  // Sets how the total energy changes, for all later steps.
   void set_energy_update(const EnergyUpdate& update) { update_ = update; }
 
-  // Returns the work withheld from the gas of all ranks since the last call, if counted. For
-  // forces: the excess of work on flows over that of kicks, less energy removed by sweeps.
-  // Collective.
-  double take_spared_work();
+  // Returns the work withheld from the gas of all ranks since the last call, if it is accumulated.
+  // With work by forces this is the excess of the work on mass flows over that of kicks, minus the
+  // energy removed by sweeps. Collective.
+  double take_withheld_work();
 
   // Sets the frame in which the mesh rests. Mass flows are relative to the mesh; the frame moves
   // the mass, too, which adds work.
@@ -149,7 +161,7 @@ class GasWork {
   mesh::Mesh& mesh_;
   int density_, momentum_, energy_;  // indices of the gas's variables
   EnergyUpdate update_;
-  ReproducibleSum spared_;
+  ReproducibleSum withheld_work_;
   mesh::Frame frame_;
   std::vector<Level> levels_;
 };

@@ -11,8 +11,8 @@ namespace octant::gravity {
 
 namespace {
 
-// Rejects symmetry planes: no solver mirrors mass as reflecting boundaries mirror the gas. A domain
-// closed on all sides is taken as a system within walls.
+// Rejects symmetry planes, because no solver mirrors the mass as reflecting boundaries mirror the
+// gas. A domain closed on all sides is treated as a system within walls.
 void refuse_symmetry_planes(const GravityOptions& options, const mesh::Geometry& geometry) {
   if (options.beyond_walls == BeyondWalls::vacuum) return;
   int reflecting = 0, axis_of_one = 0;
@@ -102,11 +102,11 @@ void Gravity::measure_sources() {
 
 SolveReport Gravity::solve(LevelRange levels, double time) {
   if (levels.first == 0) measure_sources();
-  // Levels are initialized here if the coarser level has only now been solved for the first time.
+  // Levels are initialised here if the coarser level was solved for the first time in this call.
   for (int level = std::max(levels.first, 1); level <= levels.last; ++level)
     if (!stored_->times(level).solved) begin_blocks(level, mesh_.cells(level));
   for (int level = levels.first; level <= levels.last; ++level) {
-    gas_.take_share(level, stored_->acceleration(level));
+    gas_.add_first_half_of_work(level, stored_->acceleration(level));
     stored_->begin_solution(level, time);
   }
   const SolveReport report = solver_->solve(levels, sources_);

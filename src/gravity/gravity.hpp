@@ -27,11 +27,11 @@ class Gravity {
   Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options,
           FourierSchedule schedule = FourierSchedule::host);
 
-  // Density of all gravitating matter on own blocks of a level, evaluated at every solve; the gas
-  // density until it is set.
+  // Density of all gravitating matter on own blocks of a level, evaluated at every solve.
   using Attracting = std::function<mesh::LentField(int level)>;
+  // Sets the gravitating density; the default is the gas density.
   void set_attracting(Attracting density) { sources_.density = std::move(density); }
-  // Sets Newton's constant and the scale factor from now on, for cosmological runs.
+  // Sets Newton's constant in code units for all later solves.
   void set_constant(double constant) { sources_.constant = constant; }
   // Sets the scale factor for transfer functions; 1 without expansion.
   void set_scale_factor(double a) { sources_.scale_factor = a; }
@@ -39,9 +39,10 @@ class Gravity {
   // InputError if the solver does not support this.
   void set_transfer(TransferFunction transfer) { solver_->set_transfer(std::move(transfer)); }
 
-  // Must be called whenever blocks were created, removed or moved: migrates the potentials and lets
-  // the solver guess those of new blocks. Returns the coarsest level with new blocks, whose forces,
-  // and those of finer levels, must be solved for; or one past the finest level. Collective.
+  // Adapts to a changed mesh; must be called whenever blocks were created, removed or moved. Moves
+  // the potentials with their blocks, and the solver guesses those of new blocks. Returns the
+  // coarsest level with new blocks, from which on levels must be solved; or one past the finest
+  // level. Collective.
   int adapt_to_mesh();
 
   // Returns the levels that must be solved together with this one, which is the coarsest of them.
@@ -49,15 +50,16 @@ class Gravity {
   // Returns true if every level is solved separately, from its own density.
   bool solves_single_levels() const { return solver_->solves_single_levels(); }
 
-  // Computes potential and acceleration of these levels from their present density. Coarser levels
+  // Computes potential and acceleration of these levels from their current density. Coarser levels
   // must have been solved before. Throws RunError if there is no solution. Collective.
   SolveReport solve(LevelRange levels, double time);
   // Computes potential and acceleration of one level. Collective.
   SolveReport solve(int level, double time) { return solve({level, level}, time); }
 
-  // Power spectrum, without shot noise, of a density in the base level's own blocks that includes
-  // particles as clouds of the size of a base cell. `means` is the part that was not deposited as
-  // clouds; all ranks pass it or none does. The domain must be periodic. Collective.
+  // Returns the power spectrum, without shot noise, of a density in the base level's own blocks
+  // that includes particles as clouds of the size of a base cell. `means` is the part of the
+  // density that was not deposited as clouds; either all ranks pass it or none. The domain must be
+  // periodic. Collective.
   PowerSpectrum power_spectrum(const BlockField& density,
                                const std::optional<BlockField>& means = std::nullopt);
   // Returns true in a periodic domain, false for an isolated system.
@@ -73,12 +75,13 @@ class Gravity {
   // Mass flow through the faces of own blocks in this step, to which sweeps add; empty unless
   // gravity.work = "potential".
   mesh::FaceFlow face_flow(int level) { return gas_.face_flow(level); }
-  // Account of the energy that sweeps remove from cells; null if it is not counted.
+  // Energy that sweeps remove from the cells of a level, to which they add; null if it is not
+  // accumulated. Device memory.
   double* energy_taken(int level) { return gas_.energy_taken(level); }
-  // Sets how the energy of the gas changes: see gas_work.hpp.
+  // Sets how the energy of the gas changes for all later steps: see gas_work.hpp.
   void set_energy_update(const EnergyUpdate& update) { gas_.set_energy_update(update); }
-  // Work withheld on all ranks; see GasWork. Collective.
-  double take_spared_work() { return gas_.take_spared_work(); }
+  // Returns the work withheld on all ranks since the last call; see GasWork. Collective.
+  double take_withheld_work() { return gas_.take_withheld_work(); }
   // Sets the frame in which the mesh rests, whose motion adds work.
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 
@@ -89,17 +92,19 @@ class Gravity {
   // in excess of the mean of all matter. BlockField{} counts as no mass. Collective.
   double potential_energy(const Attracting& density) const;
 
-  // Energy of the field in leaf cells that the solver's forces do not represent. Added to the
-  // potential energy of all matter, it gives the energy that forces can convert. Collective.
+  // Returns the field energy in leaf cells that is not represented by the solver's forces. Added to
+  // the potential energy of all matter, it gives the energy that forces can convert. Collective.
   double unfelt_energy();
 
   // Fields stored for every cell, also in checkpoints.
   StoredPotential& stored() { return *stored_; }
+  // Fields stored for every cell, for reading.
   const StoredPotential& stored() const { return *stored_; }
   // Restores derived data after a restart, once stored fields and times are set. Collective.
   void resume();
 
-  // See PotentialSolver.
+  // Adds the processor cycles of the solves since the last call to the blocks of this rank, by
+  // slot; see PotentialSolver.
   void take_block_cycles(int level, std::span<std::uint64_t> by_slot) {
     solver_->take_block_cycles(level, by_slot);
   }

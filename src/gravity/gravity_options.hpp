@@ -14,10 +14,12 @@ namespace octant::gravity {
 
 // Solver of level 0.
 enum class BaseSolver { fft, multigrid };
+// Names of the values in gravity.base.
 constexpr auto names_of(BaseSolver) { return std::array{"fft", "multigrid"}; }
 
 // Laplacian that Fourier transforms invert: the 7-point one of the multigrid solver, or -k^2.
 enum class Laplacian { discrete, spectral };
+// Names of the values in gravity.laplacian.
 constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; }
 
 // Location of the base level's transforms: with the host FFT library, lines in a core's cache, or
@@ -27,19 +29,22 @@ enum class FourierSchedule { host, device };
 
 // Basis of the work on the gas.
 enum class Work { forces, potential };
+// Names of the values in gravity.work.
 constexpr auto names_of(Work) { return std::array{"forces", "potential"}; }
 
 // Matter beyond reflecting boundaries, where the gas is mirrored. No solver mirrors mass, so that a
 // run is rejected unless the outside is declared to be vacuum.
 enum class BeyondWalls { refused, vacuum };
+// Names of the values in gravity.beyond_walls.
 constexpr auto names_of(BeyondWalls) { return std::array{"refused", "vacuum"}; }
 
+// Parameters of gravity and derived options.
 struct GravityOptions {
   bool enabled = false;
   std::string solver = "multigrid";
-  std::optional<BaseSolver> base = std::nullopt;  // none: fft if possible
+  std::optional<BaseSolver> base = std::nullopt;  // solver of level 0; unset: fft if possible
   Laplacian laplacian = Laplacian::discrete;
-  std::string transfer = "";  // file of a TransferTable; empty: none
+  std::string transfer = "";  // path of the file of a TransferTable; empty: no transfer function
   double tolerance = 1e-4;
   int max_cycles = 200;
   double constant = 1.0;  // G in code units
@@ -50,6 +55,7 @@ struct GravityOptions {
   std::vector<std::unique_ptr<PotentialSolverKind>> solvers = potential_solver_kinds();
 };
 
+// Declares the parameters `gravity.*`. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, GravityOptions& options);
 
 }  // namespace octant::gravity

@@ -48,7 +48,8 @@ std::vector<Node> nodes() {
 // Heat kernel K_t(n) for n = 0 .. last, by Miller's downward recurrence of Bessel functions, whose
 // sum over all n is 1, or at late times as a Gaussian.
 std::vector<double> heat(double t, int last) {
-  constexpr double long_time = 1e7;  // the Gaussian is off by 1 / (16 t)
+  // for longer times the Gaussian is used, with a relative error of 1 / (16 t)
+  constexpr double long_time = 1e7;
   std::vector<double> k(last + 1);
   if (t > long_time) {
     for (int n = 0; n <= last; ++n) k[n] = std::exp(-0.25 / t * n * n) / std::sqrt(4.0 * M_PI * t);
@@ -63,7 +64,7 @@ std::vector<double> heat(double t, int last) {
     const double below = above + n / t * here;  // I_(n-1) = I_(n+1) + 2 n / x I_n, x = 2 t
     above = here;
     here = below;
-    if (here > 1e250) {  // small t: rescale
+    if (here > 1e250) {  // rescales the recurrence, which for small t would overflow
       for (double* value : {&above, &here, &sum}) *value *= 1e-300;
       for (int m = n; m <= last; ++m) k[m] *= 1e-300;
     }

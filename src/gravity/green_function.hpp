@@ -48,7 +48,7 @@ class IsolatedGreen {
  public:
   explicit IsolatedGreen(const pencil::Cells& cells);
 
-  // Fastest if consecutive modes follow each other along z.
+  // Factor of a mode. Fast if consecutive calls visit modes along z.
   double operator()(const pencil::Mode& mode);
 
  private:

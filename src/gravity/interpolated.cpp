@@ -10,10 +10,10 @@ namespace octant::gravity {
 
 namespace {
 
-// Rows of a plane of a patch that are computed, and the rows read for them to a depth of 2; all
-// rows if no set is given.
+// Set of rows in a plane of a patch that are computed, and of the rows that are read for them to a
+// depth of 2; all rows if no set is given.
 template <int T>
-struct WantedRows {
+struct RequiredRows {
   const PatchRows* rows;
 
   KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const {
@@ -28,7 +28,7 @@ struct WantedRows {
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const PatchMask<T>& mask,
                                              const PatchScratch<T, 2>& phi, int j, int k) {
-  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // pairs -1 .. T/2
+  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // bits of the pairs -1 .. T/2
   const std::uint32_t even = pairs & ~mask.pairs(0, j, k), odd = pairs & ~mask.pairs(1, j, k);
   if ((even | odd) == 0) return;
   const InterpolatedRow<T> interpolated(coarse, j, k);
@@ -170,7 +170,7 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
 }
 
 // Fills rows of an own patch and two cells around it with the potential: interpolated from the
-// boxes beyond the level's end, extrapolated beyond the domain.
+// boxes beyond the boundary of the level, extrapolated beyond the domain.
 template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
@@ -188,16 +188,16 @@ struct PatchPotential {
         mask(around.mask) {}
   static constexpr std::size_t bytes() { return PatchScratch<T, 2>::bytes(); }
 
-  KOKKOS_FORCEINLINE_FUNCTION WantedRows<T> wanted(std::int64_t patch) const {
+  KOKKOS_FORCEINLINE_FUNCTION RequiredRows<T> wanted(std::int64_t patch) const {
     return {masked(patch) && boxes ? mask.rows.data() + patch : nullptr};
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const Team& team, std::int64_t patch,
                                         const PatchScratch<T, 2>& potential) const {
     const PatchTable& table = tables(patch);
-    const WantedRows<T> rows = wanted(patch);
+    const RequiredRows<T> rows = wanted(patch);
     for_planes<T>(team, 2, [&](int k) {
       for_rows_in(rows.near(k), [&](int j) OCTANT_INLINE_LAMBDA {
-        gather_row(RowPlaces<T>(table, strips.data(), j, k), phi, j, k, potential);
+        gather_row(RowOffsets<T>(table, strips.data(), j, k), phi, j, k, potential);
       });
     });
     if (masked(patch) && !boxes) {
@@ -222,14 +222,14 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
   const PatchPotential<T> values(level, around, phi);
   const SimdDouble near(order == 4 ? -8.0 / (12.0 * cell_size) : -1.0 / (2.0 * cell_size));
   const SimdDouble far(order == 4 ? 1.0 / (12.0 * cell_size) : 0.0);
-  // Reads phi, writes three components, of two differences each.
+  // Cost: reads phi, writes three components, each from two differences.
   for_teams(
       {"gravity: acceleration", {32.0, 15.0}}, level.patches().own(),
       patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
-        const WantedRows<T> wanted = values.wanted(patch);
+        const RequiredRows<T> wanted = values.wanted(patch);
         for_planes<T>(team, 0, [&](int k) {
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
             double rows[3][2 * rounded_up(T / 2)];
@@ -286,14 +286,14 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
                         int order, double cell_size, double constant, double* result) {
   const PatchPotential<T> values(level, around, phi);
   const UnfeltEnergy unfelt(order, 1.0 / (8.0 * M_PI * constant * cell_size * cell_size));
-  // Reads phi, writes the energy. An axis takes seven differences and 16 operations.
+  // Cost: reads phi, writes the energy. An axis takes seven differences and 16 operations.
   for_teams(
       {"gravity: unfelt energy", {16.0, 69.0}}, level.patches().own(),
       patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
         values.load(team, patch, potential);
-        const WantedRows<T> wanted = values.wanted(patch);
+        const RequiredRows<T> wanted = values.wanted(patch);
         for_planes<T>(team, 0, [&](int k) {
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {
             double* row = row_of(values.strips.data(), T, result, patch, j, k);
@@ -310,7 +310,7 @@ template <int T>
 void sum_squares(const PatchLevel& level, const Surroundings& around, const double* phi,
                  double* variations, double* potentials) {
   const PatchPotential<T> values(level, around, phi);
-  // Reads phi. An axis takes 6 operations, phi itself 2.
+  // Cost: reads phi. An axis takes 6 operations, phi itself 2.
   for_teams(
       {"gravity: norms of the potential", {8.0, 20.0}}, level.patches().own(),
       patch_teams<T>(values.bytes() + 2 * T * sizeof(double) + 64),
@@ -320,7 +320,7 @@ void sum_squares(const PatchLevel& level, const Surroundings& around, const doub
         auto* sums = static_cast<double*>(
             team.team_scratch(1).get_shmem_aligned(2 * T * sizeof(double), 64));
         values.load(team, patch, potential);
-        const WantedRows<T> wanted = values.wanted(patch);
+        const RequiredRows<T> wanted = values.wanted(patch);
         for_planes<T>(team, 0, [&](int k) {
           double variation = 0.0, square = 0.0;
           for_rows_in(wanted.of(k), [&](int j) OCTANT_INLINE_LAMBDA {

@@ -33,7 +33,7 @@ void LevelSolver::group_patches() {
   for (PatchGroup& group : groups_) group.cycles = cycles_.data();
 }
 
-// The cycles of a patch are distributed over its pieces, which have equal sizes.
+// The cycles of a patch are divided equally among its pieces, which have equal sizes.
 void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
   if (cycles_.extent(0) == 0) return;
   const std::span cycles(cycles_.data(), cycles_.extent(0));
@@ -47,7 +47,7 @@ void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
 void LevelSolver::build_grids(const CommOptions& options) {
   DeviceArray<double> cover = level_.make_field("cover");
   set_cover(patches_, cover);
-  DeviceArray<double> row_sums;  // means of the finer grid's row sums, for coarse grids
+  DeviceArray<double> row_sums;  // row sums of coarse grids: means of those of the finer grid
   int side = patches_.side();
   for (; side > 2; side /= 2) {
     Grid grid;
@@ -146,7 +146,7 @@ double rounding_of(const FieldNorms& norms) {
   return 26.0 * std::numeric_limits<double>::epsilon() * norms.potential;
 }
 
-// Decides when a solve has reached its target.
+// Decides whether a solve has reached its target.
 class Target {
  public:
   Target(double source, double tolerance) : source_(source), tolerance_(tolerance) {}
@@ -221,7 +221,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   }
   grids_[0].near->finish();
   SolveReport report = target.report(cycles, first, residual, reached);
-  if (!reached) give_up(report, tolerance);
+  if (!reached) report_failure(report, tolerance);
   report.rounds = finest_rounds() - rounds_before;
   phi = grids_[0].phi;
   for (Grid& grid : grids_) grid.phi = grid.next = grid.f = {};
@@ -229,7 +229,8 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   return report;
 }
 
-// Solves a level without patch grids. Cycles begin with phi = 0, whose residual is f.
+// Solves a level that is a coarse grid itself, without patch grids. V-cycles begin with phi = 0,
+// for which the residual is f.
 SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                            double source, double tolerance, int most_cycles,
                                            const MeasureField& measure) {
@@ -240,11 +241,11 @@ SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const Devic
   if (!reached && cycles < most_cycles && measure)
     reached = target.is_reached_after_standstill(residual, measure(phi));
   const SolveReport report = target.report(cycles, first, residual, reached);
-  if (!reached) give_up(report, tolerance);
+  if (!reached) report_failure(report, tolerance);
   return report;
 }
 
-void LevelSolver::give_up(const SolveReport& report, double tolerance) const {
+void LevelSolver::report_failure(const SolveReport& report, double tolerance) const {
   throw RunError(
       "gravity: level {} did not converge: after {} V-cycles the relative residual is {:.3g} "
       "(initially {:.3g}, gravity.tolerance = {:.3g}); increase gravity.tolerance or "

@@ -19,16 +19,17 @@
 
 namespace octant::gravity {
 
-// Fields of a grid of `side`^3 cells per patch; place_of_row() returns the position of a row.
+// Fields of a grid of `side`^3 cells per patch; offset_of_row() returns the index of a row's first
+// cell.
 struct GridView {
   int side = 0;
   const PatchTable* tables = nullptr;  // by own slot
   const StripTable* strips = nullptr;
   double* phi = nullptr;
-  double* next = nullptr;  // written by passes, then swapped with phi
+  double* next = nullptr;  // output of passes, swapped with phi afterwards
   double* f = nullptr;
-  // Unused for unmasked patches.
-  const double* diagonal = nullptr;  // d of coarse grids
+  // Diagonal d of coarse grids. Unused for unmasked patches.
+  const double* diagonal = nullptr;  // diagonal d of coarse grids
   GridMask mask;
 };
 
@@ -36,8 +37,9 @@ struct GridView {
 struct PatchGroup {
   DeviceArray<const std::int32_t> patches;
   int open = 0;
-  std::uint64_t* cycles = nullptr;  // by own slot: processor cycles of passes; null: not counted
+  std::uint64_t* cycles = nullptr;  // processor cycles of passes, by own slot; null: not counted
 
+  // Number of patches.
   int count() const { return static_cast<int>(patches.extent(0)); }
 };
 
@@ -54,7 +56,8 @@ void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_
 // Function that computes field_norms() (interpolated.hpp).
 using MeasureField = std::function<FieldNorms(const DeviceArray<double>& phi)>;
 
-// Data common to all solves of a level between two changes of the mesh. Collective.
+// Multigrid solver of one level: data common to all solves between two changes of the mesh. All
+// functions are collective.
 class LevelSolver {
  public:
   // The level must outlive this object and must not move.
@@ -98,17 +101,17 @@ class LevelSolver {
   SolveReport solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                 double source, double tolerance, int most_cycles,
                                 const MeasureField& measure);
-  [[noreturn]] void give_up(const SolveReport& report, double tolerance) const;
+  [[noreturn]] void report_failure(const SolveReport& report, double tolerance) const;
 
   PatchLevel& level_;
   const LevelPatches& patches_;
   GridMask mask_;
-  // Own patches: without and with cells of other ranks in reach.
+  // Own patches without, and with, cells of other ranks in reach.
   PatchGroup groups_[2];
   DeviceArray<std::uint64_t> cycles_;  // by own slot
   std::vector<Grid> grids_;
   DeviceArray<double> coarse_f_, coarse_phi_;
-  std::unique_ptr<HaloExchange> deep_halo_;  // depth 3, finest grid
+  std::unique_ptr<HaloExchange> deep_halo_;  // halo exchange of the finest grid to a depth of 3
   std::unique_ptr<CoarseGridSolver> coarse_grids_;
 };
 

@@ -4,8 +4,8 @@
 // As in Guillet & Teyssier (2011, section 3.2), the mask 2 cover - 1 of a coarse grid places the
 // boundary, where its corrections vanish, at the zero of the mask's linear interpolation; cells
 // with a mask of 0 or less are inactive. The solution itself is prescribed at the centres of the
-// finest cells outside. Moving the coarse boundary there, half a finest cell further out, halved
-// the convergence rate of V-cycles.
+// finest cells outside, half a finest cell further out; placing the coarse boundary there, too,
+// halved the convergence rate of V-cycles.
 #pragma once
 
 #include <cstdint>
@@ -21,17 +21,16 @@ struct CellEquation {
   double diagonal, row_sum;
 };
 
-// Term added to the diagonal of a coarse cell whose boundary is resolved only by finer cells, where
-// holes are smaller than half a cell: `finer` is the mean row sum of its eight finer cells.
-// Corrections that are constant in the cell give 4 times the mean. Corrections vanish at a hole,
-// which limits the term to about 40. Terms of all holes in a cell add up, so that the coarsest grid
-// constrains a level with scattered holes as strongly as the finest one does; otherwise V-cycles
-// diverge.
+// Term added to the diagonal of a coarse cell that contains holes smaller than half a cell, which
+// only finer grids resolve. `finer` is the mean row sum of its eight finer cells. Corrections that
+// are constant in the cell give 4 times the mean. Corrections vanish at a hole, which limits the
+// term to about 40. Terms of all holes in a cell add up, so that the coarsest grid constrains a
+// level with scattered holes as strongly as the finest one does; otherwise V-cycles diverge.
 KOKKOS_FORCEINLINE_FUNCTION double hole_term(double finer) { return finer / (0.25 + finer / 40.0); }
 
-// `beside` are the covers of the six neighbours, 0 if there is none. `finest` is true if the grid
-// is the level itself. Holes also count if all masked neighbours are covered by half: their mask of
-// 0 adds no term.
+// Returns the equation of a cell. `beside` are the covers of the six neighbours, 0 if there is
+// none. `finest` is true if the grid is the level itself. Holes also count if all masked neighbours
+// are covered by half: their mask of 0 adds no term.
 KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const double (&beside)[6],
                                                        bool finest, double finer) {
   if (!(cover > 0.5)) return {0.0, 0.0};
@@ -53,8 +52,8 @@ KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const doubl
 // Sets a field of a grid, [slot][k][j][split i], to 1 in the pieces of own patches and 0 elsewhere.
 void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover);
 
-// Sets a field of the grid with patches of half the side: to the mean of 2^3 cells in own patches,
-// and to 0 elsewhere.
+// Restricts a field of a grid to patches of half the side: sets it to the mean of 2^3 cells in own
+// patches, and to 0 elsewhere.
 void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<double>& fine,
                    const DeviceArray<double>& coarse);
 
@@ -62,8 +61,8 @@ void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<doub
 void find_row_sums(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
                    int side, const DeviceArray<double>& cover, const DeviceArray<double>& row_sum);
 
-// Sets the row sums of own patches of a coarse grid from the means of the finer grid's, `finer`,
-// and returns the diagonals, 0 in copies.
+// Sets the row sums of own patches of a coarse grid from the mean row sums `finer` of the finer
+// grid, and returns the diagonals, which are 0 in copies.
 DeviceArray<double> find_equations(const LevelPatches& patches,
                                    const DeviceArray<const PatchTable>& tables, int side,
                                    const DeviceArray<double>& cover,
@@ -74,6 +73,7 @@ DeviceArray<double> find_equations(const LevelPatches& patches,
 // cell 2 e, bit e + 18 for cell 2 e + 1.
 using RowCells = std::uint32_t;
 
+// Bit of cell 2 e + parity of a row.
 KOKKOS_FORCEINLINE_FUNCTION RowCells bit_of(int parity, int e) {
   return RowCells{1} << (e + 2 + 16 * parity);
 }
@@ -111,8 +111,9 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t even_bits(std::uint32_t bits
 struct PatchRows {
   RowSet planes[k_largest_patch + 6];  // [k + 3]
 
+  // Rows of plane k.
   KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const { return planes[k + 3]; }
-  // Rows of plane k and those up to `reach` beside them along y or z, which stencils read.
+  // Rows of plane k and rows up to `reach` beside them along y or z, which stencils read.
   KOKKOS_FORCEINLINE_FUNCTION RowSet near(int k, int reach) const {
     RowSet near = planes[k + 3];
     for (int n = 1; n <= reach; ++n) {
@@ -139,6 +140,7 @@ struct PatchMask {
   const PatchRows* rows;
   const RowCells* cells;
 
+  // Unmasked cells of row (j, k).
   KOKKOS_FORCEINLINE_FUNCTION RowCells row(int j, int k) const {
     return cells[(k + 2) * (T + 4) + j + 2];
   }
@@ -150,9 +152,10 @@ struct PatchMask {
 
 // Mask of a grid; empty if nothing is masked, unset for patches not in LevelPatches::masked().
 struct GridMask {
-  DeviceArray<PatchRows> rows;  // by own slot
-  DeviceArray<RowCells> cells;  // masked_rows() by own slot
+  DeviceArray<PatchRows> rows;  // rows with unmasked cells, by own slot
+  DeviceArray<RowCells> cells;  // unmasked cells of the rows, masked_rows() per own slot
 
+  // Mask of an own patch.
   template <int T>
   KOKKOS_FORCEINLINE_FUNCTION PatchMask<T> of(std::int64_t patch) const {
     return {rows.data() + patch, cells.data() + patch * masked_rows(T)};

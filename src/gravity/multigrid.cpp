@@ -52,7 +52,7 @@ class Multigrid final : public PotentialSolver {
     // Null for a level that is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
-    bool knows_far_field = false;
+    bool has_far_field_values = false;
   };
   struct Statistics {
     std::int64_t solves = 0, cycles = 0, most_cycles = 0;
@@ -78,7 +78,7 @@ class Multigrid final : public PotentialSolver {
   bool isolated_, fourier_base_;
   TransferFunction transfer_;
   std::optional<FarField> far_;  // set by measure()
-  double far_error_ = 0.0;       // largest error so far
+  double far_error_ = 0.0;       // largest error of the far field so far
   bool warned_of_rounding_ = false;
   double constant_ = 1.0;  // Newton's constant at the last measure()
   std::vector<Level> levels_;
@@ -92,7 +92,7 @@ std::unique_ptr<PotentialSolverKind> potential_solver_kind<Multigrid>() {
 
 namespace {
 
-// Ratio to 4 pi G rho below which a right-hand side is rounding.
+// Minimum ratio of a right-hand side to 4 pi G rho; smaller values are rounding errors.
 constexpr double k_smallest_source = 1e-11;
 
 bool is_isolated(const mesh::Geometry& geometry) {
@@ -104,8 +104,9 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
-// Chooses transforms by default only on a host: results may not depend on the number of ranks, but
-// a GPU library may add in another order if the number of lines per rank differs.
+// Returns true if transforms are the default for the base level: only on a host, because results
+// must not depend on the number of ranks, and a GPU library may add in another order if the number
+// of lines per rank differs.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
@@ -154,7 +155,7 @@ void Multigrid::measure(const Sources& sources) {
   PatchLevel& base = base_.level();
   far_.emplace(base.patches(), mesh_.geometry(),
                base.make_field("density", {.x = sources.density(0).field}));
-  for (Level& level : levels_) level.knows_far_field = false;
+  for (Level& level : levels_) level.has_far_field_values = false;
 }
 
 void Multigrid::set_transfer(TransferFunction transfer) {
@@ -165,8 +166,9 @@ void Multigrid::set_transfer(TransferFunction transfer) {
 
 // --- the coarser level's potential -------------------------------------------------------------
 
-// The coarser level's field uses the memory of the finer level's next field, even if it is much
-// smaller: boxes would take that memory otherwise, and fields need more.
+// Fills the boxes of a level. The coarser level's field uses the memory of the finer level's next
+// field, even if it is much smaller, because otherwise boxes would use that memory, and fields need
+// more.
 void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
   DeviceArray<double> phi;
   if (level > 0) {
@@ -178,9 +180,9 @@ void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
     coarse.transfer().to_patches(std::array{PatchValues{coarse_potential, phi.data()}});
   }
   Level& l = levels_[level];
-  if (l.boxes->need_far_field() && far_ && !l.knows_far_field) {
+  if (l.boxes->need_far_field() && far_ && !l.has_far_field_values) {
     l.boxes->set_far_field(far_->potentials(l.boxes->far_groups()));
-    l.knows_far_field = true;
+    l.has_far_field_values = true;
     far_error_ = std::max(far_error_, far_->estimated_error());
   }
   l.boxes->fill(phi.data(), constant_);
@@ -234,7 +236,7 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   return report;
 }
 
-// Solves the base level by Fourier transforms. The residual is rounding and is not measured.
+// Solves the base level by Fourier transforms. The residual is only rounding, and is not measured.
 SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<double>& f,
                                   const DeviceArray<double>& phi) {
   WaveFactor factor;
@@ -277,7 +279,7 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
         "are not reported)",
         level, report.residual, tolerance_);
   }
-  // A periodic potential is determined up to a constant.
+  // The mean is subtracted, because a periodic potential is determined up to a constant.
   if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
   return report;
 }

@@ -93,7 +93,7 @@ struct Rows {
            p.in_block[0];
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_patch(const Piece& p, int j, int k) const {
-    return place_of_row(strips.data(), T, p.patch, p.in_patch[1] + j, p.in_patch[2] + k) +
+    return offset_of_row(strips.data(), T, p.patch, p.in_patch[1] + j, p.in_patch[2] + k) +
            (p.in_patch[0] >> 1);
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t in_message(int piece, int j, int k) const {
@@ -144,10 +144,10 @@ KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int
   }
 }
 
-// Fields that one kernel copies.
+// Fields that one kernel copies together.
 struct Fields {
   int count = 0;
-  PatchValues of[PieceTransfer::k_most_fields];
+  PatchValues of[PieceTransfer::k_max_fields];
 
   explicit Fields(std::span<const PatchValues> fields) {
     for (const PatchValues& field : fields) of[count++] = field;
@@ -183,7 +183,7 @@ void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
         in_team(team, P * P, [&](int line) {
           const int j = line % P, k = line / P;
           const std::int64_t row =
-              place_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
+              offset_of_row(rows.strips.data(), rows.T, patch, y * P + j, z * P + k);
           for (int x = 0; x < across; ++x) {
             const std::int32_t place = places(std::int64_t{n} * across + x);
             if (place < VectorTarget::k_none) continue;
@@ -232,7 +232,7 @@ void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
       });
 }
 
-// Index of the piece at every position in own patches: see VectorTarget.
+// Returns the piece at every position in own patches, as indices of VectorTarget.
 std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   const int P = patches.piece_side(), across = patches.side() / P;
   std::vector<std::int32_t> places(patches.own() * cells_of(across), VectorTarget::k_none);
@@ -247,11 +247,13 @@ std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   return places;
 }
 
-// Rows of cubes of own patches, (patch * across + z) * across + y, for which fields have memory.
+// Returns the rows of cubes of own patches, (patch * across + z) * across + y, for which fields
+// have memory.
 std::vector<std::int32_t> rows_with_memory(const LevelPatches& patches,
                                            const std::vector<std::int32_t>& places) {
   const int P = patches.piece_side(), across = patches.side() / P;
-  const int sharing = std::max(1, k_strip / P);  // rows of cubes in the same strips
+  // number of rows of cubes that lie in the same strips
+  const int sharing = std::max(1, k_strip / P);
   const int rows = patches.own() * across * across;
   std::vector<std::int32_t> with_memory;
   for (int row = 0; row < rows; ++row) {
@@ -308,7 +310,7 @@ PieceTransfer::PieceTransfer(const LevelPatches& patches, int block_size,
 }
 
 void PieceTransfer::to_patches(std::span<const PatchValues> values) {
-  OCTANT_REQUIRE(values.size() <= k_most_fields, "{} fields are copied to patches together",
+  OCTANT_REQUIRE(values.size() <= k_max_fields, "{} fields are copied to patches together",
                  values.size());
   const Rows rows{block_size_, side_, piece_, strips_};
   const Fields fields(values);
@@ -324,7 +326,8 @@ void PieceTransfer::to_patches(std::span<const PatchValues> values) {
   });
 }
 
-// Reverse of to_patches(): arrived pieces are sent, and sent pieces arrive.
+// Reverse of to_patches(): pieces that were received are sent back, and pieces that were sent are
+// received.
 void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const Rows rows{block_size_, side_, piece_, strips_};
   const auto cells = static_cast<int>(cells_of(piece_));

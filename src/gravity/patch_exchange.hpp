@@ -22,14 +22,16 @@ class HaloExchange {
  public:
   HaloExchange(const LevelPatches& patches, int side, int depth, const CommOptions& options);
 
-  // `field` may be read, not written, until finish(). All functions are collective.
+  // Starts the exchange. `field` may be read, not written, until finish(). Collective.
   void start(double* field);
+  // Waits for the exchange started last. Collective.
   void finish();
+  // Exchanges the halo of a field: start() and finish(). Collective.
   void run(double* field) {
     start(field);
     finish();
   }
-  std::int64_t rounds() const { return rounds_; }  // exchanges so far
+  std::int64_t rounds() const { return rounds_; }  // number of exchanges so far
 
  private:
   std::vector<PatchCopy> plan_copies(const std::vector<SharedPatch>& shared,
@@ -51,8 +53,10 @@ class HaloExchange {
 struct VectorTarget {
   static constexpr std::int32_t k_none = -1;
 
-  int pieces_across, log2_side, block_size;  // pieces along a patch; log2 of a piece's side
-  // [own patch][z][y][x]: index into `local`, or k_none - (1 + n) for item n of the message.
+  // pieces along an edge of a patch; log2 of a piece's side
+  int pieces_across, log2_side, block_size;
+  // Index of the piece at each position of own patches, [own patch][z][y][x]: index into `local`,
+  // or k_none - (1 + n) for item n of the message.
   DeviceArray<const std::int32_t> places;
   DeviceArray<const Piece> local;
   VectorField blocks;
@@ -106,11 +110,14 @@ class PieceTransfer {
  public:
   PieceTransfer(const LevelPatches& patches, int block_size, const CommOptions& options);
 
-  // Sets at most k_most_fields fields of own patches at a time; cells without a block become 0.
-  static constexpr int k_most_fields = 3;
+  // Maximum number of fields in one call of to_patches().
+  static constexpr int k_max_fields = 3;
+  // Copies the blocks' values to fields of own patches, at most k_max_fields of them; cells
+  // without a block become 0.
   void to_patches(std::span<const PatchValues> fields);
 
-  // Sets a vector field of own blocks; `write` stores its values in the target.
+  // Sets a vector field of own blocks: `write` is called with the target, and must store its values
+  // there.
   void vector_to_blocks(const VectorField& blocks,
                         const std::function<void(const VectorTarget&)>& write);
 

@@ -27,7 +27,8 @@ DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<do
   const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
   const auto strips = patches.strips();
   const int side = patches.side(), rows = side * side;
-  const int together = side < k_largest_patch ? rows : k_strip;  // rows
+  // number of rows that are summed together
+  const int together = side < k_largest_patch ? rows : k_strip;
   if (patches.own() == 0) return sums;
   constexpr int parts = 8, packs = parts / PackOf::width;
   Kokkos::TeamPolicy<> policy(patches.own(), 1, packs);

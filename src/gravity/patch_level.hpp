@@ -25,33 +25,38 @@ struct FieldNorms {
   double variation = 0.0, potential = 0.0;
 };
 
+// One level as patches: tables, halo exchange, and exchange with the mesh's blocks.
 class PatchLevel {
  public:
   // Working fields come from the pool, which must outlive this object. Collective.
   PatchLevel(const mesh::Tree& tree, int level, const CommOptions& options, FieldPool& pool);
 
+  // Patches of the level.
   const LevelPatches& patches() const { return patches_; }
+  // Surrounding patches by own slot, in device memory.
   const DeviceArray<const PatchTable>& tables() const { return tables_; }
-  // Mask flag by own slot, and the own slots of masked patches.
+  // Mask flag by own slot, in device memory.
   const DeviceArray<const std::uint8_t>& masked() const { return masked_; }
+  // Own slots of masked patches, in device memory.
   const DeviceArray<const std::int32_t>& masked_patches() const { return masked_patches_; }
-  HaloExchange& halo() { return halo_; }  // to a depth of 2
+  HaloExchange& halo() { return halo_; }  // halo exchange to a depth of 2
+  // Exchange between blocks and patches.
   PieceTransfer& transfer() { return transfer_; }
 
-  // Allocates a field in which place_of_row() returns the position of a row; or one of a coarser
-  // grid, with patches of `side`^3 cells.
+  // Allocates a field of the finest grid, in which offset_of_row() returns the index of a row.
   DeviceArray<double> make_field(const std::string& label) const {
     return make_field(label, patches_.side());
   }
+  // Allocates a field of a coarser grid, with patches of `side`^3 cells.
   DeviceArray<double> make_field(const std::string& label, int side) const {
     return pool_.allocate(label, patches_.values(side));
   }
-  // Allocates fields with the values of blocks, and 0 where there are no blocks, in one exchange;
-  // or a single field. Collective.
+  // Field to be allocated with the values of blocks, and 0 where there are no blocks.
   struct Wanted {
     std::string label;
     Combination values;
   };
+  // Allocates several such fields in one exchange. Collective.
   template <std::size_t N>
   std::array<DeviceArray<double>, N> make_fields(const Wanted (&wanted)[N]) {
     std::array<DeviceArray<double>, N> fields;
@@ -63,14 +68,17 @@ class PatchLevel {
     transfer_.to_patches(values);
     return fields;
   }
+  // Allocates one such field. Collective.
   DeviceArray<double> make_field(const std::string& label, const Combination& values) {
     return make_fields({{label, values}}).front();
   }
 
-  // Square root of the sum of squares, and sum, over all patches; `total` sums terms by own patch.
-  // Same bits on any number of ranks. Collective.
+  // Returns the square root of the sum of squares over all patches. Same bits on any number of
+  // ranks. Collective.
   double norm(const DeviceArray<double>& field) const;
+  // Returns the sum over all patches. Same bits on any number of ranks. Collective.
   double sum(const DeviceArray<double>& field) const;
+  // Returns the sum of terms given by own patch. Same bits on any number of ranks. Collective.
   double total(const DeviceArray<double>& terms) const;
 
  private:
@@ -93,8 +101,9 @@ class PatchLevels {
   // Must be called whenever blocks were created, removed or moved.
   void connect() { levels_.clear(); }
 
-  // References remain valid until connect() is called.
+  // Returns a level; the reference is valid until connect() is called.
   PatchLevel& at(int level);
+  // Returns the boxes of coarse cells around a level's patches; valid until connect() is called.
   CoarseBoxes& boxes(int level);
 
  private:

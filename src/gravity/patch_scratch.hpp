@@ -13,6 +13,7 @@ namespace octant::gravity {
 
 using PackOf = SimdTraits<SimdDouble>;
 
+// Smallest multiple of the pack width that is not less than n.
 constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width * PackOf::width; }
 
 // True if a team is one thread, as on a CPU, where a pack is a whole register.
@@ -41,9 +42,9 @@ constexpr int scratch_level(std::size_t bytes) {
   return !k_one_thread && bytes <= 46 * 1024 ? 0 : 1;
 }
 
-// Teams with `bytes` of scratch of level 1, of 64 threads on a GPU; and teams that work on a patch
-// of T^3 cells each.
+// Shape of teams with `bytes` of scratch of level 1; 64 threads on a GPU.
 inline mesh::TeamShape teams(std::size_t bytes) { return {.scratch = bytes, .threads = 64}; }
+// Shape of teams that each work on a patch of T^3 cells.
 template <int T>
 mesh::TeamShape patch_teams(std::size_t bytes) {
   return {.scratch = bytes, .threads = 64, .items = T * T * T};
@@ -61,6 +62,7 @@ struct PatchScratch {
   KOKKOS_FORCEINLINE_FUNCTION explicit PatchScratch(const Team& team, int level = 1)
       : data(static_cast<double*>(
             team.team_scratch(level).get_shmem_aligned(doubles * sizeof(double), 64))) {}
+  // Bytes of scratch memory.
   static constexpr std::size_t bytes() { return doubles * sizeof(double) + 64; }
 
   // Pointer to pair 0 of the even (parity 0) or odd cells of a row; pairs are contiguous.
@@ -91,14 +93,16 @@ KOKKOS_FORCEINLINE_FUNCTION void for_planes(const Team& team, int depth, const B
   in_team(team, T + 2 * depth, [&](int plane) { body(plane - depth); });
 }
 
-// Part of a plane that one thread works on: the whole plane if a team is one thread (CPU),
-// otherwise every `step`-th pair of one row, so that accesses of neighbouring threads coalesce.
+// Part of a plane that one thread works on. WholePlane is for teams of one thread (CPU); with
+// PartOfRow each thread has every `step`-th pair of one row, so that accesses of neighbouring
+// threads coalesce.
 struct WholePlane {
   static constexpr RowSet rows = ~RowSet{0};
   static constexpr int step = PackOf::width;
   // First pack of this part from pair `first` on.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int begin(int first) { return first; }
 };
+// Part of a row for one of several threads; see WholePlane.
 template <int Threads>
 struct PartOfRow {
   RowSet rows;
@@ -139,12 +143,13 @@ struct Stage {
   int depth;
   Body body;
 };
-// A function, because clang accepts no deduction guide in an AMD kernel.
+// A function, because clang accepts no deduction guide in a kernel for AMD GPUs.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION Stage<Body> within(int depth, const Body& body) {
   return {depth, body};
 }
 
+// Runs a stage for one plane.
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
   if (k >= -stage.depth && k < T + stage.depth) stage.body(k, WholePlane{});
@@ -184,12 +189,13 @@ KOKKOS_FORCEINLINE_FUNCTION void for_pairs(const Part& part, int first, int coun
                                            const Body& body) {
   for (int e = part.begin(first); e < first + count; e += Part::step) body(e);
 }
+// Calls body(e) for all packs of pairs of a single thread.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_pairs(int first, int count, const Body& body) {
   for (int e = first; e < first + count; e += PackOf::width) body(e);
 }
 
-// Sets cells e, e + 1, ... of a row of `Count` cells to the lanes of a pack, up to the row's end.
+// Stores the lanes of a pack in cells e, e + 1, ... of a row of `Count` cells, up to the row's end.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, SimdDouble value) {
   if constexpr (Count % PackOf::width == 0) {
@@ -215,6 +221,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
   }
 }
 
+// Position of cell i relative to a patch: 0 below, 1 inside, 2 above.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
   return i < 0 ? 0 : i < side ? 1 : 2;
 }
@@ -227,16 +234,19 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
     for (int n = 0; n < Count; ++n) values[n] = from[n];
   for (int n = 0; n < Count; ++n) to[n] = values[n];
 }
+// Copies the pairs of a row.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const WholePlane&, const double* from, double* to) {
   copy_pairs<Count>(from, to);
 }
+// Copies one thread's pairs of a row.
 template <int Count, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const PartOfRow<Threads>& part, const double* from,
                                             double* to) {
   for (int n = part.begin(0); n < Count; n += Threads) to[n] = from ? from[n] : 0.0;
 }
 
+// Sets a thread's part of a row to 0.
 template <int T, int Depth, class Part = WholePlane>
 KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, int j, int k,
                                            const Part& part = {}) {
@@ -244,25 +254,25 @@ KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, 
     PackOf::store(field.pairs(0, j, k) - 2 + e, SimdDouble(0.0));
 }
 
-// Positions in fields at which a row of an own patch or its ghost cells begins: in the patch below
-// along x, in the one that contains it, and in the one above; negative: none.
+// Indices in fields at which a row of an own patch, or of its ghost cells, begins: in the patch
+// below along x, in the patch itself, and in the one above; negative if there is no patch.
 template <int T>
-struct RowPlaces {
+struct RowOffsets {
   std::int64_t below, here, above;
 
-  KOKKOS_FORCEINLINE_FUNCTION RowPlaces(const PatchTable& table, const StripTable* strips, int j,
-                                        int k) {
+  KOKKOS_FORCEINLINE_FUNCTION RowOffsets(const PatchTable& table, const StripTable* strips, int j,
+                                         int k) {
     const std::int32_t* slots = &table[(zone(k, T) * 3 + zone(j, T)) * 3];
     const auto place = [&](int side) -> std::int64_t {
-      return slots[side] < 0 ? -1 : place_of_row(strips, T, slots[side], j & (T - 1), k & (T - 1));
+      return slots[side] < 0 ? -1 : offset_of_row(strips, T, slots[side], j & (T - 1), k & (T - 1));
     };
     below = place(0), here = place(1), above = place(2);
   }
 };
 
-// Fills such a row; 0 where there is no patch.
+// Fills a row of a patch and its ghost cells; 0 where there is no patch.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const double* field, int j,
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const double* field, int j,
                                             int k, const PatchScratch<T, Depth>& to) {
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
   for (int parity = 0; parity < 2; ++parity) {
@@ -277,16 +287,17 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowPlaces<T>& places, const do
   }
 }
 
+// Fills a row; the whole row for one thread.
 template <int T, int Depth>
-KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowPlaces<T>& places,
+KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowOffsets<T>& places,
                                             const double* field, int j, int k,
                                             const PatchScratch<T, Depth>& to) {
   gather_row(places, field, j, k, to);
 }
-// Fills one thread's part of such a row.
+// Fills one thread's part of a row.
 template <int T, int Depth, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
-                                            const RowPlaces<T>& places, const double* field, int j,
+                                            const RowOffsets<T>& places, const double* field, int j,
                                             int k, const PatchScratch<T, Depth>& to) {
   constexpr int half = T / 2, near = half < 2 ? half : 2;
   for_pairs(part, -near, half + 2 * near, [&](int e) {
@@ -297,13 +308,13 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
   });
 }
 
-// Fills all rows within `depth`.
+// Fills all rows within `depth` of the patch.
 template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
                                         const StripTable* strips, const double* field, int depth,
                                         const PatchScratch<T, Depth>& to) {
   for_rows<T>(team, depth, [&](int j, int k) {
-    gather_row(RowPlaces<T>(table, strips, j, k), field, j, k, to);
+    gather_row(RowOffsets<T>(table, strips, j, k), field, j, k, to);
   });
 }
 
@@ -323,6 +334,7 @@ struct Neighbours {
         below_z(field.pairs(parity, j, k - 1)),
         above_z(field.pairs(parity, j, k + 1)) {}
 
+  // Sum of the neighbours of cells e, e + 1, ....
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble sum(int e) const {
     return ((PackOf::load(left + e) + PackOf::load(right + e)) +
             (PackOf::load(below_y + e) + PackOf::load(above_y + e))) +
@@ -344,8 +356,9 @@ class InterpolatedRow {
     }
   }
 
-  // Even and odd cells of the pairs from e on.
+  // Even cells of the pairs from e on.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble even(int e) const { return between(e, 1); }
+  // Odd cells of the pairs from e on.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble odd(int e) const { return between(e, 3); }
 
  private:
@@ -357,7 +370,8 @@ class InterpolatedRow {
     return near * (near * PackOf::load(cc_ + i) + far * PackOf::load(cn_ + i)) +
            far * (near * PackOf::load(nc_ + i) + far * PackOf::load(nn_ + i));
   }
-  // Value at i, computed when needed by one of several threads, or once by a single thread.
+  // Value at i: interpolated at each call if a team has several threads, or read from a row that a
+  // single thread has computed once.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble at(int i) const {
     if constexpr (k_one_thread) return PackOf::load(y_ + i);
     else return i < entries ? along_x(i) : SimdDouble(0.0);
@@ -367,7 +381,8 @@ class InterpolatedRow {
   }
 
   const double *cc_, *nc_, *cn_, *nn_;
-  double y_[k_one_thread ? entries + 2 * width : 1];  // coarse cells from -2 on
+  // interpolated values of coarse cells, from -2 on
+  double y_[k_one_thread ? entries + 2 * width : 1];
 };
 
 }  // namespace octant::gravity

@@ -158,7 +158,7 @@ LevelPatches::LevelPatches(const mesh::Tree& tree, int level)
       block_size_(tree.geometry().block_size()),
       piece_side_(std::min(side_, block_size_)),
       cubes_(block_size_, side_),
-      registrations_(touched_patches(blocks_of(tree.level(level)))),
+      registrations_(patches_with_own_blocks(blocks_of(tree.level(level)))),
       directory_(communicator_, registrations_) {
   const BlockCoordinates blocks = tree.geometry().extent(level);
   for (int d = 0; d < 3; ++d) {
@@ -174,7 +174,7 @@ LevelPatches::LevelPatches(const LevelPatches& finer)
       block_size_(1),
       piece_side_(1),
       cubes_(block_size_, side_),
-      registrations_(touched_patches(blocks_of(finer))),
+      registrations_(patches_with_own_blocks(blocks_of(finer))),
       directory_(communicator_, registrations_) {
   periodic_ = finer.periodic_;
   for (int d = 0; d < 3; ++d) extent_[d] = finer.extent_[d] / 2;
@@ -197,21 +197,21 @@ void LevelPatches::build(const std::vector<Block>& blocks) {
   std::vector<Key> touched;
   for (const auto& r : registrations_) touched.push_back(r.patch);
   const std::vector<PatchFacts> attributes = directory_.find_owners(touched);
-  std::vector<PatchFacts> own_facts;
+  std::vector<PatchFacts> local_facts;
   for (std::size_t n = 0; n < touched.size(); ++n)
     if (attributes[n].owner == communicator_.rank()) {
       keys_.push_back(touched[n]);
-      own_facts.push_back(attributes[n]);
+      local_facts.push_back(attributes[n]);
     }
   own_ = static_cast<int>(keys_.size());
-  fill_tables(own_facts);
+  fill_tables(local_facts);
   match_pieces(blocks, touched, attributes);
   if (side_ == k_largest_patch) number_strips();
   registrations_ = {};
 }
 
-// Patches that own blocks touch, in the order of their keys, as own blocks are.
-std::vector<PatchDirectory::Registration> LevelPatches::touched_patches(
+// Returns the patches that contain own blocks, in the order of their keys, as own blocks are.
+std::vector<PatchDirectory::Registration> LevelPatches::patches_with_own_blocks(
     const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
   for (const auto& [slot, key] : blocks) {
@@ -252,8 +252,8 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
       const Key patch = cubes_.key_of(key, n);
       while (touched[at] != patch) ++at;
       Piece piece{slot, -1, {0, 0, 0}, {0, 0, 0}};
-      const BlockCoordinates in_block = cubes_.place_in_block(n);
-      const BlockCoordinates in_patch = cubes_.place_in_cube(key);
+      const BlockCoordinates in_block = cubes_.position_in_block(n);
+      const BlockCoordinates in_patch = cubes_.position_in_cube(key);
       for (int d = 0; d < 3; ++d) {
         piece.in_block[d] = static_cast<std::int16_t>(in_block[d] * piece_side_);
         piece.in_patch[d] = static_cast<std::int16_t>(in_patch[d] * piece_side_);

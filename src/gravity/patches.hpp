@@ -33,6 +33,7 @@ using PatchTable = std::array<std::int32_t, 27>;
 
 inline constexpr int k_largest_patch = 16;
 
+// Number of cells of a patch with this side.
 inline std::int64_t cells_of(int side) { return std::int64_t{side} * side * side; }
 
 // Rows in a strip. Patches of 16^3 cells are filled to a tenth or a half if blocks are small.
@@ -40,32 +41,34 @@ inline std::int64_t cells_of(int side) { return std::int64_t{side} * side * side
 // each other along y; other cells are 0.
 inline constexpr int k_strip = 4;
 
-// Indices of a patch's strips among all strips of a field, by [k][j / k_strip]; -1: none. A patch
-// that blocks fill lies in a field as [k][j][split i], as smaller patches do.
+// Indices of a patch's strips among all strips of a field, by [k][j / k_strip]; -1 for a strip
+// without memory. A patch that blocks fill lies in a field as [k][j][split i], as smaller patches
+// do.
 using StripTable = std::array<std::int32_t, k_largest_patch * k_largest_patch / k_strip>;
 
-// Position of row (j, k) of a patch in a field with `side`^3 cells per patch; negative: none.
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t place_of_row(const StripTable* strips, int side,
-                                                      std::int64_t slot, int j, int k) {
+// Index of the first cell of row (j, k) of a patch in a field with `side`^3 cells per patch;
+// negative if the row has no memory.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset_of_row(const StripTable* strips, int side,
+                                                       std::int64_t slot, int j, int k) {
   if (side < k_largest_patch) return ((slot * side + k) * side + j) * side;
   const unsigned row = k * k_largest_patch + j;
   const std::int64_t strip = strips[slot][row / k_strip];
   return strip < 0 ? -1 : (strip * k_strip + row % k_strip) * k_largest_patch;
 }
 
-// Pointer to the row in a field; null: none.
+// Pointer to the row in a field; null if the row has no memory.
 template <class Value>
 KOKKOS_FORCEINLINE_FUNCTION Value* row_of(const StripTable* strips, int side, Value* field,
                                           std::int64_t slot, int j, int k) {
-  const std::int64_t place = place_of_row(strips, side, slot, j, k);
+  const std::int64_t place = offset_of_row(strips, side, slot, j, k);
   return place < 0 ? nullptr : field + place;
 }
 
 // Returns the largest power of two, at most 16, that divides the cells of a level along every axis.
 int patch_side(const mesh::Geometry& geometry, int level);
 
-// Public properties of a patch: its owner (-1: there is no such patch) and the number of the mesh's
-// blocks in it.
+// Properties of a patch that are known to all ranks: its owner (-1: there is no such patch) and the
+// number of the mesh's blocks in it.
 struct PatchFacts {
   std::int32_t owner = -1, blocks = 0;
 };
@@ -73,6 +76,7 @@ struct PatchFacts {
 // Directory of patch owners of one level, distributed over all ranks by a hash of the key.
 class PatchDirectory {
  public:
+  // Patch that contains an own block, the lowest of these blocks, and their number.
   struct Registration {
     Key patch, first_block;
     std::int32_t blocks;
@@ -104,11 +108,15 @@ struct PatchCopy {
   std::array<std::int16_t, 3> begin, end;
   std::int64_t offset;
 
-  // Number of rows along x, coordinates of row n in the patch, and its position in the message.
+  // Number of rows along x.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return (end[1] - begin[1]) * (end[2] - begin[2]); }
+  // Coordinate y of row n in the patch.
   KOKKOS_FORCEINLINE_FUNCTION int j(int n) const { return begin[1] + n % (end[1] - begin[1]); }
+  // Coordinate z of row n in the patch.
   KOKKOS_FORCEINLINE_FUNCTION int k(int n) const { return begin[2] + n / (end[1] - begin[1]); }
+  // Length of a row.
   KOKKOS_FORCEINLINE_FUNCTION int length() const { return end[0] - begin[0]; }
+  // Index of row n in the message.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(int n) const { return offset + n * length(); }
 };
 
@@ -128,22 +136,30 @@ struct SharedPatch {
 // copies of the adjacent cubes of other ranks.
 class CubeGrid {
  public:
+  // Level of the mesh, or above it.
   int level() const { return level_; }
+  // Number of own cubes.
   int own() const { return own_; }
+  // Number of cubes, copies included.
   int slots() const { return static_cast<int>(keys_.size()); }
+  // Morton key of a cube.
   Key key(int slot) const { return keys_[slot]; }
-  std::array<std::int64_t, 3> extent() const { return extent_; }  // in cubes
+  std::array<std::int64_t, 3> extent() const { return extent_; }  // number of cubes along each axis
+  // Periodic axes.
   const std::array<bool, 3>& periodic() const { return periodic_; }
+  // Communicator of the ranks.
   const Communicator& communicator() const { return communicator_; }
   // Surrounding cubes, by own slot.
   const std::vector<PatchTable>& tables() const { return tables_; }
   // Slot of an own cube, or -1.
   int find(Key key) const;
-  // Returns the adjacent cube in this direction; none beyond a boundary that is not periodic.
+  // Returns the key of the adjacent cube in this direction; none beyond a boundary that is not
+  // periodic.
   std::optional<Key> neighbour(Key key, const std::array<int, 3>& offset) const;
 
-  // Cubes sent to other ranks, and the copies received, each by rank and in the same order.
+  // Own cubes that are sent to other ranks, by rank.
   const std::vector<SharedPatch>& sent() const { return sent_; }
+  // Copies received from other ranks, by rank and in the same order as sent() there.
   const std::vector<SharedPatch>& received() const { return received_; }
 
  protected:
@@ -154,8 +170,7 @@ class CubeGrid {
   CubeGrid& operator=(CubeGrid&&) = default;
   CubeGrid(const CubeGrid&) = default;
 
-  // Fills the tables and appends copies to the keys, once own ones are known. `facts_of` answers in
-  // the order of keys. Returns the facts of the copies. Collective.
+  // Function that returns the facts of cubes, in the order of their keys. Collective.
   using FactsOf = std::function<std::vector<PatchFacts>(const std::vector<Key>&)>;
   std::vector<PatchFacts> find_neighbours(const FactsOf& facts_of);
 
@@ -178,8 +193,9 @@ class LevelPatches : public CubeGrid {
   // are slots of `finer`.
   explicit LevelPatches(const LevelPatches& finer);
 
-  int side() const { return side_; }              // T
+  int side() const { return side_; }              // cells along the edge of a patch, T
   int piece_side() const { return piece_side_; }  // cells along the edge of a Piece
+  // Owners of all patches of the level.
   const PatchDirectory& directory() const { return directory_; }
 
   // Strips by slot, for patches of 16^3 cells. Copies have all their strips.
@@ -189,18 +205,20 @@ class LevelPatches : public CubeGrid {
     return side < k_largest_patch ? slots() * cells_of(side) : values_;
   }
 
-  // Flag by own slot: a cell of the patch or of a neighbouring patch is masked.
+  // Flag by own slot: true if a cell of the patch or of a neighbouring patch is masked.
   const std::vector<std::uint8_t>& masked() const { return masked_; }
-  bool any_masked() const { return any_masked_; }  // on any rank
+  bool any_masked() const { return any_masked_; }  // true if any rank has masked cells
 
-  // Pieces of own blocks in own patches; of own blocks in other ranks' patches (by rank); and of
-  // other ranks' blocks in own patches (by rank).
+  // Pieces of own blocks in own patches.
   const std::vector<Piece>& local_pieces() const { return local_; }
+  // Pieces of own blocks in other ranks' patches, by rank.
   const std::vector<Piece>& leaving_pieces() const { return leaving_; }
+  // Pieces of other ranks' blocks in own patches, by rank.
   const std::vector<Piece>& arriving_pieces() const { return arriving_; }
+  // Exchange of pieces.
   const ExchangePlan& piece_plan() const { return *piece_plan_; }
 
-  // Memory of tables and lists on this rank.
+  // Memory of tables and lists on this rank, in bytes.
   std::int64_t bytes() const;
 
  private:
@@ -215,7 +233,8 @@ class LevelPatches : public CubeGrid {
   void match_pieces(const std::vector<Block>& blocks, const std::vector<Key>& touched,
                     const std::vector<PatchFacts>& attributes);
   void number_strips();
-  std::vector<PatchDirectory::Registration> touched_patches(const std::vector<Block>& blocks) const;
+  std::vector<PatchDirectory::Registration> patches_with_own_blocks(
+      const std::vector<Block>& blocks) const;
 
   int side_, block_size_, piece_side_;
   mesh::Cubes cubes_;  // patches in blocks
@@ -226,7 +245,7 @@ class LevelPatches : public CubeGrid {
   std::vector<Piece> local_, leaving_, arriving_;
   std::unique_ptr<ExchangePlan> piece_plan_;
   DeviceArray<const StripTable> strips_;
-  std::int64_t values_ = 0;  // values of the finest grid's fields, if it has strips
+  std::int64_t values_ = 0;  // number of values of a field of the finest grid, if it has strips
 };
 
 }  // namespace octant::gravity

@@ -1,8 +1,8 @@
 // Interface of potential solvers, which compute the potential and the force of all mass on every
 // level. Their storage and their action on gas and particles are separate.
 //
-// A new solver is one file in gravity/, with a class and potential_solver_kind() of it, and its
-// name in the list of potential_solvers.cpp. gravity/multigrid.cpp is one.
+// A new solver is one file in gravity/ that contains a class and its potential_solver_kind(); its
+// name must be added to the list of potential_solvers.cpp. gravity/multigrid.cpp is an example.
 #pragma once
 
 #include <functional>
@@ -33,7 +33,7 @@ struct GravityOptions;
 // factor a: modified gravity, massive neutrinos, smoothing.
 using TransferFunction = std::function<double(double k, double a)>;
 
-// Data that a solver uses. All but the options, which it copies, outlive it.
+// Data that a solver uses. The options are copied; all other members outlive the solver.
 struct SolverSetting {
   const GravityOptions& options;
   const CommOptions& comm_options;
@@ -47,11 +47,12 @@ struct SolverSetting {
 // Gravitating matter at the time of a solve.
 struct Sources {
   std::function<mesh::LentField(int level)> density;  // density of own blocks
-  double mean = 0.0;                                  // its mean, in a periodic domain
-  double constant = 1.0;                              // Newton's constant
+  double mean = 0.0;                                  // mean of the density, in a periodic domain
+  double constant = 1.0;                              // Newton's constant in code units
   double scale_factor = 1.0;
 };
 
+// Levels from `first` to `last`, both included.
 struct LevelRange {
   int first, last;
 };
@@ -59,15 +60,18 @@ struct LevelRange {
 // Result of a solve. Norms are root mean squares over the domain's cells of the level.
 struct SolveReport {
   int cycles = 0;
-  double first_residual = 0.0, residual = 0.0;  // before and after, relative to the reference
+  // residuals before and after the solve, relative to the reference
+  double first_residual = 0.0, residual = 0.0;
   double reference = 0.0;
   bool by_rounding = false;  // ended at the rounding of the residual, above the tolerance
-  std::int64_t rounds = 0;   // halo exchanges on the finest grid
-  // CPU time without MPI of work that all ranks share evenly, whoever owns the blocks: transforms.
+  std::int64_t rounds = 0;   // number of halo exchanges on the finest grid
+  // CPU time without MPI of work that is divided evenly among all ranks, whoever owns the blocks:
+  // transforms.
   std::int64_t shared_ns = 0;
 };
 
-// All functions but solves_single_levels() and report() are collective.
+// Solver for the potential and the force on all levels. All functions but solves_single_levels()
+// and report() are collective.
 class PotentialSolver {
  public:
   virtual ~PotentialSolver() = default;
@@ -77,36 +81,37 @@ class PotentialSolver {
   // from the present density of all levels.
   virtual bool solves_single_levels() const = 0;
 
-  // Called before anything else, and whenever blocks were created, removed or moved.
+  // Updates tables for the mesh. Called before anything else, and whenever blocks were created,
+  // removed or moved.
   virtual void connect() = 0;
 
-  // Called before a solve that includes the base level, and after a restart: measures domain-wide
-  // data for solves of finer levels.
+  // Measures domain-wide data for solves of finer levels. Called before a solve that includes the
+  // base level, and after a restart.
   virtual void measure(const Sources& /*sources*/) {}
 
-  // Sets the potential and the acceleration of own blocks of these levels (StoredPotential::field),
-  // and no others, at the times StoredPotential::times. The stored potential is the initial guess.
-  // The acceleration need not be the gradient of the potential. Throws RunError if there is no
+  // Computes potential and acceleration of own blocks of these levels (StoredPotential::field), and
+  // no others, at the times StoredPotential::times. The stored potential is the initial guess. The
+  // acceleration need not be the gradient of the potential. Throws RunError if there is no
   // solution.
   virtual SolveReport solve(LevelRange levels, const Sources& sources) = 0;
 
-  // Sets the energy of the field in every cell of a level's own blocks that forces do not represent
-  // if they are not the gradient of the potential: half of mass times potential exceeds the
-  // possible work by this. Returns false if there is none. Called after a solve for the level's
-  // time.
+  // Sets, in every cell of a level's own blocks, the field energy that forces do not represent if
+  // they are not the gradient of the potential: the excess of half of mass times potential over the
+  // possible work. Returns false if there is none. Called after a solve for the level's time.
   virtual bool find_unfelt_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
     return false;
   }
 
-  // Guesses both potentials of new blocks of a level for the level's times, from the coarser level,
-  // which was solved for. The default is 0.
+  // Guesses both potentials of new blocks of a level for the level's times, from the solution of
+  // the coarser level. The default is 0.
   virtual void guess(int level, const mesh::CellRange& blocks);
 
   // Adds the processor cycles counted since the last call to own blocks of a level, by slot. The
   // default counts none.
   virtual void take_block_cycles(int /*level*/, std::span<std::uint64_t> /*by_slot*/) {}
 
-  // Multiplies the potential, mode by mode. Throws InputError if the solver does not support this.
+  // Sets a factor by which every mode of the potential is multiplied. Throws InputError if the
+  // solver does not support this.
   virtual void set_transfer(TransferFunction transfer);
 
   // Returns a log line about the solves of a level so far; empty if there is nothing to report.
@@ -124,19 +129,25 @@ class PotentialSolver {
 class PotentialSolverKind {
  public:
   virtual ~PotentialSolverKind() = default;
+  // Name in gravity.solver.
   virtual const char* name() const = 0;
+  // Declares the solver's parameters; this object must outlive all reads of the schema.
   virtual void declare(ParameterSchema& schema) = 0;
-  // Throws InputError if domain, options and parameters are incompatible. Collective.
+  // Creates the solver. Throws InputError if domain, options and parameters are incompatible.
+  // Collective.
   virtual std::unique_ptr<PotentialSolver> make(const SolverSetting& setting) const = 0;
 };
 
-// Kind of a class that has a `name`, a struct `Parameters` with declare(), and a constructor from
-// both parameters and setting.
+// Choice for a class that has a `name`, a struct `Parameters` with declare(), and a constructor
+// from both parameters and setting.
 template <class Solver>
 class SolverKind final : public PotentialSolverKind {
  public:
+  // Name in gravity.solver.
   const char* name() const override { return Solver::name; }
+  // Declares the solver's parameters.
   void declare(ParameterSchema& schema) override { parameters_.declare(schema); }
+  // Creates the solver.
   std::unique_ptr<PotentialSolver> make(const SolverSetting& setting) const override {
     return std::make_unique<Solver>(parameters_, setting);
   }
@@ -145,7 +156,8 @@ class SolverKind final : public PotentialSolverKind {
   typename Solver::Parameters parameters_;
 };
 
-// Each solver defines its own: template <> ... potential_solver_kind<Multigrid>().
+// Returns the choice for a solver. Each solver's file defines its own specialisation: template <>
+// ... potential_solver_kind<Multigrid>().
 template <class Solver>
 std::unique_ptr<PotentialSolverKind> potential_solver_kind();
 

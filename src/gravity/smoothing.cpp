@@ -10,8 +10,8 @@ namespace octant::gravity {
 
 namespace {
 
-// Masked cells in reach of a patch: none; some, among others with d = 6, as on the finest grid; or
-// cells each with its own d.
+// Masked cells in reach of a patch: `open`: none; `masked`: some, and all other cells have d = 6,
+// as on the finest grid; `weighted`: each cell has its own d.
 enum class Reach { open, masked, weighted };
 
 // Cells that a pass updates.
@@ -19,8 +19,8 @@ template <Reach R, int T>
 struct Swept {
   PatchMask<T> mask;
 
-  // Rows of a plane with such cells, within a depth of 2; rows that are read for them; and rows of
-  // a coarse plane from which they are interpolated.
+  // Rows of a plane that contain such cells, within a depth of 2; rows that are read for them; and
+  // rows of a coarse plane from which they are interpolated.
   KOKKOS_FORCEINLINE_FUNCTION RowSet rows(int k) const {
     if constexpr (R != Reach::open) return mask.rows->of(k);
     return k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
@@ -60,16 +60,18 @@ struct PassScratch {
            (R == Reach::weighted ? 2 : 1) * PatchScratch<T, 2>::bytes();
   }
 
-  // Gathers a row of f and, for weighted patches, of the diagonal.
+  // Copies a row of f, and for weighted patches of the diagonal, to scratch memory.
   template <class Part>
   KOKKOS_FORCEINLINE_FUNCTION void gather_equation(const Part& part, const GridView& grid,
-                                                   const RowPlaces<T>& places, int j, int k) const {
+                                                   const RowOffsets<T>& places, int j,
+                                                   int k) const {
     gather_row(part, places, grid.f, j, k, f);
     if constexpr (R == Reach::weighted) gather_row(part, places, grid.diagonal, j, k, diagonal);
   }
 };
 
-// Over-relaxed Gauss-Seidel on cells of one colour in a row, and up to `Within` cells beside it.
+// Over-relaxed Gauss-Seidel update of the cells of one colour in a row, and of up to `Within` cells
+// beside it.
 template <int Within, Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swept,
                                        const PassScratch<R, T, Depth>& at, int colour, int j,
@@ -91,7 +93,7 @@ KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swep
   });
 }
 
-// Relaxes all such rows of a plane.
+// Relaxes the cells of one colour in all rows of a plane that the pass updates.
 template <int Within, Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void relax_plane(const Part& part, const Swept<R, T>& swept,
                                              const PassScratch<R, T, Depth>& at, int colour,
@@ -222,9 +224,9 @@ struct Descent {
     const Swept<R, T> swept{grid.mask.of<T>(patch)};
     double* coarse = coarse_f + static_cast<std::int64_t>(patch) * C * C * C;
     const auto places_of = [&](int j, int k) OCTANT_INLINE_LAMBDA {
-      return RowPlaces<T>(table, grid.strips, j, k);
+      return RowOffsets<T>(table, grid.strips, j, k);
     };
-    const auto gather_phi = [&](const auto& part, const RowPlaces<T>& places, int j, int k)
+    const auto gather_phi = [&](const auto& part, const RowOffsets<T>& places, int j, int k)
                                 OCTANT_INLINE_LAMBDA {
                                   if (from_zero) clear_row(at.phi, j, k, part);
                                   else gather_row(part, places, grid.phi, j, k, at.phi);
@@ -233,7 +235,7 @@ struct Descent {
       const RowSet rows = swept.rows(k), beside = swept.near(k) & rows_within<T>(3) & ~rows;
       const RowSet known = k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
       for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        const RowPlaces<T> places = places_of(j, k);
+        const RowOffsets<T> places = places_of(j, k);
         gather_phi(part, places, j, k);
         at.gather_equation(part, grid, places, j, k);
       });
@@ -258,7 +260,8 @@ struct Descent {
   }
 
  private:
-  // Sums each row's squares first, then the rows: the same order for one thread and for many.
+  // Sums the squares of each row first, then the rows: the order is the same for one thread and for
+  // many.
   KOKKOS_FORCEINLINE_FUNCTION static void add_up(const Team& team, double* row_norms,
                                                  double& norm) {
     constexpr int of_row = norms_of_row<C>;
@@ -332,8 +335,8 @@ KOKKOS_FORCEINLINE_FUNCTION void join_lines(const PartOfRow<Threads>& part, cons
   }
 }
 
-// Gathers a row of the coarse cells around a patch, in natural order, from the coarse grid of C^3
-// cells per patch.
+// Copies a row of the coarse cells around a patch to scratch memory, in natural order, from the
+// coarse grid of C^3 cells per patch.
 template <int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const Part& part, const PatchTable& table,
                                                    const double* field, int j, int k, double* box) {
@@ -375,7 +378,7 @@ struct Ascent {
       const RowSet rows = swept.rows(k);
       const RowSet solved = k >= -1 && k < T + 1 ? rows_within<T>(1) : 0;
       for_rows_in(rows & part.rows, [&](int j) OCTANT_INLINE_LAMBDA {
-        const RowPlaces<T> places(table, grid.strips, j, k);
+        const RowOffsets<T> places(table, grid.strips, j, k);
         if ((solved >> (j + 3) & 1) != 0) at.gather_equation(part, grid, places, j, k);
         gather_row(part, places, grid.phi, j, k, at.phi);
         prolong(part, swept, CoarseBox<T>{box}, at.phi, j, k);
@@ -428,8 +431,8 @@ void with_kind(const GridView& grid, const PatchGroup& group, const Body& body) 
 void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
              double* norms) {
   if (group.count() == 0) return;
-  // phi and f are read, phi and an eighth as many coarse f written. A cell is relaxed (9), its
-  // residual computed (8), and that and its square are summed.
+  // Cost: phi and f are read, phi and an eighth as many coarse f written. A cell is relaxed (9
+  // operations), its residual computed (8), and the residual and its square are summed.
   record_kernel_work("gravity: descend", cells_of(grid, group), {from_zero ? 17.0 : 25.0, 20.0});
   with_kind(grid, group, [&](auto reach, auto T) {
     descend_patches<reach.value, T.value>(grid, group, from_zero, coarse_f, norms);
@@ -438,8 +441,9 @@ void descend(const GridView& grid, const PatchGroup& group, bool from_zero, doub
 
 void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
   if (group.count() == 0) return;
-  // phi, f and an eighth as many coarse phi are read, phi is written. The correction is found along
-  // y and z (9 for each pair of cells), then along x (3), and added; a cell is relaxed (9).
+  // Cost: phi, f and an eighth as many coarse phi are read, phi is written. The correction is
+  // interpolated along y and z (9 operations for each pair of cells), then along x (3), and added;
+  // a cell is relaxed (9).
   record_kernel_work("gravity: ascend", cells_of(grid, group), {25.0, 17.5});
   with_kind(grid, group, [&](auto reach, auto T) {
     ascend_patches<reach.value, T.value>(grid, group, coarse_phi);

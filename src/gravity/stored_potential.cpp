@@ -24,7 +24,8 @@ void move_blocks(const std::vector<Move>& moves, std::int64_t stride, const doub
       });
 }
 
-// Fetches blocks of `missing` slots from the ranks that had them; those found are no longer new.
+// Fetches the blocks of `missing` slots from the ranks that stored them before; blocks that are
+// found there are marked as not new.
 void fetch(const Communicator& communicator, std::int64_t stride, const StoredBlocks& before,
            const KeyTable<std::int32_t>& slot_before, const StoredBlocks& now, Exchanger& exchanger,
            std::vector<std::uint8_t>& is_new) {
@@ -73,8 +74,8 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-// Number of slots with spare capacity for growth, so that few regrids reallocate. Unwritten memory
-// takes no pages.
+// Number of slots with spare capacity for growth, so that few regrids reallocate. The operating
+// system maps no pages for memory that is never written.
 std::int64_t with_spare_capacity(std::int64_t slots) { return slots + slots / 4 + 8; }
 
 // Returns true if blocks in their former slots can stay in place.
@@ -84,7 +85,7 @@ bool has_capacity(const StoredBlocks& blocks, std::int64_t slots, std::int64_t s
 }
 
 // Copies to `now` the values, `stride` doubles each, of every block that some rank has in `before`.
-// Returns by slot of `now` whether it is a new block. Collective.
+// Returns, by slot of `now`, whether the block is new. Collective.
 std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int64_t stride,
                                      const StoredBlocks& before, StoredBlocks& now,
                                      Exchanger& exchanger) {

@@ -17,6 +17,8 @@ struct UpdateResult {
   typename SimdTraits<V>::Mask bad = typename SimdTraits<V>::Mask(false);
 };
 
+// Final kernel step for the cells of one tile: the new conserved state from face fluxes and
+// sources. `Planes` is the memory layout of the CPU or the device schedule.
 template <class Planes>
 class CellUpdate {
   using FacePlane = typename Planes::FacePlane;
@@ -27,14 +29,15 @@ class CellUpdate {
                                          const Planes& planes)
       : a_(arguments), view_(view), s_(planes) {}
 
-  // Updates the pack of cells from (i, j, k) on, once fluxes of planes k and k + 1 are known.
+  // Updates the pack of cells that begins at (i, j, k); the fluxes of planes k and k + 1 must be
+  // complete.
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int k, int j, int i,
                                               UpdateResult<SimdDouble>& result) const {
     update_row(view_.block_row(j, k), k, j, i, result);
   }
 
-  // Updates the packs of all other planes, and in one dimension of all other rows, with the fluxes
-  // of pack (i, j, 0).
+  // Updates the packs of all other planes (and, in one dimension, of all other rows) with the
+  // fluxes of pack (i, j, 0), because the gas does not vary along these axes.
   KOKKOS_FORCEINLINE_FUNCTION void others(int dimensions, int j, int i,
                                           UpdateResult<SimdDouble>& result) const {
     const int rows = dimensions == 1 ? Planes::patch : 1;
@@ -58,7 +61,7 @@ class CellUpdate {
     result.bad = result.bad || typename SimdTraits<SimdDouble>::Mask(each.bad);
   }
 
-  // Updates cells of this rank; other cells are unchanged.
+  // Updates the cells that this rank owns; other cells of the pack are unchanged.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void update(const BlockRow& row, int k, int j, int i,
                                           UpdateResult<W>& result) const {
@@ -176,15 +179,16 @@ class CellUpdate {
     u[k_momentum_y] = shrink * (y - angle * x);
   }
 
-  // Adds the source of the spin, a cell's angular momentum about its centre, due to momentum that
-  // passes between the centres of its faces. The sum of x times momentum and spin then changes by
-  // fluxes at faces, x_face x F: d_t spin = -sum of e_axis x (F below + F above) / 2 besides
-  // advection. In a rotating frame momentum also rotates about the origin.
+  // Adds the source of the spin, which is a cell's angular momentum about its own centre: momentum
+  // fluxes act at faces, half a cell from the centre. The sum of x times momentum and spin then
+  // changes only by the fluxes x_face x F through faces: d_t spin = -sum of e_axis x (F below + F
+  // above) / 2 besides advection. In a rotating frame the source also
+  // contains the rotation of the momentum about the origin.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void spin(const double* from, int k, int j, int i, int stride,
                                         double* to) const {
     using Q = SimdTraits<W>;
-    Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // per dt
+    Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // source per unit dt
     OCTANT_UNROLL(3)
     for (int axis = 0; axis < 3; ++axis) {
       const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -234,7 +238,7 @@ class CellUpdate {
   const Planes& s_;
 };
 
-// Adds the fluxes of a tile's requests to the flux registers.
+// Adds the face fluxes of a tile to the flux registers of coarse-fine boundaries.
 template <class Planes>
 class FluxAnswers {
  public:
@@ -242,8 +246,8 @@ class FluxAnswers {
                                           const Planes& planes, int dimensions = 3)
       : a_(arguments), view_(view), s_(planes), dimensions_(dimensions) {}
 
-  // Handles requests for plane k once its fluxes are complete: the z faces below it, and the x and
-  // y faces in it, or in it and the plane before if an average takes two planes. In fewer than
+  // Adds the fluxes that are complete after plane k: the z faces below plane k, and the x and y
+  // faces in plane k, or in planes k - 1 and k if a register averages two planes. In fewer than
   // three dimensions the x and y faces in plane 0 represent all planes.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void plane(const Member& team, int k) const {
@@ -256,7 +260,7 @@ class FluxAnswers {
       } else if (dimensions_ < 3) {
         if (k != 0) continue;
       } else {
-        const int b = k + 1 - step;  // first of the planes that end with this one
+        const int b = k + 1 - step;  // first of the `step` planes whose average ends with plane k
         if (k == Planes::patch || b < b_first || b >= b_last || (b - b_first) % step != 0) continue;
         b_first = b, b_last = b + 1;
       }
@@ -269,8 +273,8 @@ class FluxAnswers {
     }
   }
 
-  // Handles every `shares`-th request, from number `share` on, once all fluxes are complete, with a
-  // thread for each variable of each face.
+  // Adds the fluxes of requests `share`, share + shares, ... of the tile, once all its fluxes are
+  // complete, with one thread for each variable of each face.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void all(const Member& team, int share, int shares) const {
     for (int r = view_.tile().request_begin + share; r < view_.tile().request_end; r += shares) {
@@ -287,7 +291,8 @@ class FluxAnswers {
   }
 
  private:
-  // Adds the flux of a variable through one face, or 2 by 2 faces, from (a, b) on.
+  // Adds the flux of variable v through the face at (a, b), or the sum over the 2 by 2 faces that
+  // begin there if `step` is 2.
   KOKKOS_INLINE_FUNCTION void answer(const mesh::FluxRequest& request, int step, int v, int a,
                                      int b) const {
     a_.sweep.registers[request.base + v * request.stride_variable +

@@ -11,7 +11,7 @@ namespace octant::hydro {
 namespace {
 
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION auto is_broken(const State<V>& u) {
+KOKKOS_FORCEINLINE_FUNCTION auto is_invalid(const State<V>& u) {
   return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
 }
 
@@ -69,7 +69,7 @@ struct GasTerms : MeasuredGas {
     }
     w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
     terms[fastest] = signal_speed_of(cell, w);
-    terms[broken] = select(is_broken(u), V(1.0), V(0.0));
+    terms[broken] = select(is_invalid(u), V(1.0), V(0.0));
   }
 };
 
@@ -95,24 +95,25 @@ GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& la
                         const double* blocks, const mesh::CellRange& cells, double cell_volume,
                         GasSums& sums) {
   const GasTerms terms{{layout, blocks, options.gas(), options.frame, cells}};
-  mesh::announce_cells("measure blocks", cells, {terms.bytes_of_cell(), 37.0});
+  mesh::record_cells("measure blocks", cells, {terms.bytes_of_cell(), 37.0});
   const auto [fastest, broken] =
       mesh::add_totals("measure blocks", cells, terms, cell_volume, sums);
   return {fastest, broken > 0.0};
 }
 
-std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
-                                     const mesh::CellRange& cells) {
+std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout,
+                                                 const double* blocks,
+                                                 const mesh::CellRange& cells) {
   return mesh::find_cells(
       "broken cells", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        return is_broken(load_state<double>(blocks + layout.offset(cell), layout.stride_variable));
+        return is_invalid(load_state<double>(blocks + layout.offset(cell), layout.stride_variable));
       });
 }
 
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells) {
   const SignalTerm term{{layout, blocks, options.gas(), options.frame, cells}};
-  mesh::announce_cells("fastest signal", cells, {term.bytes_of_cell(), 19.0});
+  mesh::record_cells("fastest signal", cells, {term.bytes_of_cell(), 19.0});
   const auto [fastest] = mesh::add_totals("fastest signal", cells, term, 1.0, {});
   return fastest;
 }
@@ -133,7 +134,7 @@ std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::B
       });
 }
 
-bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles) {
+bool has_level_change_across(const HydroOptions& options, const mesh::TileSet& tiles) {
   const std::vector<mesh::FluxRequest> requests = to_vector(TransferKind::lists, tiles.requests);
   return std::any_of(requests.begin(), requests.end(), [&](const mesh::FluxRequest& request) {
     return request.axis >= options.dimensions;
@@ -153,7 +154,7 @@ std::vector<double> gather(const mesh::CellRange& cells, const KernelCost& cost,
   const auto host = host_view(values);
   // Uses the same memory if the device is the host: output must not hold a field twice.
   const auto gathered = Kokkos::create_mirror_view(mesh::DeviceSpace{}, host);
-  mesh::announce_cells("gather field", cells, cost);
+  mesh::record_cells("gather field", cells, cost);
   mesh::for_cells(
       "gather field", cells, KOKKOS_LAMBDA(const mesh::Cell& cell) {
         gathered(cell.place * per_block + cell.index) = value(cell);

@@ -22,6 +22,7 @@ enum GasSum {
 };
 using GasSums = std::array<ReproducibleSum, k_gas_sums>;
 
+// Largest signal speed and validity of the gas in a range of cells, on this rank.
 struct GasExtremes {
   double fastest = 0.0;  // largest |vx| + |vy| + |vz| + 3 c of all cells, leaf or not
   bool broken = false;   // some cell has a density or energy that is NaN or not positive
@@ -33,33 +34,39 @@ GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& la
                         GasSums& sums);
 
 // Returns the cells with a density or energy that is NaN or not positive, in range order.
-std::vector<mesh::Cell> broken_cells(const mesh::BlockLayout& layout, const double* blocks,
-                                     const mesh::CellRange& cells);
+std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout,
+                                                 const double* blocks,
+                                                 const mesh::CellRange& cells);
 
 // Returns the largest |vx| + |vy| + |vz| + 3 c, at least 0.
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells);
 
-// --- gas that is uniform along some axes (HydroOptions::dimensions) ------------------------------
+// --- check that the gas is uniform along unused axes (HydroOptions::dimensions) ----------------
 
-// Returns the cells that differ from the first of their block along such an axis, in range order.
+// Returns, in range order, the cells whose state differs from that of the first cell of their block
+// along an axis along which the gas must be uniform.
 std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::BlockLayout& layout,
                                       const double* blocks, const mesh::CellRange& cells);
 
-// Returns true if cells of two sizes are adjacent along such an axis in these tiles.
-bool has_jumps_across(const HydroOptions& options, const mesh::TileSet& tiles);
+// Returns true if these tiles contain a coarse-fine boundary normal to an axis along which the gas
+// must be uniform.
+bool has_level_change_across(const HydroOptions& options, const mesh::TileSet& tiles);
 
 // --- single fields as contiguous arrays ----------------------------------------------------------
 
-// Values of a variable (HydroOptions::variables) in snapshots, [block][k][j][i] of the blocks of a
-// range: density, velocity, pressure, or the concentration of a scalar. Without floors.
+// Returns variable n (in the order of HydroOptions::variables) as in snapshots, [block][k][j][i]
+// for the blocks of a range: density, velocity, pressure, or the concentration of a scalar, in code
+// units and without floors.
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
                                    const double* blocks, const mesh::CellRange& cells,
                                    int variable);
 
-// Conserved variable n, [block][k][j][i], exactly as stored, and its inverse for restart.
+// Returns conserved variable n exactly as stored, [block][k][j][i] for the blocks of a range.
 std::vector<double> read_conserved(const mesh::BlockLayout& layout, const double* blocks,
                                    const mesh::CellRange& cells, int n);
+// Stores `values`, [block][k][j][i], as conserved variable n: the inverse of read_conserved(), for
+// restarts.
 void write_conserved(const mesh::BlockLayout& layout, double* blocks, const mesh::CellRange& cells,
                      int n, const std::vector<double>& values);
 

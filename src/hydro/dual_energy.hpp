@@ -2,10 +2,11 @@
 //
 // With DualEnergy::on, the entropy determines the pressure where the internal energy is less than a
 // given fraction of the total energy. With DualEnergy::overwrite the criterion is the velocity
-// variation around a cell, independent of the frame of reference. The kinetic energy of cells' mean
-// momenta lacks that of variations within them, and the part that limiters remove at extrema
-// becomes internal energy: truncation errors, of the order of density times squared velocity
-// differences between cells. They must not heat cold gas. A shock heats by as much, but abruptly.
+// variation around a cell, independent of the frame of reference. The reason: the kinetic energy of
+// a cell's mean momentum lacks the kinetic energy of velocity differences within the cell, and
+// limiters remove another part of it at extrema. Both parts appear as internal energy. They are
+// truncation errors, of the order of density times squared velocity differences between cells, and
+// must not heat cold gas. A shock causes heating of the same order, but abruptly.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -35,18 +36,18 @@ class Truncation {
     bends_ = fused_multiply_add(agreed, agreed, bends_);
   }
 
-  // Upper bound for any flow.
+  // Upper bound of the truncation error in any flow, shocks included.
   KOKKOS_FORCEINLINE_FUNCTION V any() const {
     return V(0.5) * fused_multiply_add(V(k_slopes), slopes_, bends_);
   }
-  // Error from changes that continue from cell to cell.
+  // Truncation error from velocity changes that continue smoothly from cell to cell.
   KOKKOS_FORCEINLINE_FUNCTION V steady() const {
     return fused_multiply_add(V(k_slopes), steady_slopes_, V(0.5) * bends_);
   }
 
  private:
-  // The factors lie where the box of tests/physics/test_cosmology.py stays cold (above 0.025 and
-  // 0.2) and where Noh's implosion is heated at once (below 0.05).
+  // The factors are calibrated: above 0.025 and 0.2 the gas in tests/physics/test_cosmology.py
+  // stays cold, and below 0.05 Noh's implosion is heated at once.
   static constexpr double k_slopes = 0.03;
 
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
@@ -81,11 +82,12 @@ KOKKOS_FORCEINLINE_FUNCTION void keep_truncation(const Planes& planes, int k, in
 
 // Fraction of the total energy below which internal energy is lost in rounding.
 inline constexpr double k_rounding_share = 1e-8;
-// Maximum ratio of internal energy to the steady estimate at which small heating may be an error.
+// Maximum ratio of internal energy to the steady error estimate for which an increase of the
+// internal energy may be a truncation error.
 inline constexpr double k_warm = 10.0;
 
-// Ends a stage with DualEnergy::on: keeps the advected entropy where it determines the pressure,
-// and resets it from the total energy elsewhere.
+// Synchronises the entropy at the end of a stage with DualEnergy::on: keeps the advected entropy
+// where it determines the pressure, and resets it from the total energy elsewhere.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, const Gas& gas) {
   V volume;
@@ -94,10 +96,10 @@ KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, co
                    w[k_pressure] / power(w[k_density], gas.gamma - 1.0));
 }
 
-// Ends a stage with DualEnergy::overwrite. Where the internal energy, or its excess over the value
-// from the entropy, may be a truncation error, the advected entropy is kept and, if `overwrite`,
-// the total energy is reset from it; elsewhere the entropy is reset from the total energy. Energies
-// of states that need repair are unchanged.
+// Synchronises entropy and energy at the end of a stage with DualEnergy::overwrite. Where the
+// internal energy, or its excess over the value from the entropy, may be a truncation error, the
+// advected entropy is kept and, if `overwrite`, the total energy is reset from it; elsewhere the
+// entropy is reset from the total energy. Energies of unphysical states are unchanged.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void guard_entropy(State<V>& u, V& entropy, const V& any_error,
                                                const V& steady_error, bool overwrite,
@@ -145,7 +147,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>&
 
 // --- pressure of one cell, reset from its energy, its entropy or a floor -------------------------
 
-// Returns true if a stored cell needs repair.
+// Returns true if a stored cell is unphysical: density or pressure below its floor, or NaN.
 KOKKOS_INLINE_FUNCTION bool is_unphysical(const double* cell, int stride, const Gas& gas) {
   const State<double> u = load_state<double>(cell, stride);
   const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
@@ -166,19 +168,21 @@ KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& g
   return !lacks_energy(u, w) && entropy_rules(w[k_pressure], u[k_energy], gas);
 }
 
-// Total energy and entropy density that raise the pressure of one cell, at any density, to
-// `pressure`; slightly more, so that rounding does not leave a cell below the floor.
+// Total energy and entropy density that raise the pressure of one cell to `pressure`. The result is
+// larger by a few units of rounding, so that the cell does not end below the floor.
 template <class V>
 KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas) {
   V volume;
   const State<V> w = unfloored_primitive(u, gas, volume);
   return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w)) * V(1.0 + 1e-14);
 }
+// Returns the entropy density rho (p / rho^gamma) of gas with this density and pressure.
 KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const Gas& gas) {
   return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);
 }
 
-// Reduces the velocity of one cell, if necessary, until its energy allows for the pressure floor.
+// Reduces the velocity of one cell, if necessary, until its total energy suffices for the pressure
+// floor.
 KOKKOS_INLINE_FUNCTION void slow_down(State<double>& u, const Gas& gas) {
   double volume;
   const State<double> w = unfloored_primitive(u, gas, volume);

@@ -19,6 +19,7 @@ struct State {
   KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return value[n]; }
 };
 
+// Three Cartesian components of a vector, each for one pack of cells.
 template <class V>
 struct Vector {
   V value[3];
@@ -26,7 +27,7 @@ struct Vector {
   KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int axis) const { return value[axis]; }
 };
 
-// Loads a state; variable n is n * stride after variable 0.
+// Loads a state from memory; variable n lies n * stride after variable 0.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> load_state(const double* from, int stride) {
   State<V> w;
@@ -34,6 +35,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> load_state(const double* from, int stride) 
   for (int n = 0; n < k_hydro_variables; ++n) w[n] = SimdTraits<V>::load(from + n * stride);
   return w;
 }
+// Stores a state in memory; variable n is written n * stride after variable 0.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_state(double* to, int stride, const State<V>& w) {
   OCTANT_UNROLL(8)

@@ -15,7 +15,8 @@ struct TileCell {
   TileView view;
   int index[3];
 
-  // The slot of the own block that holds the cell; -1: it belongs to another tile or rank.
+  // Slot of this rank's block that contains the cell; -1 if the cell belongs to another tile or
+  // rank.
   KOKKOS_INLINE_FUNCTION int own_slot() const {
     const int box = view.entry(view.block_row(index[1], index[2]), index[0]);
     return box >= 0 && view.box(box).buffer == mesh::k_own ? box : -1;
@@ -28,7 +29,8 @@ struct TileCell {
     return cell.from[(k_momentum_x + axis) * cell.stride] / cell.from[k_mass * cell.stride];
   }
 
-  // The lower face along every axis, and the upper ones of a block.
+  // Sets the velocity on the cell's lower face along each axis, and on its upper face at the end of
+  // a block.
   KOKKOS_INLINE_FUNCTION void set_faces(int slot, const mesh::StaggeredView& faces) const {
     const int N = tiles.block_size;
     int point[3];

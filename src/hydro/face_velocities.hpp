@@ -6,8 +6,8 @@
 
 namespace octant::hydro {
 
-// Sets the normal velocity on all faces of a level's own blocks: the mean of the cells on both
-// sides. Reads the present state, whose ghost cells are filled (Mesh::fill_ghosts).
+// Sets the normal velocity on all faces of a level's own blocks: the mean of the two cells beside
+// the face. Reads the current state; its ghost cells must be filled (Mesh::fill_ghosts).
 void find_face_velocities(const mesh::Mesh& mesh, int level, const mesh::StaggeredView& velocity);
 
 }  // namespace octant::hydro

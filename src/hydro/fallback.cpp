@@ -61,9 +61,11 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   return tiles;
 }
 
-// Restores the state before the step in a cell with negative mass; returns true if it did. At the
-// density floor, its momentum and energy would make it so fast that the next stage fails around it.
-KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t offset, int stride) {
+// Restores the state before the step in a cell with negative mass; returns true if it did. Raising
+// only the density to its floor would leave the cell's momentum and energy: a velocity so large
+// that the next stage fails in the cells around it.
+KOKKOS_INLINE_FUNCTION bool restore_negative_mass(const KernelArguments& a, std::int64_t offset,
+                                                  int stride) {
   const double* const before = a.sweep.old + offset;
   if (!(a.sweep.next[offset] < 0.0) || is_unphysical(before, stride, a.gas)) return false;
   for (std::int64_t n = 0; n < a.variables; ++n)
@@ -71,9 +73,9 @@ KOKKOS_INLINE_FUNCTION bool goes_back(const KernelArguments& a, std::int64_t off
   return true;
 }
 
-// Sets the fractions of a cell whose mass is raised to those before the step, times the new mass:
-// the small remaining mass leaves hardly any digits of them. Without mass before the step,
-// fractions per mass are unchanged.
+// Resets the mass fractions of a cell whose density is raised to their values before the step,
+// because the small remaining mass leaves them hardly any significant digits. If the cell had no
+// mass before the step, the fractions are unchanged.
 KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_t offset,
                                            int stride, double from_mass, double mass) {
   const double* const before = a.sweep.old + offset;
@@ -89,10 +91,11 @@ KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_
   }
 }
 
-// Applies the floors and returns the mass and energy that a cell gains; NaN if floors do not help.
-// A cell without mass but with momentum would need much energy for a pressure besides its kinetic
-// energy: its velocity is reduced instead, so that its own energy, if any, suffices. If pressure
-// follows the entropy, that is raised, which changes neither mass nor energy.
+// Applies the floors and returns the mass and energy that a cell gains; NaN if floors cannot repair
+// it. A cell with momentum but almost no mass has a huge kinetic energy; adding a pressure on top
+// would cost much energy. Its velocity is reduced instead, so that its own total energy, if
+// positive, suffices. If the pressure follows the entropy, only the entropy is raised, which
+// changes neither mass nor energy.
 KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
                                             double& mass, double& energy) {
   const TileView view(a.sweep.tiles, cell.tile);
@@ -100,7 +103,7 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   const int stride = view.box(cell.slot).stride_variable;
   const std::int64_t offset = view.offset(row, cell.slot, cell.i);
   const State<double> before = next_state(a, offset, stride);
-  if (goes_back(a, offset, stride)) {
+  if (restore_negative_mass(a, offset, stride)) {
     const State<double> u = next_state(a, offset, stride);
     mass = u[k_mass] - before[k_mass];
     energy = u[k_energy] - before[k_energy];
@@ -127,7 +130,7 @@ KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadC
   store_state(a.sweep.next + offset, stride, u);
 }
 
-// Surface with one state, the cell's, at each of its faces.
+// Surface of a first-order scheme: the cell's own state is the state at each of its faces.
 struct OneStatePerFace {
   static constexpr int face_points = 1;
   template <int Axis>
@@ -140,12 +143,14 @@ struct OneStatePerFace {
   }
 };
 
-// Replaces the sweep's fluxes through a face of a cell by first-order fluxes minus the former.
+// Replaces the sweep's flux through one face of a cell by the difference of the first-order flux
+// and the sweep's flux.
 template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {
   const SingleCellStencil from(a, cell.tile);
-  const CellPlace right = cell_around(cell, 0).shifted(Axis, side), left = right.shifted(Axis, -1);
+  const CellIndices right = cell_around(cell, 0).shifted(Axis, side),
+                    left = right.shifted(Axis, -1);
   State<double> below = from.gas(left), above = from.gas(right);
   const bool closed = is_closed(from.view(), cell, Axis, side);
   const bool lets_out = from.view().lets_out(Axis, side);
@@ -181,7 +186,7 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
     const auto found = mesh::uninitialised<BadCell>("bad cells", capacity);
     const auto next = mesh::zeros<std::int32_t>("number of bad cells", 1);
     record_kernel_work("hydro::find_bad_cells", std::int64_t{count} * width,
-                       cost_of_judging(a.gas));
+                       cost_of_validation(a.gas));
     mesh::for_items(
         "hydro::find_bad_cells", count, KOKKOS_LAMBDA(int n) {
           const int pack = n % packs, row = pack * width / M;
@@ -197,7 +202,7 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
       cells = to_vector(TransferKind::lists, Kokkos::subview(found, std::pair(0, total)));
       break;
     }
-    capacity = total;  // second pass with enough memory
+    capacity = total;  // the second pass has enough memory
   }
   std::sort(cells.begin(), cells.end(), [](const BadCell& x, const BadCell& y) {
     return std::tie(x.slot, x.cell) < std::tie(y.slot, y.cell);
@@ -208,7 +213,8 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
 std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells) {
-  constexpr int k_at_a_time = 1024;  // surfaces with many points take memory
+  // cells per kernel: limits the memory of surfaces with many points
+  constexpr int k_at_a_time = 1024;
   const KernelArguments a(options, arguments);
   const SchemeOps ops = scheme_ops(options);
   const int count = static_cast<int>(cells.size());
@@ -218,7 +224,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                                   k_cells_around * a.variables * ops.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
-  announce_repair(options, arguments, count);
+  record_repair(options, arguments, count);
   for (int first = 0; first < count; first += k_at_a_time) {
     const BadCell* const these = places.data() + first;
     const int now = std::min(k_at_a_time, count - first);
@@ -251,7 +257,7 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
   for (int n = 0; n < count; ++n) {
     const double mass = values[2 * n], energy = values[2 * n + 1];
     if (!std::isfinite(mass) || !std::isfinite(energy)) {
-      floored.hopeless.push_back(cells[n]);
+      floored.irreparable.push_back(cells[n]);
     } else {
       floored.mass.push_back(mass);
       floored.energy.push_back(energy);

@@ -1,4 +1,4 @@
-// Repair of unphysical cells: every face of a bad cell falls back to a first-order flux.
+// Repair of unphysical cells: all faces of such a cell get first-order fluxes.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace octant::hydro {
 
 // Cell of this rank with an unphysical new state.
 struct BadCell {
-  std::int32_t slot;  // block: index of its box
-  std::int32_t cell;  // i + N (j + N k) in the block
+  std::int32_t slot;  // slot of its block in the buffer of own blocks
+  std::int32_t cell;  // cell index i + N (j + N k) in the block
   std::int32_t tile;
-  std::int16_t i, j, k;  // in the tile's patch
+  std::int16_t i, j, k;  // indices in the tile's patch
   std::int16_t unused;
 };
 
-// Returns the bad cells in the tiles that the sweep flagged, in the order of (slot, cell), from
-// `arguments.next`. Must be called after sweep() with the same arguments, or again after a repair.
+// Returns the unphysical cells of `arguments.next` in the tiles that the sweep flagged, in the
+// order of (slot, cell). Must be called after sweep() with the same arguments, or after a repair.
 std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArguments& arguments);
 
 // Flux differences for each of the cells and each of its six faces (lower x, upper x, lower y,
@@ -33,16 +33,16 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// Mass and energy added by floors: one value per raised cell, in the order of the cells, as
-// densities; the caller sums them reproducibly. `hopeless` are cells that no floor can repair
-// (NaN).
+// Mass and energy that floors have added: one value per raised cell, in the order of the cells, as
+// densities; the caller must sum them reproducibly. `irreparable` lists cells that no floor can
+// repair (NaN).
 struct FlooredCells {
   std::vector<double> mass, energy;
-  std::vector<BadCell> hopeless;
+  std::vector<BadCell> irreparable;
 };
 
-// Raises density and pressure of the cells to their floors in `arguments.next`, as the last step.
-// Momentum is kept, except in cells whose mass is raised.
+// Raises density and pressure of the cells in `arguments.next` to their floors: the last resort
+// after first-order fluxes. Momentum is unchanged, except in cells whose mass is raised.
 FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
                           const std::vector<BadCell>& cells);
 

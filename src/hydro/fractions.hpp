@@ -22,7 +22,7 @@
 
 namespace octant::hydro {
 
-// Returns `value` with its sign changed if `of` is negative.
+// Returns `value`, with its sign changed if `of` is negative.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V times_sign(const V& value, const V& of) {
   using P = SimdTraits<V>;
@@ -30,11 +30,12 @@ KOKKOS_FORCEINLINE_FUNCTION V times_sign(const V& value, const V& of) {
   return P::from_bits(P::bits(value) ^ (P::bits(of) & sign));
 }
 
-// Offset of the cell across a face: lower and upper one along x, y, z, numbered as the points of
-// lower_face() and upper_face().
+// Offset of the neighbour across a face. Faces are numbered as the points of lower_face() and
+// upper_face(): lower and upper along x, y, z.
 struct Across {
   int x, y, z;
 };
+// Returns the offset of the neighbour across face 0, ..., 5.
 KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
   const int side = face % 2 == 0 ? -1 : 1;
   return {face / 2 == 0 ? side : 0, face / 2 == 1 ? side : 0, face / 2 == 2 ? side : 0};
@@ -47,18 +48,19 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
 // speed of sound faster where density or pressure fall. With `spreads` fluxes exchange gas between
 // both sides, as central-upwind ones do.
 template <class V>
-struct Shares {
+struct OutflowFractions {
   // True in lanes where the outflow may make excesses too large.
   typename SimdTraits<V>::Mask exceeds{false};
   V share[6]{};
-  V rest{};  // lower bound of the remaining fraction
+  V rest{};  // lower bound of the mass fraction that remains in the cell
 };
 
-// Computes the shares from the primitive variables around a cell. Out of line: few cells need them.
+// Computes the outflowing fractions from the primitive variables around a cell. Not inlined,
+// because few cells need them.
 template <class V, class Cell>
-OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
-                                       double steepest, bool spreads) {
-  Shares<V> found;
+OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
+                                                 double steepest, bool spreads) {
+  OutflowFractions<V> found;
   const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
   V thinnest = rho, most = p, density[6], pressure[6];
   OCTANT_UNROLL(6)
@@ -93,25 +95,28 @@ OCTANT_OUT_OF_LINE Shares<V> shares_of(const Cell cell, double dt_over_dx, const
   return found;
 }
 
-// Shares of a pack of cells, computed by find() only if they matter. find() is not called for
-// uniform fractions.
+// Outflowing mass fractions of a pack of cells, computed by find() only if they matter. find() is
+// not called where fractions are uniform.
 template <class V>
 class Departure {
  public:
-  // True if the outflow of any cell may make excesses too large. Shares are known only then.
+  // True if the outflow of any cell of the pack may make excesses too large. `shares` is set only
+  // then.
   bool may_exceed = false;
-  Shares<V> shares;
+  OutflowFractions<V> shares;
 
   KOKKOS_FORCEINLINE_FUNCTION Departure(double dt_over_dx, const Gas& gas, double steepest,
                                         bool spreads)
       : dt_over_dx_(dt_over_dx), gas_(gas), steepest_(steepest), spreads_(spreads) {}
 
+  // Computes `may_exceed` and, if it is true, `shares`; further calls have no effect. cell(n, x, y,
+  // z) is primitive variable n of the cell at this offset.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION void find(const Cell& cell) {
     if (known_) return;
     known_ = true;
     if (!any(!is_small(cell))) return;
-    const Shares<V> found = shares_of<V>(cell, dt_over_dx_, gas_, steepest_, spreads_);
+    const OutflowFractions<V> found = shares_of<V>(cell, dt_over_dx_, gas_, steepest_, spreads_);
     shares = found;
     may_exceed = any(found.exceeds);
   }
@@ -167,7 +172,8 @@ struct FractionRange {
   V mean, least, greatest;  // mean of the cell; range of it and its neighbours
   V lowest, highest;        // range of the values at faces
 
-  // `most` times the distance to the nearer bound is the largest excess towards the other bound.
+  // Sets the range of face values. Their largest excess is `most` times the distance from the mean
+  // to the nearer bound.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION FractionRange(const Cell& cell, int n, double most) {
     mean = cell(n, 0, 0, 0);
@@ -184,6 +190,7 @@ struct FractionRange {
   }
   // Returns true if the fraction is equal to that of all neighbours, in all cells of a pack.
   KOKKOS_FORCEINLINE_FUNCTION bool is_empty() const { return !any(least < greatest); }
+  // Returns a face value, limited to the allowed range.
   KOKKOS_FORCEINLINE_FUNCTION V clamp(const V& value) const {
     return max(min(value, highest), lowest);
   }
@@ -220,6 +227,7 @@ struct GroupSum {
     has_mixture = any(is_mixture);
     tolerance = select(is_mixture, V(k_round_off) * absolute(means), V(k_infinite));
   }
+  // Returns the sum of a group's values at a point minus the sum of the means; 0 within round-off.
   KOKKOS_FORCEINLINE_FUNCTION V surplus(const V& values) const {
     const V difference = values - means;
     return select(times_sign(difference, difference) > tolerance, difference, V(0.0));
@@ -241,11 +249,14 @@ class Balance {
   KOKKOS_FORCEINLINE_FUNCTION V excess(const V& value, const V& mean) const {
     return max(times_sign(V(value - mean), surplus_), V(0.0));
   }
-  // Must be called for all fractions before find_share().
+  // Adds the excess() of one fraction. Must be called for all fractions of the group before
+  // find_scale().
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& excess) { sum_ = sum_ + excess; }
-  KOKKOS_FORCEINLINE_FUNCTION void find_share() {
+  // Computes the ratio of the surplus to the sum of all excesses of the same sign.
+  KOKKOS_FORCEINLINE_FUNCTION void find_scale() {
     share_ = surplus_ / max(sum_, times_sign(surplus_, surplus_));
   }
+  // Returns a value reduced by its part of the surplus.
   KOKKOS_FORCEINLINE_FUNCTION V balanced(const V& value, const V& excess) const {
     return fused_multiply_add(-share_, excess, value);
   }
@@ -257,13 +268,13 @@ class Balance {
 
 // Removes a surplus from the sum of a group at one point of a cell's surface.
 template <class V, class Cell, class States>
-KOKKOS_FORCEINLINE_FUNCTION void take_surplus(const Cell& cell, const States& states, int point,
-                                              int first, int last, const V& surplus) {
+KOKKOS_FORCEINLINE_FUNCTION void remove_surplus(const Cell& cell, const States& states, int point,
+                                                int first, int last, const V& surplus) {
   if (!any(absolute(surplus) > V(0.0))) return;
   Balance<V> balance(surplus);
   for (int n = first; n < last; ++n)
     balance.add(balance.excess(states(point, n), cell(n, 0, 0, 0)));
-  balance.find_share();
+  balance.find_scale();
   for (int n = first; n < last; ++n) {
     const V value = states(point, n);
     states(point, n, balance.balanced(value, balance.excess(value, cell(n, 0, 0, 0))));
@@ -288,7 +299,7 @@ KOKKOS_FORCEINLINE_FUNCTION void scale_group(const Cell& cell, const States& sta
     states(point, n, value);
     sum = sum + value;
   }
-  take_surplus<V>(cell, states, point, first, last, group.surplus(sum));
+  remove_surplus<V>(cell, states, point, first, last, group.surplus(sum));
 }
 
 // Values of one fraction at the faces of a cell.
@@ -366,7 +377,7 @@ struct KeptValues {
       excess[n] = balance.excess(of[n].value[face], cell(first + n, 0, 0, 0));
       balance.add(excess[n]);
     }
-    balance.find_share();
+    balance.find_scale();
     OCTANT_UNROLL(4)
     for (int n = 0; n < count; ++n)
       states(face, first + n, balance.balanced(of[n].value[face], excess[n]));
@@ -387,7 +398,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
   const GroupSum<V> group(cell, first, last, groups);
   const bool keeps = group.has_mixture && last - first <= KeptValues<V>::k_most;
   KeptValues<V> kept;
-  V least_factor(1.0);
+  V min_factor(1.0);
   for (int n = first; n < last; ++n) {
     const V mean = cell(n, 0, 0, 0);
     FaceValues<V> face;
@@ -412,7 +423,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
         OCTANT_UNROLL(6)
         for (int f = first_face; f < 6; ++f) face.value[f] = scaled(factor, face.value[f], mean);
       }
-      least_factor = min(least_factor, factor);
+      min_factor = min(min_factor, factor);
     }
     if (keeps) {
       OCTANT_UNROLL(6)
@@ -426,7 +437,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
   if (keeps) {
     if constexpr (KeptValues<V>::k_most > 1) {
       const auto put_kept = [&]<int count>() OCTANT_INLINE_LAMBDA {
-        if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, least_factor);
+        if (departure.may_exceed) kept.template scale<count, first_face>(cell, first, min_factor);
         kept.template put<count, first_face>(cell, states, first, group);
       };
       if (last - first == 2) put_kept.template operator()<2>();
@@ -435,7 +446,7 @@ KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int
     }
   } else if (departure.may_exceed || group.has_mixture) {
     for (int f = first_face; f < 6; ++f)
-      scale_group<V>(cell, states, f, first, last, least_factor, group);
+      scale_group<V>(cell, states, f, first, last, min_factor, group);
   }
 }
 

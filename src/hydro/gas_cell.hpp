@@ -23,10 +23,12 @@ class GasCells {
   KOKKOS_FORCEINLINE_FUNCTION V load(int variable) const {
     return SimdTraits<V>::load(state_ + variable * stride_);
   }
+  // Stores a conserved variable: a Conserved, or a scalar's density.
   KOKKOS_FORCEINLINE_FUNCTION void store(int variable, const V& value) const {
     SimdTraits<V>::store(state_ + variable * stride_, value);
   }
 
+  // Mass density.
   KOKKOS_FORCEINLINE_FUNCTION V density() const { return load(k_mass); }
 
   // Pressure as used by sweeps: from dual energy, and not below the floor.
@@ -35,16 +37,17 @@ class GasCells {
     return max(physical_state(state(), entropy, gas_)[k_pressure], V(gas_.pressure_floor));
   }
 
-  // Internal energy per mass, at the present or at another pressure.
+  // Internal energy per mass, for the pressure of the state or a given one.
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy() const { return internal_energy(pressure()); }
+  // Internal energy per mass at this pressure.
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V& pressure) const {
     return pressure / (V(gas_.gamma - 1.0) * density());
   }
 
   // Sets the internal energy per mass, with a pressure not below the floor. The total energy
-  // changes accordingly, but falls no further than its internal part allows; the dual-energy
-  // entropy, if stored, is set from the new pressure. Returns the change of the stored energy
-  // density. `old_pressure` is pressure(); cells outside the mask `meant` are unchanged.
+  // changes accordingly, but the decrease is limited to its internal part; the dual-energy entropy,
+  // if stored, is set from the new pressure. Returns the change of the stored energy density.
+  // `old_pressure` is pressure(); cells outside the mask `meant` are unchanged.
   KOKKOS_FORCEINLINE_FUNCTION V set_internal_energy(const V& per_mass, const V& old_pressure,
                                                     const Mask& meant) const {
     const V before = load(k_energy);
@@ -64,9 +67,9 @@ class GasCells {
     return load_state<V>(state_, static_cast<int>(stride_));
   }
 
-  // Allowed change of the pressure from the total energy. The mixed entropies of hot rarefied and
-  // cold dense gas give more heat than both had. Heat that the total energy does not contain is not
-  // radiated; it would be taken from the kinetic energy.
+  // Limits a decrease of the pressure to the internal energy that the total energy contains. The
+  // advected entropy of a mixture of hot rarefied and cold dense gas implies more heat than both
+  // had; radiating that excess would remove kinetic energy instead.
   KOKKOS_FORCEINLINE_FUNCTION V affordable(const V& old_pressure, const V& new_pressure) const {
     const V change = new_pressure - old_pressure;
     const auto falls = change < V(0.0);
@@ -89,16 +92,18 @@ class GasCell : public GasCells<double> {
   KOKKOS_INLINE_FUNCTION double& operator[](int variable) const {
     return state_[variable * stride_];
   }
+  // Velocity component along an axis.
   KOKKOS_INLINE_FUNCTION double velocity(int axis) const {
     return (*this)[k_momentum_x + axis] / density();
   }
 
-  // Sets the internal energy per mass, as for several cells.
+  // Sets the internal energy per mass; returns the change of the stored energy density, as in
+  // GasCells.
   KOKKOS_INLINE_FUNCTION double set_internal_energy(double per_mass) const {
     return GasCells::set_internal_energy(per_mass, pressure(), true);
   }
 
-  // Sets the state of the gas, without its scalars.
+  // Sets density, velocity and pressure of the gas; scalars are unchanged.
   KOKKOS_INLINE_FUNCTION void set(double density, const double (&v)[3], double pressure) const {
     const double kinetic = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     (*this)[k_mass] = density;
@@ -107,8 +112,8 @@ class GasCell : public GasCells<double> {
     if (gas_.dual_energy) (*this)[k_entropy] = pressure / Kokkos::pow(density, gas_.gamma - 1.0);
   }
 
-  // Removes a fraction of the gas, of all `variables`; the rest keeps its velocity, temperature and
-  // concentrations.
+  // Removes the fraction `share` of the gas, of all `variables`; velocity, temperature and
+  // concentrations of the remaining gas are unchanged.
   KOKKOS_INLINE_FUNCTION void take(double share, int variables) const {
     const double left = 1.0 - share;
     for (int n = 0; n < variables; ++n) (*this)[n] *= left;

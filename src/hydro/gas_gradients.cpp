@@ -17,7 +17,7 @@ struct PatchCell {
   std::int32_t index[3];
 };
 
-// Tiles that update cells, and the cells' positions in the tiles' patches.
+// List of tiles that update cells, and the positions of cells in the patches of these tiles.
 class Patches {
  public:
   Patches(const mesh::Mesh& mesh, int level)

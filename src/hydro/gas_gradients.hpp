@@ -7,10 +7,10 @@
 
 namespace octant::hydro {
 
-// Derivatives from differences between a cell's neighbours across its faces, in code units.
+// Central differences of the gas between a cell's neighbours across its faces, in code units.
 struct GasGradients {
-  double velocity[3][3];     // component i along axis j
-  double density_laplacian;  // sum of second derivatives
+  double velocity[3][3];     // derivative of component i along axis j
+  double density_laplacian;  // sum of the second derivatives of the density
 };
 
 // Computes the gradients for cells of a level's own blocks, in their order, from the present state

@@ -13,7 +13,7 @@ using mesh::LinearValue;
 using mesh::detail::Children;
 using mesh::detail::CoarseStencil;
 
-constexpr double k_share = 0.25;  // distance between centres of cell and child, in cells
+constexpr double k_child_offset = 0.25;  // distance between centres of cell and child, in cells
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
@@ -23,7 +23,8 @@ KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
                            u[k_mass];
 }
 
-// Distances by axis from the centre of a cell to children from octant `first` on, in cells.
+// Distances along the axes from the centre of a cell to the centres of its children, octant `first`
+// and following, in units of the cell size.
 template <class V>
 struct ChildOffsets {
   V axis[3];
@@ -31,20 +32,20 @@ struct ChildOffsets {
   KOKKOS_FORCEINLINE_FUNCTION explicit ChildOffsets(int first) {
     for (int d = 0; d < 3; ++d)
       axis[d] = SimdTraits<V>::generate(
-          [&](int lane) { return (first + lane) >> d & 1 ? k_share : -k_share; });
+          [&](int lane) { return (first + lane) >> d & 1 ? k_child_offset : -k_child_offset; });
   }
 };
 
 struct KeepsPositive {
   static constexpr int variables = k_hydro_variables;
-  static constexpr double k_least_share = 0.1;
+  static constexpr double k_min_share = 0.1;
 
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const Cell& cell) const {
     double value[k_hydro_variables];
     for (int n = 0; n < k_hydro_variables; ++n) value[n] = cell[n].value;
-    const double least_density = k_least_share * value[k_mass];
-    const double least_energy = k_least_share * internal_energy(value);
+    const double min_density = k_min_share * value[k_mass];
+    const double min_energy = k_min_share * internal_energy(value);
     using V = SimdDouble;
     SimdTraits<V>::Mask admissible(true);
     OCTANT_UNROLL(8)
@@ -56,24 +57,24 @@ struct KeepsPositive {
         child[n] = V(value[n]) + (share.axis[0] * V(slope[0]) + share.axis[1] * V(slope[1]) +
                                   share.axis[2] * V(slope[2]));
       }
-      admissible = admissible && child[k_mass] >= V(least_density) &&
-                   internal_energy(child) >= V(least_energy);
+      admissible =
+          admissible && child[k_mass] >= V(min_density) && internal_energy(child) >= V(min_energy);
     }
     return any(!admissible) ? 0.0 : 1.0;
   }
 };
 
-// Variables that determine a cold cell's velocity and energy.
+// Number of variables that determine a cold cell's velocity and energy.
 constexpr int k_cold_variables = k_entropy + 1;
 using ColdCell = mesh::CoarseCell<k_cold_variables>;
 
-// Maximum ratio of densities of adjacent cells for which slopes are used.
+// Maximum density ratio of adjacent cells for which slopes are used.
 constexpr double k_steepest = 2.0;
 
 // Returns true if a coarse cell lies in a smooth cold flow: densities around it are similar, and
-// the internal energy is less than the velocity differences. At shocks and at the edges of clumps
-// slopes would empty cells: with a factor of 4, or with any internal energy, boxes like that of
-// tests/physics/test_dual_energy.py fail.
+// the internal energy is less than the kinetic energy of velocity differences. At shocks and at the
+// edges of dense clumps slopes would empty cells: with a density ratio of 4, or with any internal
+// energy, tests/physics/test_dual_energy.py fails.
 KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, const ColdCell& cell) {
   const double density = cell[k_mass].value;
   bool cold = true;
@@ -92,9 +93,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, const 
   return cold;
 }
 
-// Amount per mass of variable n, with its own minmod slopes: children lie between the neighbours
-// for any density profile. The value is that at the centre of the cell which preserves the
-// children's sum.
+// Amount per mass of variable n, with minmod slopes of its own: children lie between the neighbours
+// for any density profile. The value is that at the cell centre which preserves the sum over the
+// children.
 OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil,
                                                   const LinearValue& mass, int n) {
   const auto amount = [&](int p) { return stencil.value(p, n) / stencil.value(p, k_mass); };
@@ -116,15 +117,15 @@ KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
   for (int octant = 0; octant < 8; ++octant) {
     double square = 0.0;
     for (int n = k_momentum_x; n < k_momentum_x + 3; ++n) {
-      const double velocity = cell[n].in_child(octant, k_share);
+      const double velocity = cell[n].in_child(octant, k_child_offset);
       square += velocity * velocity;
     }
-    sum += cell[k_mass].in_child(octant, k_share) * square;
+    sum += cell[k_mass].in_child(octant, k_child_offset) * square;
   }
   return sum / 16.0;
 }
 
-// Amounts per mass of a coarse cell and its neighbours.
+// Amounts per mass of a coarse cell and its neighbours, as a stencil.
 class StencilPerMass {
  public:
   KOKKOS_FORCEINLINE_FUNCTION explicit StencilPerMass(const CoarseStencil& stencil)
@@ -147,8 +148,8 @@ class StencilPerMass {
   double volume_[7];
 };
 
-// Factors for the slopes of a group of fractions, by sign, so that children of a mixture are
-// mixtures, too: see balance_group().
+// Factors for the slopes of a group of fractions, by sign, for which the fractions of each child of
+// a mixture also have the sum 1; see balance_group().
 struct SlopeFactors {
   double up[3] = {1.0, 1.0, 1.0}, down[3] = {1.0, 1.0, 1.0};
 
@@ -172,10 +173,10 @@ struct SlopeFactors {
   }
 };
 
-// Writes the fractions of the children of a cell with these mass slopes, a quarter of which is the
-// difference of a child: linear per mass, so that each child lies between the cell and its
-// neighbours, if no child has less than a tenth of the mean density. Variables from `first` on that
-// are not fractions are linear themselves, if `has_slopes`.
+// Writes the fractions of the children of a cell with these mass slopes; a child differs from the
+// parent by a quarter of a slope per axis. Fractions are linear per mass, so that each child lies
+// between the cell and its neighbours, if no child has less than a tenth of the mean density.
+// Variables from `first` on that are not fractions are linear themselves, if `has_slopes`.
 KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
                                                const LinearValue& mass, bool has_slopes, int first,
                                                int variables, const FractionGroups& groups,
@@ -187,7 +188,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
       children.write(first,
                      has_slopes ? mesh::detail::read_variable(stencil, first)
                                 : LinearValue{stencil.value(0, first), {0.0, 0.0, 0.0}},
-                     k_share);
+                     k_child_offset);
       ++first;
       continue;
     }
@@ -203,13 +204,14 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
       of.value -= product / (16.0 * mass.value);
       OCTANT_UNROLL(1)
       for (int octant = 0; octant < 8; ++octant)
-        children(octant, n) = mass.in_child(octant, k_share) * of.in_child(octant, k_share);
+        children(octant, n) =
+            mass.in_child(octant, k_child_offset) * of.in_child(octant, k_child_offset);
     }
     first = end;
   }
 }
 
-// Writes the children; their energies follow from their velocities and entropies.
+// Writes the children of a cold cell; their energies follow from their velocities and entropies.
 KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas& gas,
                                                 const Children& children) {
   using V = SimdDouble;
@@ -260,12 +262,12 @@ class FollowsMotion final : public mesh::Interpolation {
     auto cell = mesh::detail::read_cell<k_cold_variables>(stencil);
     if (KeepsPositive{}(cell) > 0.0) {
       OCTANT_UNROLL(8)
-      for (int n = 0; n < k_cold_variables; ++n) children.write(n, cell[n], k_share);
+      for (int n = 0; n < k_cold_variables; ++n) children.write(n, cell[n], k_child_offset);
       if (variables > k_cold_variables)
         write_scalars(stencil, cell[k_mass], true, k_cold_variables, variables, groups, children);
     } else if (!follow_motion(stencil, cell, gas, variables, groups, children)) {
       for (int n = 0; n < variables; ++n)
-        children.write(n, {stencil.value(0, n), {0.0, 0.0, 0.0}}, k_share);
+        children.write(n, {stencil.value(0, n), {0.0, 0.0, 0.0}}, k_child_offset);
     }
   }
 
@@ -298,7 +300,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, const St
                                           mesh::CoarseCell<k_hydro_variables>& cell) {
   for (int axis = 0; axis < 3; ++axis) {
     if (!g.acts(axis)) continue;
-    double s[3], energy = 0.0;  // exponents below, here and above; internal energy
+    double s[3], energy = 0.0;  // exponents below, at and above the cell; internal energy
     OCTANT_UNROLL(1)
     for (int p = 0; p < 3; ++p) {
       const int of = p == 1 ? 0 : p == 0 ? 1 + 2 * axis : 2 + 2 * axis;
@@ -345,7 +347,7 @@ class KeepsFractions final : public mesh::Interpolation {
           OCTANT_UNROLL(8)
           for (int n = 0; n < k_hydro_variables; ++n) {
             if (!has_slopes) cell[n].slope[0] = cell[n].slope[1] = cell[n].slope[2] = 0.0;
-            children.write(n, cell[n], k_share);
+            children.write(n, cell[n], k_child_offset);
           }
           write_scalars(stencil, cell[k_mass], has_slopes, k_hydro_variables, variables, groups,
                         children);

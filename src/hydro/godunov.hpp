@@ -27,8 +27,8 @@ namespace octant::hydro {
 // Returns true if a density at a face is less than a tenth of the cell's.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_rarefied(const V& face, const V& cell) {
-  constexpr double k_share = 0.1;
-  return face < V(k_share) * cell;
+  constexpr double k_min_ratio = 0.1;
+  return face < V(k_min_ratio) * cell;
 }
 
 // Raises the density of rarefied face states of a cell so that their temperature does not exceed
@@ -132,12 +132,14 @@ class GodunovStates {
   bool has_fractions_ = false;
 };
 
-// Hydrostatic profiles of a cell along the axes; empty in schemes that are not balanced.
+// Hydrostatic profiles of a cell along the axes; an empty class for schemes that are not
+// well-balanced.
 template <bool Balanced, int Reach, class V>
 struct HydrostaticLines {
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION HydrostaticLines(const Stratification& /*g*/, const Cell& /*cell*/) {}
 };
+// Hydrostatic profiles for well-balanced schemes.
 template <int Reach, class V>
 struct HydrostaticLines<true, Reach, V> {
   HydrostaticLine<Reach, V> axis[3];
@@ -158,6 +160,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
         steepens_contacts_(a.steepens_contacts),
         stratification_(a.stratification) {}
 
+  // Stores the states at the cell's faces: see the interface in scheme.hpp.
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
@@ -210,7 +213,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
   }
 
  private:
-  // Face values of variable n; line(m, o) is variable m of the cell at offset o.
+  // Face values of variable n. line(m, o) is variable m of the cell at offset o along the axis.
   template <class V, class Line>
   KOKKOS_FORCEINLINE_FUNCTION Faces<V> faces(int n, const Line& line) const {
     const Faces<V> face =

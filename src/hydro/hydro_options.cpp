@@ -95,7 +95,7 @@ void HydroOptions::declare(ParameterSchema& schema) {
 
 namespace {
 
-// Value below every density and pressure, until floors follow from the initial state.
+// Placeholder below every density and pressure, used until floors follow from the initial state.
 constexpr double k_no_floor = 1e-300;
 
 // Throws InputError if group sizes do not match the number of passive scalars.

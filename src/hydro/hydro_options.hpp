@@ -22,17 +22,20 @@ namespace octant::hydro {
 
 // Time integration scheme.
 enum class Integrator { muscl_hancock, rk2, rk3 };
+// Names of the values in hydro.scheme.
 constexpr auto names_of(Integrator) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
 
 // Dual energy: `on` evolves the entropy density as an extra variable and takes the pressure from it
 // where the flow is so cold that total minus kinetic energy is noise; `overwrite` also resets the
 // total energy there, which gives up its exact conservation.
 enum class DualEnergy { off, on, overwrite };
+// Names of the values in hydro.dual_energy.
 constexpr auto names_of(DualEnergy) { return std::array{"off", "on", "overwrite"}; }
 
 // Hydrostatic equilibrium that reconstruction preserves to rounding (hydro/hydrostatic.hpp):
 // isothermal profiles within each cell.
 enum class WellBalanced { off, isothermal };
+// Names of the values in hydro.well_balanced.
 constexpr auto names_of(WellBalanced) { return std::array{"off", "isothermal"}; }
 
 // Parameters of the ideal gas and floors of its state, for kernels. Copied by value.
@@ -41,39 +44,45 @@ struct Gas {
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
   bool dual_energy = false;
-  double dual_energy_threshold = 1e-3;  // internal to total energy below which entropy is used
+  // ratio of internal to total energy below which the entropy determines the pressure
+  double dual_energy_threshold = 1e-3;
 };
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their
 // groups of mixtures. Copied by value.
 struct FractionGroups {
   static constexpr int k_most_variables = 32;
-  // End of the group that begins with a variable; 0: the variable is not a fraction.
+  // Index after the last variable of the group that begins with a variable; 0 if the variable is
+  // not a fraction.
   Kokkos::Array<std::int8_t, k_most_variables> end{};
   // Maximum deviation from 1 of the sum of fractions in a mixture.
   double tolerance = 1e-10;
 };
 
-// Variables of a cell, in the order of storage; passive scalars (as densities) follow. With dual
-// energy the first of them is the entropy density rho (p / rho^gamma).
+// Indices of the conserved variables of a cell, in the order of storage; passive scalars (as
+// densities) follow. With dual energy the first of them is the entropy density rho (p / rho^gamma).
+// k_mass is the mass density.
 enum Conserved { k_mass, k_momentum_x, k_momentum_y, k_momentum_z, k_energy, k_hydro_variables };
+// Indices of the primitive variables of a cell; those of vectors and scalars agree with Conserved.
 enum Primitive { k_density, k_velocity_x, k_velocity_y, k_velocity_z, k_pressure };
 inline constexpr int k_entropy = k_hydro_variables;
 
 // --- variables -----------------------------------------------------------------------------------
-//
-// List of variables with their names in files and parameters. Each module declares its own: hydro
-// those of the Euler equations, dual energy the entropy, parameters the user's passive scalars,
-// processes their species.
+// List of variables with their names in files and parameters. Each module declares its own
+// variables: hydro those of the Euler equations, the dual-energy formalism the entropy, parameters
+// the user's passive scalars, processes their species.
 
+// Purpose of a variable, which determines how it is named, initialised and advected.
 enum class GasRole {
   conserved,  // conserved variables of the Euler equations
   tracer,     // auxiliary variable: the entropy of dual energy
   passive,    // user-defined, advected with the gas
   species     // added and changed by a process
 };
+// Names of the roles in output files.
 constexpr auto names_of(GasRole) { return std::array{"conserved", "tracer", "passive", "species"}; }
 
+// Description of one variable of the gas.
 struct GasVariable {
   std::string name;      // name in snapshots, which show the concentration of scalars
   double initial = 0.0;  // initial value unless the problem sets it
@@ -82,19 +91,24 @@ struct GasVariable {
   int vector_axis = -1;         // axis of a vector component: 0, 1, 2
   mesh::FieldInfo stored = {};  // field in checkpoints; empty for scalars
 
+  // Description of the field in snapshots.
   mesh::FieldInfo shown_field() const {
     return {.name = name, .unit = unit, .description = description, .vector_axis = vector_axis};
   }
+  // Description of the field in checkpoints, whose name is that of the variable unless `stored` has
+  // one.
   mesh::FieldInfo stored_field() const;
 };
 
 using GasVariables = std::vector<GasVariable>;
 
-// User-defined scalars, hydro.scalars in number: scalar_0, scalar_1, ...
+// Returns the name of a user-defined scalar: scalar_0, scalar_1, ... (hydro.scalars in number).
 std::string passive_scalar_name(int number);
+// Returns the variables of `count` user-defined scalars.
 GasVariables passive_scalars(int count);
 
-// Angular momentum of the gas of a cell about its centre: spin_x, spin_y, spin_z.
+// Returns the variables spin_x, spin_y, spin_z: density of the gas's angular momentum about the
+// centre of its cell.
 GasVariables spin_variables();
 
 // Names of the fields in snapshots, in order.
@@ -104,7 +118,7 @@ std::vector<std::string> shown_names(const GasVariables& variables);
 
 // Parameters hydro.* and derived options.
 struct HydroOptions {
-  bool enabled = true;  // false: no gas
+  bool enabled = true;  // false: a run without gas
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc";  // names from hydro/schemes.hpp
   std::string riemann = "hllc_hybrid";
@@ -118,15 +132,16 @@ struct HydroOptions {
   bool angular_momentum = false;  // adds spin_variables()
   // Scalars without the entropy: the user's, spin_variables() if any, then those of processes.
   GasVariables scalars = {};
-  // Number of passive scalars in each mixture, one group after the other, as integers; empty: all
-  // are one mixture, where their sum is 1.
+  // Number of passive scalars in each mixture, one group after the other, as integers; an empty
+  // list means one mixture of all scalars in cells where their sum is 1.
   std::vector<double> fraction_groups = {};
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
-  // Number of axes along which the gas varies: 2: not along z, 1: along x alone. All cells along
-  // the others have the same bits, and fluxes are computed for the first of them.
+  // Number of axes along which the gas varies: 3, 2 (uniform along z) or 1 (varies along x alone).
+  // Cells along the other axes have bitwise-identical states, and fluxes are computed for the first
+  // of them only.
   int dimensions = 3;
-  std::array<double, 3> acceleration{};  // uniform, in code units
+  std::array<double, 3> acceleration{};  // uniform acceleration, in code units
   WellBalanced well_balanced = WellBalanced::off;
   mesh::Frame frame;  // frame in which the mesh rests
 
@@ -136,19 +151,26 @@ struct HydroOptions {
   // they are incompatible.
   void finish();
 
+  // True with hydro.well_balanced.
   bool is_balanced() const { return well_balanced != WellBalanced::off; }
+  // True if the entropy density is stored.
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // All variables of a cell, in the order of storage.
   GasVariables variables() const;
+  // Number of conserved variables stored per cell.
   int variable_count() const { return first_scalar() + static_cast<int>(scalars.size()); }
+  // Index of the first scalar after the Euler variables and the entropy.
   int first_scalar() const { return k_hydro_variables + has_dual_energy(); }
-  // Index of a variable by name, such as "density", "velocity_x" or a scalar's.
+  // Index of a variable by name, such as "density", "velocity_x" or that of a scalar; no value for
+  // other names.
   std::optional<int> place(const std::string& name) const;
-  // Index of the first of spin_variables(); -1: no angular momentum within cells.
+  // Index of the first of spin_variables(); -1 if cells store no angular momentum.
   int spin() const { return place("spin_x").value_or(-1); }
+  // Variables that are fractions, and their mixtures.
   FractionGroups fractions() const;
   // Ghost cells of a block that a sweep reads.
   mesh::GhostShape ghosts() const;
+  // Gas parameters for kernels.
   Gas gas() const {
     return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
   }

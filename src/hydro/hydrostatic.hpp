@@ -2,19 +2,19 @@
 //
 // The gas of a cell, of density rho and pressure p, is assumed to be in hydrostatic equilibrium at
 // one temperature under the acceleration g along an axis: both vary as exp(2 s x / h), with s = g h
-// rho / (2 p) and x the distance from the centre of a cell of size h. Relative to the cell's mean
-// they are, at its upper and its lower face,
+// rho / (2 p) and x the distance from the centre of a cell of size h. Relative to the cell's mean,
+// the values at its upper and lower face are
 //   F+ = s coth(s) + s,   F- = s coth(s) - s,
 // so that the difference of the pressures at the faces is exactly rho g h: the weight of the gas in
 // the cell. The profile continues through the neighbours, with their temperatures: at a face
 // between two cells the pressure is the same on both sides, and the ratio of the means is F+ / F-'
 // of the cell below and the one above. A scheme reconstructs the neighbours' deviations from that
-// profile, local hydrostatic reconstruction (Kaeppeli & Mishra 2014, J. Comput. Phys. 259, 199;
+// profile: local hydrostatic reconstruction (Kaeppeli & Mishra 2014, J. Comput. Phys. 259, 199;
 // 2016, A&A 587, A94). Gas at rest with equal pressures on both sides of all faces stays at rest:
-// an isothermal atmosphere, and any other stratification in this balance.
+// an isothermal atmosphere, and any other stratification in this discrete balance.
 //
-// Means of the two halves of an isothermal cell are those of such a profile, too: restriction keeps
-// the balance, and prolongation at coarse-fine boundaries keeps it with the slopes of
+// The two halves of an isothermal cell have the means of such a profile, too. Restriction therefore
+// keeps the balance, and prolongation at coarse-fine boundaries keeps it with the slopes of
 // child_difference().
 //
 // Cells larger than the scale height, |s| > 1/2, are too coarse for such a profile: see resolved().
@@ -36,16 +36,17 @@ struct Stratification {
     for (int axis = 0; axis < 3; ++axis) half_weight[axis] = 0.5 * cell_size * acceleration[axis];
   }
 
+  // True if there is an acceleration along the axis.
   KOKKOS_FORCEINLINE_FUNCTION bool acts(int axis) const { return half_weight[axis] != 0.0; }
-  // Exponent s of a cell.
+  // Exponent s of a cell along an axis, with |s| limited by resolved().
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V exponent(int axis, const V& density, const V& pressure) const {
     return resolved(V(V(half_weight[axis]) * density / pressure));
   }
 
  private:
-  // Limits s: unchanged up to 1/2, where a cell is as large as the scale height, smaller beyond,
-  // and 0 from 1 on. Gas in free fall, cold compared to its weight, has no hydrostatic profile.
+  // Limits s: unchanged up to 1/2, where a cell is as large as the scale height, decreasing beyond,
+  // and 0 from 1 on. Cold gas in free fall has no hydrostatic profile.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V resolved(const V& s) {
     const V share = V(4.0 / 3.0) * (V(1.0) - s * s);
@@ -94,7 +95,8 @@ struct HydrostaticLine {
   V rise[2 * Reach + 1];
   V below, above, difference;  // at faces; above - below
 
-  // line(n, o): primitive variable n of the cell at offset o.
+  // Computes the profile. line(n, o) is primitive variable n of the cell at offset o along the
+  // axis.
   template <class Line>
   KOKKOS_FORCEINLINE_FUNCTION HydrostaticLine(const Stratification& g, int axis, const Line& line) {
     OCTANT_UNROLL(8)
@@ -117,6 +119,7 @@ struct HydrostaticLine {
     }
   }
 
+  // True for the variables with a hydrostatic profile: density and pressure.
   KOKKOS_FORCEINLINE_FUNCTION static bool stratifies(int n) {
     return n == k_density || n == k_pressure;
   }

@@ -7,8 +7,8 @@
 
 namespace octant::hydro {
 
-// Accelerations as functions of the gas's velocity, position and time: a uniform one, and those of
-// a rotating frame.
+// Accelerations as functions of the gas velocity, position and time: the uniform acceleration and
+// the inertial forces of a rotating frame.
 class PointSources {
  public:
   PointSources(const HydroOptions& options, const SweepArguments& sweep)
@@ -21,13 +21,14 @@ class PointSources {
     }
   }
 
+  // True if there is any acceleration.
   KOKKOS_FORCEINLINE_FUNCTION bool any() const { return any_; }
-  // Acceleration along an axis times the size of a cell.
+  // Acceleration along an axis times the cell size.
   KOKKOS_FORCEINLINE_FUNCTION double across_cell(int axis) const { return across_cell_[axis]; }
 
   // Velocity change in the whole step. Hancock's scheme evaluates it twice, for the state at the
-  // beginning of the step (half of it), and for the state in the middle; Runge-Kutta schemes in
-  // every stage, for the state from which fluxes are computed.
+  // beginning of the step (half of it is used) and for the state in the middle; Runge-Kutta schemes
+  // evaluate it in every stage, for the state from which fluxes are computed.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> kick(const Vector<V>& /*velocity*/,
                                              const Vector<V>& /*place*/) const {
@@ -52,7 +53,7 @@ class PointSources {
   bool any_;
   mesh::Frame frame_;
   double angle_;                        // rotation angle of the frame in a step
-  double uniform_[3], across_cell_[3];  // acceleration times dt; times dx
+  double uniform_[3], across_cell_[3];  // acceleration times dt; acceleration times dx
 };
 
 // Subtracts the frame's velocity at a position from that of a primitive state.
@@ -76,6 +77,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> boosted(const State<V>& flux, const V& x, c
   return seen;
 }
 
+// Options and arguments of a sweep, copied to kernels by value.
 struct KernelArguments {
   KernelArguments(const HydroOptions& options, const SweepArguments& a)
       : sweep(a),
@@ -100,22 +102,22 @@ struct KernelArguments {
                         a.tiles.block_size) {}
 
   SweepArguments sweep;
-  int patch;  // patch size of the kernels: tiles of 8^3 or 16^3 cells
+  int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
   int variables;
   FractionGroups fractions;
-  int spin;        // first of spin_variables(), or -1
+  int spin;        // index of the first of spin_variables(), or -1
   int dimensions;  // axes along which the gas varies; unused by batches of tiles
   bool hancock;
   bool senses_shocks;      // for Riemann solvers with a shock sensor
   bool steepens_contacts;  // steepens parabolas of Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;
-  bool balanced;  // hydro.well_balanced; uses the next member
+  bool balanced;  // hydro.well_balanced; requires `stratification`
   Stratification stratification;
   bool guards_entropy;     // against truncation errors of the energy: DualEnergy::overwrite
   bool overwrites_energy;  // resets the total energy from the guarded entropy
-  bool blended;            // next is more than current + dt L(current)
+  bool blended;            // true unless next = current + dt L(current)
   double dt_over_dx;
   std::int64_t cells_per_block;
 };

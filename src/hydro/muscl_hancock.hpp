@@ -1,9 +1,9 @@
 // MUSCL-Hancock: Godunov's scheme with Hancock's half step in time, for the primitive equations.
 //
 // The half step uses the difference across a cell as its slope everywhere. A parabola has other
-// slopes at the faces, by its bend; tilt() applies the half step with these. Without it the error
-// of a strong rarefaction, where the slope varies strongly within a cell, is twice that of linear
-// profiles.
+// slopes at the faces, due to its curvature; tilt() applies the half step with these. Without it
+// the error of a strong rarefaction, where the slope varies strongly within a cell, is twice that
+// of linear profiles.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -24,6 +24,7 @@ struct HalfStep {
   KOKKOS_FORCEINLINE_FUNCTION HalfStep(const State<V>& w, double h)
       : vx(V(h) * w[k_velocity_x]), vy(V(h) * w[k_velocity_y]), vz(V(h) * w[k_velocity_z]) {}
 
+  // Returns the half-step change of an advected quantity with these differences along the axes.
   KOKKOS_FORCEINLINE_FUNCTION V advance(const V& q, const V& dx, const V& dy, const V& dz) const {
     return q - (vx * dx + vy * dy + vz * dz);
   }
@@ -55,7 +56,8 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& pr
 }
 
 // Tilts profiles of the primitive variables along an axis, in a cell of the state w. A change of
-// more than a tenth in density or pressure is that of a jump, not of a curved profile, and omitted.
+// density or pressure by more than a tenth is attributed to a discontinuity, not to a curved
+// profile, and omitted.
 template <int Axis, class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const Gas& gas,
                                       ParabolicProfile<V> (&profile)[k_hydro_variables]) {
@@ -166,17 +168,17 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
     if (any(is_rarefied(thinnest, w[k_density]))) limit_face_temperature<Inside, V>(cell, put);
 
-    put_moving_scalars<Inside, V>(cell, half_step, profile, put);
+    put_advected_scalars<Inside, V>(cell, half_step, profile, put);
   }
 
  private:
   // Stores the states of scalars, which are advected: profile(n, x, y, z) computes the profiles of
   // variable n along the axes.
   template <bool Inside, class V, class Cell, class FindProfile, class Put>
-  KOKKOS_FORCEINLINE_FUNCTION void put_moving_scalars(const Cell& cell,
-                                                      const HalfStep<V>& half_step,
-                                                      const FindProfile& profile,
-                                                      const Put& put) const {
+  KOKKOS_FORCEINLINE_FUNCTION void put_advected_scalars(const Cell& cell,
+                                                        const HalfStep<V>& half_step,
+                                                        const FindProfile& profile,
+                                                        const Put& put) const {
     using Profile = typename Reconstruction::template Profile<V>;
     if (variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool /*all*/) OCTANT_INLINE_LAMBDA {

@@ -94,10 +94,10 @@ struct AtShocks {
   // sum of second differences along the axes, relative to the density, and to p + rho strain^2, the
   // pressure that would stop the surrounding velocities. A shock has that pressure behind it; a
   // much lower pressure is noise of the total energy.
-  static constexpr double k_least_compression = 0.1, k_least_bend = 0.5;
+  static constexpr double k_min_compression = 0.1, k_min_bend = 0.5;
   // Limit of pressure differences to surrounding cells, in units of rho strain (c + strain): a
   // shock causes no more, but the weight at the surface of a star does.
-  static constexpr double k_most_steps = 1.5, k_tiny = 1e-300;
+  static constexpr double k_max_steps = 1.5, k_tiny = 1e-300;
 
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V share(const Cell& cell, const Gas& gas) {
@@ -106,15 +106,16 @@ struct AtShocks {
     const V around = strain<V>(cell), stress = fused_multiply_add(V(rho * around), around, p);
     const V bend =
         (bends(cell, k_density, rho) * stress + bends(cell, k_pressure, p) * rho) / (rho * stress);
-    const V share = min(from_least_to_twice(V(compression<V>(cell) / sound), k_least_compression),
-                        from_least_to_twice(bend, k_least_bend));
+    const V share =
+        min(ramp_to_twice_the_minimum(V(compression<V>(cell) / sound), k_min_compression),
+            ramp_to_twice_the_minimum(bend, k_min_bend));
     const V stops = rho * around * (sound + around), steps = pressure_steps(cell, p);
-    return min(share, V(max(V(V(2.0) - steps / max(V(k_most_steps * stops), V(k_tiny))), V(0.0))));
+    return min(share, V(max(V(V(2.0) - steps / max(V(k_max_steps * stops), V(k_tiny))), V(0.0))));
   }
 
  private:
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V from_least_to_twice(const V& value, double least) {
+  KOKKOS_FORCEINLINE_FUNCTION static V ramp_to_twice_the_minimum(const V& value, double least) {
     return max(min(V(1.0 / least) * value - V(1.0), V(1.0)), V(0.0));
   }
   template <class V, class Cell>
@@ -124,7 +125,8 @@ struct AtShocks {
     const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // Upper bound of the compression that does not vanish where a velocity changes sign.
+  // Upper bound of the compression. In contrast to the compression itself it does not vanish where
+  // a velocity changes sign.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V strain(const Cell& cell) {
     const V x = cell(k_velocity_x, 0, 0, 0), y = cell(k_velocity_y, 0, 0, 0);
@@ -137,7 +139,7 @@ struct AtShocks {
                       absolute(V(cell(k_velocity_z, 0, 0, 1) - z));
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // Pressure differences, summed as in strain().
+  // Pressure differences to surrounding cells, summed as in strain().
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V pressure_steps(const Cell& cell, const V& p) {
     const auto step = [&](int x, int y, int z) {
@@ -179,7 +181,7 @@ class ThirteenLines {
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
-    put(k_centre, k_share, Where::template share<V>(cell, gas_));
+    put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
     Vector<V> turn{V(0.0), V(0.0), V(0.0)};
     if (spin_ >= 0) turn = missing_turn<V>(cell);
     OCTANT_UNROLL(1)
@@ -215,15 +217,15 @@ class ThirteenLines {
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
                                         const Put& put) const {
-    const V share = max(left(k_centre, k_share), right(k_centre, k_share));
-    const bool centre_alone = !any(share > V(0.0));  // weights of 0 give the same bits
+    const V share = max(left(k_centre, k_weight_index), right(k_centre, k_weight_index));
+    const bool centre_only = !any(share > V(0.0));  // weights of 0 give bitwise-identical fluxes
     State<V> sum;
     V mass_l[9], mass_r[9];
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) sum[n] = V(0.0);
     OCTANT_UNROLL(9)
     for (int t = 0; t < 9; ++t) {
-      if (t != 4 && centre_alone) continue;
+      if (t != 4 && centre_only) continue;
       const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
       State<V> l, r;
       OCTANT_UNROLL(8)
@@ -236,7 +238,7 @@ class ThirteenLines {
       V scalar(0.0);
       OCTANT_UNROLL(9)
       for (int t = 0; t < 9; ++t) {
-        if (t != 4 && centre_alone) continue;
+        if (t != 4 && centre_only) continue;
         const int p = upper_point<Axis>(t), q = p - 2 * step_along(Axis);
         scalar = fused_multiply_add(mass_l[t], V(left(p, n)),
                                     fused_multiply_add(mass_r[t], V(right(q, n)), scalar));
@@ -247,7 +249,8 @@ class ThirteenLines {
 
  private:
   static constexpr double k_lowest = -1e300;  // for variables without a floor
-  static constexpr int k_share = 0;           // index of the share among the centre's values
+  // index of the Simpson weight among the values of the cell centre
+  static constexpr int k_weight_index = 0;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V weight(const V& share, int t) {
@@ -255,8 +258,8 @@ class ThirteenLines {
     return V(1.0) - V(1.0 - simpson_weight(4)) * share;
   }
 
-  // Stores the states of fractions within their bounds. The outflow through a face has the value of
-  // its centre, or the mean of all its points: the larger one counts.
+  // Stores the states of fractions within their bounds. A flux through a face uses either the value
+  // at its centre or the mean of all its points; the bound applies to the larger excess of both.
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
     constexpr double most = 2.0;  // maximum excess over the distance to the nearer bound
@@ -329,7 +332,7 @@ class ThirteenLines {
     constexpr int x = k_velocity_x, y = k_velocity_y, z = k_velocity_z;
     const V curl[3] = {across(z, 0, 1, 0) - across(y, 0, 0, 1),
                        across(x, 0, 0, 1) - across(z, 1, 0, 0),
-                       across(y, 1, 0, 0) - across(x, 0, 1, 0)};  // times two cells
+                       across(y, 1, 0, 0) - across(x, 0, 1, 0)};  // differences across two cells
     const V most =
         V(0.25) * square_root(V(gas_.gamma) * cell(k_pressure, 0, 0, 0) / cell(k_density, 0, 0, 0));
     Vector<V> turn;
@@ -342,7 +345,7 @@ class ThirteenLines {
     return turn;
   }
 
-  // Adds the rotation to the velocities along an axis.
+  // Adds the rotation to the velocities at the points of an axis.
   template <bool Inside, int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&distance)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
@@ -392,8 +395,8 @@ class ThirteenLines {
   FractionGroups fractions_;
   int spin_;
   bool steepens_contacts_;
-  double spin_to_turn_;   // carried spin per mass to angular velocity times half a cell
-  double turn_of_frame_;  // the frame's, in the same unit
+  double spin_to_turn_;   // factor from spin per mass to angular velocity times half a cell
+  double turn_of_frame_;  // angular velocity of the frame, in the same unit
 };
 
 }  // namespace

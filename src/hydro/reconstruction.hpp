@@ -44,33 +44,41 @@ struct TypeList {
 
 namespace octant::hydro {
 
-// Slope limiters, with the `name` used by hydro.limiter. Those of reach 1 use the one-sided
-// differences, `left` and `right`. If these differ in sign, one of the two clipped terms is zero
-// because the other is, so no test is needed. Linear profiles use half the slope, the distance of
-// both face values from the mean; slope() and half_slope() differ by a factor of exactly 2.
+// Slope limiters, with the `name` used by hydro.limiter. Limiters of reach 1 take the one-sided
+// differences `left` and `right`. If these differ in sign, both clipped terms vanish, so that no
+// test is needed. Linear profiles use half the slope, the distance of both face values from the
+// mean; slope() and half_slope() differ by a factor of exactly 2.
+//
+// Minmod is the smaller difference if both agree in sign.
 struct Minmod {
   static constexpr const char* name = "minmod";
   static constexpr int reach = 1;
 
+  // Slope from the one-sided differences; 0 if they differ in sign.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
     return max(min(left, right), V(0.0)) + min(max(left, right), V(0.0));
   }
+  // Half of slope().
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const V& left, const V& right) {
     return V(0.5) * slope(left, right);
   }
 };
 
+// Monotonised central limiter (van Leer 1977): central slope, at most twice each one-sided
+// difference.
 struct MonotonisedCentral {
   static constexpr const char* name = "mc";
   static constexpr int reach = 1;
 
+  // Half of slope().
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const V& left, const V& right) {
     const V low = min(max(left, right), V(0.0)), high = max(min(left, right), V(0.0));
     return max(min(V(0.25) * (left + right), high), low);
   }
+  // Slope from the one-sided differences; 0 if they differ in sign.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const V& left, const V& right) {
     return V(2.0) * half_slope(left, right);
@@ -82,6 +90,7 @@ struct VanLeer {
   static constexpr const char* name = "van_leer";
   static constexpr int reach = 1;
 
+  // Half of the slope from the one-sided differences; 0 if they differ in sign.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const V& left, const V& right) {
     const V product = max(left * right, V(0.0));
@@ -101,7 +110,7 @@ struct Huynh {
   static constexpr const char* name = "huynh";
   static constexpr int reach = 2;
 
-  // Slope from the surrounding values, as for a reconstruction.
+  // Slope from the surrounding values; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static V slope(const Values& q) {
     const V centre = q(0);
@@ -110,13 +119,15 @@ struct Huynh {
     if (!any(absolute(monotone) < absolute(V(V(0.5) * (left + right))))) return monotone;
     return at_extrema(left, right, V(q(-1) - q(-2)), V(q(2) - q(1)));
   }
+  // Half of slope().
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static V half_slope(const Values& q) {
     return V(0.5) * slope<V>(q);
   }
 
  private:
-  // Out of line; lanes within the monotone bound give the same result as above.
+  // Slope outside the monotone bound; not inlined. Lanes within the bound get the value of the
+  // inlined code.
   template <class V>
   OCTANT_OUT_OF_LINE static V at_extrema(const V left, const V right, const V left2,
                                          const V right2) {
@@ -136,13 +147,17 @@ struct Faces {
   V lower, upper;
 };
 
+// Linear profile in a cell, for Hancock's half step.
 template <class V>
 struct LinearProfile {
   static constexpr bool is_curved = false;
   static constexpr double span = 0.5;  // distance from the centre to a face
   V half_slope;
+  // Difference of the values across `span`.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return half_slope; }
+  // Value at the lower face, given the one at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre - half_slope; }
+  // Value at the upper face, given the one at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + half_slope; }
 };
 
@@ -153,6 +168,7 @@ struct Plm {
   template <class V>
   using Profile = LinearProfile<V>;
 
+  // Profile for Hancock's half step; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
     if constexpr (reach == 1) {
@@ -162,6 +178,7 @@ struct Plm {
       return {Limiter::template half_slope<V>(q)};
     }
   }
+  // Values at both faces, for Runge-Kutta stages; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> faces(const Values& q) {
     const V centre = q(0);
@@ -170,24 +187,31 @@ struct Plm {
   }
 };
 
+// Base of PiecewiseLinear that adds its name.
 struct PiecewiseLinear {
   static constexpr const char* name = "plm";
   template <class Limiter>
   using With = Plm<Limiter>;
 };
 
+// Parabolic profile in a cell, for Hancock's half step.
 template <class V>
 struct ParabolicProfile {
   static constexpr bool is_curved = true;
   static constexpr double span = 1.0;  // from face to face
   V below, above;                      // distances of the values at the faces from the cell's mean
+  // Difference of the values at the faces.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
+  // Curvature: difference between the slope at a face and the slope at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V bend() const { return V(3.0) * (above + below); }
+  // Adds `rise` to the value at the lower face, and subtracts `fall` from that at the upper one.
   KOKKOS_FORCEINLINE_FUNCTION void tilt(const V& rise, const V& fall) {
     below = below + rise;
     above = above - fall;
   }
+  // Value at the lower face, given the one at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V lower(const V& centre) const { return centre + below; }
+  // Value at the upper face, given the one at the centre.
   KOKKOS_FORCEINLINE_FUNCTION V upper(const V& centre) const { return centre + above; }
 };
 
@@ -260,6 +284,7 @@ struct Ppm {
   template <class V>
   using Profile = ParabolicProfile<V>;
 
+  // Profile for Hancock's half step; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Profile<V> profile(const Values& q) {
     const V centre = q(0);
@@ -270,6 +295,7 @@ struct Ppm {
     if (any(special)) return at_extrema(s, raw);
     return monotone(raw);
   }
+  // Values at both faces, for Runge-Kutta stages; q(o) is the value at offset o.
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> faces(const Values& q) {
     const V centre = q(0);
@@ -344,20 +370,21 @@ struct Ppm {
 // Distances of densities from the cell's own along a line of cells, and pressures.
 template <class V>
 struct ContactStencil {
-  V left2, left, centre, right, right2;  // centre: the density itself
+  // density of the centre, and distances of the others from it
+  V left2, left, centre, right, right2;
   V pressure_left, pressure_right;
 };
 
 // Weight of a contact in a cell's profile (eqs. 1.16 and 1.17), from 0 to 1.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V contact_share(const ContactStencil<V>& s, double gamma) {
-  constexpr double k_least_jump = 0.01, k_stiffness = 0.1, k_growth = 20.0, k_least = 0.05;
+  constexpr double k_min_jump = 0.01, k_stiffness = 0.1, k_growth = 20.0, k_least = 0.05;
   const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
   const V rise = s.right - s.left, jump = absolute(rise);
   const V least = s.centre + min(s.left, s.right);
   const V pressure_jump = absolute(V(s.pressure_right - s.pressure_left));
   const V stiffness = V(k_stiffness * gamma) * min(s.pressure_left, s.pressure_right);
-  const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_least_jump) * least &&
+  const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_min_jump) * least &&
                           stiffness * jump >= pressure_jump * least;
   const V steepness = (bend_left - bend_right) / (V(6.0) * select(is_contact, rise, V(1.0)));
   const V share = V(k_growth) * (steepness - V(k_least));

@@ -26,7 +26,7 @@ struct Patch {
 
 constexpr int k_jeans = -1;  // code of pressure / density^2 instead of a variable
 
-// Returns a primitive variable of a V of cells.
+// Returns a primitive variable of a pack of cells.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int variable,
                                         const Gas& gas) {
@@ -40,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int vari
   return variable == k_pressure ? pressure : pressure * inverse * inverse;
 }
 
-// Reads consecutive cells, a multiple of the width of V; 1 if there are none.
+// Number of consecutive cells that are read together: the width of V, or 1.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void read_cells(const CellPointer& from, int cells, int variable,
                                             const Gas& gas, double* to) {

@@ -9,11 +9,14 @@
 
 namespace octant::hydro {
 
+// Measures of refinement criteria.
 enum class RefinementKind {
   gradient,           // largest over the axes of |q+ - q-| / (|q+| + |q-| + floor)
-  second_derivative,  // Loehner (1987): |d2 q| over |dq| and a noise term, all axes in one ratio
+  second_derivative,  // Loehner (1987): |d2 q| over |dq| and a noise term, one ratio for all axes
   density,            // the density itself
-  jeans               // the inverse of pressure / density^2: flagged where that is below threshold
+  // inverse of pressure / density^2; cells are flagged where pressure / density^2 is below
+  // threshold
+  jeans
 };
 
 // Criterion that flags a cell if its measure exceeds `threshold`. `variable` is the index of a
@@ -27,9 +30,10 @@ struct RefinementCriterion {
 };
 
 // Sets masks[slot] for each own block of the tiles: the octants with cells within `buffer` cells
-// (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz, where index 0 is the row of
-// octants of the lower neighbour next to the block, 1 and 2 its own, 3 the upper neighbour's. Reads
-// one ghost cell across faces. A cell is flagged if it meets any criterion.
+// (<= N/2) of one of the block's flagged cells. Bit ix + 4 iy + 16 iz stands for an octant in and
+// around the block: index 0 is the adjacent row of octants of the lower neighbour, 1 and 2 are the
+// block's own, and 3 is that of the upper neighbour. Reads one ghost cell across faces. A cell is
+// flagged if it meets any criterion.
 void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
                 const mesh::FieldPointers& current,
                 const std::vector<RefinementCriterion>& criteria, int buffer,

@@ -67,6 +67,7 @@ struct PhysicalFlux {
 struct Llf {
   static constexpr const char* name = "llf";
 
+  // Flux through a face, from the primitive states on both sides.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {
@@ -87,6 +88,7 @@ struct Llf {
 struct Hll {
   static constexpr const char* name = "hll";
 
+  // Flux through a face, from the primitive states on both sides.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {
@@ -106,7 +108,7 @@ struct Hll {
   }
 };
 
-// Factor phi of HllcLowMach. One division, one root.
+// Factor phi of HllcLowMach for the velocity difference. One division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V low_mach_factor(const State<V>& left, const State<V>& right,
                                               const V& sound) {
@@ -175,9 +177,11 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> hllc_flux(const State<V>& left, const State
   return flux;
 }
 
+// HLLC (hydro.riemann = "hllc").
 struct Hllc {
   static constexpr const char* name = "hllc";
 
+  // Flux through a face, from the primitive states on both sides.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const Gas& gas) {
@@ -195,6 +199,7 @@ template <bool LowMach>
 struct HllcWithSensor {
   static constexpr bool senses_shocks = true;
 
+  // Flux through a face, from the primitive states on both sides; `shock` is s, from 0 to 1.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
                                                    const V& shock, const Gas& gas) {
@@ -204,7 +209,7 @@ struct HllcWithSensor {
   }
 
  private:
-  // Out of line, because few faces need it.
+  // Blended flux; not inlined, because few faces need it.
   template <int Axis, class V>
   OCTANT_OUT_OF_LINE static State<V> blended(const State<V>& left, const State<V>& right,
                                              const V shock, const Gas& gas) {
@@ -218,6 +223,7 @@ struct HllcWithSensor {
   }
 };
 
+// HLLC with shock sensor (hydro.riemann = "hllc_hybrid").
 struct HllcHybrid : HllcWithSensor<false> {
   static constexpr const char* name = "hllc_hybrid";
 };

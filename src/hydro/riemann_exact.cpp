@@ -33,13 +33,13 @@ struct WaveJump {
 // change: its bits must not depend on its neighbours in the pack.
 template <class V>
 KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& r, const Gas& gas) {
-  constexpr int most_iterations = 40;
+  constexpr int iteration_limit = 40;
   constexpr double tolerance = 1e-12;
   const V m_l = l.rho * l.sound, m_r = r.rho * r.sound;
   const V least = V(1e-10) * min(l.p, r.p);
   V p = max(((m_r * l.p + m_l * r.p) + m_l * m_r * (l.u + r.u)) / (m_l + m_r), least);
   auto unconverged = p == p;
-  for (int n = 0; n < most_iterations && any(unconverged); ++n) {
+  for (int n = 0; n < iteration_limit && any(unconverged); ++n) {
     const WaveJump<V> jump_l(l, p, gas.gamma), jump_r(r, p, gas.gamma);
     const V f = (jump_l.velocity + jump_r.velocity) - (l.u + r.u);
     const V next = max(p - f / (jump_l.slope + jump_r.slope), least);

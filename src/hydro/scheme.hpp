@@ -52,18 +52,21 @@
 
 namespace octant::hydro {
 
-// Points of schemes with one state at the centre of each face: the lower, then the upper face along
-// an axis.
+// Points on the surface of a cell in schemes with one state at the centre of each face: the lower,
+// then the upper face along an axis.
 constexpr int lower_face(int axis) { return 2 * axis; }
+// Point on the upper face along an axis.
 constexpr int upper_face(int axis) { return 2 * axis + 1; }
 
 // Points on the upper and the lower face of a cell along an axis, in the same order.
 struct FacePoints {
   static constexpr int face_points = 1;
+  // Point t of the upper face along Axis.
   template <int Axis>
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int upper_point(int /*t*/) {
     return upper_face(Axis);
   }
+  // Point t of the lower face along Axis.
   template <int Axis>
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int lower_point(int /*t*/) {
     return lower_face(Axis);
@@ -75,15 +78,16 @@ struct FacePoints {
 template <class Planes>
 class FaceCentres : public FacePoints {
  public:
-  static constexpr int stride = Planes::FacePlane::stride;  // from variable to variable
-  // Number of planes of all variables, besides those of fluxes.
+  // distance between variables, in doubles
+  static constexpr int stride = Planes::FacePlane::stride;
+  // Number of planes of all variables, in addition to those of the fluxes.
   static constexpr int planes = 4;
 
   KOKKOS_FORCEINLINE_FUNCTION FaceCentres(const Planes& s, int k)
       : faces_{s.flux(0, k),    s.surface(2, k), s.flux(1, k),
                s.surface(3, k), s.flux(2, k),    s.surface(k & 1, k)} {}
 
-  // State at a point on cell (j, i) of plane k.
+  // Address of the state at a point on cell (j, i) of plane k.
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
     return faces_[point].at(j, i);
   }
@@ -97,6 +101,7 @@ class FaceCentres : public FacePoints {
 // the one that upper faces along z leave free.
 inline constexpr int k_cell_centre = 6;
 
+// Storage of the states at face centres and of up to k_hydro_variables numbers at the cell centre.
 template <class Planes>
 class FaceAndCellCentres : public FacePoints {
   using Faces = FaceCentres<Planes>;
@@ -110,6 +115,7 @@ class FaceAndCellCentres : public FacePoints {
       : faces_(s, k),
         centre_(Planes::keeps_all_planes ? s.surface((k & 1) ^ 1, k) : s.surface(4 + (k & 1), k)) {}
 
+  // Address of the state at a point on cell (j, i) of plane k.
   KOKKOS_FORCEINLINE_FUNCTION double* at(int point, int j, int i) const {
     return point == k_cell_centre ? centre_.at(j, i) : faces_.at(point, j, i);
   }
@@ -133,11 +139,13 @@ struct ScratchPlane {
   static constexpr int row = RowLength;
   static constexpr int stride = RowLength * (M + 2 * Ghosts);
   double* data;
+  // Address of variable 0 of cell (j, i).
   KOKKOS_FORCEINLINE_FUNCTION double* at(int j, int i) const {
     return data + (j + Ghosts) * row + i + FirstColumn;
   }
 };
 
+// Smallest multiple of `multiple` that is not less than n.
 constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Packs may begin at any cell of a row and extend past its last one: rows of face states are long
@@ -182,6 +190,7 @@ struct SurfaceStates {
     return SimdTraits<V>::load(at(point, n));
   }
 };
+// Returns the accessor for the states on a surface; at(point, n) is the address of variable n.
 template <class V, class At>
 KOKKOS_FORCEINLINE_FUNCTION SurfaceStates<V, At> surface_states(const At& at) {
   return {at};
@@ -196,6 +205,7 @@ struct PlaceOnSurface {
     return surface.at(point, j, i) + n * Surface::stride;
   }
 };
+// Returns the accessor for the states of the pack of cells that begins with (j, i).
 template <class Surface>
 KOKKOS_FORCEINLINE_FUNCTION auto states_on(const Surface& surface, int j, int i) {
   return surface_states<SimdDouble>(PlaceOnSurface<Surface>{surface, j, i});

@@ -22,7 +22,7 @@ void states_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
       "hydro::states_of_cells", k_cells_around * count, KOKKOS_LAMBDA(int n) {
         const BadCell& cell = cells[n / k_cells_around];
         const SingleCellStencil from(a, cell.tile);
-        const CellPlace c = cell_around(cell, n % k_cells_around);
+        const CellIndices c = cell_around(cell, n % k_cells_around);
         double* const to = surfaces + std::int64_t(n) * a.variables * Scheme::points;
         scheme.template reconstruct<true, double>(
             [&](int m, int x, int y, int z) {
@@ -70,6 +70,7 @@ void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
       });
 }
 
+// Sets the kernels for the states of a scheme.
 template <class Scheme>
 void set_states(SchemeOps& ops) {
   ops.ghosts = ghosts_of<Scheme>();
@@ -80,6 +81,7 @@ void set_states(SchemeOps& ops) {
   ops.states_of_cells = states_of_cells<Scheme>;
 }
 
+// Sets the kernels for the fluxes of a scheme.
 template <class Scheme>
 void set_fluxes(SchemeOps& ops) {
   if constexpr (k_has_core_schedule)
@@ -88,6 +90,7 @@ void set_fluxes(SchemeOps& ops) {
   ops.fluxes_of_cells = fluxes_of_cells<Scheme>;
 }
 
+// Returns all operations of a scheme with its own fluxes.
 template <class Scheme>
 SchemeOps ops_of_scheme() {
   SchemeOps ops{Scheme::name, Scheme::predicts, false};

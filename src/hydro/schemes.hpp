@@ -65,23 +65,27 @@ struct SchemeOps {
 // Choices of hydro.reconstruction (profiles for Godunov's scheme, or another scheme) and of
 // hydro.riemann.
 std::vector<std::string> reconstruction_names();
+// Returns the choices of hydro.riemann, in the order of the manual.
 std::vector<std::string> riemann_solver_names();
 
-// Returns the listed scheme or Riemann solver of the options, without states for Godunov's scheme.
-// Throws RunError for unknown names.
+// Returns the entry of the list for the scheme or Riemann solver that the options select; it lacks
+// the states of Godunov schemes. Throws RunError for unknown names.
 const SchemeOps& listed_scheme(const HydroOptions& options);
-// Returns the complete operations.
+// Returns the complete operations for the options: states and fluxes.
 SchemeOps scheme_ops(const HydroOptions& options);
 
-// Set the states for the profile, limiter and integrator that the options select, without and with
-// hydro.well_balanced.
+// Sets the operations for states with the profile, limiter and integrator that the options select,
+// without hydro.well_balanced.
 void set_godunov_states(const HydroOptions& options, SchemeOps& ops);
+// Sets the operations for states with the profile, limiter and integrator that the options select,
+// with hydro.well_balanced.
 void set_balanced_states(const HydroOptions& options, SchemeOps& ops);
 
-// Instantiated by each scheme's file, `template SchemeOps ops_of_scheme<DonorCell>();`, and by each
-// Riemann solver's, respectively.
+// Returns the operations of a scheme with its own fluxes. Instantiated by the scheme's file:
+// `template SchemeOps ops_of_scheme<DonorCell>();`.
 template <class Scheme>
 SchemeOps ops_of_scheme();
+// Returns the operations of a Riemann solver, fluxes only. Instantiated by the solver's file.
 template <class Solver>
 SchemeOps ops_of_solver();
 

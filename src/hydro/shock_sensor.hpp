@@ -13,28 +13,30 @@ template <class V>
 struct ShockStencil {
   V density_below, density_above, u_below, u_above, pressure_below, pressure_above;
 
-  // Velocity difference; positive if the gas is compressed along the axis.
+  // Velocity difference along the axis; positive if the gas is compressed.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return u_below - u_above; }
 };
 
 // Detects strong shocks between two cells.
 struct ShockSensor {
   // Relative pressure difference p_max / p_min - 1: limits between which the strength rises to 1.
-  static constexpr double k_least_jump = 0.5, k_full_jump = 1.0;
-  // Velocity difference in units of the speed of sound.
-  static constexpr double k_least_speed = 0.1, k_full_speed = 0.2;
-  // Pressure difference in units of rho_min (velocity difference)^2. In a shock the ratio is 1 / (1
-  // - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
-  static constexpr double k_least_thrust = 0.25, k_full_thrust = 0.5;
-  // Density ratio in units of (gamma + 1) / (gamma - 1), the maximum of shocks. Edges of dense
-  // bodies exceed it; the dissipation of HLL would empty the rarefied cells beside them.
-  static constexpr double k_most_contrast = 1.25, k_no_contrast = 1.75;
+  static constexpr double k_min_jump = 0.5, k_full_jump = 1.0;
+  // Velocity difference in units of the speed of sound: limits of the ramp.
+  static constexpr double k_min_speed = 0.1, k_full_speed = 0.2;
+  // Pressure difference in units of rho_min (velocity difference)^2: limits of the ramp. In a shock
+  // the ratio is 1/(1 - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
+  static constexpr double k_min_thrust = 0.25, k_full_thrust = 0.5;
+  // Density ratio in units of (gamma + 1) / (gamma - 1), its maximum in shocks: limits of the ramp.
+  // Edges of dense bodies exceed it; the dissipation of HLL would empty the rarefied cells beside
+  // them.
+  static constexpr double k_max_contrast = 1.25, k_no_contrast = 1.75;
 
+  // Quick test: true if the pressure difference is large enough for a shock.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static auto may_hold(const V& pressure_below,
                                                    const V& pressure_above) {
     return max(pressure_below, pressure_above) >
-           V(1.0 + k_least_jump) * min(pressure_below, pressure_above);
+           V(1.0 + k_min_jump) * min(pressure_below, pressure_above);
   }
 
   // Strength from 0 to 1: the minimum of four ramps. `compression` is the sum of the velocity
@@ -49,13 +51,13 @@ struct ShockSensor {
     const V thin = min(s.density_below, s.density_above);
     const V contrast = max(s.density_below, s.density_above) / thin;
     const V momentum = thin * square;
-    const V by_pressure = ramp(V(jump / least), k_least_jump, k_full_jump);
-    const V by_speed = ramp(V(density * square / stiffness), k_least_speed * k_least_speed,
+    const V by_pressure = ramp(V(jump / least), k_min_jump, k_full_jump);
+    const V by_speed = ramp(V(density * square / stiffness), k_min_speed * k_min_speed,
                             k_full_speed * k_full_speed);
     const V by_thrust =
-        ramp(V(jump / select(momentum > V(0.0), momentum, V(1.0))), k_least_thrust, k_full_thrust);
+        ramp(V(jump / select(momentum > V(0.0), momentum, V(1.0))), k_min_thrust, k_full_thrust);
     const V by_contrast = V(1.0) - ramp(V(contrast * V((gamma - 1.0) / (gamma + 1.0))),
-                                        k_most_contrast, k_no_contrast);
+                                        k_max_contrast, k_no_contrast);
     return select(momentum > V(0.0), min(min(by_pressure, by_speed), min(by_thrust, by_contrast)),
                   V(0.0));
   }

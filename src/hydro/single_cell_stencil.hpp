@@ -1,5 +1,6 @@
-// Single cells of a tile's patch and its ghosts, read from the boxes around the tile: a repair
-// recomputes them with the same bodies of the scheme as a sweep, hence with the same bits.
+// Access to single cells of a tile's patch and its ghosts, read from the boxes around the tile. A
+// repair recomputes these cells with the same functions of the scheme as a sweep, hence with
+// bitwise-identical results.
 #pragma once
 
 #include "hydro/fallback.hpp"
@@ -9,19 +10,23 @@
 
 namespace octant::hydro {
 
-struct CellPlace {
+// Index (i, j, k) of a cell in a tile's patch; ghost cells lie outside 0..M-1.
+struct CellIndices {
   int index[3];
 
-  KOKKOS_FORCEINLINE_FUNCTION CellPlace shifted(int axis, int by) const {
+  // Returns the index of the cell `by` cells further along an axis.
+  KOKKOS_FORCEINLINE_FUNCTION CellIndices shifted(int axis, int by) const {
     const auto along = [&](int a) { return index[a] + (a == axis ? by : 0); };  // in registers
     return {{along(0), along(1), along(2)}};
   }
 };
 
-// Numbers of cells: 0 is the cell itself, 1 + 2 axis + side its neighbour across a face.
+// Number of cells whose states a repair recomputes for one cell: number 0 is the cell itself,
+// 1 + 2 axis + side its neighbour across a face.
 inline constexpr int k_cells_around = 7;
-KOKKOS_FORCEINLINE_FUNCTION CellPlace cell_around(const BadCell& cell, int number) {
-  const CellPlace centre{{cell.i, cell.j, cell.k}};
+// Returns the index of neighbour `number` of an unphysical cell.
+KOKKOS_FORCEINLINE_FUNCTION CellIndices cell_around(const BadCell& cell, int number) {
+  const CellIndices centre{{cell.i, cell.j, cell.k}};
   if (number == 0) return centre;
   return centre.shifted((number - 1) / 2, (number - 1) % 2 == 0 ? -1 : 1);
 }
@@ -34,22 +39,24 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_closed(const TileView& view, const BadCell& 
   return view.closed(axis, side) == index + side;
 }
 
+// Cells of one tile as conserved or primitive variables.
 class SingleCellStencil {
  public:
   KOKKOS_FUNCTION SingleCellStencil(const KernelArguments& arguments, int tile)
       : a_(arguments), view_(arguments.sweep.tiles, tile) {}
 
+  // Addresses of the tile's cells.
   KOKKOS_FORCEINLINE_FUNCTION const TileView& view() const { return view_; }
 
-  // Conserved variables of a cell, by number.
-  KOKKOS_FUNCTION auto conserved(const CellPlace& c) const {
+  // Conserved variables of a cell, as a function of the variable's index.
+  KOKKOS_FUNCTION auto conserved(const CellIndices& c) const {
     const CellPointer p =
         view_.cell(a_.sweep.current, view_.block_row(c.index[1], c.index[2]), c.index[0]);
     return [p](int n) { return p.from[n * p.stride]; };
   }
-  // Primitive variable of a cell, as in the scheme. On a GPU it is called, not inlined in the
-  // hundred places of a scheme that read a value: nvcc took five minutes for them.
-  OCTANT_INLINE_ON_HOST double primitive(const CellPlace& c, int variable) const {
+  // Primitive variable of a cell, as in the scheme. On a GPU the function is not inlined: a scheme
+  // reads variables in about a hundred places, for which nvcc took five minutes.
+  OCTANT_INLINE_ON_HOST double primitive(const CellIndices& c, int variable) const {
     double value = 0.0;
     to_all_primitives<double>(
         conserved(c),
@@ -68,12 +75,14 @@ class SingleCellStencil {
       value = pressure_beyond_walls(a_, view_, {c.index[0], c.index[1], c.index[2]}, value);
     return value;
   }
-  KOKKOS_FUNCTION State<double> gas(const CellPlace& c) const {
+  // Primitive variables of a cell, without scalars.
+  KOKKOS_FUNCTION State<double> gas(const CellIndices& c) const {
     State<double> w;
     for (int n = 0; n < k_hydro_variables; ++n) w[n] = primitive(c, n);
     return w;
   }
-  KOKKOS_FUNCTION Vector<double> place(const CellPlace& c) const {
+  // Coordinates of a cell's centre, in code units.
+  KOKKOS_FUNCTION Vector<double> place(const CellIndices& c) const {
     return view_.place<double>(a_.sweep, c.index[2], c.index[1], c.index[0]);
   }
 

@@ -23,6 +23,7 @@ class GodunovFluxes {
   KOKKOS_FUNCTION explicit GodunovFluxes(const KernelArguments& a)
       : gas_(a.gas), variables_(a.variables) {}
 
+  // Stores the flux through a face with normal `Axis`: see the interface in scheme.hpp.
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
                                         const Put& put) const {
@@ -50,6 +51,7 @@ class GodunovFluxes {
   int variables_;
 };
 
+// Returns the operations of a Riemann solver; fluxes only.
 template <class Solver>
 SchemeOps ops_of_solver() {
   SchemeOps ops{Solver::name, true, k_senses_shocks<Solver>};

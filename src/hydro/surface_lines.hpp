@@ -11,16 +11,21 @@ namespace octant::hydro {
 // 1: half a cell from the centre. Lines lead to the points after the centre and to their opposites.
 constexpr int k_points = 27, k_centre = 13;
 
+// Offset to one of the 26 neighbours: components are -1, 0 or 1.
 struct Direction {
   int x, y, z;
 };
+// Returns the offset of a point from the centre.
 KOKKOS_FORCEINLINE_FUNCTION constexpr Direction direction(int point) {
   return {point % 3 - 1, point / 3 % 3 - 1, point / 9 - 1};
 }
+// Returns true for directions to the centres of faces.
 KOKKOS_FORCEINLINE_FUNCTION constexpr bool is_on_axis(const Direction& d) {
   return d.x * d.x + d.y * d.y + d.z * d.z == 1;
 }
+// Returns the point on the other side of the centre.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int opposite(int point) { return 2 * k_centre - point; }
+// Returns the difference of point numbers along an axis.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int step_along(int axis) {
   return axis == 0 ? 1 : axis == 1 ? 3 : 9;
 }
@@ -51,7 +56,7 @@ struct MonotoneParabola {
   KOKKOS_FORCEINLINE_FUNCTION static V minmod(const V& a, const V& b) {
     return max(min(a, max(b, V(0.0))), min(b, V(0.0)));
   }
-  // Twice the slope of the monotonised central limiter.
+  // Twice the slope of the monotonised central limiter, from the one-sided differences.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V double_slope(const V& a, const V& b) {
     const V least = V(4.0) * min(max(a, b), V(0.0)), most = V(4.0) * max(min(a, b), V(0.0));

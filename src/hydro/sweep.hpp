@@ -14,7 +14,7 @@
 
 namespace octant::hydro {
 
-// True if the program has the CPU schedule: kernels run on the host.
+// True if the program contains the CPU schedule: kernels run on the host.
 inline constexpr bool k_has_core_schedule = k_device_is_host;
 
 struct KernelArguments;
@@ -23,20 +23,25 @@ struct KernelArguments;
 // within a step.
 class BatchBuffer {
  public:
-  // `bytes` limits the number of tiles per batch; at least one tile is swept at a time.
+  // `bytes` limits the number of tiles per batch; the buffer always has space for at least one
+  // tile.
   explicit BatchBuffer(std::int64_t bytes) : doubles_(bytes / std::int64_t{sizeof(double)}) {}
 
+  // Maximum number of doubles per batch.
   std::int64_t doubles() const { return doubles_; }
-  // Returns device memory for this many doubles.
+  // Returns device memory for this many doubles; valid until the next call.
   double* hold(std::int64_t doubles);
-  // Contiguous gas state that replaces cells outside all boxes.
+  // Returns a contiguous gas state in device memory that replaces cells outside all boxes.
   double* fill_state(const KernelArguments& arguments);
 
-  // begin() starts a sweep of this many tiles; next_speed() then returns the address of the largest
-  // signal speed of each of its batches, at most as many, one after the other.
+  // Starts a sweep of this many tiles. Afterwards next_speed() may be called once per batch, at
+  // most `tiles` times.
   void begin(int tiles);
+  // Returns the device address for the largest signal speed of the next batch.
   double* next_speed() { return speeds_.data() + batches_++; }
+  // Number of batches since begin().
   int batches() const { return batches_; }
+  // Largest signal speeds of all batches since begin(), in device memory.
   const double* speeds() const { return speeds_.data(); }
 
  private:
@@ -49,16 +54,18 @@ class BatchBuffer {
 // HydroOptions::variable_count() variables.
 struct SweepArguments {
   mesh::TileSet tiles;
-  mesh::FieldPointers current;        // state for the fluxes, ghosts included
-  const double* old = nullptr;        // own blocks' state at the start of the step; read if a0 != 0
-  double* next = nullptr;             // own blocks' new state; laid out as the buffer k_own
-  double a0 = 0, a1 = 1;              // next = a0 old + a1 (current + dt L(current))
-  bool ends_step = true;              // dual energy overwrites total energies only then
-  double dt = 0, dx = 1;              // length of the whole step; cell size
-  double lower[3] = {0, 0, 0};        // corner of the domain, from which tiles count their cells
+  mesh::FieldPointers current;  // state from which fluxes are computed, ghost cells included
+  const double* old = nullptr;  // own blocks' state at the start of the step; read if a0 != 0
+  double* next = nullptr;       // new state of own blocks, in the layout of the buffer k_own
+  double a0 = 0, a1 = 1;        // next = a0 old + a1 (current + dt L(current))
+  // last stage of the step; DualEnergy::overwrite resets total energies only then
+  bool ends_step = true;
+  double dt = 0, dx = 1;  // length of the whole step; cell size
+  // coordinates of the domain's lower corner, where the cell indices of tiles begin
+  double lower[3] = {0, 0, 0};
   double flux_weight = 0;             // factor of fluxes added to `registers`
-  double* registers = nullptr;        // null if the tiles have no requests
-  std::uint8_t* bad_tiles = nullptr;  // [tile], written: 1 if a new state is unphysical
+  double* registers = nullptr;        // null if no tile has flux requests
+  std::uint8_t* bad_tiles = nullptr;  // [tile], written: 1 if a new state of the tile is unphysical
   // Mass flow [slot][axis][cell] of own blocks, or null: increased by flux_weight times the mass
   // flux along each axis, the mean of a cell's two faces.
   double* mass_flow = nullptr;
@@ -66,11 +73,12 @@ struct SweepArguments {
   // Energy [slot][cell] of own blocks, or null: increased by the total energy removed by
   // DualEnergy::overwrite.
   double* energy_taken = nullptr;
-  // Time [tile], increased by each tile's cycles, or by 1 with batches; may be null.
+  // Cost [tile], increased by each tile's cycles, or by 1 with batches; may be null.
   std::uint64_t* tile_cycles = nullptr;
-  BatchBuffer* batches = nullptr;  // for the device schedule; null: CPU schedule
+  BatchBuffer* batches = nullptr;  // memory of the device schedule; null selects the CPU schedule
 };
 
+// Result of a sweep on this rank.
 struct SweepResult {
   double fastest = 0;  // largest |vx| + |vy| + |vz| + 3 c of the new states: dt = cfl dx / fastest
   int bad_tiles = 0;   // tiles with a density or pressure below its floor, negative or NaN
@@ -82,15 +90,16 @@ struct SweepResult {
 // result's bits do not depend on block size, patch, pack width, threads or schedule.
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
 
-// Sweep in parts, each of which needs only its own ghosts. With batches start() returns while the
-// part is running: messages can be sent meanwhile, and only result() waits.
+// A sweep in parts, each of which needs only its own ghost cells. In the device schedule start()
+// returns while the part is running, so that messages can be sent meanwhile; only result() waits.
 class LevelSweep {
  public:
-  // The arguments are referenced or copied, and must outlive result().
+  // `options` and `arguments` must outlive result().
   LevelSweep(const HydroOptions& options, const SweepArguments& arguments);
 
-  // Launches the sweep of the tiles begin <= t < end. Each tile must be launched exactly once.
+  // Launches the sweep of tiles `begin` to `end` - 1. Each tile must be launched exactly once.
   void start(int begin, int end);
+  // Waits for all parts and returns their combined result.
   SweepResult result() const;
 
  private:
@@ -101,10 +110,10 @@ class LevelSweep {
 
 // --- stages of a step ----------------------------------------------------------------------------
 
-// One sweep:  next = old_weight * old + new_weight * (current + dt L(current)).
+// One stage of a step:  next = old_weight * old + new_weight * (current + dt L(current)).
 struct Stage {
   double old_weight, new_weight;
-  double flux_weight;  // fraction of this sweep's fluxes in the flux of the step
+  double flux_weight;  // weight of this stage's fluxes in the flux of the whole step
   double time;         // time of `current`, in units of dt after the start of the step
   bool last;           // last stage of the step
 };
@@ -119,6 +128,7 @@ inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0, false},
                                          {0.75, 0.25, 1.0 / 6.0, 1.0, false},
                                          {1.0 - 2.0 / 3.0, 2.0 / 3.0, 2.0 / 3.0, 0.5, true}};
 
+// Returns the stages of an integrator, in order.
 inline std::span<const Stage> stages(Integrator integrator) {
   switch (integrator) {
     case Integrator::rk2: return k_rk2_stages;

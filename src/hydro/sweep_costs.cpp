@@ -13,7 +13,7 @@ namespace octant::hydro {
 
 namespace {
 
-// Solvers with the same operations for all states.
+// Riemann solvers that execute the same operations for all states.
 using CountedSolvers = TypeList<Llf, Hll, HllcHybrid, HllcLowMach, Hllc>;
 
 bool is_among(const std::vector<std::string>& names, const std::string& name) {
@@ -38,7 +38,7 @@ double operations_of_gather(const KernelArguments& a) {
   });
 }
 
-// Stores no states and returns a harmless value.
+// Accessor that stores no states and returns a harmless value.
 struct NoStates {
   KOKKOS_FUNCTION void operator()(int, int, const Counted&) const {}
   KOKKOS_FUNCTION Counted operator()(int, int) const { return 1.0; }
@@ -79,10 +79,11 @@ double operations_of_fluxes(const HydroOptions& options, const KernelArguments& 
 
 double operations_of_update(const KernelArguments& a) {
   const State<Counted> u = smooth_conserved();
-  const double judging =
+  const double validation_cost =
       operations_of([&] { signal_speed(physical_state(u, Counted(1.0), a.gas), a.gas); });
-  // Five sums and differences, the product with dt/dx and its sum; a0 old + a1 new.
-  return judging + a.variables * (a.blended ? 10.0 : 7.0);
+  // Conservative update: five sums and differences, the product with dt/dx and its sum; a blended
+  // stage also computes a0 old + a1 new.
+  return validation_cost + a.variables * (a.blended ? 10.0 : 7.0);
 }
 
 // Number of cells gathered per swept cell.
@@ -127,8 +128,8 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
   return costs;
 }
 
-void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
-                    std::int64_t cells) {
+void record_sweep(const HydroOptions& options, const SweepArguments& arguments,
+                  std::int64_t cells) {
   if (!kernel_work_callback) return;
   const SweepCosts costs = sweep_costs(options, arguments);
   if (!arguments.batches) return record_kernel_work("hydro::sweep", cells, costs.sweep);
@@ -138,7 +139,7 @@ void announce_sweep(const HydroOptions& options, const SweepArguments& arguments
   record_kernel_work("hydro::update", cells, costs.update);
 }
 
-KernelCost cost_of_judging(const Gas& gas) {
+KernelCost cost_of_validation(const Gas& gas) {
   if (!kernel_work_callback) return {};
   const State<Counted> u = smooth_conserved();
   return {8.0 * (k_hydro_variables + (gas.dual_energy ? 1 : 0)),
@@ -146,8 +147,8 @@ KernelCost cost_of_judging(const Gas& gas) {
 }
 
 // Cost per face: a third of that of a cell, which has three faces of its own.
-void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
-                     std::int64_t cells) {
+void record_repair(const HydroOptions& options, const SweepArguments& arguments,
+                   std::int64_t cells) {
   if (!kernel_work_callback) return;
   const SweepCosts costs = sweep_costs(options, arguments);
   record_kernel_work("hydro::states_of_cells", cells * k_cells_around, costs.states);

@@ -13,18 +13,18 @@ namespace octant::hydro {
 struct SweepCosts {
   KernelCost gather, states, fluxes, update, sweep;
 };
+// Returns the costs of a sweep with these options.
 SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& arguments);
 
-// Records a sweep before its launch, with the number of cells that it advances; tiles may have
-// others, too.
-void announce_sweep(const HydroOptions& options, const SweepArguments& arguments,
-                    std::int64_t cells);
+// Records a sweep before its launch, with the number of cells that it advances (tiles may contain
+// other cells, too).
+void record_sweep(const HydroOptions& options, const SweepArguments& arguments, std::int64_t cells);
 
-// Cost of a test for a physical stored cell; 0 without a work callback.
-KernelCost cost_of_judging(const Gas& gas);
+// Cost of testing whether a stored cell is physical; 0 without a callback for kernel work.
+KernelCost cost_of_validation(const Gas& gas);
 
 // Records the states and fluxes that a repair of this many cells recomputes.
-void announce_repair(const HydroOptions& options, const SweepArguments& arguments,
-                     std::int64_t cells);
+void record_repair(const HydroOptions& options, const SweepArguments& arguments,
+                   std::int64_t cells);
 
 }  // namespace octant::hydro

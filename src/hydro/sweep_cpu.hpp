@@ -40,8 +40,8 @@ class SweepFaces {
   KOKKOS_FORCEINLINE_FUNCTION SweepFaces(double* base, int variables)
       : base_(base), face_size_(variables * FacePlane::stride) {}
 
-  // Fluxes through the lower faces along an axis of the cells of plane k, kept until plane k + 1 is
-  // complete.
+  // Plane of fluxes through the lower faces along an axis of the cells of plane k; valid until
+  // plane k + 1 is complete.
   KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
     return face(2 * axis + (k & 1));
   }
@@ -49,6 +49,7 @@ class SweepFaces {
   KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n, int /*k*/) const {
     return face(flux_planes + n);
   }
+  // Plane of truncation-error estimates for DualEnergy::overwrite.
   KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation(int /*k*/) const { return {base_}; }
 
  private:
@@ -71,6 +72,7 @@ class SweepCells {
   using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
 
+  // Number of doubles for this many variables.
   static constexpr std::size_t doubles(int variables) {
     return inner_planes * InnerPlane::stride +
            std::size_t(variables) * (ring * PrimitivePlane::stride + 1);
@@ -79,6 +81,7 @@ class SweepCells {
   KOKKOS_FORCEINLINE_FUNCTION SweepCells(double* base, int variables)
       : base_(base), primitive_size_(variables * PrimitivePlane::stride) {}
 
+  // Plane k of primitive variables; valid for the planes in the ring.
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
     return {base_ + inner_planes * InnerPlane::stride + (k + 2 * ring) % ring * primitive_size_};
   }
@@ -217,6 +220,7 @@ struct FacePlanes {
 
 // --- the sweep -----------------------------------------------------------------------------------
 
+// Kernel of the CPU schedule for tiles of M^3 cells; the team's index is the tile.
 template <int M, class Scheme>
 class SweepKernel {
  public:
@@ -318,6 +322,7 @@ class SweepKernel {
   PlaneFluxes<M> fluxes_;
 };
 
+// Computes the fluxes of the active faces along an axis in plane k.
 template <int M, class Scheme>
 void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, const ActiveCells<M>& active,
                      int axis, int k) {

@@ -35,7 +35,8 @@ template <int M>
 void accumulate_registers(const KernelArguments& a, const Batch& batch) {
   using Planes = BatchFluxes<M>;
   constexpr int threads = SimdTraits<SimdDouble>::width > 1 ? 1 : M * M;
-  constexpr int shares = SimdTraits<SimdDouble>::width > 1 ? 1 : 6;  // about one request each
+  // partition of the requests: about one request per thread team
+  constexpr int shares = SimdTraits<SimdDouble>::width > 1 ? 1 : 6;
   mesh::for_teams(
       "hydro::answers", batch.count * shares, {.threads = threads},
       KOKKOS_LAMBDA(const mesh::Team& team) {

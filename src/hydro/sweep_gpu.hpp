@@ -28,6 +28,7 @@ struct Batch {
   std::int64_t tile_doubles;
   double* fill_state;  // state that replaces cells outside all boxes
 
+  // Memory of a tile, counted from the first one of the batch.
   KOKKOS_FORCEINLINE_FUNCTION double* of(int tile) const { return tiles + tile * tile_doubles; }
 };
 
@@ -41,20 +42,23 @@ class BatchFluxes {
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
 
+  // Number of doubles of a tile for this many variables.
   static std::int64_t doubles(int variables) { return flux_doubles(variables) + truncations; }
 
   KOKKOS_FORCEINLINE_FUNCTION BatchFluxes(const Batch& batch, int tile, int variables)
       : base_(batch.of(tile)), face_size_(variables * FacePlane::stride) {}
 
+  // Plane of fluxes through the lower faces along an axis of the cells of plane k.
   KOKKOS_FORCEINLINE_FUNCTION FacePlane flux(int axis, int k) const {
     return {base_ + (axis * planes + k + 1) * face_size_};
   }
+  // Plane of truncation-error estimates for DualEnergy::overwrite.
   KOKKOS_FORCEINLINE_FUNCTION InnerPlane truncation(int k) const {
     return {base_ + 3 * planes * face_size_ + 2 * k * InnerPlane::stride};
   }
 
  protected:
-  static constexpr int planes = M + 2;  // planes from -1 on
+  static constexpr int planes = M + 2;  // number of planes, of which -1 is the first
 
   KOKKOS_FORCEINLINE_FUNCTION int face_size() const { return face_size_; }
   KOKKOS_FORCEINLINE_FUNCTION double* end() const {
@@ -79,6 +83,7 @@ class BatchSurfaces : public BatchFluxes<M> {
  public:
   using typename Base::FacePlane;
 
+  // Number of doubles of a tile for this many variables.
   static std::int64_t doubles(int variables) {
     return Base::doubles(variables) +
            std::int64_t{Base::planes} * Surfaces * variables * FacePlane::stride;
@@ -87,6 +92,7 @@ class BatchSurfaces : public BatchFluxes<M> {
   KOKKOS_FORCEINLINE_FUNCTION BatchSurfaces(const Batch& batch, int tile, int variables)
       : Base(batch, tile, variables) {}
 
+  // Plane n of surface states of the cells of plane k.
   KOKKOS_FORCEINLINE_FUNCTION FacePlane surface(int n, int k) const {
     return {Base::end() + ((k + 1) * Surfaces + n) * Base::face_size()};
   }
@@ -107,6 +113,7 @@ class BatchCells : public BatchSurfaces<M, Surfaces> {
   static constexpr int reach = ghosts.reach - 1;
   using PrimitivePlane = ScratchPlane<M, ghosts.reach, M + 2 * ghosts.reach, ghosts.reach>;
 
+  // Number of doubles of a tile for this many variables.
   static std::int64_t doubles(int variables) {
     return Base::doubles(variables) +
            std::int64_t{M + 2 * ghosts.reach} * variables * PrimitivePlane::stride;
@@ -117,9 +124,11 @@ class BatchCells : public BatchSurfaces<M, Surfaces> {
         fill_state_(batch.fill_state),
         primitive_size_(variables * PrimitivePlane::stride) {}
 
+  // Plane k of primitive variables, ghost planes included.
   KOKKOS_FORCEINLINE_FUNCTION PrimitivePlane primitive(int k) const {
     return {Base::end() + (k + ghosts.reach) * primitive_size_};
   }
+  // State that replaces cells outside all boxes.
   KOKKOS_FORCEINLINE_FUNCTION double* fill_state() const { return fill_state_; }
 
  private:
@@ -141,7 +150,9 @@ struct PackGrid {
   static constexpr int width = SimdTraits<SimdDouble>::width;
   static constexpr int columns = (i_last - i_first + width - 1) / width;
   static constexpr int packs = (j_last - j_first) * columns;
+  // Row of pack n.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int j(int n) { return j_first + n / columns; }
+  // Column of the first cell of pack n.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int i(int n) {
     return i_first + n % columns * width;
   }
@@ -153,6 +164,8 @@ struct TileItems {
   Body body;
   KOKKOS_FUNCTION void operator()(int n) const { body(n / PerTile, n % PerTile); }
 };
+// Launches body(tile, n) as in the serial loops over tiles and n; `name` is the kernel's name in
+// profiles.
 template <int PerTile, class Body>
 void for_tile_items(const char* name, const Batch& batch, const Body& body) {
   mesh::for_items(name, std::int64_t{batch.count} * PerTile, TileItems<PerTile, Body>{body});
@@ -166,6 +179,7 @@ KOKKOS_INLINE_FUNCTION void begin_tile(const SweepArguments& sweep, int tile) {
   if (sweep.tile_cycles) sweep.tile_cycles[tile] += 1;
 }
 
+// Kernel "gather" of a batch.
 template <class Planes>
 void gather_batch(const KernelArguments& a, const Batch& batch) {
   using Cells = Gather<Planes>;
@@ -198,6 +212,7 @@ void find_truncation_in_batch(const KernelArguments& a, const Batch& batch) {
       });
 }
 
+// Kernel "states" of a batch.
 template <int M, class Scheme>
 void states_of_batch(const KernelArguments& a, const Batch& batch) {
   using Planes = CellsInBatch<M, Scheme>;
@@ -222,6 +237,7 @@ void states_of_batch(const KernelArguments& a, const Batch& batch) {
   if (a.guards_entropy) find_truncation_in_batch<Planes>(a, batch);
 }
 
+// Kernel "fluxes" of a batch.
 template <int M, class Scheme>
 void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
   using Planes = SurfacesInBatch<M, Scheme>;
@@ -252,7 +268,7 @@ void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
       });
 }
 
-// Starts to advance all tiles in the buffer of the arguments.
+// Advances all tiles in batches that fit in the arguments' buffer. Returns before the kernels end.
 void sweep_in_batches(const SchemeOps& ops, const KernelArguments& arguments);
 
 }  // namespace octant::hydro

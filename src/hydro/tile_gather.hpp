@@ -36,7 +36,9 @@ KOKKOS_FORCEINLINE_FUNCTION void for_packs(RowOfCells cells, const Body& body) {
 template <int M>
 class CellSet {
  public:
+  // Cells of row (k, j).
   RowOfCells row(int k, int j) const { return rows_[k + k_row_margin][j + k_row_margin]; }
+  // Cells of row (k, j), to be set.
   RowOfCells& row(int k, int j) { return rows_[k + k_row_margin][j + k_row_margin]; }
 
   // Row (k, j) of the set extended by adjacent cells: across faces, or, for the stencils of a cube,
@@ -48,6 +50,7 @@ class CellSet {
     return along_x(row(k, j) | beside | row(k - 1, j - 1) | row(k - 1, j + 1) | row(k + 1, j - 1) |
                    row(k + 1, j + 1));
   }
+  // Returns the whole set extended by adjacent cells.
   CellSet grown(mesh::GhostShape::Kind kind) const {
     CellSet set;
     for (int k = 1 - k_row_margin; k < M + k_row_margin - 1; ++k)
@@ -84,14 +87,16 @@ class ActiveCells {
 
   // Range of planes that includes all those with own cells.
   int begin() const { return begin_; }
+  // Plane after the last one with own cells.
   int end() const { return end_; }
 
-  // Cells in row (k, j) that are updated; those with surface states, for fluxes through the faces
-  // of own cells; and those read for the reconstruction.
+  // Cells in row (k, j) that are updated.
   RowOfCells own(int k, int j) const { return own_.row(k, j); }
+  // Cells in row (k, j) with surface states, for fluxes through the faces of own cells.
   RowOfCells with_states(int k, int j) const {
     return own_.grown_row(mesh::GhostShape::Kind::star, k, j);
   }
+  // Cells in row (k, j) that are read for the reconstruction.
   RowOfCells read(int k, int j) const { return nearly_read_.grown_row(kind_, k, j); }
   // Cells whose lower faces along an axis are faces of own cells.
   RowOfCells with_fluxes(int axis, int k, int j) const {
@@ -130,7 +135,7 @@ class ActiveCells {
   }
 
   mesh::GhostShape::Kind kind_;
-  CellSet<M> own_, nearly_read_;  // the latter lacks the outermost cells that are read
+  CellSet<M> own_, nearly_read_;  // nearly_read_: cells that are read, without the outermost ones
   int begin_ = 0, end_ = M;
   struct {
     int cell;
@@ -145,6 +150,7 @@ KOKKOS_INLINE_FUNCTION void write_fill_state(const KernelArguments& a, double* c
   cell[k_energy] = 1.0 / (a.gas.gamma - 1.0);
 }
 
+// Conversion of a tile's cells to primitive variables in the planes of a schedule.
 template <class Planes>
 class Gather {
   using V = SimdDouble;
@@ -157,7 +163,7 @@ class Gather {
                                      const Planes& planes)
       : a_(arguments), view_(view), s_(planes) {}
 
-  // Parts of a plane for threads: rows of packs, or cells.
+  // Division of a plane among threads: rows of packs, or single cells.
   static constexpr int across = M + 2 * g, pieces_per_row = width > 1 ? 1 : across;
   static constexpr int pieces = across * pieces_per_row;
 
@@ -203,7 +209,8 @@ class Gather {
   }
 
  private:
-  // Number of ghosts of row (k, j) needed on either side; negative: no cell of the row.
+  // Number of ghost cells of row (k, j) needed on either side; negative if no cell of the row is
+  // needed.
   KOKKOS_FORCEINLINE_FUNCTION static int ghosts_beside(int k, int j) {
     constexpr mesh::GhostShape ghosts = Planes::ghosts;  // CUDA has no address of the member
     return ghosts.reach_beside(overhang(k), overhang(j));
@@ -223,8 +230,8 @@ class Gather {
     }
   }
 
-  // Sets the pressure of cells of a row, from `first` on, before `last`, beyond walls, as a
-  // continuation of that before the wall.
+  // Sets the pressure of ghost cells of a row, columns `first` to `last` - 1, beyond walls: a
+  // continuation of the pressure before the wall.
   KOKKOS_FORCEINLINE_FUNCTION void weigh_beyond_walls(int k, int j, int first, int last) const {
     if (!view_.has_closed_sides()) return;
     if (a_.balanced) return balance_beyond_walls(k, j, first, last);
@@ -233,7 +240,8 @@ class Gather {
       pressure[i] = pressure_beyond_walls(a_, view_, {i, j, k}, pressure[i]);
   }
 
-  // Same for well-balanced schemes.
+  // Sets density and pressure of ghost cells beyond walls for well-balanced schemes: a continuation
+  // of the hydrostatic profile.
   KOKKOS_FORCEINLINE_FUNCTION void balance_beyond_walls(int k, int j, int first, int last) const {
     double* const density = s_.primitive(k).at(j, 0) + k_density * Plane::stride;
     double* const pressure = s_.primitive(k).at(j, 0) + k_pressure * Plane::stride;

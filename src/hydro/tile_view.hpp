@@ -13,15 +13,17 @@ struct CellPointer {
   std::int32_t stride;
 };
 
-// Boxes of one row of block positions, for row (j, k) of the patch.
+// Boxes that contain row (j, k) of the patch: one row of block positions along x.
 struct BlockRow {
-  const std::int32_t* entries;  // table entries of the row's block positions, along x
-  int j, k;                     // coordinates of the row in its blocks
+  // indices of the boxes in the tile's table, by block position along x
+  const std::int32_t* entries;
+  int j, k;  // coordinates of the row in its blocks
 };
 
+// Addresses of the cells of one tile.
 class TileView {
  public:
-  static constexpr int k_none = -1000;  // no cell, far from the patch
+  static constexpr int k_none = -1000;  // index that no cell of the patch has
 
   KOKKOS_FORCEINLINE_FUNCTION TileView(const mesh::TileSet& set, int index)
       : tile_(&set.tiles(index)),
@@ -33,7 +35,9 @@ class TileView {
         reach_(set.reach),
         blocks_(set.blocks_per_patch) {}
 
+  // The tile itself.
   KOKKOS_FORCEINLINE_FUNCTION const mesh::Tile& tile() const { return *tile_; }
+  // Box with index `entry` in TileSet::boxes.
   KOKKOS_FORCEINLINE_FUNCTION const mesh::CellBox& box(int entry) const { return boxes_[entry]; }
 
   // Returns the number of axes along which this tile's fluxes must be computed, if the gas varies
@@ -47,6 +51,7 @@ class TileView {
     return of_gas;
   }
 
+  // Boxes that contain row (j, k) of the patch.
   KOKKOS_FORCEINLINE_FUNCTION BlockRow block_row(int j, int k) const {
     const int from_j = position(1, j), from_k = position(2, k);
     return {table_ + ((from_k >> shift_) * reach_ + (from_j >> shift_)) * reach_,
@@ -57,7 +62,7 @@ class TileView {
   KOKKOS_FORCEINLINE_FUNCTION bool begins_block(int index) const {
     return index % (1 << shift_) == 0;
   }
-  // Cells of row (k, j) of the patch that this rank owns, by bit.
+  // Cells of row (k, j) of the patch that this rank owns, as bits.
   template <int M>
   std::uint32_t own_cells(int k, int j) const {
     const int run = size_ < M ? size_ : M;
@@ -67,7 +72,7 @@ class TileView {
     return cells;
   }
 
-  // Index in TileSet::boxes of the box that contains cell i of a row, or -1.
+  // Index in TileSet::boxes of the box that contains cell i of a row; -1 if no box does.
   KOKKOS_FORCEINLINE_FUNCTION int entry(const BlockRow& row, int i) const {
     return row.entries[position(0, i) >> shift_];
   }
@@ -75,6 +80,7 @@ class TileView {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(const BlockRow& row, int entry, int i) const {
     return boxes_[entry].offset(position(0, i) & (size_ - 1), row.j, row.k);
   }
+  // Pointer to cell i of a row in the arrays of `state`; null if no box contains it.
   KOKKOS_FORCEINLINE_FUNCTION CellPointer cell(const mesh::FieldPointers& state,
                                                const BlockRow& row, int i) const {
     const int holder = entry(row, i);
@@ -83,23 +89,27 @@ class TileView {
     return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
   }
 
-  // Closed boundary of the domain, below (side 0) or above (1) the gas: the cell of the patch whose
-  // lower face lies on it, or k_none. It is a wall, or a diode that lets gas out.
+  // Patch index of the cell whose lower face lies on a closed boundary of the domain, below (side
+  // 0) or above (1) the gas; k_none if there is no such boundary. It is a wall, or a diode through
+  // which gas may leave.
   KOKKOS_FORCEINLINE_FUNCTION int closed(int axis, int side) const {
     const std::int64_t face = closed_[axis][side].face;
     return face == mesh::ClosedSide::k_none ? k_none : static_cast<int>(face - tile_->first[axis]);
   }
+  // True if any boundary of the domain is closed.
   KOKKOS_FORCEINLINE_FUNCTION bool has_closed_sides() const {
     for (int axis = 0; axis < 3; ++axis)
       for (int side = 0; side < 2; ++side)
         if (closed_[axis][side].face != mesh::ClosedSide::k_none) return true;
     return false;
   }
+  // True if the closed boundary is a diode, through which gas may leave.
   KOKKOS_FORCEINLINE_FUNCTION bool lets_out(int axis, int side) const {
     return closed_[axis][side].lets_out;
   }
 
-  // Coordinate of cell `index` along an axis: of its centre, or at the fraction `share`.
+  // Coordinate along an axis in cell `index`: at the fraction `share` of the cell from its lower
+  // face, 0.5 for the centre.
   KOKKOS_FORCEINLINE_FUNCTION double coordinate(const SweepArguments& sweep, int axis, int index,
                                                 double share = 0.5) const {
     return sweep.lower[axis] + (static_cast<double>(tile_->first[axis] + index) + share) * sweep.dx;

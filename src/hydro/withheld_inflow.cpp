@@ -16,11 +16,12 @@ using mesh::CorrectedBlock;
 using mesh::CorrectionTask;
 using mesh::TaskTeam;
 
-// Minimum certain mass, relative to the mass before the step. Fractions of less have few digits.
-constexpr double k_least_certain_mass = 0.1;
+// Minimum certain mass, relative to the mass before the step, for which fractions are computed from
+// certain amounts: smaller masses leave too few significant digits.
+constexpr double k_min_certain_mass = 0.1;
 
 // Maximum fraction of a cell's mass that finer levels remove in a step of the coarse level.
-constexpr double k_most_to_finer = 0.5;
+constexpr double k_max_to_finer = 0.5;
 
 struct Range {
   double least, greatest;
@@ -52,7 +53,7 @@ struct BoundaryCells {
   const double *old, *current;
   double* next;
   bool is_first, is_last;  // first and last stage of the step
-  bool gives_back;
+  bool adds_withheld;
   double a1;               // weight of the withheld amounts
   double so_far, to_come;  // sums of w_s
 
@@ -62,8 +63,8 @@ struct BoundaryCells {
   KOKKOS_INLINE_FUNCTION void operator()(const TaskTeam& team) const {
     const CorrectedBlock block = boundary.corrections.blocks(team.league_rank());
     if (block.begin == block.end) return;
-    if (gives_back) {
-      give_back(team, block);
+    if (adds_withheld) {
+      add_withheld(team, block);
       team.team_barrier();
     }
     for (int first = k_hydro_variables; first < layout.variables;) {
@@ -83,8 +84,9 @@ struct BoundaryCells {
               [&](int task, int n, std::int64_t cell) { withhold_gas(block, task, n, cell); });
   }
 
-  // Adds the withheld amounts.
-  KOKKOS_INLINE_FUNCTION void give_back(const TaskTeam& team, const CorrectedBlock& block) const {
+  // Adds the withheld amounts back to the new state.
+  KOKKOS_INLINE_FUNCTION void add_withheld(const TaskTeam& team,
+                                           const CorrectedBlock& block) const {
     for_cells(team, block, [&](int task, int n, std::int64_t cell) {
       for (int v = 0; v < layout.variables; ++v) {
         const double amount = *withheld(task, v, n);
@@ -167,8 +169,8 @@ struct BoundaryCells {
     const int in_block = static_cast<int>(cell - side.slot * layout.stride_slot);
     const double mass = next[cell], old_mass = old[cell];
     const double certain_mass = certain(block, cell, in_block, k_mass);
-    const bool is_certain = certain_mass > k_least_certain_mass * old_mass;
-    double share[k_most], away[k_most];  // withheld fraction of the distance `away`
+    const bool is_certain = certain_mass > k_min_certain_mass * old_mass;
+    double share[k_most], away[k_most];  // fraction of the distance `away` that is withheld
     double sum = 0.0, certain_sum = 0.0, largest = 0.0;
     for (int v = first; v < end; ++v) {
       const double value = next[at(cell, v)] / mass, before = old[at(cell, v)] / old_mass;
@@ -212,8 +214,8 @@ struct BoundaryCells {
   // `limit`, the certain amounts would just be physical if all later stages removed the whole
   // state. The result is 1 if the limit is 1 or more, 0 if it is half or less, and at most the
   // limit in between.
-  KOKKOS_INLINE_FUNCTION double kept_share(const CorrectedBlock& block, int task, int n,
-                                           std::int64_t cell, int in_block) const {
+  KOKKOS_INLINE_FUNCTION double kept_fraction(const CorrectedBlock& block, int task, int n,
+                                              std::int64_t cell, int in_block) const {
     if (!has_inflow(block, in_block)) return 1.0;
     // A sweep's unphysical state is repaired separately, unless earlier withheld amounts caused it.
     if (is_unphysical(next + cell, layout.stride_variable, gas))
@@ -249,7 +251,7 @@ struct BoundaryCells {
                                            std::int64_t cell) const {
     const int in_block =
         static_cast<int>(cell - boundary.corrections.tasks(task).slot * layout.stride_slot);
-    const double share = kept_share(block, task, n, cell, in_block);
+    const double share = kept_fraction(block, task, n, cell, in_block);
     for (int v = 0; v < layout.variables; ++v) {
       double& value = next[at(cell, v)];
       const double before = old[at(cell, v)];
@@ -288,12 +290,12 @@ void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layou
                             .next = arguments.next,
                             .is_first = stage.time == 0.0,
                             .is_last = stage.last,
-                            .gives_back = stage.time != 0.0 && !is_repaired,
+                            .adds_withheld = stage.time != 0.0 && !is_repaired,
                             .a1 = stage.new_weight,
                             .so_far = is_second_last ? (&stage)[1].new_weight
                                       : stage.last   ? 1.0
                                                      : so_far,
-                            .to_come = stage.last ? k_most_to_finer : 1.0 - so_far};
+                            .to_come = stage.last ? k_max_to_finer : 1.0 - so_far};
   const int fractions = static_cast<int>(options.scalars.size());
   const double side_cells = boundary.corrections.tasks.extent_int(0) * cells.side_cells();
   const double block_cells = layout.block_size * layout.block_size * layout.block_size;
@@ -319,7 +321,7 @@ void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boun
                             .next = next,
                             .is_first = false,
                             .is_last = true,
-                            .gives_back = true,
+                            .adds_withheld = true,
                             .a1 = 1.0,
                             .so_far = 1.0,
                             .to_come = 0.0};
@@ -328,7 +330,7 @@ void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boun
                      {8.0 * layout.variables, 0.0});
   mesh::for_tasks(
       "give back inflow", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
-        cells.give_back(team, cells.boundary.corrections.blocks(team.league_rank()));
+        cells.add_withheld(team, cells.boundary.corrections.blocks(team.league_rank()));
       });
 }
 
@@ -337,7 +339,7 @@ void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boun
 namespace {
 
 // Maximum ratio of the pressure from the energy to that from the entropy, which is used above it.
-constexpr double k_most_heating = 2.0;
+constexpr double k_max_heating = 2.0;
 
 // Blocks of a level, and those that corrections have changed.
 struct CorrectedBlocks {
@@ -359,7 +361,7 @@ struct CorrectedBlocks {
            side.cell_in_block(n % half, n / half, layout.block_size);
   }
 
-  KOKKOS_INLINE_FUNCTION int count_broken(const TaskTeam& team) const {
+  KOKKOS_INLINE_FUNCTION int count_unphysical(const TaskTeam& team) const {
     int broken = 0;
     const mesh::CorrectedBlock block = corrected.blocks(team.league_rank());
     for (int t = block.begin; t < block.end; ++t) {
@@ -386,7 +388,7 @@ struct CorrectedBlocks {
     if (!(u[k_mass] >= gas.density_floor) || !(entropy > 0.0)) return;
     const double pressure = pressure_of_energy(u, gas);
     const double expected = entropy * power(u[k_mass], gas.gamma - 1.0);
-    if (!(pressure > 0.0) || pressure > k_most_heating * expected)
+    if (!(pressure > 0.0) || pressure > k_max_heating * expected)
       cell[k_energy * layout.stride_variable] = energy_at(u, expected, gas);
   }
 
@@ -437,10 +439,10 @@ struct CorrectedBlocks {
 
 }  // namespace
 
-std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
-                                                const mesh::BlockLayout& layout,
-                                                const mesh::Corrections& corrected,
-                                                const double* old, double* now) {
+std::vector<RestoredCells> restore_refluxed_cells(const HydroOptions& options,
+                                                  const mesh::BlockLayout& layout,
+                                                  const mesh::Corrections& corrected,
+                                                  const double* old, double* now) {
   const int count = corrected.count();
   if (count == 0) return {};
   const CorrectedBlocks blocks{layout, corrected,     old,
@@ -448,13 +450,13 @@ std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
   const auto restored = mesh::uninitialised<RestoredCells>("restored cells", count);
   record_kernel_work("restore broken cells",
                      std::int64_t{corrected.tasks.extent_int(0)} * blocks.side_cells(),
-                     cost_of_judging(blocks.gas));
+                     cost_of_validation(blocks.gas));
   mesh::for_tasks(
       "restore broken cells", count, {}, KOKKOS_LAMBDA(const TaskTeam& team) {
         const int number = team.league_rank();
-        const bool is_broken = blocks.count_broken(team) > 0;
+        const bool is_invalid = blocks.count_unphysical(team) > 0;
         Kokkos::single(Kokkos::PerTeam(team), [&] {
-          restored(number) = is_broken ? blocks.restore(number) : RestoredCells{};
+          restored(number) = is_invalid ? blocks.restore(number) : RestoredCells{};
         });
       });
   std::vector<RestoredCells> change = to_vector(TransferKind::numbers, restored);

@@ -63,9 +63,9 @@ struct RestoredCells {
 // conserved quantity. A lost entropy that does not determine the pressure is reset from the energy.
 // With DualEnergy::overwrite, erroneous energies are first reset from the entropy. Results are by
 // corrected block; empty if no mass or energy changed on this rank.
-std::vector<RestoredCells> restore_broken_cells(const HydroOptions& options,
-                                                const mesh::BlockLayout& layout,
-                                                const mesh::Corrections& corrected,
-                                                const double* old, double* now);
+std::vector<RestoredCells> restore_refluxed_cells(const HydroOptions& options,
+                                                  const mesh::BlockLayout& layout,
+                                                  const mesh::Corrections& corrected,
+                                                  const double* old, double* now);
 
 }  // namespace octant::hydro

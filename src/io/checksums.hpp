@@ -26,21 +26,23 @@
 
 namespace octant {
 
-// Dataset with checksums.
+// Dataset with checksums: its path, and its bytes in the file.
 struct SummedDataset {
   std::string path;
   std::int64_t place = 0, rows = 0, row_bytes = 0;  // position in the file; size
   std::int64_t first_batch = 0;                     // number of its first checksum in the file
 
-  // Rows of about 64 KiB, at least one.
+  // Number of rows per batch: about 64 KiB, at least one row.
   std::int64_t rows_per_batch() const;
+  // Number of batches.
   std::int64_t batches() const;
+  // Size in bytes.
   std::int64_t bytes() const { return rows * row_bytes; }
   // Rows of the n-th batch of the dataset.
   RowRange batch(std::int64_t n) const;
 };
 
-// Reads bytes from a position.
+// Function that reads bytes from a position.
 using ReadBytes = std::function<void(std::int64_t place, std::span<std::byte>)>;
 
 // Checksums of a file during writing.
@@ -57,10 +59,10 @@ class ChecksumWriter {
   // RunError on every rank unless they have written each byte of every dataset once. Collective.
   void sum_over_ranks(const Communicator& communicator);
 
-  // Both are local and write after `end`, the end of the HDF5 part. Every rank writes its part of
-  // the CRCs; the root writes the table, which includes the CRC of the bytes outside of datasets
-  // before `end`, read by `description`. The latter returns the final length of the file.
+  // Writes this rank's part of the CRCs after `end`, the end of the HDF5 part. Local.
   void write_share(PosixFile& file, std::int64_t end) const;
+  // Writes the table on the root after the CRCs. It includes the CRC of the bytes outside of
+  // datasets before `end`, read by `description`. Returns the final length of the file. Local.
   std::int64_t write_table(PosixFile& file, std::int64_t end, const ReadBytes& description) const;
 
  private:
@@ -84,6 +86,7 @@ class StoredChecksums {
   // Returns null if the file has no checksums.
   static std::unique_ptr<StoredChecksums> load(const std::string& path);
 
+  // Number of batches of all datasets.
   std::int64_t batches() const { return batches_; }
 
   // Throws InputError if the table of checksums or the description is damaged.
@@ -104,7 +107,7 @@ class StoredChecksums {
   std::vector<std::string> in_words(std::span<const std::int64_t> damaged) const;
 
   PosixFile file_;
-  bool table_is_whole_ = false;          // if false, it is ignored
+  bool table_is_whole_ = false;          // if false, the table is ignored
   std::vector<SummedDataset> datasets_;  // in the order of their batches
   std::int64_t end_ = 0, batches_ = 0;
   std::uint32_t description_ = 0;

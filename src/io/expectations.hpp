@@ -22,13 +22,15 @@ void require_shape(const Hdf5Reader& file, const std::string& dataset,
 std::vector<double> read_finite(const Hdf5Reader& file, const std::string& dataset, RowRange range,
                                 double bound = -std::numeric_limits<double>::infinity());
 
-// Reads attributes: a finite number, a non-negative integer, or the expected number of them.
-// Collective.
+// Reads an attribute that must be a finite number. Collective.
 double finite_attribute(const Hdf5Reader& file, const std::string& object, const std::string& name);
+// Reads an attribute of `count` finite numbers. Collective.
 std::vector<double> finite_attributes(const Hdf5Reader& file, const std::string& object,
                                       const std::string& name, std::size_t count);
+// Reads an attribute that must be a non-negative integer. Collective.
 std::int64_t count_attribute(const Hdf5Reader& file, const std::string& object,
                              const std::string& name);
+// Reads an attribute of `count` non-negative integers. Collective.
 std::vector<std::int64_t> count_attributes(const Hdf5Reader& file, const std::string& object,
                                            const std::string& name, std::size_t count);
 

@@ -20,7 +20,7 @@
 namespace octant {
 namespace {
 
-constexpr std::size_t k_most_per_call = std::size_t{1} << 30;  // the system's limit is 2 GiB
+constexpr std::size_t k_max_per_call = std::size_t{1} << 30;  // the system's limit is 2 GiB
 
 int open_file(const std::string& path, PosixFile::Mode mode) {
   switch (mode) {
@@ -47,7 +47,7 @@ PosixFile::PosixFile(PosixFile&& other) noexcept
 
 void PosixFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
-    const std::size_t count = std::min(bytes.size(), k_most_per_call);
+    const std::size_t count = std::min(bytes.size(), k_max_per_call);
     const ssize_t written = ::pwrite(descriptor_, bytes.data(), count, offset);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
@@ -60,7 +60,7 @@ void PosixFile::write_at(std::int64_t offset, std::span<const std::byte> bytes) 
 
 void PosixFile::read_at(std::int64_t offset, std::span<std::byte> bytes) const {
   while (!bytes.empty()) {
-    const std::size_t count = std::min(bytes.size(), k_most_per_call);
+    const std::size_t count = std::min(bytes.size(), k_max_per_call);
     const ssize_t read = ::pread(descriptor_, bytes.data(), count, offset);
     if (read < 0 && errno == EINTR) continue;
     if (read <= 0) {
@@ -124,7 +124,7 @@ namespace {
 // Mark of folders that may be replaced; all others belong to the user.
 constexpr const char* k_mark = "octant.txt";
 
-void require_own(const std::string& folder) {
+void require_mark(const std::string& folder) {
   if (std::filesystem::exists(folder) && !std::filesystem::exists(folder + "/" + k_mark))
     throw InputError(
         "'{}' exists and was not written by Octant (it has no {}); move it aside, or choose "
@@ -146,7 +146,7 @@ WholeFolder::WholeFolder(const Communicator& communicator, std::string path)
     : WholePath(communicator, std::move(path)) {
   communicator_.collective_try([&] {
     if (!communicator_.is_root()) return;
-    for (const std::string& folder : {path_, part_path_, old_of(path_)}) require_own(folder);
+    for (const std::string& folder : {path_, part_path_, old_of(path_)}) require_mark(folder);
     std::error_code error;
     std::filesystem::remove_all(part_path_, error);
     if (error) throw RunError("cannot remove '{}': {}", part_path_, system_reason(error.value()));

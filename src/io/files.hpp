@@ -16,6 +16,7 @@ namespace octant {
 // reason.
 class PosixFile {
  public:
+  // Mode of access to a file.
   enum class Mode { create, read, update };
 
   // create: replaces a file by a new, empty one. update: opens an existing file for writing. Both
@@ -40,7 +41,9 @@ class PosixFile {
   // Returns when the written data is on disk.
   void sync();
 
+  // Length of the file in bytes.
   std::int64_t size() const;
+  // Name of the file.
   const std::string& path() const { return path_; }
 
  private:
@@ -55,7 +58,9 @@ class WholePath {
   WholePath(const WholePath&) = delete;
   WholePath& operator=(const WholePath&) = delete;
 
+  // Final path.
   const std::string& path() const { return path_; }
+  // Path during writing.
   const std::string& part_path() const { return part_path_; }
 
  protected:
@@ -73,12 +78,12 @@ class WholePath {
 // which the next writer of that name replaces.
 class WholeFile : public WholePath {
  public:
-  // Collective. Creates the empty part. Throws RunError on every rank on failure.
+  // Creates the empty part. Throws RunError on every rank on failure. Collective.
   WholeFile(const Communicator& communicator, std::string path);
   ~WholeFile();
 
-  // Renames the part. Collective. Data must be synchronised before (PosixFile::sync), so that the
-  // name does not reach the disk before the content. Throws RunError on every rank on failure.
+  // Renames the part. Data must be synchronised before (PosixFile::sync), so that the name does not
+  // reach the disk before the content. Throws RunError on every rank on failure. Collective.
   void commit();
 };
 
@@ -91,6 +96,8 @@ class WholeFolder : public WholePath {
   WholeFolder(const Communicator& communicator, std::string path);
   ~WholeFolder();
 
+  // Renames the part, replacing an older folder. Throws RunError on every rank on failure.
+  // Collective.
   void commit();
 };
 
@@ -107,6 +114,7 @@ class FileLock {
   FileLock(FileLock&& other) noexcept;
   FileLock& operator=(FileLock&& other) noexcept;
 
+  // True if this object holds the lock.
   bool is_held() const { return descriptor_ >= 0; }
   // Process that holds the lock, if it is another one, as "process 4711 on HOST since DATE".
   const std::string& holder() const { return holder_; }

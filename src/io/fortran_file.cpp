@@ -33,7 +33,7 @@ std::int64_t bytes_of(const Parts& parts) {
 
 }  // namespace
 
-FortranFile::FortranFile(const std::string& path, RecordPlace place)
+FortranFile::FortranFile(const std::string& path, RecordPosition place)
     : file_(open_records(path)), place_(place), bytes_(file_.size()) {
   if (place.offset > 0 || bytes_ < k_length_bytes) return;
   const auto first = static_cast<std::uint32_t>(marker_at(0, "the first record"));
@@ -116,7 +116,7 @@ void FortranFile::skip(const char* what, int records) {
 }
 
 std::int64_t FortranFile::bytes_of_next(const char* what) {
-  const RecordPlace place = place_;
+  const RecordPosition place = place_;
   const std::int64_t bytes = bytes_of(parts_of_next(what));
   place_ = place;
   return bytes;

@@ -17,7 +17,7 @@
 namespace octant {
 
 // Position in a file: the byte at which the next record begins, and the number of records before.
-struct RecordPlace {
+struct RecordPosition {
   std::int64_t offset = 0, records = 0;
 };
 
@@ -27,36 +27,45 @@ class FortranFile {
  public:
   // Opens a file for reading from `place`. Throws InputError if it cannot be read, or is
   // big-endian.
-  explicit FortranFile(const std::string& path, RecordPlace place = {});
+  explicit FortranFile(const std::string& path, RecordPosition place = {});
 
-  // Each function reads the next record, which must hold `count` numbers; `what` names it in
-  // messages. Reals and integers have four or eight bytes in the file.
+  // Reads the next record, which must contain `count` reals of four or eight bytes. In this and the
+  // following functions, `what` names the record in messages.
   std::vector<double> reals(const char* what, std::int64_t count);
+  // Reads the next record, which must contain `count` integers of four or eight bytes.
   std::vector<std::int64_t> integers(const char* what, std::int64_t count);
+  // Reads the next record, which must contain `count` bytes.
   std::vector<std::int8_t> bytes(const char* what, std::int64_t count);
-  // Reads some of the numbers, from `first` on.
+  // Reads some reals of the next record of `count` reals, from number `first` on.
   void reals(const char* what, std::int64_t count, std::int64_t first, std::span<double> to);
+  // Reads some integers of the next record of `count` integers, from number `first` on.
   void integers(const char* what, std::int64_t count, std::int64_t first,
                 std::span<std::int64_t> to);
+  // Reads the next record, which must contain one real.
   double real(const char* what) { return reals(what, 1)[0]; }
+  // Reads the next record, which must contain one integer.
   std::int64_t integer(const char* what) { return integers(what, 1)[0]; }
-  std::string text(const char* what);  // without trailing blanks
+  std::string text(const char* what);  // Reads the next record as text, without trailing blanks.
 
+  // Skips records.
   void skip(const char* what, int records = 1);
-  // The length of the next record, which is not read.
+  // Length of the next record in bytes, which is not read.
   std::int64_t bytes_of_next(const char* what);
 
   // Starts fetching everything up to a position.
-  void fetch_ahead(RecordPlace end) const {
+  void fetch_ahead(RecordPosition end) const {
     file_.fetch_ahead(place_.offset, end.offset - place_.offset);
   }
 
-  RecordPlace place() const { return place_; }
+  // Position of the next record.
+  RecordPosition place() const { return place_; }
+  // True if all records were read.
   bool at_end() const { return place_.offset == bytes_; }
   // Throws InputError unless the last record read is the last one of the file.
   void require_end() const {
     if (!at_end()) refuse("the last record", "expected the end of the file after this record");
   }
+  // Name of the file.
   const std::string& path() const { return file_.path(); }
 
   // Throws InputError about the last record read.
@@ -77,7 +86,7 @@ class FortranFile {
   std::int32_t marker_at(std::int64_t offset, const char* what) const;
 
   PosixFile file_;
-  RecordPlace place_;
+  RecordPosition place_;
   std::int64_t bytes_;
 };
 
@@ -93,13 +102,16 @@ class FortranWriter {
   void record(std::span<const T> values) {
     record_at(reserve(values.size_bytes()), std::as_bytes(values));
   }
+  // Writes a vector as the next record.
   template <class T>
   void record(const std::vector<T>& values) {
     record(std::span<const T>(values));
   }
+  // Writes 32-bit integers as the next record.
   void integers(std::initializer_list<std::int32_t> values) {
     record(std::span(values.begin(), values.size()));
   }
+  // Writes doubles as the next record.
   void reals(std::initializer_list<double> values) {
     record(std::span(values.begin(), values.size()));
   }
@@ -110,6 +122,7 @@ class FortranWriter {
   std::int64_t reserve(std::size_t bytes, std::int64_t count = 1);
   // Length of a record with its markers.
   static std::int64_t length_of(std::size_t bytes);
+  // Writes a reserved record at its position.
   void record_at(std::int64_t place, std::span<const std::byte> bytes);
 
   // Returns when everything is on disk.

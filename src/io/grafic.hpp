@@ -18,6 +18,7 @@
 
 namespace octant {
 
+// Header of a file.
 struct GraficHeader {
   std::array<std::int32_t, 3> cells{};  // along x, y and z
   float spacing = 0.0F;                 // comoving Mpc, without h
@@ -26,6 +27,7 @@ struct GraficHeader {
   float omega_m = 0.0F, omega_lambda = 0.0F;
   float hubble = 0.0F;  // H0 in km/s/Mpc
 
+  // Number of cells in a plane.
   std::int64_t plane_cells() const { return std::int64_t{cells[0]} * cells[1]; }
   bool operator==(const GraficHeader&) const = default;
 };
@@ -33,10 +35,11 @@ struct GraficHeader {
 // Open file of one field. All functions are local: every rank opens the file.
 class GraficFile {
  public:
-  // Reads and checks the header. Throws InputError if the file is missing, big-endian or no grafic
-  // file, or if its length disagrees with the header.
+  // Opens a file, and reads and checks the header. Throws InputError if the file is missing,
+  // big-endian or no grafic file, or if its length disagrees with the header.
   explicit GraficFile(const std::string& path);
 
+  // Header of the file.
   const GraficHeader& header() const { return header_; }
 
   // Reads some planes as [plane][y][x]. Throws InputError with the plane if its markers are wrong.
@@ -47,8 +50,8 @@ class GraficFile {
   GraficHeader header_;
 };
 
-// Writes a file from the planes of all ranks, [plane][y][x], each given once. Collective. The file
-// is renamed when it is complete. Throws RunError on every rank if that fails on one.
+// Writes a file from the planes of all ranks, [plane][y][x], each given once. The file is renamed
+// when it is complete. Throws RunError on every rank if that fails on one. Collective.
 void write_grafic(const Communicator& communicator, const std::string& path,
                   const GraficHeader& header, RowRange planes, std::span<const float> values);
 
@@ -69,6 +72,7 @@ struct GraficLevel {
   std::array<int, 3> origin{};  // lower corner in cells of this level
 };
 
+// Folder of initial-condition files.
 class GraficFolder {
  public:
   // Checks the header of every file on the root and broadcasts the result. Collective. Throws
@@ -77,6 +81,7 @@ class GraficFolder {
   // of GraficFile.
   GraficFolder(const Communicator& communicator, std::string path);
 
+  // Path of the folder.
   const std::string& path() const { return path_; }
   // Levels, coarsest first.
   const std::vector<GraficLevel>& levels() const { return levels_; }

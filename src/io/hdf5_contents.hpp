@@ -41,12 +41,15 @@ class Hdf5Heaps {
   std::map<std::uint64_t, Heap> heaps_;
 };
 
+// Attribute in a file.
 struct StoredAttribute {
   AttributeValue value;
   std::string problem;  // reason for a missing value
 };
 
+// Group or dataset in a file.
 struct StoredObject {
+  // Type of the object.
   enum class Kind : std::uint8_t { group, dataset, other };
   Kind kind = Kind::other;
   std::string problem;  // reason why it cannot be opened
@@ -68,6 +71,7 @@ FileContents read_contents(hid_t file);
 
 // Packs contents as bytes for other ranks.
 std::vector<std::byte> packed(const FileContents& contents);
+// Inverse of packed().
 FileContents unpacked(const std::vector<std::byte>& bytes);
 
 }  // namespace octant

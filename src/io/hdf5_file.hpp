@@ -30,6 +30,7 @@
 
 namespace octant {
 
+// Types of the elements of datasets.
 enum class ElementType { float64, float32, int32, int64, uint64, uint8 };
 
 // Element type for values of type T.
@@ -61,6 +62,7 @@ struct DatasetMeaning {
 
 // Compression of large datasets (64 KiB): none, or HDF5's filters shuffle, deflate and fletcher32.
 enum class Compression { none, deflate };
+// Names of the compressions in output.compression.
 constexpr auto names_of(Compression) { return std::array{"none", "deflate"}; }
 
 // Position of the rows of a dataset during writing.
@@ -144,7 +146,9 @@ class Hdf5Reader {
   Hdf5Reader(const Hdf5Reader&) = delete;
   Hdf5Reader& operator=(const Hdf5Reader&) = delete;
 
+  // Path of the file.
   const std::string& path() const;
+  // Communicator of the ranks that read the file.
   const Communicator& communicator() const;
 
   // Returns false if the file has no checksums; its data is then not verified.
@@ -154,11 +158,14 @@ class Hdf5Reader {
   bool lost_checksums() const;
   // Throws InputError if the file has lost its checksums.
   void require_unchanged() const;
+  // True if the file contains this group or dataset.
   bool exists(const std::string& object) const;
+  // True if the object has this attribute.
   bool has_attribute(const std::string& object, const std::string& name) const;
 
   // Names of the members of a group, in alphabetical order.
   std::vector<std::string> children(const std::string& group) const;
+  // Names of the attributes of an object.
   std::vector<std::string> attribute_names(const std::string& object) const;
 
   // Attribute as T: std::string, std::int64_t, double, or a vector of the latter two. Integers may
@@ -174,6 +181,7 @@ class Hdf5Reader {
     }
     throw_wrong_attribute(object, name);
   }
+  // Attribute with the type that it has in the file.
   AttributeValue attribute_value(const std::string& object, const std::string& name) const;
 
   // Extents of a dataset, slowest first: the number of rows, then the shape of a row.

@@ -48,6 +48,7 @@ void silence_hdf5();
 
 // HDF5 type for elements in memory; the same is used in files.
 hid_t native_type(ElementType type);
+// Size of an element in bytes.
 std::size_t element_bytes(ElementType type);
 
 // Access for reading by system calls; without locks if the file system has none.

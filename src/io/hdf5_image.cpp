@@ -14,8 +14,8 @@ namespace octant {
 
 void Hdf5Image::write(std::int64_t place, std::span<const std::byte> bytes) {
   size_ = std::max(size_, place + std::ssize(bytes));
-  if (bytes.data() == stand_in_) {
-    place_of_stand_in_ = place;
+  if (bytes.data() == placeholder_) {
+    placeholder_offset_ = place;
     return;
   }
   while (!bytes.empty()) {

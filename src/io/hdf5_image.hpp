@@ -19,16 +19,20 @@ namespace octant {
 // handle: it leaves the file half closed, and crashes when the program ends.
 class Hdf5Image {
  public:
+  // Stores bytes at a position of the file.
   void write(std::int64_t place, std::span<const std::byte> bytes);
   // Sets dummy bytes for rows that ranks will write themselves: HDF5 allocates their position, and
   // nothing is stored.
-  void stand_in(const std::byte* bytes) { stand_in_ = bytes; }
-  std::int64_t place_of_stand_in() const { return place_of_stand_in_; }
+  void set_placeholder(const std::byte* bytes) { placeholder_ = bytes; }
+  // Position that HDF5 has given to the dummy bytes.
+  std::int64_t placeholder_offset() const { return placeholder_offset_; }
+  // Reads bytes from a position; zeros where nothing was written.
   void read(std::int64_t place,
             std::span<std::byte> bytes) const;  // zero where nothing was written
 
   // Length of the file, as set by HDF5.
   std::int64_t size() const { return size_; }
+  // Sets the length of the file.
   void resize(std::int64_t size) { size_ = size; }
 
   // Writes the stored bytes to their positions, and sets the file's length.
@@ -43,8 +47,8 @@ class Hdf5Image {
 
   std::map<std::int64_t, Page> pages_;  // by place / k_page
   std::int64_t size_ = 0;
-  const std::byte* stand_in_ = nullptr;
-  std::int64_t place_of_stand_in_ = 0;
+  const std::byte* placeholder_ = nullptr;
+  std::int64_t placeholder_offset_ = 0;
 };
 
 // Access property list with which HDF5 creates its file in the image, which must outlive the file.

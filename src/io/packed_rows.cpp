@@ -16,7 +16,7 @@ namespace octant {
 namespace {
 
 // Chunk sizes: small enough for HDF5's cache of a dataset, unless there would be too many.
-constexpr std::int64_t k_least_chunk = 1 << 18, k_largest_chunk = 1 << 24, k_many_chunks = 1 << 14;
+constexpr std::int64_t k_min_chunk = 1 << 18, k_largest_chunk = 1 << 24, k_many_chunks = 1 << 14;
 
 // Maximum growth of a chunk that cannot be compressed, by its checksum.
 constexpr std::int64_t k_growth = 64;
@@ -37,7 +37,7 @@ class ChunkPacker {
   explicit ChunkPacker(const PackedDataset& dataset)
       : type_(native_type(dataset.type)), first_(dataset.shape.size(), 0) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-    H5Pset_fapl_core(access, k_least_chunk, false);
+    H5Pset_fapl_core(access, k_min_chunk, false);
     file_ = Hdf5Handle(H5Fcreate("chunk", H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
     const std::vector<hsize_t> shape = dataset.chunk_shape();
     const Hdf5Handle space(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr),
@@ -92,7 +92,7 @@ std::vector<Run> runs_of(std::span<const PackedChunk> chunks,
 PackedDataset::PackedDataset(std::string path_, ElementType type_, std::vector<std::int64_t> shape_)
     : path(std::move(path_)), type(type_), shape(std::move(shape_)) {
   row_bytes = static_cast<std::int64_t>(element_bytes(type)) * product(std::span(shape).subspan(1));
-  const std::int64_t wanted = std::clamp(bytes() / k_many_chunks, k_least_chunk, k_largest_chunk);
+  const std::int64_t wanted = std::clamp(bytes() / k_many_chunks, k_min_chunk, k_largest_chunk);
   chunk_rows = std::clamp<std::int64_t>(wanted / row_bytes, 1, shape[0]);
 }
 

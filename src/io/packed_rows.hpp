@@ -25,9 +25,13 @@ namespace octant {
 struct PackedDataset {
   PackedDataset(std::string path, ElementType type, std::vector<std::int64_t> shape);
 
+  // Size of all rows in bytes, uncompressed.
   std::int64_t bytes() const { return shape[0] * row_bytes; }
+  // Number of chunks.
   std::int64_t chunks() const { return (shape[0] + chunk_rows - 1) / chunk_rows; }
+  // Size of a chunk in bytes, uncompressed.
   std::int64_t chunk_bytes() const { return chunk_rows * row_bytes; }
+  // Extents of a chunk.
   std::vector<hsize_t> chunk_shape() const;
   // HDF5 layout: shuffled, deflated, and with a checksum that every reader verifies.
   Hdf5Handle layout() const;
@@ -45,6 +49,7 @@ struct PackedChunk {
   std::uint32_t left_out;
 };
 
+// Compressed datasets during writing.
 class PackedRows {
  public:
   // `path` is the final file. Nothing is created before the first dataset.

@@ -10,6 +10,7 @@ struct RowRange {
   std::int64_t begin = 0;
   std::int64_t count = 0;
 
+  // One past the last row.
   std::int64_t end() const { return begin + count; }
   bool operator==(const RowRange&) const = default;
 };

@@ -21,6 +21,7 @@ namespace loops {
 // kernels.
 inline constexpr int k_few_blocks = 512;
 
+// Functor for a Kokkos reduction: the largest magnitude of each term over all blocks.
 template <int Count>
 struct LargestValues {
   double value[Count] = {};
@@ -29,6 +30,7 @@ struct LargestValues {
   }
 };
 
+// Totals of blocks in units of a scale, as terms of exact sums.
 template <int Count, int Sums>
 struct ScaledTotals {
   const double* totals;
@@ -41,6 +43,7 @@ struct ScaledTotals {
   }
 };
 
+// Functor for a Kokkos reduction: the maxima over all blocks.
 template <int Count, int Sums>
 struct LargestOfTotals {
   const double* totals;
@@ -55,6 +58,7 @@ struct LargestOfTotals {
 template <class Terms>
 using Maxima = std::array<double, int{Terms::count} - int{Terms::sums}>;
 
+// add_totals() on the host, for few blocks.
 template <class Schedule, class Terms>
 Maxima<Terms> add_on_host(const char* name, const CellRange& range, const Terms& terms,
                           const std::array<double, Terms::sums>& scales,
@@ -68,6 +72,7 @@ Maxima<Terms> add_on_host(const char* name, const CellRange& range, const Terms&
   return largest;
 }
 
+// add_totals() on the device.
 template <class Schedule, class Terms>
 Maxima<Terms> add_on_device(const char* name, const CellRange& range, const Terms& terms,
                             const std::array<double, Terms::sums>& scales,
@@ -110,7 +115,8 @@ loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const 
   return loops::add_on_host<Schedule>(name, range, terms, scales, sums);
 }
 
-// Uses one scale for all sums: the volume of a cell if the terms are densities.
+// Adds the sums as above, with one scale for all of them: the volume of a cell if the terms are
+// densities.
 template <class Schedule = NativeSchedule, class Terms>
 loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const Terms& terms,
                                 double scale, std::span<ReproducibleSum> sums) {

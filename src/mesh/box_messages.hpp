@@ -17,7 +17,9 @@ struct StaggeredBox {
   std::int32_t begin[3], extent[3];
   std::int64_t message;  // offset of the values in the message buffer, [k][j][i]
 
+  // Number of rows along x.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return extent[0] * extent[1] * extent[2]; }
+  // Sets `at` to the indices of the first point of row n.
   KOKKOS_FORCEINLINE_FUNCTION void point(int n, int (&at)[3]) const {
     at[0] = begin[0] + n % extent[0];
     at[1] = begin[1] + n / extent[0] % extent[1];
@@ -29,17 +31,19 @@ struct StaggeredBox {
 struct TargetBox {
   Key target;
   std::int32_t component;
-  std::int32_t position;  // of the source, among the 27 positions around the target
+  std::int32_t position;  // position of the source block among the 27 positions around the target
   std::int32_t begin[3], extent[3];
 };
 
+// Copy from a block of this rank to a block of any rank.
 struct BoxCopy {
-  int rank;         // owner of the target
-  int source_slot;  // on this rank
+  int rank;         // rank that owns the target block
+  int source_slot;  // slot of the source block on this rank
   std::int32_t source_begin[3];
   TargetBox to;
 };
 
+// Exchange for a fixed list of copies.
 class BoxMessages {
  public:
   BoxMessages() = default;
@@ -47,16 +51,18 @@ class BoxMessages {
   BoxMessages(const Communicator& communicator, const TreeLevel& targets,
               std::vector<BoxCopy> copies);
 
-  // Copies from `source`, or from (1 - theta) * earlier + theta * source if an earlier field is
-  // given. All copies to one point must carry the same value. Collective.
+  // Copies the points from `source` to `target`. All copies to one point must carry the same value.
+  // Collective.
   void run(Exchanger& exchanger, const StaggeredView& source, const StaggeredView& target) const;
+  // Copies (1 - theta) * earlier + theta * source instead, for interpolation in time. Collective.
   void run(Exchanger& exchanger, const StaggeredView& earlier, const StaggeredView& source,
            double theta, const StaggeredView& target) const;
 
-  // Own blocks that receive, with the position of the source, once per copy.
+  // Own block that receives a copy, and the position of the source; one entry per copy.
   struct Arrival {
     int slot, position;
   };
+  // All such entries of this rank.
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
  private:

@@ -24,6 +24,7 @@ namespace octant::mesh {
 // Schedules: one thread per block, which processes rows of cells in sequence, or one team of
 // threads per block, whose threads process different cells.
 struct ThreadPerBlock {};
+// One team of threads per block; see ThreadPerBlock.
 struct TeamPerBlock {};
 using NativeSchedule = std::conditional_t<k_device_is_host, ThreadPerBlock, TeamPerBlock>;
 
@@ -36,15 +37,18 @@ namespace loops {
 
 using Team = Kokkos::TeamPolicy<TeamPerBlock>::member_type;
 
+// Execution policy for a range.
 inline auto policy(ThreadPerBlock, const CellRange& range, std::size_t) {
   return Kokkos::RangePolicy<ThreadPerBlock>(0, range.count());
 }
+// Execution policy for a range, with `scratch` bytes per team.
 inline auto policy(TeamPerBlock, const CellRange& range, std::size_t scratch) {
   Kokkos::TeamPolicy<TeamPerBlock> policy(range.count(), team_threads());
   policy.set_scratch_size(0, Kokkos::PerTeam(scratch));
   return policy;
 }
 
+// Launches a kernel over the blocks of a range, and records its name for profiling.
 template <class Schedule, class Kernel>
 void launch(const char* name, const CellRange& range, const Kernel& kernel,
             std::size_t scratch = 0) {
@@ -56,6 +60,7 @@ void launch(const char* name, const CellRange& range, const Kernel& kernel,
 KOKKOS_FORCEINLINE_FUNCTION unsigned left_out(const CellRange& range, const OwnBlock& block) {
   return range.leaves_only ? block.refined : 0;
 }
+// True if the octant of cell `index` of a block is not in the range.
 KOKKOS_FORCEINLINE_FUNCTION bool is_left_out(const CellRange& range, const OwnBlock& block,
                                              int index) {
   return left_out(range, block) >> range.octant_of(index) & 1;
@@ -79,6 +84,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_runs_inside(const CellRange& range, const O
   });
 }
 
+// Kernel of for_each_cell().
 template <class Body>
 struct Visit {
   CellRange range;
@@ -103,6 +109,7 @@ struct Visit {
   }
 };
 
+// Reduction of largest_value().
 template <class Value>
 struct Largest {
   CellRange range;
@@ -129,6 +136,7 @@ struct Largest {
   }
 };
 
+// Kernel that combines the masks of a block's cells.
 template <class MaskOf>
 struct JoinMasks {
   CellRange range;
@@ -186,6 +194,7 @@ struct Totals {
   // octants are smaller than a vector); their lanes are then added cell by cell.
   static constexpr bool k_adds_lanes =
       parts == 1 && SimdTraits<SimdDouble>::width > 1 && TermsOfPacks<Terms>;
+  // Adds the terms of SIMD vectors lane by lane, in the order of the cells.
   KOKKOS_FORCEINLINE_FUNCTION void add_lanes(int place, int slot, int begin, int end,
                                              double* partial) const {
     for (int c = begin; c < end; c += SimdTraits<SimdDouble>::width) {
@@ -228,8 +237,9 @@ struct Totals {
     }
   }
 
-  // All threads evaluate the terms of a chunk of cells; then each updates some of the partial sums.
-  // Excluded cells add 0, which changes no sum that began with 0.
+  // Sums with a team per block: all threads evaluate the terms of a chunk of cells; then each
+  // thread updates some of the partial sums. Excluded cells add 0, which changes no sum that began
+  // with 0.
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
     const int place = team.league_rank();
     const OwnBlock block = range.blocks(place);
@@ -261,6 +271,7 @@ struct Totals {
       totals[std::int64_t{place} * count + t] = join(t, partial + t * parts);
     });
   }
+  // Bytes of scratch memory per team.
   static constexpr std::size_t scratch() { return sizeof(double) * count * (parts + chunk); }
 };
 
@@ -289,7 +300,8 @@ double smallest(const char* name, const CellRange& range, const Value& value) {
       name, range, KOKKOS_LAMBDA(const Cell& cell) { return -value(cell); });
 }
 
-// Sets the bits of mask_of(cell), for all cells of the blocks of the range, in masks(slot).
+// Sets the bits of mask_of(cell) in masks(slot), for all cells of the blocks of the range; other
+// bits are unchanged.
 template <class Schedule = NativeSchedule, class MaskOf>
 void join_masks(const char* name, const CellRange& range, const DeviceArray<std::uint64_t>& masks,
                 const MaskOf& mask_of) {

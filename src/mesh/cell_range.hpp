@@ -18,9 +18,9 @@ struct OwnBlock {
 
 // A cell of a range, or the first one of a SIMD vector of cells.
 struct Cell {
-  std::int32_t place;  // index of its block in the range
-  std::int32_t slot;   // slot of its block in the level
-  std::int32_t index;  // (k N + j) N + i in its block
+  std::int32_t place;  // index of the cell's block in the range
+  std::int32_t slot;   // slot of the cell's block in the level
+  std::int32_t index;  // index (k N + j) N + i in the block
 };
 
 // Centre of a cell, in code length, on the device.
@@ -31,6 +31,7 @@ struct BlockField {
   double* data = nullptr;
   std::int64_t stride = 0;
 
+  // Address of the value in a cell.
   KOKKOS_FORCEINLINE_FUNCTION double* at(const Cell& cell) const {
     return data + cell.slot * stride + cell.index;
   }
@@ -38,14 +39,17 @@ struct BlockField {
 
 // The cells of some own blocks of a level. Passed by value; loops over them are in cell_loop.hpp.
 struct CellRange {
-  DeviceArray<const OwnBlock> blocks;  // in the order of TreeLevel::own() by default
+  // blocks of the range; by default in the order of TreeLevel::own()
+  DeviceArray<const OwnBlock> blocks;
   int log2_block_size = 0;
   double cell_size = 0.0;
   bool leaves_only = false;         // if false, cells of refined octants are included
-  std::uint64_t* cycles = nullptr;  // by slot: counters of BlockCycles; null: not counted
+  std::uint64_t* cycles = nullptr;  // counters of BlockCycles by slot; null: not counted
 
   int count() const { return static_cast<int>(blocks.extent(0)); }  // number of blocks
+  // Number of cells along the edge of a block, N.
   KOKKOS_FORCEINLINE_FUNCTION int block_size() const { return 1 << log2_block_size; }
+  // Number of cells of a block, N^3.
   KOKKOS_FORCEINLINE_FUNCTION int cells_per_block() const { return 1 << 3 * log2_block_size; }
 
   // The leaf cells of this range.
@@ -74,6 +78,7 @@ struct CellRange {
     return index >> axis * log2_block_size & (block_size() - 1);
   }
 
+  // Centre of a cell in code length.
   KOKKOS_FORCEINLINE_FUNCTION DevicePosition centre(const Cell& cell) const {
     const OwnBlock& block = blocks(cell.place);
     DevicePosition x;
@@ -102,8 +107,8 @@ class BlockCycles {
 };
 
 // Records the work of a loop over a range (mesh/cell_loop.hpp) for profiling.
-inline void announce_cells(std::string_view kernel, const CellRange& range,
-                           const KernelCost& of_one) {
+inline void record_cells(std::string_view kernel, const CellRange& range,
+                         const KernelCost& of_one) {
   record_kernel_work(kernel, range.count() * std::int64_t{range.cells_per_block()}, of_one);
 }
 

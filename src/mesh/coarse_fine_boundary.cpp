@@ -17,11 +17,11 @@ std::int64_t with_spare_capacity(std::size_t count) {
   return static_cast<std::int64_t>(count + count / 4 + 8);
 }
 
-void announce_corrections(const DeviceTable<CorrectedBlock>& blocks, bool remote, int face_values) {
+void record_corrections(const DeviceTable<CorrectedBlock>& blocks, bool remote, int face_values) {
   std::int64_t faces = 0;
   for (std::size_t n = 0; n < blocks.size(); ++n)
     if ((blocks[n].has_remote_fluxes != 0) == remote) faces += blocks[n].end - blocks[n].begin;
-  // Each value reads both fluxes and reads and writes the cell.
+  // Cost: each value reads both fluxes, and reads and writes the cell.
   record_kernel_work("correct fluxes", faces * face_values, {32.0, 3.0});
 }
 
@@ -56,33 +56,35 @@ CoarseFineBoundary::CoarseFineBoundary(const Tree& tree, int fine_level, const B
 }
 
 void CoarseFineBoundary::follow(std::int64_t coarse_begin) {
-  touched_fine_.clear();
-  touched_coarse_.clear();
+  changed_fine_.clear();
+  changed_coarse_.clear();
   rewritten_fine_.clear();
-  find_touched();
+  find_changed_blocks();
   clear_received();
-  for (const int slot : touched_fine_.slots()) release(slot);
+  for (const int slot : changed_fine_.slots()) release(slot);
   for_changed_faces([this](int slot, int face) {
-    if (fine_blocks_[slot].faces[face] != -1 && !is_jump(slot, face)) release_face(slot, face);
+    if (fine_blocks_[slot].faces[face] != -1 && !is_coarse_fine_face(slot, face))
+      release_face(slot, face);
   });
   sent_faces_.clear();
   sent_children_.clear();
   const auto slots = static_cast<std::size_t>(fine().slots());
   for (std::size_t slot = own_restrictions_.size(); slot < slots; ++slot)
     own_restrictions_.push_back({-1, -1, 0, 0});
-  for (const int slot : touched_fine_.slots())
+  for (const int slot : changed_fine_.slots())
     if (has_block(slot)) connect(slot);
   for_changed_faces([this](int slot, int face) {
-    if (fine_blocks_[slot].faces[face] == -1 && is_jump(slot, face)) connect_face(slot, face);
+    if (fine_blocks_[slot].faces[face] == -1 && is_coarse_fine_face(slot, face))
+      connect_face(slot, face);
   });
-  announce_children();
-  announce_faces();
+  send_list_of_children();
+  send_list_of_faces();
   reserve_registers();
   if (coarse_begin != coarse_begin_)
     for (const CoarseBlock& block : coarse_blocks_)
-      if (block.slot >= 0) touched_coarse_.add(block.slot);
+      if (block.slot >= 0) changed_coarse_.add(block.slot);
   coarse_begin_ = coarse_begin;
-  for (const int slot : touched_coarse_.slots()) write_corrections(slot);
+  for (const int slot : changed_coarse_.slots()) write_corrections(slot);
   own_restrictions_.upload();
   blocks_.upload();
   tasks_.upload();
@@ -92,8 +94,9 @@ bool CoarseFineBoundary::has_block(int slot) const {
   return slot < fine().slots() && fine().key(slot) != k_no_key;
 }
 
-// Returns true if only coarse cells adjoin a face of a fine block.
-bool CoarseFineBoundary::is_jump(int slot, int face) const {
+// Returns true if a face of a fine block lies on the coarse-fine boundary: only coarse cells adjoin
+// it.
+bool CoarseFineBoundary::is_coarse_fine_face(int slot, int face) const {
   if (fine().neighbours(slot)[k_face_neighbours[face]] != k_nobody) return false;
   const Geometry& geometry = tree_.geometry();
   const int axis = face / 2;
@@ -103,11 +106,11 @@ bool CoarseFineBoundary::is_jump(int slot, int face) const {
 }
 
 // Calls work(slot, face) for changed neighbours across faces of blocks that are not in
-// touched_fine_.
+// changed_fine_.
 template <class Work>
 void CoarseFineBoundary::for_changed_faces(const Work& work) {
   for (const int slot : fine().touched()) {
-    if (touched_fine_.has(slot)) continue;
+    if (changed_fine_.has(slot)) continue;
     const Positions changed = fine().changed_around(slot);
     for (int face = 0; face < 6; ++face)
       if (changed >> k_face_neighbours[face] & 1) work(slot, face);
@@ -116,30 +119,30 @@ void CoarseFineBoundary::for_changed_faces(const Work& work) {
 
 // Finds fine blocks that were created or removed, or whose parent or coarse neighbour was; and
 // those that share a face or an octant with another rank, whose messages are rebuilt.
-void CoarseFineBoundary::find_touched() {
+void CoarseFineBoundary::find_changed_blocks() {
   fine_blocks_.resize(std::max(fine_blocks_.size(), static_cast<std::size_t>(fine().slots())));
   const auto coarse_slots =
       std::max(child_owners_.size(), static_cast<std::size_t>(coarse().slots()));
   child_owners_.resize(coarse_slots, {-1, -1, -1, -1, -1, -1, -1, -1});
   block_of_slot_.resize(coarse_slots, -1);
   for (const int slot : fine().touched())
-    if (fine().is_new(slot)) touched_fine_.add(slot);
+    if (fine().is_new(slot)) changed_fine_.add(slot);
   for (const Key key : coarse().changed()) {
     const Node* node = coarse().find(key);
     if (node == nullptr || (node->slot >= 0 && coarse().refined(node->slot) == 0)) continue;
     for (int octant = 0; octant < 8; ++octant)
       if (const Node* child = fine().find(child_key(key, octant)); child && child->slot >= 0)
-        touched_fine_.add(child->slot);
+        changed_fine_.add(child->slot);
   }
   for (const int slot : coarse().touched()) {
     if (!coarse().is_new(slot) || slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0)
       continue;
     const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];
     for (int n = 0; n < block.count; ++n)
-      if (!block.faces[n].is_received) touched_fine_.add(own_faces_[block.faces[n].number].fine);
+      if (!block.faces[n].is_received) changed_fine_.add(own_faces_[block.faces[n].number].fine);
   }
-  for (const SentFace& face : sent_faces_) touched_fine_.add(face.fine);
-  for (const SentChild& child : sent_children_) touched_fine_.add(child.slot);
+  for (const SentFace& face : sent_faces_) changed_fine_.add(face.fine);
+  for (const SentChild& child : sent_children_) changed_fine_.add(child.slot);
 }
 
 void CoarseFineBoundary::clear_received() {
@@ -185,7 +188,7 @@ void CoarseFineBoundary::connect(int slot) {
     sent_children_.push_back({parent->owner, block.key, slot});
   }
   for (int face = 0; face < 6; ++face)
-    if (is_jump(slot, face)) connect_face(slot, face);
+    if (is_coarse_fine_face(slot, face)) connect_face(slot, face);
 }
 
 void CoarseFineBoundary::connect_face(int slot, int face) {
@@ -223,7 +226,7 @@ void CoarseFineBoundary::connect_face(int slot, int face) {
 }
 
 void CoarseFineBoundary::add_face(int coarse_slot, const CoarseFace& face) {
-  touched_coarse_.add(coarse_slot);
+  changed_coarse_.add(coarse_slot);
   std::int32_t& number = block_of_slot_[coarse_slot];
   if (number < 0) {
     if (free_blocks_.empty()) {
@@ -236,7 +239,7 @@ void CoarseFineBoundary::add_face(int coarse_slot, const CoarseFace& face) {
     coarse_blocks_[number].slot = coarse_slot;
   }
   CoarseBlock& block = coarse_blocks_[number];
-  OCTANT_REQUIRE(block.count < k_most_faces, "mesh: a block of level {} has too many level jumps",
+  OCTANT_REQUIRE(block.count < k_max_faces, "mesh: a block of level {} has too many level jumps",
                  fine_level_ - 1);
   int n = block.count++;
   for (; n > 0 && face.side < block.faces[n - 1].side; --n) block.faces[n] = block.faces[n - 1];
@@ -244,7 +247,7 @@ void CoarseFineBoundary::add_face(int coarse_slot, const CoarseFace& face) {
 }
 
 void CoarseFineBoundary::remove_face(int coarse_slot, const Side& side) {
-  touched_coarse_.add(coarse_slot);
+  changed_coarse_.add(coarse_slot);
   CoarseBlock& block = coarse_blocks_[block_of_slot_[coarse_slot]];
   const auto end = block.faces.begin() + block.count;
   const auto found = std::find_if(block.faces.begin(), end,
@@ -254,7 +257,7 @@ void CoarseFineBoundary::remove_face(int coarse_slot, const Side& side) {
 }
 
 // Sends the list of restricted octants to the owners of the parents.
-void CoarseFineBoundary::announce_children() {
+void CoarseFineBoundary::send_list_of_children() {
   const auto before = [](const SentChild& a, const SentChild& b) { return a.order() < b.order(); };
   std::sort(sent_children_.begin(), sent_children_.end(), before);
   std::vector<Segment> sends, receives;
@@ -284,7 +287,7 @@ void CoarseFineBoundary::announce_children() {
 }
 
 // Sends the list of fluxes to the owners of the coarse blocks.
-void CoarseFineBoundary::announce_faces() {
+void CoarseFineBoundary::send_list_of_faces() {
   struct Message {
     Key coarse;
     Side side;
@@ -337,13 +340,13 @@ void CoarseFineBoundary::write_corrections(int coarse_slot) {
   if (number < 0) return;
   CoarseBlock& block = coarse_blocks_[number];
   blocks_.resize(std::max(blocks_.size(), coarse_blocks_.size()));
-  tasks_.resize(blocks_.size() * k_most_faces);
-  const std::int32_t begin = number * k_most_faces;
+  tasks_.resize(blocks_.size() * k_max_faces);
+  const std::int32_t begin = number * k_max_faces;
   CorrectedBlock& corrected = blocks_.at(number) = {begin, begin + block.count, 0};
   for (int n = 0; n < block.count; ++n) {
     const CoarseFace& face = block.faces[n];
     const FluxRequest request = coarse_request(face.side);
-    const bool is_above = face.side.side == 1;  // the cells lie above the face
+    const bool is_above = face.side.side == 1;  // true if the cells lie above the face
     tasks_.at(begin + n) = {
         .slot = coarse_slot,
         .axis = face.side.axis,
@@ -410,7 +413,7 @@ void CoarseFineBoundary::clear_registers(const DeviceArray<double>& fine,
 
 void CoarseFineBoundary::send_octants(const double* children, Exchanger& octants) {
   if (alone_) return;
-  double* message = octant_buffers_.take_free(octants);
+  double* message = octant_buffers_.free_buffer(octants);
   restrict_children(sent_restrictions_.on_device(), layout_, children, nullptr, message);
   received_octants_ =
       uninitialised<double>("received octants", octant_plan_->items_received() * octant_values_);
@@ -438,7 +441,7 @@ void CoarseFineBoundary::send_fluxes(const Registers& registers, Exchanger& flux
 
 void CoarseFineBoundary::correct_own(const Registers& registers, double* coarse_blocks,
                                      const FaceFlow& flow) const {
-  announce_corrections(blocks_, false, face_values_);
+  record_corrections(blocks_, false, face_values_);
   correct_fluxes(corrections(), false, layout_,
                  {registers.fine, nullptr, registers.coarse + coarse_begin_}, inverse_cell_size_,
                  coarse_blocks, flow);
@@ -448,7 +451,7 @@ void CoarseFineBoundary::receive_fluxes(const Registers& registers, double* coar
                                         const FaceFlow& flow, Exchanger& fluxes) {
   if (alone_) return;
   fluxes.finish_receives();
-  announce_corrections(blocks_, true, face_values_);
+  record_corrections(blocks_, true, face_values_);
   correct_fluxes(corrections(), true, layout_,
                  {registers.fine, received_fluxes_.data(), registers.coarse + coarse_begin_},
                  inverse_cell_size_, coarse_blocks, flow);

@@ -32,18 +32,22 @@ class CoarseFineBoundary {
   // Collective.
   void follow(std::int64_t coarse_begin);
 
-  // Size in doubles of the registers on either level.
+  // Size in doubles of the registers on the fine level.
   std::int64_t fine_doubles() const { return (own_capacity_ + sent_capacity_) * face_values_; }
+  // Size in doubles of the registers on the coarse level.
   std::int64_t coarse_doubles() const { return coarse_registers() * face_values_; }
-  // Number of registers on the coarse level, as indexed by CorrectionTask::coarse, and their
-  // offset.
+  // Number of registers on the coarse level, as indexed by CorrectionTask::coarse.
   std::int64_t coarse_registers() const { return own_capacity_ + received_capacity_; }
+  // Offset of these registers in the coarse level's array, in doubles.
   std::int64_t coarse_begin() const { return coarse_begin_; }
 
-  // Slots whose flux requests changed in the last follow(), and the requests of a slot.
+  // Fine slots whose flux requests changed in the last follow().
   const std::vector<int>& rewritten_fine() const { return rewritten_fine_.slots(); }
-  const std::vector<int>& rewritten_coarse() const { return touched_coarse_.slots(); }
+  // Coarse slots whose flux requests changed in the last follow().
+  const std::vector<int>& rewritten_coarse() const { return changed_coarse_.slots(); }
+  // Appends the flux requests of a fine block.
   void append_fine_requests(int slot, std::vector<FluxRequest>& requests) const;
+  // Appends the flux requests of a coarse block.
   void append_coarse_requests(int slot, std::vector<FluxRequest>& requests) const;
 
   // Owners of the children of an own coarse block, by octant; -1 if there is no child.
@@ -55,22 +59,27 @@ class CoarseFineBoundary {
   // registers.
   void clear_registers(const DeviceArray<double>& fine, const DeviceArray<double>& coarse) const;
 
-  // Restriction: a coarse cell takes the mean of its children. Octants for other ranks are sent
-  // first; own parents are updated during the transfer. Sending and receiving are collective.
+  // Restriction, which sets a coarse cell to the mean of its children, in three calls. First: sends
+  // the octants whose parents belong to other ranks. Collective.
   void send_octants(const double* children, Exchanger& octants);
+  // Second: restricts to own parents while messages are in transit. Local.
   void restrict_own(const double* children, double* parents) const;
+  // Third: receives octants from other ranks. Collective.
   void receive_octants(double* parents, Exchanger& octants);
 
-  // Refluxing of the coarse blocks, and of the flows through their faces, with the registers of
-  // both levels: first blocks that touch own fine blocks only, then the others. Sent fluxes are
-  // read from the fine level's array, which must not change until the exchanger has completed its
-  // sends.
+  // Registers of both levels, for refluxing the coarse blocks and the flows through their faces:
+  // first blocks that adjoin own fine blocks only, then the others. Sent fluxes are read from the
+  // fine level's array, which must not change until the exchanger has completed its sends.
   struct Registers {
     const double* fine;
     const double* coarse;
   };
+  // First call: sends the registers of faces whose coarse block belongs to another rank.
+  // Collective.
   void send_fluxes(const Registers& registers, Exchanger& fluxes);
+  // Second call: corrects the coarse blocks that need no messages. Local.
   void correct_own(const Registers& registers, double* coarse_blocks, const FaceFlow& flow) const;
+  // Third call: receives registers and corrects all other coarse blocks. Collective.
   void receive_fluxes(const Registers& registers, double* coarse_blocks, const FaceFlow& flow,
                       Exchanger& fluxes);
 
@@ -81,42 +90,44 @@ class CoarseFineBoundary {
   // A face of a fine block as seen from the adjacent coarse block. Corrections of a block are
   // applied in the order of its sides.
   struct Side {
-    std::int8_t axis, side;  // of the face of the fine block
-    std::int8_t octant;      // of the coarse block, adjacent to the face
+    std::int8_t axis, side;  // axis and side of the fine block's face
+    std::int8_t octant;      // octant of the coarse block that adjoins the face
     auto operator<=>(const Side&) const = default;
   };
   struct FineBlock {
     Key key = k_no_key;
-    std::int32_t parent = -1;           // its slot if this rank owns it
-    std::array<std::int32_t, 6> faces;  // number; index among sent faces, by sent_face(); or -1
+    std::int32_t parent = -1;  // slot of the parent if this rank owns it, else -1
+    // for each face its number, or its index among sent faces, encoded by sent_face(); -1: not at a
+    // coarse-fine boundary
+    std::array<std::int32_t, 6> faces;
   };
   struct OwnFace {
-    std::int32_t fine, coarse;  // slots
+    std::int32_t fine, coarse;  // slots of the two blocks
     Side side;
   };
   struct CoarseFace {
     Side side;
     bool is_received;
-    std::int32_t number;  // of an own face, or index among received ones
+    std::int32_t number;  // number of an own face, or index among received faces
   };
   // Maximum number of flux registers of a coarse block: three outer faces per unrefined octant and
   // at most three inner faces per refined octant.
-  static constexpr int k_most_faces = 24;
+  static constexpr int k_max_faces = 24;
   struct CoarseBlock {
     Key key = k_no_key;
     std::int32_t slot = -1;
     std::int32_t count = 0;
-    std::array<CoarseFace, k_most_faces> faces;  // ordered by side
+    std::array<CoarseFace, k_max_faces> faces;  // ordered by side
   };
   struct SentFace {
-    std::int32_t owner;  // of the coarse block
+    std::int32_t owner;  // owner of the coarse block
     Key coarse;
     Side side;
-    std::int32_t fine, face;  // slot, and face 0 to 5
+    std::int32_t fine, face;  // slot of the fine block, and face 0 to 5
     auto order() const { return std::tuple(owner, coarse, side); }
   };
   struct SentChild {
-    std::int32_t owner;  // of the parent
+    std::int32_t owner;  // owner of the parent
     Key key;
     std::int32_t slot;
     auto order() const { return std::tuple(owner, key); }
@@ -143,17 +154,17 @@ class CoarseFineBoundary {
   static constexpr std::int32_t sent_face(int place) { return -2 - place; }
 
   bool has_block(int slot) const;
-  bool is_jump(int slot, int face) const;
+  bool is_coarse_fine_face(int slot, int face) const;
   template <class Work>
   void for_changed_faces(const Work& work);
-  void find_touched();
+  void find_changed_blocks();
   void clear_received();
   void release(int slot);
   void release_face(int slot, int face);
   void connect(int slot);
   void connect_face(int slot, int face);
-  void announce_children();
-  void announce_faces();
+  void send_list_of_children();
+  void send_list_of_faces();
   void add_face(int coarse_slot, const CoarseFace& face);
   void remove_face(int coarse_slot, const Side& side);
   void write_corrections(int coarse_slot);
@@ -165,11 +176,11 @@ class CoarseFineBoundary {
   const Tree& tree_;
   int fine_level_;
   BlockLayout layout_;
-  double inverse_cell_size_;         // of the coarse level
-  int octant_values_, face_values_;  // doubles in a restricted octant, in a register
+  double inverse_cell_size_;         // inverse of the coarse level's cell size
+  int octant_values_, face_values_;  // doubles in a restricted octant; doubles in a register
   bool alone_;                       // true on one rank: no messages
 
-  SlotSet touched_fine_, touched_coarse_;                  // blocks all of whose faces are rebuilt
+  SlotSet changed_fine_, changed_coarse_;                  // blocks whose faces must all be rebuilt
   SlotSet rewritten_fine_;                                 // blocks that have or had faces
   std::vector<FineBlock> fine_blocks_;                     // by fine slot
   std::vector<std::array<std::int32_t, 8>> child_owners_;  // by coarse slot
@@ -190,7 +201,7 @@ class CoarseFineBoundary {
   SendBuffers octant_buffers_;
   DeviceArray<double> received_octants_, received_fluxes_;  // during the exchange
   DeviceTable<CorrectedBlock> blocks_;                      // by number of a coarse block
-  DeviceTable<CorrectionTask> tasks_;                       // k_most_faces per block
+  DeviceTable<CorrectionTask> tasks_;                       // k_max_faces per block
 };
 
 }  // namespace octant::mesh

@@ -42,26 +42,31 @@ class DeviceTable {
  public:
   explicit DeviceTable(std::string label) : label_(std::move(label)) {}
 
+  // Number of entries.
   std::size_t size() const { return size_; }
   const T& operator[](std::size_t n) const { return host_(n); }
 
-  // Access for writing to one entry, or to `count` consecutive ones.
+  // Returns entry n for writing.
   T& at(std::size_t n) { return *write(n, 1); }
+  // Returns `count` consecutive entries for writing.
   T* write(std::size_t begin, std::size_t count) {
     for (std::size_t part = begin / k_part; part * k_part < begin + count; ++part)
       is_written_[part] = true;
     return host_.data() + begin;
   }
+  // Appends an entry.
   void push_back(const T& value) {
     resize(size_ + 1);
     at(size_ - 1) = value;
   }
 
-  // Keeps existing entries. New ones are undefined until they are written.
+  // Changes the number of entries; existing ones keep their values, new ones are undefined until
+  // written.
   void resize(std::size_t size) {
     if (size > host_.extent(0)) move_to(uninitialised<T>(label_, size + size / 4 + 64));
     size_ = size;
   }
+  // Removes all entries.
   void clear() { size_ = 0; }
 
   // Copies the parts written since the last call to the device.
@@ -76,13 +81,14 @@ class DeviceTable {
     }
   }
 
-  // The table as last uploaded.
+  // Table in device memory, as last uploaded.
   DeviceArray<const T> on_device() const {
     return Kokkos::subview(device_, std::pair<std::size_t, std::size_t>(0, size_));
   }
 
  private:
-  static constexpr std::size_t k_part = 512;  // entries that are uploaded together
+  // number of entries in a part, which is uploaded as a whole
+  static constexpr std::size_t k_part = 512;
 
   void move_to(const DeviceArray<T>& device) {
     const auto host = Kokkos::create_mirror_view(device);
@@ -96,7 +102,7 @@ class DeviceTable {
   std::size_t size_ = 0;
   DeviceArray<T> device_;
   typename DeviceArray<T>::HostMirror host_;
-  std::vector<bool> is_written_;  // by part
+  std::vector<bool> is_written_;  // flags by part
 };
 
 }  // namespace octant::mesh

@@ -32,9 +32,10 @@ inline FluxRequest quarter_face(const BlockLayout& layout, int axis, int octant,
 // A quarter of a block's face on a boundary of the domain, of leaf cells.
 struct DomainFace {
   std::int32_t axis, side;
-  std::int32_t slot, first;  // slot of the block; its lowest cell, (k N + j) N + i
-  std::int64_t base;         // offset of its registers, [variable][b][a]
-  double corner[3];          // lower corner, in code length
+  // slot of the block; index (k N + j) N + i of the lowest cell at the face
+  std::int32_t slot, first;
+  std::int64_t base;  // offset of its registers, [variable][b][a]
+  double corner[3];   // lower corner, in code length
 };
 
 // Faces of a level's own blocks on non-periodic boundaries. The list is short and is rebuilt at
@@ -45,9 +46,10 @@ class DomainFaces {
   void update(const Tree& tree, int level, const BlockLayout& layout, std::int64_t begin);
 
   const std::vector<DomainFace>& faces() const { return faces_; }  // in the order of own blocks
-  std::int64_t doubles() const { return doubles_; }                // size of their registers
+  std::int64_t doubles() const { return doubles_; }  // size of their registers in doubles
   // Slots that have such faces, or had them before the last update.
   const std::vector<int>& rewritten() const { return rewritten_; }
+  // Appends the flux requests of the block in a slot.
   void append_requests(int slot, std::vector<FluxRequest>& requests) const;
 
  private:

@@ -60,12 +60,14 @@ struct Largest {
   KOKKOS_FORCEINLINE_FUNCTION void operator+=(const Largest& other) {
     for (std::size_t s = 0; s < Sums; ++s) add(s, other.size[s]);
   }
+  // Includes a term of sum number `sum`.
   KOKKOS_FORCEINLINE_FUNCTION void add(std::size_t sum, double here) {
     if (!(here <= size[sum]))
       size[sum] = Kokkos::isfinite(here) ? here : Kokkos::Experimental::infinity_v<double>;
   }
 };
 
+// Functor for a Kokkos reduction: the integer parts of all sums.
 template <std::size_t Sums>
 struct AllParts {
   Parts of[Sums];
@@ -75,6 +77,7 @@ struct AllParts {
   }
 };
 
+// Adds sum number `which` of all terms on the host.
 template <class Terms>
 void add_on_host(ReproducibleSum& sum, std::size_t which, std::int64_t count,
                  const Terms& terms_of) {

@@ -10,10 +10,11 @@
 
 namespace octant::mesh {
 
-// Functions are collective unless they say otherwise.
+// Face-centred fields of a run on all levels. Functions are collective unless they say otherwise.
 class FaceFields {
  public:
-  // Creates fields of zeros. Throws InputError as FaceTransfer does. The mesh must outlive it.
+  // Creates fields of zeros. Throws InputError as FaceTransfer does. The mesh must outlive this
+  // object.
   FaceFields(Mesh& mesh, const CommOptions& options, std::vector<SolenoidalField> fields);
   FaceFields(const FaceFields&) = delete;
   FaceFields& operator=(const FaceFields&) = delete;
@@ -21,15 +22,18 @@ class FaceFields {
   // Sets all fields to the curl of their initial potential.
   void initialise();
 
+  // All fields, in the order of the constructor's argument. Local.
   std::span<const StaggeredField> fields() const { return fields_; }
-  // Throws RunError if there is no field of this name. Local.
+  // Returns the field of this name. Throws RunError if there is none. Local.
   const StaggeredField& field(const std::string& name) const;
+  // Transfers between blocks, ranks and levels. Local.
   FaceTransfer& transfer() { return transfer_; }
 
-  // Operations on all levels at one time: fill ghost faces; restrict faces; replace electromotive
-  // forces on coarse edges that fine ones cover by means of the fine ones.
+  // Fills the ghost faces of all levels at one time.
   void fill_ghosts(const StaggeredField& faces);
+  // Restricts faces from each level to the next coarser one, from the finest one on.
   void restrict_faces(const StaggeredField& faces);
+  // Replaces electromotive forces on coarse edges that fine edges cover by means of the fine ones.
   void replace_forces(const StaggeredField& forces);
 
  private:

@@ -13,7 +13,8 @@ constexpr std::array<int, 3> offset_of(int position) {
   return {position % 3 - 1, position / 3 % 3 - 1, position / 9 - 1};
 }
 
-// Position, among those around a block, of one of its cells or ghost cells.
+// Position, among the 27 around a block, of the block that contains one of its cells or ghost
+// cells.
 KOKKOS_FORCEINLINE_FUNCTION int position_of(const int (&cell)[3], int cells) {
   int position = k_middle;
   for (int d = 0, stride = 1; d < 3; ++d, stride *= 3)
@@ -34,7 +35,7 @@ struct PatchCell {
     return (positions >> position_of(at, coarse.layout.cells) & 1) != 0;
   }
 
-  // The fine face of component `d` at an index 0 to 2 along the normal.
+  // Fine face of component `d` at an index 0 to 2 along the normal.
   KOKKOS_FORCEINLINE_FUNCTION double& face(int d, int along, int b, int a) const {
     int point[3];
     point[d] = 2 * cell[d] + along;
@@ -54,8 +55,8 @@ struct PatchCell {
         for (int a = 0; a < 2; ++a) face(d, 1, b, a) = refined.inner[d][b][a];
   }
 
-  // Keeps the faces of existing fine blocks. Of two prolonged cells, the upper one writes the faces
-  // between them.
+  // Sets the fine faces on one side of the cell, but keeps those of existing fine blocks. Of two
+  // adjacent prolonged cells, the upper one writes the faces between them.
   KOKKOS_INLINE_FUNCTION void fill_side(int d, int side, double (&values)[2][2]) const {
     int next[3] = {cell[0], cell[1], cell[2]}, plane[3] = {cell[0], cell[1], cell[2]};
     next[d] += 2 * side - 1;
@@ -395,7 +396,8 @@ std::vector<bool> FaceTransfer::move_blocks(int level, std::span<StaggeredField*
   return is_filled;
 }
 
-// New blocks first take the faces of neighbours that have values, so that these are preserved.
+// Sets the faces of new blocks: first copied from neighbours that have values, which are thereby
+// preserved, then prolonged.
 void FaceTransfer::prolong_new_blocks(int level, const std::vector<bool>& is_filled,
                                       const StaggeredField& faces) {
   const BoxMessages messages(mesh_.communicator(), blocks(level),

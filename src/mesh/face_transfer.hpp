@@ -49,13 +49,15 @@ namespace octant::mesh {
 
 // Slopes along coarse faces. Both are exact for linear fields; minmod creates no new extrema.
 enum class FaceSlope { central, minmod };
+// Names of the slopes.
 constexpr auto names_of(FaceSlope) { return std::array{"central", "minmod"}; }
 
-// The two axes along a face with normal `axis`, ascending.
+// First axis along a face with normal `axis`, in ascending order.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int first_transverse(int axis) { return axis == 0 ? 1 : 0; }
+// Second axis along a face with normal `axis`, in ascending order.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int second_transverse(int axis) { return axis == 2 ? 1 : 2; }
 
-// The fine faces of a coarse cell. Indices a and b are along the first and second transverse axis.
+// Fine faces of a coarse cell. Indices a and b are along the first and second transverse axis.
 struct RefinedCell {
   double outer[3][2][2][2];  // [normal][side][b][a]
   double inner[3][2][2];     // [normal][b][a]
@@ -65,6 +67,7 @@ struct RefinedCell {
     return outer[d][corner[d]][corner[second_transverse(d)]][corner[first_transverse(d)]];
   }
 
+  // Computes the inner faces from the outer ones, as above.
   KOKKOS_INLINE_FUNCTION void fill_inner() {
     double quadratic[3] = {}, mixed[3] = {};
     for (int n = 0; n < 8; ++n) {
@@ -86,12 +89,13 @@ struct RefinedCell {
   }
 };
 
+// Slope along a coarse face from three values, per coarse cell.
 KOKKOS_FORCEINLINE_FUNCTION double face_slope(FaceSlope slope, double below, double value,
                                               double above) {
   return slope == FaceSlope::minmod ? minmod(value - below, above - value) : 0.5 * (above - below);
 }
 
-// The four fine faces on the coarse face of component `d` at `point`, [b][a].
+// Prolongs the coarse face of component `d` at `point` to its four fine faces, [b][a].
 KOKKOS_INLINE_FUNCTION void refine_face(const StaggeredView& coarse, int slot, int d,
                                         const int (&point)[3], FaceSlope slope,
                                         double (&fine)[2][2]) {
@@ -109,7 +113,7 @@ KOKKOS_INLINE_FUNCTION void refine_face(const StaggeredView& coarse, int slot, i
       fine[b][a] = (value + (2 * a - 1) * quarter[0]) + (2 * b - 1) * quarter[1];
 }
 
-// A block with ghost cells that no block of its level covers.
+// Block with ghost cells that no block of its level covers.
 struct OpenBlock {
   std::int32_t slot;
   Positions known, outside;  // positions with faces of this level; positions beyond the domain
@@ -118,7 +122,7 @@ struct OpenBlock {
 // A side of a block on a boundary of the domain.
 struct BoundarySide {
   std::int32_t slot, side;  // 0: lower, 1: upper
-  std::int32_t reflects;    // otherwise the outermost values are extended
+  std::int32_t reflects;    // 1: reflecting wall; 0: the outermost values are extended
 };
 
 // Transfers face- and edge-centred fields of a mesh between blocks, ranks and levels. Functions are
@@ -128,7 +132,7 @@ class FaceTransfer {
   static constexpr int k_ghosts = 2;  // layers of ghost faces: one coarse cell
 
   // Throws InputError for blocks with fewer than 4 cells along an axis, whose ghost faces depend on
-  // more than the neighbouring blocks. The mesh must outlive it.
+  // more than the adjacent blocks. The mesh must outlive this object.
   FaceTransfer(const Mesh& mesh, const CommOptions& options, FaceSlope slope = FaceSlope::central);
 
   // Creates a field of zeros for the own blocks. Edge fields have no ghosts. Local.
@@ -141,17 +145,20 @@ class FaceTransfer {
 
   // Fills the ghost faces of a level. The ghosts of the coarser level must be filled.
   void fill_ghosts(int level, const StaggeredField& faces) { fill_ghosts(level, faces, faces, 1); }
-  // Interpolates the coarser level between two states, at theta from 0 (`earlier`) to 1 (`faces`).
+  // Fills the ghost faces with the coarser level interpolated between two states, at theta from 0
+  // (`earlier`) to 1 (`faces`).
   void fill_ghosts(int level, const StaggeredField& faces, const StaggeredField& earlier,
                    double theta);
 
   // Replaces coarse faces by the mean of the fine faces that cover them.
   void restrict_faces(int fine_level, const StaggeredField& faces);
 
-  // Register of the forces that replace those of the coarser level. Weights are the fractions of
-  // the coarse step; they add up to 1 between clear and replace. The first two are local.
+  // Sets the register of the forces that replace those of the coarser level to zero. Local.
   void clear_forces(int fine_level);
+  // Adds forces to the register. `weight` is the fraction of the coarse step; weights add up to 1
+  // between clear_forces() and replace_forces(). Local.
   void add_forces(int fine_level, const StaggeredField& forces, double weight);
+  // Replaces the coarser level's forces on edges that fine edges cover by those in the register.
   void replace_forces(int fine_level, const StaggeredField& forces);
 
   // faces = old - dt curl(forces) on own blocks; `old` may be the same field. Local.

@@ -9,9 +9,10 @@
 
 namespace octant::mesh {
 
-// The centring of a field: means over cells, over faces (the component along the normal),
-// or over edges (the component along the edge).
+// Centring of a field: means over cells, over faces (the component along the normal), or over edges
+// (the component along the edge).
 enum class Centring { cell, face, edge };
+// Names of the centrings in files.
 constexpr auto names_of(Centring) { return std::array{"cell", "face", "edge"}; }
 
 // Returns true if the points of a vector's component lie on the boundaries of cells along `axis`.
@@ -21,7 +22,7 @@ constexpr bool is_nodal(Centring centring, int component, int axis) {
                                     : centring == Centring::edge && axis != component;
 }
 
-// The description of a field, given once where the field is created.
+// Description of a field, given once where the field is created.
 struct FieldInfo {
   std::string name = {}, unit = "1", description = {};
   Centring centring = Centring::cell;

@@ -1,5 +1,5 @@
-// Reusable memory for temporary fields that last no longer than one call: fresh memory costs a page
-// fault per 512 cells, a fifth of a solve for the potential.
+// Reusable memory for temporary fields that are used within one call only. New memory costs a page
+// fault per 512 cells: a fifth of a solve for the potential.
 #pragma once
 
 #include <string>
@@ -11,6 +11,7 @@
 
 namespace octant::mesh {
 
+// Pool of device memory for temporary fields.
 class FieldPool {
  public:
   // Returns memory for `count` uninitialised values. Fields lie beside each other in an array until
@@ -51,7 +52,7 @@ class FieldPool {
   std::vector<Memory> memories_;
 };
 
-// A field of blocks, with its memory if the field was made for the caller alone.
+// Field of blocks, with the ownership of its memory if the field was made for the caller alone.
 struct LentField {
   BlockField field;
   DeviceArray<double> memory = {};

@@ -18,6 +18,7 @@ struct BlockLayout {
   BlockLayout() = default;
   BlockLayout(int block_size, int variables);
 
+  // Box of the block in a slot, in the buffer k_own.
   CellBox box(std::int64_t slot) const;
   // Offset of the first variable of a cell.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(const Cell& cell) const {
@@ -43,24 +44,30 @@ class LevelFields {
  public:
   LevelFields(BlockLayout layout, int spares);
 
+  // Layout of the blocks.
   const BlockLayout& layout() const { return layout_; }
+  // Number of states.
   int states() const { return static_cast<int>(states_.size()); }
   static constexpr int k_now = 0;  // state 0 is the present one; 1, 2, ... are the spares
+  // Index of the state before the last commit().
   int old() const { return old_; }
 
+  // Blocks of a state, in device memory.
   double* blocks(int state) const { return states_[state].blocks.data(); }
+  // Halo of a state, in device memory.
   double* halo(int state) const { return states_[state].halo.data() + k_margin; }
 
-  // The committed spare becomes `now`; the former `now` becomes `old`.
+  // Makes a spare the present state `now`; the former one becomes `old`.
   void commit(int spare);
 
   // Allocates slots 0..slots-1. A change of capacity preserves the present state only; call it
   // between coarse steps, where no history is needed.
   void reserve(int slots, int slots_in_use);
 
-  // Memory of the present state, for users that keep it longer than the mesh does.
+  // Memory of the present state, for users that keep it beyond the next change of the mesh.
   const DeviceArray<double>& present() const { return states_[k_now].blocks; }
-  // Leaves that memory unchanged to other holders, if any, and continues in a copy.
+  // Continues in a copy of the present state if other objects hold its memory, which then remains
+  // unchanged for them.
   void leave_shared(int slots_in_use);
 
   // Resizes the halo of every state to `doubles`. Its contents are lost.

@@ -8,7 +8,7 @@ void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& wanted, int
                       const DeviceArray<std::uint64_t>& masks) {
   const CellRange& cells = mesh.cells(level);
   const int half = mesh.geometry().octant_size();
-  announce_cells("flag dense cells", cells, {wanted.weighted.data ? 16.0 : 8.0, 2.0});
+  record_cells("flag dense cells", cells, {wanted.weighted.data ? 16.0 : 8.0, 2.0});
   join_masks(
       "flag dense cells", cells, masks, KOKKOS_LAMBDA(const Cell& cell) {
         const double more =

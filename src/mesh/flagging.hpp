@@ -27,7 +27,6 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, un
 
 // Criterion that flags cells of a level's own blocks where field + more_weight * weighted (if
 // `weighted` has data) exceeds a threshold and, if `share` has data, share > least_share * whole.
-// `masks` has one word per slot, as in hydro/refinement.hpp; other bits are kept.
 struct DenseCells {
   BlockField field;
   double threshold = 0.0;
@@ -36,6 +35,8 @@ struct DenseCells {
   BlockField share{}, whole{};
   double least_share = 0.0;
 };
+// Sets the flags of octants within `buffer` cells of such cells. `masks` has one word per slot, as
+// in hydro/refinement.hpp; other bits are kept.
 void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& wanted, int buffer,
                       const DeviceArray<std::uint64_t>& masks);
 

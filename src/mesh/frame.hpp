@@ -23,28 +23,33 @@ class Geometry;
 
 // Frame parameters for kernels. Copied by value.
 struct Frame {
-  double angular_velocity = 0.0;  // about z, counter-clockwise; 0: inertial frame
-  double centre[2] = {0.0, 0.0};  // x and y of the axis
+  double angular_velocity = 0.0;  // angular velocity about z, counter-clockwise; 0: inertial frame
+  double centre[2] = {0.0, 0.0};  // x and y of the rotation axis
 
+  // True for a rotating frame.
   KOKKOS_FORCEINLINE_FUNCTION bool turns() const { return angular_velocity != 0.0; }
-  // Inertial velocity along x and y of a point at rest in the frame; it is zero along z.
+  // Velocity along x, in the inertial frame, of a point at rest in the rotating frame. The velocity
+  // along z is zero.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V velocity_x(const V& y) const {
     return V(-angular_velocity) * (y - V(centre[1]));
   }
+  // Velocity along y of such a point.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V velocity_y(const V& x) const {
     return V(angular_velocity) * (x - V(centre[0]));
   }
 };
 
-// Section [frame].
+// Parameters of the section [frame].
 struct FrameOptions {
   double angular_velocity = 0.0;
   std::vector<double> centre;  // empty: centre of the domain
 
+  // Declares the parameters; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
-  // Throws InputError if boundaries of the domain along x or y are incompatible with rotation.
+  // Returns the frame. Throws InputError if boundaries of the domain along x or y are incompatible
+  // with rotation.
   Frame frame(const Geometry& geometry) const;
 };
 

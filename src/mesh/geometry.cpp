@@ -148,7 +148,8 @@ std::array<double, 3> Geometry::origin(int level, const BlockCoordinates& block)
 
 std::array<Key, 27> Geometry::keys_around(int level, Key block) const {
   const BlockCoordinates centre = morton_decode(block), blocks = extent(level);
-  std::array<std::array<Key, 3>, 3> bits;  // of the coordinates below, here and above, by axis
+  // bits of the coordinates below, at and above the block, by axis
+  std::array<std::array<Key, 3>, 3> bits;
   for (int axis = 0; axis < 3; ++axis) {
     for (int step = 0; step < 3; ++step) {
       BlockCoordinate c = centre[axis] + step - 1;
@@ -162,7 +163,7 @@ std::array<Key, 27> Geometry::keys_around(int level, Key block) const {
   std::array<Key, 27> keys;
   for (int n = 0; n < 27; ++n) {
     const Key x = bits[0][n % 3], y = bits[1][n / 3 % 3], z = bits[2][n / 9];
-    keys[n] = x | y | z;  // k_no_key if any of the three is
+    keys[n] = x | y | z;  // k_no_key if any of the three is k_no_key
   }
   return keys;
 }

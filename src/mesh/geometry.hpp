@@ -18,11 +18,12 @@ namespace octant::mesh {
 // Boundary conditions. Beyond `open` boundaries gas has the state of the last cell and may enter;
 // `diode` boundaries only let gas leave. A Geometry stores one of these two for each `outflow`.
 enum class Boundary { periodic, outflow, reflecting, inflow, open, diode };
+// Names of the boundary conditions in parameter files.
 constexpr auto names_of(Boundary) {
   return std::array{"periodic", "outflow", "reflecting", "inflow", "open", "diode"};
 }
 
-// The parameters `mesh.*`. Lengths are in code length.
+// Parameters `mesh.*`. Lengths are in code length.
 struct MeshOptions {
   std::array<int, 3> base_cells{32, 32, 32};
   int block_size = 8;
@@ -32,10 +33,12 @@ struct MeshOptions {
   // Lower and upper boundary along x, y, z.
   static inline const std::vector<Boundary> k_periodic{Boundary::periodic, Boundary::periodic};
   std::array<std::vector<Boundary>, 3> boundary{k_periodic, k_periodic, k_periodic};
-  // Derived setting: treat `outflow` as a diode, as forces would draw gas in, otherwise as open.
+  // Derived setting: true if `outflow` boundaries are treated as diodes, because forces would draw
+  // gas in; false if they are open.
   bool outflow_is_diode = false;
 };
 
+// Declares the parameters `mesh.*`. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, MeshOptions& options);
 
 // The domain and its levels. Level 0 is the base grid; each further level halves the cell size.
@@ -47,24 +50,27 @@ class Geometry {
   // more levels than keys can address.
   explicit Geometry(const MeshOptions& options);
 
-  int block_size() const { return block_size_; }       // N
-  int octant_size() const { return block_size_ / 2; }  // cells across an octant
+  int block_size() const { return block_size_; }       // cells along the edge of a block, N
+  int octant_size() const { return block_size_ / 2; }  // cells along the edge of an octant
+  // Index of the finest level that may exist.
   int max_level() const { return max_level_; }
   // Edge length of the cells of a level, in code length.
   double cell_size(int level) const { return base_cell_size_ / static_cast<double>(1 << level); }
   // Volume of a cell, in code length cubed.
   double cell_volume(int level) const;
-  // Lower and upper corner of the domain, in code length.
+  // Lower corner of the domain, in code length.
   std::array<double, 3> lower() const { return lower_; }
+  // Upper corner of the domain, in code length.
   std::array<double, 3> upper() const { return upper_; }
-  // Condition at a boundary; side 0 is the lower one, side 1 the upper one.
+  // Boundary condition; side 0 is the lower boundary, side 1 the upper one.
   Boundary boundary(int axis, int side) const { return boundary_[axis][side]; }
+  // True for a periodic axis.
   bool periodic(int axis) const { return boundary_[axis][0] == Boundary::periodic; }
 
   // Number of blocks along each axis.
   BlockCoordinates extent(int level) const;
 
-  // Lower corner of a block.
+  // Lower corner of a block, in code length.
   std::array<double, 3> origin(int level, const BlockCoordinates& block) const;
 
   // Keys of the 27 positions around a block, [z][y][x] with the block itself in the middle;
@@ -94,22 +100,27 @@ class Cubes {
       : shift_(std::countr_zero(static_cast<unsigned>(cube_side)) -
                std::countr_zero(static_cast<unsigned>(block_side))) {}
 
-  int blocks_across() const { return 1 << std::max(shift_, 0); }  // along an edge of a cube
+  // number of blocks along an edge of a cube, at least 1
+  int blocks_across() const { return 1 << std::max(shift_, 0); }
+  // Number of blocks in a cube, at least 1.
   int blocks_in_cube() const { return 1 << 3 * std::max(shift_, 0); }
+  // Number of cubes in a block, at least 1.
   int cubes_in_block() const { return 1 << 3 * std::max(-shift_, 0); }
 
   // Key of the cube that contains a block, or that is part n of a block.
   Key key_of(Key block, int n = 0) const {
     return shift_ >= 0 ? block >> 3 * shift_ : (block << -3 * shift_) + static_cast<Key>(n);
   }
-  // Position of a block in its cube, in blocks; position of part n of a block in it, in cubes.
-  BlockCoordinates place_in_cube(Key block) const {
+  // Position of a block in its cube, in blocks.
+  BlockCoordinates position_in_cube(Key block) const {
     return morton_decode(block & static_cast<Key>(blocks_in_cube() - 1));
   }
-  static BlockCoordinates place_in_block(int n) { return morton_decode(static_cast<Key>(n)); }
+  // Position of part n of a block in the block, in cubes.
+  static BlockCoordinates position_in_block(int n) { return morton_decode(static_cast<Key>(n)); }
 
  private:
-  int shift_;  // log2 of blocks per cube edge; negative if cubes are smaller than blocks
+  // log2 of the number of blocks along a cube's edge; negative if cubes are smaller than blocks
+  int shift_;
 };
 
 }  // namespace octant::mesh

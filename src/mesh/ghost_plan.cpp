@@ -23,13 +23,15 @@ void Region::merge(const Region& other) {
 namespace {
 
 // Key that also covers positions one block outside the domain.
-Key place_key(const BlockCoordinates& c) { return morton_encode({c[0] + 1, c[1] + 1, c[2] + 1}); }
+Key position_key(const BlockCoordinates& c) {
+  return morton_encode({c[0] + 1, c[1] + 1, c[2] + 1});
+}
 
 constexpr std::array<int, 3> offset_of(int neighbour) {
   return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
 }
 
-// Box of the ghost cells that lie in the neighbour at `offset` of a block; may be empty.
+// Box of those ghost cells of a block that lie in the neighbour at `offset`; may be empty.
 Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
   const int axes = std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]);
   const int depth = ghosts.layers_across(axes);
@@ -69,7 +71,7 @@ GhostPlan::GhostPlan(const Tree& tree, const BlockLayout& layout, const GhostSha
 void GhostPlan::follow() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const Key key : blocks.changed())
-    if (const std::int32_t* n = index_.find(place_key(morton_decode(key))))
+    if (const std::int32_t* n = index_.find(position_key(morton_decode(key))))
       coarse_slots_[*n] = k_not_located;
   rows_.resize(std::max(rows_.size(), static_cast<std::size_t>(blocks.slots())));
   rewritten_.clear();
@@ -103,7 +105,7 @@ bool GhostPlan::has_changed_coarse_block(std::int32_t coarse_slot) const {
   return (tree_.level(level_ - 1).changed_around(coarse_slot) & k_sources) != 0;
 }
 
-// Marks a source to be resolved again.
+// Marks a source that must be resolved again.
 void GhostPlan::open(int n) {
   GhostSource& need = sources_[n];
   need.is_open = true;
@@ -166,7 +168,7 @@ void GhostPlan::request_ghosts(int slot, Positions positions) {
 
 // Source for a position inside the domain, or outside along non-periodic axes; created if needed.
 Reference GhostPlan::number_of(const BlockCoordinates& position) {
-  const Key key = place_key(position);
+  const Key key = position_key(position);
   if (const std::int32_t* known = index_.find(key)) return reference_to_source(*known);
   auto n = static_cast<int>(sources_.size());
   if (free_.empty()) {
@@ -282,7 +284,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
   GhostSource& need = sources_[n];
   const int N = tree_.geometry().block_size(), half = N / 2;
   BlockCoordinates parent;
-  Region cells;  // of the coarse block
+  Region cells;  // cells of the coarse block
   for (int d = 0; d < 3; ++d) {
     // Whole coarse cells are interpolated.
     need.region.begin[d] = static_cast<std::int16_t>(need.region.begin[d] & ~1);
@@ -328,7 +330,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
 void GhostPlan::remove_source(int n) {
   if (coarse_slots_[n] == k_unused) return;
   coarse_slots_[n] = k_unused;
-  index_.erase(place_key(sources_[n].position));
+  index_.erase(position_key(sources_[n].position));
   free_.push_back(n);
   sources_[n] = {};
 }
@@ -336,7 +338,7 @@ void GhostPlan::remove_source(int n) {
 void GhostPlan::place(LevelHalo& halo) {
   write_slot_boxes(halo);
   CellBox* const boxes = halo.boxes.write(first_need_box_, sources_.size());
-  std::vector<std::tuple<int, Key, int>> remote;  // owner, key, number
+  std::vector<std::tuple<int, Key, int>> remote;  // owner, key and number of each source
   std::vector<int> kept_mirrors, scratch_mirrors, interpolated;
   for (std::size_t n = 0; n < sources_.size(); ++n) {
     const GhostSource& need = sources_[n];

@@ -15,26 +15,32 @@ namespace octant::mesh {
 // level's table, encoded below -1.
 using Reference = std::int32_t;
 inline constexpr Reference k_none = -1;
+// Encodes source n of the level's table.
 constexpr Reference reference_to_source(int need) { return -2 - need; }
+// True if the reference is a source, not an own slot or k_none.
 constexpr bool is_source(Reference r) { return r <= -2; }
+// Decodes the number of a source.
 constexpr int source_of(Reference r) { return -2 - r; }
 
+// Origin of the cells of a ghost source.
 enum class Origin : std::uint8_t { remote, mirrored, interpolated };
 
 // Source of ghost cells: a block position that is not an own block.
 struct GhostSource {
-  BlockCoordinates position{};  // inside the domain, or outside along non-periodic axes
-  Positions requesters = 0;     // bit n: an own block reads this position as its neighbour n
-  Region region;                // cells read by sweeps, mirrors and the finer level
+  // block position inside the domain, or outside along non-periodic axes
+  BlockCoordinates position{};
+  Positions requesters = 0;  // bit n: an own block reads this position as its neighbour n
+  Region region;             // cells read by sweeps, mirrors and the finer level
   bool is_outside = false;
-  bool is_changed = false;         // its requesters changed
-  bool is_open = false;            // it is to be resolved again
-  bool is_required = false;        // read by mirrors or the finer level as well
-  bool feeds_finer_level = false;  // the finer level interpolates from it; it must exist
+  bool is_changed = false;   // true if its requesters changed
+  bool is_open = false;      // true if it must be resolved again
+  bool is_required = false;  // true if mirrors or the finer level read it, too
+  // true if the finer level interpolates from it; it must then exist
+  bool feeds_finer_level = false;
   Origin origin = Origin::remote;
-  bool scratch = false;               // stored in scratch memory, not in the halo
-  std::int32_t owner = -1;            // remote: the sending rank
-  std::array<Reference, 7> coarse{};  // interpolated: references on the coarser level
+  bool scratch = false;               // true if it is stored in scratch memory, not in the halo
+  std::int32_t owner = -1;            // sending rank, of remote sources
+  std::array<Reference, 7> coarse{};  // references on the coarser level, of interpolated sources
 };
 
 // Ghost sources of one level, for its own sweep and for interpolation to the finer level. Updates
@@ -59,31 +65,40 @@ class GhostPlan {
 
   // References to the 27 positions around an own block that its sweep reads.
   const std::array<Reference, 27>& around(int slot) const { return rows_[slot].around; }
-  // Slots whose references are new or changed by the last follow(), with a mask of the positions.
+  // Slot whose references are new or changed by the last follow(), with a mask of the positions.
   struct Rewritten {
     std::int32_t slot;
     Positions positions;
   };
+  // All such slots.
   const std::vector<Rewritten>& rewritten() const { return rewritten_; }
   Positions read_positions() const { return read_; }  // positions that a sweep reads
 
-  // The box list has boxes of slots (possibly more than there are blocks), then, if may_borrow(),
-  // the same again as borrowed boxes, then boxes of sources. All numbers remain valid until
-  // `first_need_box` changes.
+  // Index of the box of a reference. The list has boxes of slots (possibly more than there are
+  // blocks), then, if may_borrow(), as many borrowed boxes, then boxes of sources. All indices
+  // remain valid until `first_need_box` changes.
   int box_of(Reference r) const { return is_source(r) ? first_need_box_ + source_of(r) : r; }
+  // Index of the borrowed box of a slot.
   int borrowed_box_of(int slot) const { return capacity_ + slot; }
+  // True for boxes of slots, borrowed ones included.
   bool is_box_of_slot(int box) const { return box >= 0 && box < capacity_; }
+  // True if tiles of this level may extend across a periodic boundary to blocks of other tiles.
   bool may_borrow() const { return may_borrow_; }
+  // Index of the first box of a source.
   int first_need_box() const { return first_need_box_; }
 
+  // Source of a reference.
   const GhostSource& need(Reference r) const { return sources_[source_of(r)]; }
+  // Source by number.
   const GhostSource& source_number(int n) const { return sources_[n]; }
   // Boundary task of a mirrored source, with references as target and source.
   const BoundaryTask& mirror(int n) const { return mirrors_[n]; }
 
-  // Source numbers in placement order, by origin.
+  // Numbers of the remote sources, in the order of their boxes.
   std::span<const int> remote() const { return std::span(placed_).first(remote_); }
+  // Numbers of the mirrored sources, in the order of their boxes.
   std::span<const int> mirrored() const { return std::span(placed_).subspan(remote_, mirrored_); }
+  // Numbers of the interpolated sources, in the order of their boxes.
   std::span<const int> interpolated() const {
     return std::span(placed_).subspan(remote_ + mirrored_);
   }
@@ -142,16 +157,19 @@ class Tiling {
   void follow(int patch, const GhostPlan& needs, const FluxRequests& requests, LevelHalo& halo);
 
  private:
-  struct Group {               // one table: a block (N >= M), or the blocks under one ancestor
-    Key ancestor = k_no_key;   // key of a large block itself; k_no_key: unused
-    BlockCoordinates first{};  // position of the first central block of the table
+  // Blocks with a common table: one block (N >= M), or the blocks under one ancestor
+  struct Group {
+    // key of the common ancestor, or of the large block itself; k_no_key: unused
+    Key ancestor = k_no_key;
+    BlockCoordinates first{};         // position of the first central block of the table
     std::vector<std::int32_t> slots;  // sorted by key
     std::vector<FluxRequest> requests;
-    std::vector<int> counts;  // of requests, by tile, or by slot if there is one tile
-    bool touched = false, afar = false;
-    bool is_new = false;  // its whole table must be written
+    // numbers of flux requests by tile, or by slot if there is only one tile
+    std::vector<int> counts;
+    bool touched = false, has_remote_data = false;
+    bool is_new = false;  // true if the whole table must be written
   };
-  struct Place {  // of the block in a slot
+  struct Place {  // group of a block and its position there
     Key key = k_no_key;
     std::int32_t group = -1;
     std::array<std::int8_t, 3> in_group{};  // relative to the group's first central block
@@ -159,25 +177,25 @@ class Tiling {
 
   int faster_patch() const;
   void begin_anew(int patch, int first_need_box);
-  void update_places();
+  void update_positions();
   void put(int slot, Key key);
   void take(int slot);
   int group_under(Key ancestor);
   Group& touch(int group);
   int group_of(int slot) const;
   void remove_empty_groups();
-  struct Lost {  // former position of a removed block
+  struct RemovedBlock {  // removed block, with its former position
     int group;
     Key ancestor;
     std::array<int, 3> place;
   };
   void write_rows(const GhostPlan& needs, DeviceTable<std::int32_t>& tables);
-  void clear_unread(const Lost& lost, const GhostPlan& needs, std::int32_t* table) const;
+  void clear_unread(const RemovedBlock& lost, const GhostPlan& needs, std::int32_t* table) const;
   bool is_read(const std::array<int, 3>& place, const GhostPlan& needs,
                const std::int32_t* table) const;
   void write_table(int number, const GhostPlan& needs, DeviceTable<std::int32_t>& tables) const;
   void write_row(int slot, Positions positions, const GhostPlan& needs, std::int32_t* table) const;
-  static bool reaches_afar(const Group& group, const GhostPlan& needs);
+  static bool reads_remote_data(const Group& group, const GhostPlan& needs);
   void write_requests(int slot, const FluxRequests& requests);
   static void replace_requests(Group& group, int part, std::span<const FluxRequest> requests);
   void add_request(const FluxRequest& request, const std::array<int, 3>& place,
@@ -187,7 +205,7 @@ class Tiling {
 
   bool reaches_itself(int group, int slot, const std::array<int, 3>& place) const;
   bool is_central(const std::array<int, 3>& place) const;
-  std::array<int, 3> place_in_group(int slot) const;
+  std::array<int, 3> position_in_group(int slot) const;
   int table_index(const std::array<int, 3>& place) const {
     return ((place[2] + 1) * reach_ + place[1] + 1) * reach_ + place[0] + 1;
   }
@@ -202,12 +220,15 @@ class Tiling {
   int patch_ = 0, first_need_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
   Cubes patches_{1, 1};
   std::array<int, 27> steps_;  // index offsets in a table to the 27 positions around one
-  std::vector<std::array<std::int16_t, 3>> origins_;  // of the parts of a large block, in its cells
-  std::vector<Place> places_;                         // by slot
+  // lower corners of the parts of a large block, in its cells
+  std::vector<std::array<std::int16_t, 3>> origins_;
+  std::vector<Place> places_;  // by slot
   std::vector<Group> groups_;
-  KeyTable<std::int32_t> index_;             // of groups, by ancestor
-  std::vector<int> touched_, free_, order_;  // groups: to be written; unused; in use, by key
-  std::vector<Lost> lost_;  // removed since the last update, from groups that remain
+  KeyTable<std::int32_t> index_;  // index of groups by ancestor
+  // groups that must be written; unused groups; groups in use, by key
+  std::vector<int> touched_, free_, order_;
+  // blocks that were removed since the last update, from groups that remain
+  std::vector<RemovedBlock> removed_blocks_;
   std::vector<FluxRequest> of_block_, of_tile_;  // scratch
 };
 

@@ -10,7 +10,7 @@ namespace {
 // Request for a part of a block, sent to its owner.
 struct Request {
   std::int16_t level;
-  bool for_finer_level;  // the finer level interpolates from it
+  bool for_finer_level;  // true if the finer level interpolates from it
   Region region;
   Key key;
 };

@@ -2,9 +2,9 @@
 //
 // A block position that is not an own block is a block of another rank, a position beyond a
 // physical boundary, an interpolation from the coarser level, or a mirror image of one of these.
-// Each gets a box, in the halo (stored with the state) or, if interpolation is involved, in scratch
-// memory that all levels share and that lasts for one sweep. A ghost value is a function of level,
-// cell and time alone, never of the block or rank that reads it.
+// Each gets a box: in the halo, which is stored with the state, or, if interpolation is involved,
+// in scratch memory that all levels share and that is valid for one sweep. A ghost value is a
+// function of level, cell and time alone, never of the block or rank that reads it.
 #pragma once
 
 #include <array>
@@ -21,11 +21,13 @@
 
 namespace octant::mesh {
 
-// A box of cells of a block, lower corner included, upper corner excluded.
+// Box of cells of a block, lower corner included, upper corner excluded.
 struct Region {
   std::array<std::int16_t, 3> begin{0, 0, 0}, end{0, 0, 0};
 
+  // True if the box contains no cell.
   constexpr bool empty() const { return end[0] <= begin[0]; }
+  // Number of cells.
   constexpr std::int64_t volume() const {
     return std::int64_t{end[0] - begin[0]} * (end[1] - begin[1]) * (end[2] - begin[2]);
   }
@@ -40,7 +42,7 @@ struct Region {
     return {begin[0] + static_cast<int>(index % ni), begin[1] + static_cast<int>(index / ni % nj),
             begin[2] + static_cast<int>(index / ni / nj)};
   }
-  void merge(const Region& other);  // sets this to the bounding box of both
+  void merge(const Region& other);  // extends this region to the bounding box of both
   bool operator==(const Region&) const = default;
 };
 
@@ -48,7 +50,7 @@ struct Region {
 struct PackTask {
   std::int32_t box;
   Region region;
-  std::int64_t destination;  // in doubles
+  std::int64_t destination;  // offset in the contiguous memory, in doubles
 };
 
 // Fills a box beyond a boundary from a mirrored or extrapolated box. Along each axis the source
@@ -57,8 +59,8 @@ struct BoundaryTask {
   std::int32_t target, source;
   Region region;
   std::array<std::int16_t, 3> offset, sign;
-  std::int32_t flipped;          // bit d: vector components along axis d change sign
-  std::int32_t inflow;           // -1, or 2 * axis + side of an inflow boundary (no source)
+  std::int32_t flipped;  // bit d: vector components along axis d change sign
+  std::int32_t inflow;   // 2 * axis + side of an inflow boundary, which has no source box; else -1
   std::int64_t inflow_cell = 0;  // offset of the region's values, in cells: see InflowBox
 };
 
@@ -92,7 +94,7 @@ struct LevelHalo {
   TileSet tiles;  // interior tiles first: those that need no remote data
   int interior_tiles = 0;
   // Slots of the own blocks that tile t updates, in full or in part: tile_slots[n] for n from
-  // tile_slot_begin[t] to tile_slot_begin[t + 1].
+  // tile_slot_begin[t] to tile_slot_begin[t + 1] - 1.
   std::vector<std::int32_t> tile_slot_begin, tile_slots;
   DeviceTable<CellBox> boxes{"boxes"};  // tiles.boxes
   DeviceTable<std::int32_t> tile_table{"tile table"};
@@ -100,20 +102,23 @@ struct LevelHalo {
   DeviceTable<FluxRequest> tile_requests{"flux requests"};
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
-  std::int64_t received_cells = 0;  // their boxes begin the halo, in the order of messages
+  // number of received cells; their boxes begin the halo, in the order of messages
+  std::int64_t received_cells = 0;
   HaloMessages whole;
-  HaloMessages for_finer_level;  // only cells that the finer level interpolates from
+  // messages with only the cells that the finer level interpolates from
+  HaloMessages for_finer_level;
   DeviceTable<PackTask> unpacks{"unpack tasks"};  // for `for_finer_level`
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
       scratch_boundaries{"scratch boundary tasks"};
   DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};
   std::vector<InflowBox> inflow_boxes;
-  std::int64_t inflow_cells = 0;  // in all inflow boxes
+  std::int64_t inflow_cells = 0;  // number of cells in all inflow boxes
 };
 
 // Flux requests of a level's own blocks, in cells of the block (see FluxRequest).
 struct FluxRequests {
-  std::function<void(int slot, std::vector<FluxRequest>& requests)> append;  // for one slot
+  // appends the requests of one slot
+  std::function<void(int slot, std::vector<FluxRequest>& requests)> append;
   std::vector<int> changed;  // slots whose requests changed, in any order
 };
 
@@ -132,7 +137,7 @@ class Halos {
   void follow(const std::vector<FluxRequests>& requests);
 
   const LevelHalo& operator[](int level) const;
-  // Box across a face of an own block: below and above in x, y, z.
+  // Index of the box across a face of an own block; faces are below and above in x, y, z.
   int box_across(int level, int slot, int face) const;
 
  private:

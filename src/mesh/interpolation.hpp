@@ -22,6 +22,7 @@ struct CoarseState {
   DeviceArray<const CellBox> boxes;
 };
 
+// Boxes of the fine level to be filled.
 struct FineTarget {
   double* buffer[k_buffers];
   DeviceArray<const CellBox> boxes;
@@ -32,6 +33,7 @@ struct FineTarget {
 class Interpolation {
  public:
   virtual ~Interpolation() = default;
+  // Interpolates the cells of all tasks. `variables` is the number of variables per cell.
   virtual void interpolate(const DeviceArray<const InterpolationTask>& tasks,
                            const CoarseState& coarse, const FineTarget& fine,
                            int variables) const = 0;
@@ -79,6 +81,7 @@ class LimitedLinear final : public Interpolation {
  public:
   explicit LimitedLinear(Limit limit = {}) : limit_(limit) {}
 
+  // Interpolates the cells of all tasks, as above.
   void interpolate(const DeviceArray<const InterpolationTask>& tasks, const CoarseState& coarse,
                    const FineTarget& fine, int variables) const override;
 
@@ -110,6 +113,7 @@ struct CoarseStencil {
       }
   }
 
+  // Value of variable n in neighbour p, interpolated in time.
   KOKKOS_FORCEINLINE_FUNCTION double value(int p, int n) const {
     const double then = earlier[p][n * stride[p]];
     return theta == 0.0 ? then : (1.0 - theta) * then + theta * later[p][n * stride[p]];
@@ -126,6 +130,7 @@ struct CoarseStencil {
   }
 };
 
+// Value and minmod slopes of variable n in the coarse cell.
 KOKKOS_FORCEINLINE_FUNCTION LinearValue read_variable(const CoarseStencil& stencil, int n) {
   LinearValue of{stencil.value(0, n), {}};
   for (int axis = 0; axis < 3; ++axis)
@@ -181,6 +186,7 @@ void for_coarse_cells(const DeviceArray<const InterpolationTask>& tasks, const C
 
 }  // namespace detail
 
+// Interpolates the cells of all tasks.
 template <class Limit>
 void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask>& tasks,
                                        const CoarseState& coarse, const FineTarget& fine,
@@ -203,7 +209,7 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
 // eight are written. A slope takes 3 operations and its scaling 1, a child 3, and a blend 3, for
 // the cell and each of its six neighbours. The cost of limits is not counted.
 template <class Tasks>
-void announce_interpolation(const Tasks& tasks, int variables, bool blends) {
+void record_interpolation(const Tasks& tasks, int variables, bool blends) {
   if (!kernel_work_callback) return;
   std::int64_t cells = 0;
   for (std::size_t n = 0; n < tasks.size(); ++n) {

@@ -20,6 +20,7 @@ struct Kernel {
 
   Kernel(const char* title, const KernelCost& cost = {}) : name(title), of_one(cost) {}
 
+  // Records the kernel's work for this many items.
   void announce(std::int64_t items) const {
     if (of_one.bytes > 0.0) record_kernel_work(name, items, of_one);
   }
@@ -40,8 +41,9 @@ using Team = Kokkos::TeamPolicy<>::member_type;
 struct TeamShape {
   std::size_t scratch = 0, near_scratch = 0;  // bytes of level 1; of level 0
   int threads = 0;
-  std::int64_t items = 1;  // of the kernel, per team
+  std::int64_t items = 1;  // number of items per team, for the recorded work
 
+  // Kokkos policy for `count` teams.
   template <class Policy = Kokkos::TeamPolicy<>>
   Policy policy(std::int64_t count) const {
     const auto league = static_cast<int>(count);

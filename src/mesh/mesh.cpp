@@ -44,7 +44,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
       tree_(std::make_unique<Tree>(geometry, communicator)),
       interpolation_(std::move(interpolation)),
       halos_(*tree_, layout_, setup_.ghosts, setup_.patch),
-      jumps_(geometry.max_level() + 1),
+      level_boundaries_(geometry.max_level() + 1),
       registers_(geometry.max_level() + 1),
       domain_faces_(geometry.max_level() + 1),
       send_buffers_(geometry.max_level() + 1),
@@ -61,7 +61,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
                       std::countr_zero(static_cast<unsigned>(layout_.block_size)),
                       geometry.cell_size(l),
                       false});
-    if (l > 0) jumps_[l] = std::make_unique<CoarseFineBoundary>(*tree_, l, layout_);
+    if (l > 0) level_boundaries_[l] = std::make_unique<CoarseFineBoundary>(*tree_, l, layout_);
     ghost_exchangers_.emplace_back("ghosts", communicator, comm_options, l, Buffers::of_device);
     refresh_exchangers_.emplace_back("coarse ghosts", communicator, comm_options, l,
                                      Buffers::of_device);
@@ -97,7 +97,7 @@ void Mesh::build_tables() {
   for (auto* group :
        {&ghost_exchangers_, &refresh_exchangers_, &octant_exchangers_, &face_exchangers_})
     for (Exchanger& exchanger : *group) exchanger.wait_sends();
-  update_jumps();
+  update_boundaries();
   std::vector<FluxRequests> requests;
   for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
   halos_.follow(requests);
@@ -118,12 +118,13 @@ void Mesh::build_tables() {
   for (const auto& follow : followers_) follow();
 }
 
-void Mesh::update_jumps() {
+void Mesh::update_boundaries() {
   const int levels = tree_->max_level() + 1;
-  for (int l = 1; l < levels; ++l) jumps_[l]->follow(l > 1 ? jumps_[l - 1]->fine_doubles() : 0);
+  for (int l = 1; l < levels; ++l)
+    level_boundaries_[l]->follow(l > 1 ? level_boundaries_[l - 1]->fine_doubles() : 0);
   for (int l = 0; l < levels; ++l) {
-    std::int64_t doubles = l > 0 ? jumps_[l]->fine_doubles() : 0;
-    if (l + 1 < levels) doubles += jumps_[l + 1]->coarse_doubles();
+    std::int64_t doubles = l > 0 ? level_boundaries_[l]->fine_doubles() : 0;
+    if (l + 1 < levels) doubles += level_boundaries_[l + 1]->coarse_doubles();
     DomainFaces& outward = domain_faces_[l];
     outward.update(*tree_, l, layout_, doubles);
     const std::pair outwards(doubles, doubles + outward.doubles());
@@ -135,8 +136,9 @@ void Mesh::update_jumps() {
 
 // Appends the requests of fluxes to the coarser level, to the finer level, and out of the domain.
 void Mesh::append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const {
-  if (level > 0) jumps_[level]->append_fine_requests(slot, requests);
-  if (level < tree_->max_level()) jumps_[level + 1]->append_coarse_requests(slot, requests);
+  if (level > 0) level_boundaries_[level]->append_fine_requests(slot, requests);
+  if (level < tree_->max_level())
+    level_boundaries_[level + 1]->append_coarse_requests(slot, requests);
   domain_faces_[level].append_requests(slot, requests);
 }
 
@@ -154,8 +156,8 @@ FluxRequests Mesh::changed_flux_requests(int level) const {
   const auto add = [&](const std::vector<int>& slots) {
     requests.changed.insert(requests.changed.end(), slots.begin(), slots.end());
   };
-  if (level > 0) add(jumps_[level]->rewritten_fine());
-  if (level < tree_->max_level()) add(jumps_[level + 1]->rewritten_coarse());
+  if (level > 0) add(level_boundaries_[level]->rewritten_fine());
+  if (level < tree_->max_level()) add(level_boundaries_[level + 1]->rewritten_coarse());
   add(domain_faces_[level].rewritten());
   return requests;
 }
@@ -207,7 +209,7 @@ CellRange Mesh::cells(int level, std::span<const int> slots) const {
 }
 
 // The margins around the boxes may be loaded, so they must hold finite and positive values.
-void Mesh::take_scratch() {
+void Mesh::allocate_scratch() {
   if (scratch_.size() > 0) return;
   scratch_ = pool_.allocate("scratch", scratch_doubles_ + 2 * k_margin);
   for (const std::int64_t margin : {std::int64_t{0}, k_margin + scratch_doubles_})
@@ -263,7 +265,7 @@ void Mesh::evaluate_inflow(int level) {
 // Packs cells of a level's state and starts the exchange.
 void Mesh::start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                           Exchanger& exchanger, double* received) {
-  double* message = buffers.take_free(exchanger);
+  double* message = buffers.free_buffer(exchanger);
   pack(messages.packs.on_device(), halos_[level].tiles.boxes, fields_[level].blocks(state), message,
        layout_.variables);
   exchanger.start<double>(*messages.plan, message, received, layout_.variables);
@@ -297,14 +299,14 @@ void Mesh::interpolate_ghosts(int level, double theta,
 }
 
 void Mesh::start_ghosts(int level, int state, double theta) {
-  announce_interpolation(halos_[level].interpolations, layout_.variables, theta != 1.0);
+  record_interpolation(halos_[level].interpolations, layout_.variables, theta != 1.0);
   start_ghosts(level, state, theta, halos_[level].interpolations.on_device());
 }
 
 void Mesh::start_ghosts(int level, int state, double theta,
                         const DeviceArray<const InterpolationTask>& interpolations) {
   finish_refresh(level);
-  take_scratch();
+  allocate_scratch();
   start_messages(level, state, halos_[level].whole, send_buffers_[level], ghost_exchangers_[level],
                  fields_[level].halo(state));
   if (level > 0) finish_refresh(level - 1);
@@ -315,7 +317,7 @@ void Mesh::start_ghosts(int level, int state, double theta,
 
 void Mesh::finish_ghosts(int level, int state) {
   ghost_exchangers_[level].finish_receives();
-  // Mirrors of received cells can be filled only now.
+  // Mirrors of received cells can only be filled after the cells have arrived.
   if (halos_[level].received_cells > 0)
     fill_level_boundaries(level, state, halos_[level].halo_boundaries.on_device());
 }
@@ -331,7 +333,7 @@ void Mesh::refresh_halo(int level, int state) {
   Refresh& refresh = refreshes_[level];
   refresh.state = state;
   const std::int64_t doubles = for_finer_level.plan->items_received() * layout_.variables;
-  // The buffer is kept, since new memory would cost more than the copy itself.
+  // The buffer is kept, because allocating memory would cost more than the copy itself.
   if (static_cast<std::int64_t>(refresh.received.size()) < doubles)
     refresh.received = uninitialised<double>("received coarse ghosts", doubles + doubles / 4);
   start_messages(level, state, for_finer_level, refresh_buffers_[level], refresh_exchangers_[level],
@@ -351,12 +353,13 @@ void Mesh::finish_refresh(int level) {
 
 void Mesh::clear_registers(int fine_level) {
   face_exchangers_[fine_level].wait_sends();
-  jumps_[fine_level]->clear_registers(registers_[fine_level], registers_[fine_level - 1]);
+  level_boundaries_[fine_level]->clear_registers(registers_[fine_level],
+                                                 registers_[fine_level - 1]);
 }
 
 // Refluxing and restriction change different coarse cells, so that both exchanges can overlap.
 void Mesh::synchronise(int fine_level, const FaceFlow& flow) {
-  CoarseFineBoundary& jump = *jumps_[fine_level];
+  CoarseFineBoundary& jump = *level_boundaries_[fine_level];
   Exchanger &fluxes = face_exchangers_[fine_level], &octants = octant_exchangers_[fine_level];
   const CoarseFineBoundary::Registers registers{registers_[fine_level].data(),
                                                 registers_[fine_level - 1].data()};
@@ -374,9 +377,9 @@ void Mesh::restrict_all(int coarsest) {
   for (int l = finest_level_; l > coarsest; --l) {
     const double* children = fields_[l].blocks(LevelFields::k_now);
     double* parents = fields_[l - 1].blocks(LevelFields::k_now);
-    jumps_[l]->send_octants(children, octant_exchangers_[l]);
-    jumps_[l]->restrict_own(children, parents);
-    jumps_[l]->receive_octants(parents, octant_exchangers_[l]);
+    level_boundaries_[l]->send_octants(children, octant_exchangers_[l]);
+    level_boundaries_[l]->restrict_own(children, parents);
+    level_boundaries_[l]->receive_octants(parents, octant_exchangers_[l]);
   }
 }
 

@@ -58,6 +58,7 @@ class Mesh {
   // --- structure -------------------------------------------------------------------------------
   // Domain, block size and levels.
   const Geometry& geometry() const { return tree_->geometry(); }
+  // Communicator of all ranks that share the mesh.
   const Communicator& communicator() const { return tree_->communicator(); }
   // Octree of own blocks and their neighbours.
   const Tree& tree() const { return *tree_; }
@@ -66,16 +67,18 @@ class Mesh {
   // Owners of the children of an own block, by octant; -1 if there is no child. Not available on
   // max_level().
   const std::array<std::int32_t, 8>& child_owners(int level, int slot) const {
-    return jumps_[level + 1]->child_owners(slot);
+    return level_boundaries_[level + 1]->child_owners(slot);
   }
   // Cells of own blocks, in the order of TreeLevel::own(), for loops (cell_loop.hpp). Valid until
   // the structure changes.
   const CellRange& cells(int level) const { return cells_[level]; }
   // The same cells without those that finer blocks cover.
   CellRange leaf_cells(int level) const { return cells(level).leaves(); }
-  // Lets ranges obtained from now on count processor cycles, by slot; null ends this.
+  // Starts counting processor cycles by slot in ranges that cells() returns from now on; null ends
+  // this.
   void count_cycles(int level, std::uint64_t* by_slot) { cells_[level].cycles = by_slot; }
-  // Cells of the own blocks in these slots, in their order; makes a new list on the device.
+  // Returns the cells of the own blocks in these slots, in their order; makes a new list on the
+  // device.
   CellRange cells(int level, std::span<const int> slots) const;
   int finest_level() const { return finest_level_; }  // finest level with blocks on any rank
   // Names, units and centring of the stored variables, in their order.
@@ -84,8 +87,9 @@ class Mesh {
   const BlockLayout& layout() const { return layout_; }
 
   // --- data of one level -----------------------------------------------------------------------
-  // States of a level: state 0 is the present one.
+  // States of a level; state 0 is the present one.
   LevelFields& fields(int level) { return fields_[level]; }
+  // States of a level, for reading.
   const LevelFields& fields(int level) const { return fields_[level]; }
   // Ghost cells that this rank receives on a level, and the boundary cells.
   const LevelHalo& halo(int level) const { return halos_[level]; }
@@ -106,11 +110,13 @@ class Mesh {
   void set_inflow_time(int level, double time);
 
   // --- ghost data ------------------------------------------------------------------------------
-  // Fills the ghost cells of a level's state. `theta` is its time between the coarser level's old
-  // (0) and present (1) states. Interior tiles may be swept between start and finish. Scratch is
-  // shared: only the ghosts of one level at a time are valid. Collective.
+  // Starts to fill the ghost cells of a level's state. `theta` is its time between the coarser
+  // level's old (0) and present (1) states. Interior tiles may be swept between start and finish.
+  // Scratch is shared: only the ghosts of one level at a time are valid. Collective.
   void start_ghosts(int level, int state, double theta);
+  // Completes start_ghosts(). Collective.
   void finish_ghosts(int level, int state);
+  // Fills the ghost cells: start_ghosts() and finish_ghosts(). Collective.
   void fill_ghosts(int level, int state, double theta);
 
   // Updates only remote cells and boundaries that finer levels interpolate from. The exchange
@@ -126,14 +132,18 @@ class Mesh {
   // Sets the flux registers between a level and the coarser one to zero, before a coarse step.
   void clear_registers(int fine_level);
   // Own cells of the coarser level that synchronise() corrects.
-  Corrections corrections(int fine_level) const { return jumps_[fine_level]->corrections(); }
-  // Coarse fluxes that synchronise() replaces, in registers indexed by CorrectionTask::coarse.
+  Corrections corrections(int fine_level) const {
+    return level_boundaries_[fine_level]->corrections();
+  }
+  // Coarse fluxes that synchronise() replaces, in registers indexed by CorrectionTask::coarse;
+  // device memory.
   struct CoarseFluxes {
     const double* values;
     std::int64_t registers;
   };
+  // Returns these fluxes for the boundary between a level and the coarser one.
   CoarseFluxes coarse_fluxes(int fine_level) const {
-    const CoarseFineBoundary& jump = *jumps_[fine_level];
+    const CoarseFineBoundary& jump = *level_boundaries_[fine_level];
     return {registers_[fine_level - 1].data() + jump.coarse_begin(), jump.coarse_registers()};
   }
   // Refluxes the coarser level and restricts the fine cells to it. `coarse_flow`, the flow of
@@ -153,12 +163,13 @@ class Mesh {
   // TreeLevel::own(). Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
-  // Replaces all own blocks (restart), uninitialised. Throws InputError for an invalid octree.
-  // Collective.
+  // Keys and refined octants of own blocks of one level.
   struct BlockList {
     std::vector<Key> keys;
     std::vector<std::uint8_t> refined;
   };
+  // Replaces all own blocks (restart) by these, by level; fields are uninitialised. Throws
+  // InputError for an invalid octree. Collective.
   void replace_blocks(const std::vector<BlockList>& levels);
 
   // Registers a function that is called after every change of the structure, for objects that
@@ -173,14 +184,14 @@ class Mesh {
  private:
   void rebuild();
   void build_tables();
-  void update_jumps();
+  void update_boundaries();
   void append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const;
   FluxRequests changed_flux_requests(int level) const;
   void update_cells(int level);
   void start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                       Exchanger& exchanger, double* received);
   double* scratch() const;
-  void take_scratch();
+  void allocate_scratch();
   void finish_refresh(int level);
   void start_ghosts(int level, int state, double theta,
                     const DeviceArray<const InterpolationTask>& interpolations);
@@ -196,16 +207,18 @@ class Mesh {
 
   FieldSetup setup_;
   BlockLayout layout_;
-  std::unique_ptr<Tree> tree_;  // at a fixed address, as halos refer to it
+  std::unique_ptr<Tree> tree_;  // octree, at a fixed address, because halos refer to it
   std::unique_ptr<Interpolation> interpolation_;
   int finest_level_ = 0;
 
   std::vector<DeviceTable<OwnBlock>> own_blocks_,
-      former_blocks_;  // of cells_; the former ones to copy from
+      // blocks of cells_ before a change of the structure, from which values are copied
+      former_blocks_;
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;
   Halos halos_;
-  std::vector<std::unique_ptr<CoarseFineBoundary>> jumps_;  // [fine level], none at 0
+  std::vector<std::unique_ptr<CoarseFineBoundary>>
+      level_boundaries_;  // boundaries by fine level; none at 0
   std::vector<DeviceArray<double>> registers_;
   std::vector<DomainFaces> domain_faces_;
   FieldPool pool_;
@@ -225,9 +238,9 @@ class Mesh {
   Inflow inflow_;
   struct InflowValues {
     double time = 0.0;
-    bool known = false;  // values are valid for this time and structure
+    bool known = false;  // true if the values are valid for this time and structure
     DeviceArray<double> values;
-    std::vector<Inflow::States> states;  // of the level's inflow boxes; empty until evaluated
+    std::vector<Inflow::States> states;  // states by inflow box; empty until evaluated
   };
   std::vector<InflowValues> inflow_values_;  // by level
   std::vector<std::function<void()>> followers_;

@@ -109,7 +109,8 @@ class Planner {
     for (; flags; flags &= flags - 1) {
       const int bit = __builtin_ctzll(flags);
       const int position[3] = {bit & 3, bit >> 2 & 3, bit >> 4};  // 0 below, 1-2 own, 3 above
-      BlockCoordinates place;  // in octants of this level, i.e. blocks of the next
+      // coordinates in octants of this level, i.e. blocks of the next level
+      BlockCoordinates place;
       for (int d = 0; d < 3; ++d) place[d] = 2 * block[d] + position[d] - 1;
       mark(level, place);
     }
@@ -134,8 +135,8 @@ class Planner {
     }
   }
 
-  // Marks octants of the coarser level so that every block with refined octants exists, with all
-  // blocks of its level within the nesting distance. Requests of siblings are combined.
+  // Marks octants of the coarser level so that every block with refined octants exists, and all
+  // blocks of its level within the nesting distance, too. Requests of siblings are combined.
   void demand_nesting(int level, const Nesting& nesting) {
     const TreeLevel& blocks = tree_.level(level);
     Key parent = k_no_key;

@@ -24,6 +24,7 @@ class Nesting {
   // octant, ox + 4 oy + 16 oz, the bits are the parent's octants and those around it, as in
   // FlagMasks.
   std::uint64_t near(unsigned refined) const { return near_[refined]; }
+  // Bit of the neighbour at one of the 27 positions, in such a mask.
   static constexpr int bit_of(int neighbour) {
     return neighbour % 3 + 4 * (neighbour / 3 % 3) + 16 * (neighbour / 9);
   }

@@ -15,7 +15,7 @@ namespace {
 // Tolerance for rounding in the descent to leaves.
 constexpr double k_slack = 1.0 + 1e-9;
 
-// A block that an item's search visits, and the item's sphere. The bytes of the item follow.
+// Visit of a block in an item's search, with the item's sphere. The bytes of the item follow.
 struct Stop {
   Key key;
   Position centre;
@@ -37,9 +37,9 @@ struct Onward {
 };
 
 // Squared distances of a point from the octants of a block.
-class WayToOctants {
+class DistancesToOctants {
  public:
-  WayToOctants(const Geometry& geometry, const Stop& stop) {
+  DistancesToOctants(const Geometry& geometry, const Stop& stop) {
     const double side = geometry.cell_size(stop.level) * geometry.octant_size();
     const Position corner = geometry.origin(stop.level, morton_decode(stop.key));
     for (int upper = 0; upper < 2; ++upper) {
@@ -58,7 +58,7 @@ class WayToOctants {
   }
 
  private:
-  double square_[3][2];  // along each axis, of lower and upper octants
+  double square_[3][2];  // squared distance along each axis, from lower and upper octants
 };
 
 // Keys of all block positions of a level that may overlap a sphere.
@@ -163,7 +163,7 @@ class Search {
     }
   }
 
-  // Follows items down to leaves until none is in transit. Collective.
+  // Passes items on to finer blocks until all have arrived at leaves. Collective.
   void finish() {
     const Communicator& communicator = mesh_.communicator();
     while (communicator.any(!onward_.ranks.empty())) {
@@ -210,7 +210,7 @@ class Search {
     return items.subspan(n * item_bytes_, item_bytes_);
   }
 
-  // Follows an item from own blocks, and sends it to the owners of the others.
+  // Starts an item's search in own blocks, and sends the item to the owners of the other blocks.
   void set_out(const Sphere& sphere, std::int32_t number, std::span<const Begin> begins,
                std::span<const std::byte> item) {
     const int rank = mesh_.communicator().rank();
@@ -241,7 +241,7 @@ class Search {
     OCTANT_REQUIRE(node != nullptr && node->slot >= 0,
                    "an item was sent to a rank that does not own its block of level {}",
                    stop.level);
-    const WayToOctants way(mesh_.geometry(), stop);
+    const DistancesToOctants way(mesh_.geometry(), stop);
     Arrival arrival{stop.source, stop.number, stop.level, node->slot, 0, bytes};
     bool found = false;
     for (int octant = 0; octant < 8; ++octant) {

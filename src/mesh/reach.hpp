@@ -28,7 +28,7 @@ struct Sphere {
 // Leaf octants of an own block that overlap an item's sphere.
 struct Met {
   std::int32_t item, level, slot;
-  std::uint8_t octants;  // mask
+  std::uint8_t octants;  // mask of octants
 };
 
 // Items whose spheres overlap leaf octants of this rank's blocks: their bytes, the ranks that sent
@@ -39,9 +39,11 @@ struct ReachedBytes {
   std::vector<std::int32_t> numbers;
   std::vector<Met> met;
 };
+// reach() for items as bytes, of `item_bytes` each. Collective.
 ReachedBytes reach_bytes(const Mesh& mesh, std::span<const Sphere> spheres,
                          std::span<const std::byte> items, std::size_t item_bytes);
 
+// Items whose spheres overlap leaf octants of this rank's blocks; see ReachedBytes.
 template <class T>
 struct Reached {
   std::vector<T> items;

@@ -12,7 +12,7 @@ namespace octant::mesh {
 
 namespace {
 
-// A block to be removed by its owner, since its parent is no longer refined there.
+// Removal of a block by its owner, because its parent is no longer refined there.
 struct Removal {
   std::int32_t level;
   Key key;
@@ -78,7 +78,7 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   FineTarget target{};
   target.buffer[k_own] = fields_[level + 1].blocks(LevelFields::k_now);
   target.boxes = to_device("new blocks", boxes);
-  announce_interpolation(tasks, layout_.variables, false);
+  record_interpolation(tasks, layout_.variables, false);
   interpolation_->interpolate(to_device("new children", tasks),
                               {.earlier = now,
                                .later = now,
@@ -102,7 +102,7 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   std::vector<InterpolationTask> tasks;
   for (std::size_t n = 0; n < halo.interpolations.size(); ++n)
     if (is_read[halo.interpolations[n].target]) tasks.push_back(halo.interpolations[n]);
-  announce_interpolation(tasks, layout_.variables, false);  // interpolated at the present time
+  record_interpolation(tasks, layout_.variables, false);  // interpolated at the present time
   return to_device("interpolations", tasks);
 }
 
@@ -130,10 +130,11 @@ void Mesh::remove_children(const OctantMasks& wanted) {
 
 namespace {
 
-constexpr std::int64_t k_bytes_at_once = 4 << 20;  // sent by a rank per round
+// maximum number of bytes that a rank sends per round
+constexpr std::int64_t k_bytes_at_once = 4 << 20;
 
 struct Mover {
-  int target, slot;  // new owner of the block in this slot
+  int target, slot;  // slot of a block, and its new owner
 };
 
 struct MovedBlock {

@@ -28,7 +28,7 @@ struct StaggeredLayout {
         stride_slot(3 * stride_component) {}
 };
 
-// One level of a field, for kernels.
+// One level of a staggered field, for kernels.
 struct StaggeredView {
   double* data = nullptr;
   StaggeredLayout layout;
@@ -45,16 +45,21 @@ struct StaggeredView {
   }
 };
 
-// A field on all levels, by slot of the own blocks. A block stores its N + 1 faces along each axis,
-// so that the divergence of a cell needs no neighbour; a face between two blocks is stored twice.
+// Staggered field on all levels, by slot of the own blocks. A block stores its N + 1 faces along
+// each axis, so that the divergence of a cell needs no neighbour; a face between two blocks is
+// stored twice.
 class StaggeredField {
  public:
   StaggeredField(FieldInfo info, const StaggeredLayout& layout, int levels)
       : info_(std::move(info)), layout_(layout), levels_(levels) {}
 
+  // Description of the field.
   const FieldInfo& info() const { return info_; }
+  // Layout of its arrays.
   const StaggeredLayout& layout() const { return layout_; }
+  // One level, for kernels.
   StaggeredView view(int level) const { return {levels_[level].data(), layout_}; }
+  // Array of a level, in device memory.
   const DeviceArray<double>& array(int level) const { return levels_[level]; }
 
   // Allocates slots 0..slots-1 and keeps stored values; new memory is zero.
@@ -82,10 +87,11 @@ class StaggeredField {
   std::vector<DeviceArray<double>> levels_;
 };
 
-// Values of a component in some own blocks of a level, without ghosts: [block][k][j][i], with
-// FieldInfo::extents() of a block.
+// Returns the values of a component in some own blocks of a level, without ghosts:
+// [block][k][j][i], with FieldInfo::extents() of a block.
 std::vector<double> read_component(const StaggeredField& field, int level,
                                    const DeviceArray<const OwnBlock>& blocks, int component);
+// Stores such values: the inverse of read_component().
 void write_component(const StaggeredField& field, int level,
                      const DeviceArray<const OwnBlock>& blocks, int component,
                      const std::vector<double>& values);

@@ -37,6 +37,7 @@ struct CellBox {
   std::int32_t stride_j, stride_k, stride_variable;
   std::int32_t buffer;
 
+  // Offset of a cell relative to `base`, for variable 0.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(int i, int j, int k) const {
     return base + static_cast<std::int64_t>(k) * stride_k + j * stride_j + i;
   }
@@ -50,8 +51,8 @@ struct FieldPointers {
 // Request to add `weight * flux` to a flux register: the faces of one quarter of a block's plane,
 // at a coarse-fine boundary or a boundary of the domain. Register values are on the coarser of the
 // two grids. Transverse axes are in ascending order and the first is contiguous: (y, z) for axis x,
-// (x, z) for y, (x, y) for z. Ranges are in cells of the tile's patch, 0..M; for `average` they are
-// even.
+// (x, z) for y, (x, y) for z. Ranges are in cells of the tile's patch, 0..M; they are even if
+// `average` is set.
 struct FluxRequest {
   std::int8_t axis;     // normal of the faces: 0, 1, 2
   std::int8_t average;  // 1: mean of 2 x 2 faces per value (fine side); 0: one face
@@ -74,8 +75,9 @@ struct Tile {
 // A boundary that gas cannot enter through: a reflecting wall, or a diode.
 struct ClosedSide {
   static constexpr std::int64_t k_none = -1;
-  std::int64_t face = k_none;  // of the level, in cells from the domain's lower end
-  bool lets_out = false;       // true for a diode, through which gas may leave
+  // index of the boundary's face on the level, in cells from the domain's lower end
+  std::int64_t face = k_none;
+  bool lets_out = false;  // true for a diode, through which gas may leave
 };
 
 // Tiles of one level on one rank. Table entries are indices into `boxes`, in the order [kb][jb][ib]
@@ -94,6 +96,7 @@ struct TileSet {
   DeviceArray<const FluxRequest> requests;
   ClosedSide closed[3][2];  // [axis][side]
 
+  // Number of tiles.
   int count() const { return static_cast<int>(tiles.extent(0)); }
 };
 
@@ -104,6 +107,7 @@ struct FaceFlow {
   std::int64_t cells_per_block = 0;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit operator bool() const { return data != nullptr; }
+  // Address of the flow through one side of cell 0 of a block; the cells of the block follow.
   KOKKOS_FORCEINLINE_FUNCTION double* of_face(std::int64_t slot, int axis, int side) const {
     return data + (6 * slot + 2 * axis + side) * cells_per_block;
   }
@@ -115,6 +119,7 @@ struct FaceFlow {
 // block's extent. `star`: stencils along the axes, whose distances add up to at most `reach`.
 // `cube`: stencils also along diagonals, where each distance is at most `reach`.
 struct GhostShape {
+  // Shape of the stencil: along axes only, or along diagonals, too.
   enum class Kind { star, cube };
 
   int reach = 2;
@@ -125,6 +130,7 @@ struct GhostShape {
     if (kind == Kind::star) return reach - (a + b);
     return a <= reach && b <= reach ? reach : -1;
   }
+  // True if the cell at these distances is read.
   constexpr bool contains(int a, int b, int c) const { return c <= reach_beside(a, b); }
   // Number of layers read from a neighbour across a face (1 axis), an edge (2) or a corner (3).
   constexpr int layers_across(int axes) const {

@@ -28,7 +28,7 @@ double rounds(std::int64_t patches) {
 // all tables, so it must gain at least 1.3 %. Results do not depend on the choice, so each rank
 // chooses independently.
 int Tiling::faster_patch() const {
-  constexpr double k_of_itself = 0.35, k_per_small = 0.87, k_least_gain = 1.013;
+  constexpr double k_of_itself = 0.35, k_per_small = 0.87, k_min_gain = 1.013;
   const int block_size = tree_.geometry().block_size();
   if (block_size >= 16) return 16;
   if (block_size == 2) return 8;
@@ -49,8 +49,8 @@ int Tiling::faster_patch() const {
       static_cast<double>(small) / static_cast<double>(std::max<std::int64_t>(large, 1));
   const double time_of_small = rounds(small);
   const double time_of_large = rounds(large) * (k_of_itself + k_per_small * filled);
-  if (patch_ == 16 && time_of_large < k_least_gain * time_of_small) return 16;
-  if (patch_ == 8 && time_of_small < k_least_gain * time_of_large) return 8;
+  if (patch_ == 16 && time_of_large < k_min_gain * time_of_small) return 16;
+  if (patch_ == 8 && time_of_small < k_min_gain * time_of_large) return 8;
   return time_of_large < time_of_small ? 16 : 8;
 }
 
@@ -65,7 +65,7 @@ void Tiling::begin_anew(int patch, int first_need_box) {
     steps_[n] = ((n / 9 - 1) * reach_ + n / 3 % 3 - 1) * reach_ + n % 3 - 1;
   origins_.clear();
   for (int n = 0; n < patches_.cubes_in_block(); ++n) {
-    const auto [x, y, z] = patches_.place_in_block(n);
+    const auto [x, y, z] = patches_.position_in_block(n);
     origins_.push_back({static_cast<std::int16_t>(x * patch), static_cast<std::int16_t>(y * patch),
                         static_cast<std::int16_t>(z * patch)});
   }
@@ -75,12 +75,12 @@ void Tiling::begin_anew(int patch, int first_need_box) {
   touched_.clear();
   free_.clear();
   order_.clear();
-  lost_.clear();
+  removed_blocks_.clear();
   for (const int slot : tree_.level(level_).own()) put(slot, tree_.level(level_).key(slot));
 }
 
 // Adds new blocks to their groups and takes removed ones out.
-void Tiling::update_places() {
+void Tiling::update_positions() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const int slot : blocks.touched())
     if (slot < std::ssize(places_) && places_[slot].key != k_no_key &&
@@ -97,7 +97,7 @@ void Tiling::put(int slot, Key key) {
   if (slot >= std::ssize(places_)) places_.resize(slot + 1);
   const int number = group_under(patches_.cubes_in_block() == 1 ? patches_.key_of(key) : key);
   Group& group = touch(number);
-  const BlockCoordinates c = patches_.place_in_cube(key);
+  const BlockCoordinates c = patches_.position_in_cube(key);
   places_[slot] = {key, number, {}};
   for (int d = 0; d < 3; ++d) places_[slot].in_group[d] = static_cast<std::int8_t>(c[d]);
   const auto after = [this](Key k, std::int32_t other) { return k < places_[other].key; };
@@ -110,7 +110,7 @@ void Tiling::put(int slot, Key key) {
 void Tiling::take(int slot) {
   const int number = places_[slot].group;
   Group& group = touch(number);
-  lost_.push_back({number, group.ancestor, place_in_group(slot)});
+  removed_blocks_.push_back({number, group.ancestor, position_in_group(slot)});
   const auto place = std::find(group.slots.begin(), group.slots.end(), slot);
   const auto part = static_cast<int>(place - group.slots.begin());
   replace_requests(group, part, {});
@@ -118,7 +118,7 @@ void Tiling::take(int slot) {
   group.slots.erase(place);
   if (group.slots.empty()) {
     group.requests.clear();
-    group.is_new = true;  // if blocks are added again
+    group.is_new = true;  // written in full if blocks are added again
   }
   places_[slot] = {};
 }
@@ -169,7 +169,7 @@ void Tiling::remove_empty_groups() {
   std::inplace_merge(order_.begin(), sorted, order_.end(), by_key);
 }
 
-std::array<int, 3> Tiling::place_in_group(int slot) const {
+std::array<int, 3> Tiling::position_in_group(int slot) const {
   const auto [x, y, z] = places_[slot].in_group;
   return {x, y, z};
 }
@@ -181,25 +181,28 @@ bool Tiling::is_central(const std::array<int, 3>& place) const {
 
 // Returns true if an own block is at a tile's central position only by periodic wrapping.
 bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& place) const {
-  return is_central(place) && (places_[slot].group != group || place_in_group(slot) != place);
+  return is_central(place) && (places_[slot].group != group || position_in_group(slot) != place);
 }
 
 // Applies changes to tables that are not rewritten as a whole.
 void Tiling::write_rows(const GhostPlan& needs, DeviceTable<std::int32_t>& tables) {
-  std::erase_if(lost_, [this](const Lost& lost) {
+  std::erase_if(removed_blocks_, [this](const RemovedBlock& lost) {
     const Group& group = groups_[lost.group];
     return group.ancestor != lost.ancestor || group.is_new;
   });
-  for (const Lost& lost : lost_) table_of(lost.group, tables)[table_index(lost.place)] = k_none;
+  for (const RemovedBlock& lost : removed_blocks_)
+    table_of(lost.group, tables)[table_index(lost.place)] = k_none;
   for (const auto& [slot, positions] : needs.rewritten())
     if (const int group = group_of(slot); group >= 0 && !groups_[group].is_new)
       write_row(slot, positions, needs, table_of(group, tables));
-  for (const Lost& lost : lost_) clear_unread(lost, needs, table_of(lost.group, tables));
-  lost_.clear();
+  for (const RemovedBlock& lost : removed_blocks_)
+    clear_unread(lost, needs, table_of(lost.group, tables));
+  removed_blocks_.clear();
 }
 
 // Clears the entries that only a removed block read.
-void Tiling::clear_unread(const Lost& lost, const GhostPlan& needs, std::int32_t* table) const {
+void Tiling::clear_unread(const RemovedBlock& lost, const GhostPlan& needs,
+                          std::int32_t* table) const {
   for (Positions rest = needs.read_positions(); rest != 0; rest &= rest - 1) {
     const std::array<int, 3> place = neighbour_of(lost.place, std::countr_zero(rest));
     if (!is_read(place, needs, table)) table[table_index(place)] = k_none;
@@ -234,7 +237,7 @@ void Tiling::write_table(int number, const GhostPlan& needs,
 // Writes the entries of a block and of the given positions around it that its sweep reads.
 void Tiling::write_row(int slot, Positions positions, const GhostPlan& needs,
                        std::int32_t* table) const {
-  const std::array<int, 3> centre = place_in_group(slot);
+  const std::array<int, 3> centre = position_in_group(slot);
   const int group = places_[slot].group;
   std::int32_t* const own = table + table_index(centre);
   const std::array<Reference, 27>& around = needs.around(slot);
@@ -249,7 +252,7 @@ void Tiling::write_row(int slot, Positions positions, const GhostPlan& needs,
   *own = slot;
 }
 
-bool Tiling::reaches_afar(const Group& group, const GhostPlan& needs) {
+bool Tiling::reads_remote_data(const Group& group, const GhostPlan& needs) {
   return std::any_of(group.slots.begin(), group.slots.end(), [&](int slot) {
     return std::any_of(needs.around(slot).begin(), needs.around(slot).end(),
                        [&](Reference r) { return needs.is_remote(r); });
@@ -261,7 +264,7 @@ void Tiling::write_requests(int slot, const FluxRequests& requests) {
   const int number = group_of(slot);
   if (number < 0) return;
   Group& group = groups_[number];
-  const std::array<int, 3> place = place_in_group(slot);
+  const std::array<int, 3> place = position_in_group(slot);
   of_block_.clear();
   requests.append(slot, of_block_);
   auto part = static_cast<int>(std::find(group.slots.begin(), group.slots.end(), slot) -
@@ -317,10 +320,10 @@ void Tiling::write_lists(LevelHalo& halo) const {
   halo.tile_requests.clear();
   halo.tile_slots.clear();
   halo.tile_slot_begin = {0};
-  for (const bool afar : {false, true}) {
+  for (const bool has_remote_data : {false, true}) {
     for (const int number : order_) {
       const Group& group = groups_[number];
-      if (group.afar != afar) continue;
+      if (group.has_remote_data != has_remote_data) continue;
       auto begin = static_cast<std::int32_t>(halo.tile_requests.size());
       halo.tile_requests.resize(begin + group.requests.size());
       std::copy(group.requests.begin(), group.requests.end(),
@@ -341,7 +344,7 @@ void Tiling::write_lists(LevelHalo& halo) const {
         halo.tile_slot_begin.push_back(static_cast<std::int32_t>(halo.tile_slots.size()));
       }
     }
-    if (!afar) halo.interior_tiles = static_cast<int>(halo.tile_list.size());
+    if (!has_remote_data) halo.interior_tiles = static_cast<int>(halo.tile_list.size());
   }
 }
 
@@ -350,13 +353,13 @@ void Tiling::follow(int patch, const GhostPlan& needs, const FluxRequests& reque
   if (patch == 0) patch = faster_patch();
   const bool begins_anew = patch != patch_ || needs.first_need_box() != first_need_box_;
   if (begins_anew) begin_anew(patch, needs.first_need_box());
-  update_places();
+  update_positions();
   halo.tile_table.resize(groups_.size() * entries());
   write_rows(needs, halo.tile_table);
   const std::span<const int> own = tree_.level(level_).own();
   for (const int slot : begins_anew ? own : std::span<const int>(requests.changed))
     write_requests(slot, requests);
-  // Blocks of other ranks may have been replaced by interpolation.
+  // true if no other rank has blocks, which could have been replaced by interpolated cells
   const bool alone = tree_.communicator().size() == 1;
   if (!alone)
     for (const int slot : tree_.level(level_).touched())
@@ -364,7 +367,7 @@ void Tiling::follow(int patch, const GhostPlan& needs, const FluxRequests& reque
   for (const int number : touched_) {
     Group& group = groups_[number];
     if (group.is_new) write_table(number, needs, halo.tile_table);
-    group.afar = !alone && reaches_afar(group, needs);
+    group.has_remote_data = !alone && reads_remote_data(group, needs);
     group.touched = group.is_new = false;
   }
   touched_.clear();

@@ -141,7 +141,7 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message) {
   const int N = layout.block_size, half = N / 2;
-  // Eight values are read per coarse cell and variable, and their mean is written.
+  // Cost: eight values are read per coarse cell and variable, and their mean is written.
   const KernelCost cost{72.0 * layout.variables, 8.0 * layout.variables};
   for_tasks(
       {"restrict", cost}, tasks.extent(0), {.items = std::int64_t{half} * half * half},

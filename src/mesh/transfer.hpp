@@ -34,15 +34,16 @@ void fill_boundaries(const DeviceArray<const BoundaryTask>& tasks,
                      const VectorAxes& vector_axes, const DeviceArray<const double>& inflow,
                      int variables);
 
-// Averages 2^3 cells of a child. The destination is an octant of an own parent block, or a message
-// buffer, [variable][k][j][i] with half the block size along each axis. A task without a child (-1)
-// does nothing.
+// Task of restriction, which averages 2^3 cells of a child. The destination is an octant of an own
+// parent block, or a message buffer, [variable][k][j][i] with half the block size along each axis.
+// A task without a child (-1) does nothing.
 struct RestrictionTask {
-  std::int32_t child;   // slot
-  std::int32_t parent;  // slot, or -1: to the message buffer
+  std::int32_t child;   // slot of the child, or -1
+  std::int32_t parent;  // slot of the parent, or -1 for the message buffer
   std::int32_t octant;
   std::int64_t destination;  // offset in the message buffer
 };
+// Executes the tasks. `message` is the buffer for octants whose parents belong to other ranks.
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message);
 
@@ -51,6 +52,7 @@ struct OctantTask {
   std::int32_t parent, octant;
   std::int64_t source;  // offset in the message buffer
 };
+// Executes the tasks.
 void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
                     const double* message, double* parents);
 
@@ -59,11 +61,12 @@ void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayou
 struct CorrectionTask {
   std::int32_t slot;
   std::int8_t axis;
-  std::int8_t sign;               // +1: the cells lie above the faces, -1: below
-  std::int16_t cell;              // index of the cells along the axis
-  std::int16_t a_begin, b_begin;  // along the transverse axes, ascending
-  std::int32_t fine, coarse;      // indices of the two registers
-  std::int32_t is_received;       // the fine register comes from another rank
+  std::int8_t sign;   // +1: the cells lie above the faces, -1: below
+  std::int16_t cell;  // index of the cells along the axis, in their block
+  // first cell along the transverse axes, in ascending order of the axes
+  std::int16_t a_begin, b_begin;
+  std::int32_t fine, coarse;  // indices of the two registers
+  std::int32_t is_received;   // 1 if the fine register comes from another rank
 
   // Index of cell (a, b) of the side in its block, 0 <= a, b < block_size / 2.
   KOKKOS_FORCEINLINE_FUNCTION int cell_in_block(int a, int b, int block_size) const {
@@ -78,20 +81,23 @@ struct CorrectionTask {
 // Range of tasks of one block, applied in order; may be empty.
 struct CorrectedBlock {
   std::int32_t begin, end;
-  std::int32_t has_remote_fluxes;  // some of the fluxes come from another rank
+  std::int32_t has_remote_fluxes;  // 1 if some of the fluxes come from another rank
 };
+// All refluxing tasks of a level, by block; in device memory.
 struct Corrections {
   DeviceArray<const CorrectedBlock> blocks;
   DeviceArray<const CorrectionTask> tasks;
 
+  // Number of corrected blocks.
   int count() const { return static_cast<int>(blocks.extent(0)); }
 };
 
-// Refluxes the blocks with has_remote_fluxes == `remote`. `received` are registers of other ranks.
-// The flow of variable 0 is corrected as well if `flow` is not null.
+// Flux registers of both levels and those received from other ranks.
 struct Fluxes {
   const double *fine, *received, *coarse;
 };
+// Refluxes the blocks with has_remote_fluxes == `remote`. The flow of variable 0 is corrected as
+// well if `flow` is not null.
 void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
 
@@ -101,7 +107,7 @@ class SendBuffers {
   explicit SendBuffers(std::int64_t doubles = 0) : doubles_(doubles) {}
 
   // Returns a buffer without sends in progress. All calls must pass the same exchanger.
-  double* take_free(Exchanger& exchanger) {
+  double* free_buffer(Exchanger& exchanger) {
     for (const DeviceArray<double>& buffer : buffers_)
       if (exchanger.drained(buffer.data())) return buffer.data();
     buffers_.push_back(uninitialised<double>("send buffer", doubles_));

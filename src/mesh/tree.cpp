@@ -11,7 +11,7 @@ namespace {
 
 Holder holder_of(const Node* node) {
   if (node == nullptr) return k_nobody;
-  return node->slot >= 0 ? node->slot : held_by(node->owner);
+  return node->slot >= 0 ? node->slot : encode_rank(node->owner);
 }
 
 }  // namespace
@@ -80,15 +80,15 @@ void TreeLevel::learn(Key key, int owner) {
   const Node* known = nodes_.find(key);
   if (known != nullptr && known->owner == owner) return;
   nodes_.insert(key, {owner, -1});
-  tell_neighbours(key, held_by(owner));
+  update_neighbours(key, encode_rank(owner));
 }
 
 void TreeLevel::erase(Key key) {
-  if (nodes_.erase(key)) tell_neighbours(key, k_nobody);
+  if (nodes_.erase(key)) update_neighbours(key, k_nobody);
 }
 
 // Sets the holder of a position in the neighbour tables of the own blocks around it.
-void TreeLevel::tell_neighbours(Key key, Holder holder) {
+void TreeLevel::update_neighbours(Key key, Holder holder) {
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
     const Node* node = around[n] == k_no_key ? nullptr : nodes_.find(around[n]);
@@ -205,7 +205,8 @@ std::vector<Tree::Query> Tree::open_queries() const {
       if (l == 0 || parent_key(key) == last_parent) continue;
       last_parent = parent_key(key);
       const Node* parent = levels_[l - 1].find(last_parent);
-      if (parent != nullptr && parent->slot >= 0) continue;  // its own pass covers these positions
+      // the parent's own entry covers these positions
+      if (parent != nullptr && parent->slot >= 0) continue;
       for (const Key near : geometry_.keys_around(l - 1, last_parent)) {
         const Node* node = near == k_no_key ? nullptr : levels_[l - 1].find(near);
         if (node == nullptr || node->slot < 0) query(l - 1, near);
@@ -215,7 +216,7 @@ std::vector<Tree::Query> Tree::open_queries() const {
   return queries;
 }
 
-// Removes other ranks' blocks that are no longer near blocks of this rank.
+// Removes entries of other ranks' blocks that no query of this rank needs any longer.
 void Tree::keep_only(const std::vector<Query>& queries) {
   std::vector<KeyTable<char>> near(levels_.size());
   for (const Query& query : queries) near[query.level].insert(query.key, 1);

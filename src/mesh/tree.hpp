@@ -23,8 +23,11 @@ struct Node {
 // or the position lies beyond a boundary).
 using Holder = std::int32_t;
 inline constexpr Holder k_nobody = -1;
-constexpr Holder held_by(int rank) { return -2 - rank; }
+// Encodes another rank.
+constexpr Holder encode_rank(int rank) { return -2 - rank; }
+// True if the holder is a slot of this rank.
 constexpr bool is_own(Holder holder) { return holder >= 0; }
+// Decodes the rank.
 constexpr int rank_of(Holder other) { return -2 - other; }
 
 // Holders of the 27 positions around a block, [z][y][x], the block itself in the middle.
@@ -32,10 +35,10 @@ using Neighbours = std::array<Holder, 27>;
 // Positions across a face: below and above in x, y, z.
 inline constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
 
-// Mask of the 27 positions: bit n for position n.
+// Mask of some of the 27 positions: bit n for position n.
 using Positions = std::uint32_t;
 inline constexpr Positions k_all_positions = (1u << 27) - 1;
-inline constexpr int k_middle = 13;  // the block itself
+inline constexpr int k_middle = 13;  // position of the block itself
 
 // Own blocks of one level, and the other ranks' blocks around them.
 class TreeLevel {
@@ -44,8 +47,9 @@ class TreeLevel {
 
   // Adds an own block and returns its slot (the lowest free one).
   int insert(Key key, std::uint8_t refined, int rank);
+  // Removes an own block.
   void remove(Key key);
-  void clear();  // removes all blocks, own and others'
+  void clear();  // removes all blocks, own ones and those of other ranks
 
   // The block's node, or nullptr if it is not in this rank's tables. After Tree::discover, nullptr
   // at positions next to own blocks and to their parents means that no such block exists.
@@ -57,35 +61,45 @@ class TreeLevel {
 
   // Own slots in the order of their keys, valid after sort(), which must follow changes.
   std::span<const int> own() const { return own_; }
+  // Sorts the own slots by key.
   void sort();
 
+  // Number of own blocks.
   int count() const { return static_cast<int>(nodes_in_use_); }
   int slots() const { return static_cast<int>(keys_.size()); }  // highest slot in use + 1
+  // Key of the block in a slot.
   Key key(int slot) const { return keys_[slot]; }
+  // Mask of the refined octants of the block in a slot.
   std::uint8_t refined(int slot) const { return refined_[slot]; }
+  // Sets that mask.
   void set_refined(int slot, std::uint8_t mask) { refined_[slot] = mask; }
 
-  // Blocks of other ranks.
+  // Adds a block of another rank.
   void learn(Key key, int owner);
+  // Removes a block of another rank.
   void erase(Key key);
-  std::vector<Key> others() const;  // in any order
+  std::vector<Key> others() const;  // keys of other ranks' blocks, in any order
 
   // Positions whose holder changed since clear_changes(); may have duplicates.
   const std::vector<Key>& changed() const { return changed_; }
-  // Slots whose block was added or removed, or whose neighbour has a new holder, since then,
-  // without duplicates. Some may have no block any more, or lie beyond slots().
+  // Slots, without duplicates, whose block was added or removed, or whose neighbour has a new
+  // holder, since clear_changes(). Some slots may have no block any more, or lie beyond slots().
   const std::vector<int>& touched() const { return touched_; }
-  // Mask of positions around the slot's block whose holder changed; all if it was added or removed.
+  // Mask of positions around the slot's block whose holder changed since clear_changes(); all if
+  // the block was added or removed.
   Positions changed_around(int slot) const {
     return slot < std::ssize(changed_around_) ? changed_around_[slot] : 0;
   }
+  // True if the slot's block was added since clear_changes().
   bool is_new(int slot) const { return (changed_around(slot) >> k_middle & 1) != 0; }
+  // Clears the lists of changes.
   void clear_changes();
 
+  // Memory of the tables in bytes.
   std::size_t bytes() const;
 
  private:
-  void tell_neighbours(Key key, Holder holder);
+  void update_neighbours(Key key, Holder holder);
   void touch(int slot, Positions positions);
 
   Geometry geometry_;
@@ -106,10 +120,15 @@ class Tree {
  public:
   Tree(const Geometry& geometry, const Communicator& communicator);
 
+  // Domain and levels.
   const Geometry& geometry() const { return geometry_; }
+  // Communicator of all ranks that share the octree.
   const Communicator& communicator() const { return communicator_; }
+  // Finest level that may exist.
   int max_level() const { return geometry_.max_level(); }
+  // Blocks of a level.
   TreeLevel& level(int l) { return levels_[l]; }
+  // Blocks of a level, for reading.
   const TreeLevel& level(int l) const { return levels_[l]; }
 
   // Sorts every level and finds the owners of the blocks next to own blocks, of the parents, and of

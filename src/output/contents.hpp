@@ -29,12 +29,16 @@ namespace octant {
 // Named values in the order in which they were first set.
 class Attributes {
  public:
+  // Sets a value; an earlier one of this name is replaced.
   void set(const std::string& name, AttributeValue value);
   // Returns a number; throws RunError if there is none of this name.
   double number(const std::string& name) const;
+  // True if there is a value of this name.
   bool has(const std::string& name) const { return find(name) != nullptr; }
 
+  // Iterator to the first name and value.
   auto begin() const { return facts_.begin(); }
+  // Iterator past the last one.
   auto end() const { return facts_.end(); }
 
  private:
@@ -134,6 +138,7 @@ struct GridContents {
 // Keeps the fields of these names; all if the list is empty. Boundary values follow the field of
 // the same name.
 void select_fields(MeshContents& contents, const std::vector<std::string>& names);
+// Keeps the fields of these names; all if the list is empty.
 void select_fields(GridContents& contents, const std::vector<std::string>& names);
 
 // Returns the contents with cell means in place of fields on faces and edges.
@@ -151,7 +156,8 @@ MeshContents in_unit_of_time(MeshContents contents, double factor);
 // "slice_position") and, for each level in group "mesh", the index of its layer among the cells
 // along the axis ("slice_cell").
 MeshContents slice_contents(MeshContents contents, const Plane& plane);
-// Velocities across the plane remain on the upper faces of the layer's cells.
+// Returns the layer of cells that a plane intersects. Velocities across the plane remain on the
+// upper faces of the layer's cells.
 GridContents slice_contents(GridContents contents, const Plane& plane);
 
 }  // namespace octant

@@ -21,6 +21,7 @@ void write_file_header(Hdf5Writer& file, const FileOrigin& origin);
 
 // Adds the progress of outputs, part of a checkpoint.
 void add_progress(Attributes& attributes, const OutputProgress& progress);
+// Reads the progress from a checkpoint's header. Throws InputError.
 OutputProgress read_progress(const Hdf5Reader& file);
 
 // Throws InputError unless the file is a checkpoint of the run with these parameters (as TOML); see

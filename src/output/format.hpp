@@ -29,6 +29,7 @@ class Format {
 
   // Name in output.formats, and of the section of its parameters.
   virtual std::string name() const = 0;
+  // Declares the parameters of the format; this object must outlive all reads of the schema.
   virtual void declare(ParameterSchema& /*schema*/) {}
 
   // Throws InputError with the parameters if it does not support a mesh with these fields.
@@ -47,15 +48,18 @@ using GridFormat = Format<GridContents>;
 template <class Contents>
 using Formats = std::vector<std::unique_ptr<Format<Contents>>>;
 
-// Defined by each format: template <> std::unique_ptr<MeshFormat> make_mesh_format<Silo>(). The
-// result is null for a format of an optional component that is not built.
+// Creates a format. Defined by each format: template <> std::unique_ptr<MeshFormat>
+// make_mesh_format<Silo>(). The result is null for a format of an optional component that is not
+// built.
 template <class Kind>
 std::unique_ptr<MeshFormat> make_mesh_format();
+// Creates a format for incompressible flows, in the same way.
 template <class Kind>
 std::unique_ptr<GridFormat> make_grid_format();
 
-// Creates all available formats.
+// Creates all available formats for an adaptive mesh.
 Formats<MeshContents> make_mesh_formats();
+// Creates all available formats for incompressible flows.
 Formats<GridContents> make_grid_formats();
 
 // Declares output.formats, whose values are stored in `wanted`, and the parameters of each format.

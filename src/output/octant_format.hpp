@@ -13,13 +13,15 @@
 
 namespace octant {
 
-// Write all contents to a new file, to which the caller may add. Collective.
+// Writes all contents to a new file, to which the caller may add. Collective.
 void write_contents(Hdf5Writer& file, const MeshContents& contents);
+// Writes all contents of a flow to a new file, to which the caller may add. Collective.
 void write_contents(Hdf5Writer& file, const GridContents& contents);
 
-// Write "`stem`.h5" atomically and return this path; for a grid's snapshot also an XDMF description
-// for ParaView. Throw RunError on every rank. Collective.
+// Writes "`stem`.h5" atomically and returns this path. Throws RunError on every rank. Collective.
 std::string write_octant_file(const MeshContents& contents, const std::string& stem);
+// Writes "`stem`.h5" and, for a snapshot, an XDMF description for ParaView, atomically; returns the
+// former path. Throws RunError on every rank. Collective.
 std::string write_octant_file(const GridContents& contents, const std::string& stem);
 
 // Path of the group of a level within a group of the file.

@@ -15,7 +15,7 @@ namespace {
 
 Plane plane_of(const std::string& text) {
   static const std::regex pattern(R"(\s*([xyz])\s*=([^=]+))");
-  constexpr std::size_t k_longest = 200;  // std::regex recurses
+  constexpr std::size_t k_longest = 200;  // limit, because std::regex recurses
   std::string reason;
   std::smatch parts;
   if (text.size() <= k_longest && std::regex_match(text, parts, pattern)) {

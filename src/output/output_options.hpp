@@ -14,6 +14,7 @@ namespace octant {
 
 // Precision of real numbers in snapshots. Checkpoints are exact.
 enum class Precision { float64, float32 };
+// Names of the values in output.precision.
 constexpr auto names_of(Precision) { return std::array{"double", "single"}; }
 
 // Plane perpendicular to an axis.
@@ -23,6 +24,7 @@ struct Plane {
 
   // Returns "z0.5", as in the path "DIRECTORY/slice_z0.5_00012" of its slice without extension.
   std::string name() const;
+  // Path of a slice without extension.
   std::string stem(const std::string& directory, std::int64_t number) const;
 };
 
@@ -46,6 +48,7 @@ struct OutputOptions {
 
   // Planes named in `slices`.
   std::vector<Plane> planes() const;
+  // True if slices or coarsened snapshots are requested.
   bool has_cutouts() const { return !slices.empty() || coarse_level >= 0; }
 
   // Throws InputError unless all fields are known, and all planes lie within the domain.

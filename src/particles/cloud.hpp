@@ -39,24 +39,29 @@ struct LevelFrame {
   // Cell that contains a position inside the domain.
   KOKKOS_INLINE_FUNCTION BlockCoordinate cell_of(int d, double x) const {
     const auto cell = static_cast<BlockCoordinate>(in_cells(d, x));
-    return cell < cells[d] ? cell : cells[d] - 1;  // rounding just below the upper end
+    // coordinates just below the upper end may be rounded up to it
+    return cell < cells[d] ? cell : cells[d] - 1;
   }
+  // True if a coordinate lies in the domain.
   KOKKOS_INLINE_FUNCTION bool holds(int d, double x) const { return x >= lower[d] && x < upper[d]; }
 
-  // Host functions of a position: true if it is in the domain; the key of the block that contains
-  // it; its octant there; and the Morton key of its cell within the block.
+  // Position in code length, for the host functions below.
   using Position = std::array<double, 3>;
+  // True if the position lies in the domain.
   bool holds(const Position& x) const { return holds(0, x[0]) && holds(1, x[1]) && holds(2, x[2]); }
+  // Key of the block that contains the position.
   Key block_at(const Position& x) const {
     BlockCoordinates block;
     for (int d = 0; d < 3; ++d) block[d] = cell_of(d, x[d]) / block_size;
     return morton_encode(block);
   }
+  // Morton key of the cell that contains the position, within its block.
   Key cell_key(const Position& x) const {
     BlockCoordinates cell;
     for (int d = 0; d < 3; ++d) cell[d] = cell_of(d, x[d]) % block_size;
     return morton_encode(cell);
   }
+  // Octant of the block that contains the position.
   int octant_at(const Position& x) const {
     int octant = 0;
     for (int d = 0; d < 3; ++d) octant |= (cell_of(d, x[d]) % block_size >= block_size / 2) << d;
@@ -128,6 +133,7 @@ KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* coarse, const CellA
   return find_cell(coarse, arrays, block_size, 2 * i, 2 * j, 2 * k, stride_component);
 }
 
+// Finds the addresses of a cloud's eight cells of the next coarser level.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void find_coarse_cells(const Cloud& cloud, std::int32_t home,
                                                    const Place* coarse, const CellArrays<T>& arrays,

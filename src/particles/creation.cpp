@@ -64,7 +64,7 @@ std::vector<std::int64_t> births_before(const Communicator& communicator,
 }  // namespace
 
 // Returns the own block whose leaf cells contain a position, if there is one.
-std::optional<Particles::BlockPlace> Particles::own_leaf(
+std::optional<Particles::BlockSlot> Particles::own_leaf(
     const std::array<double, 3>& position) const {
   if (!LevelFrame(mesh_.geometry(), 0).holds(position)) return std::nullopt;
   for (int level = mesh_.finest_level(); level >= 0; --level) {
@@ -74,7 +74,7 @@ std::optional<Particles::BlockPlace> Particles::own_leaf(
     if (!node || node->slot < 0) continue;
     const bool refined = (blocks.refined(node->slot) >> frame.octant_at(position) & 1) != 0;
     if (refined) return std::nullopt;
-    return BlockPlace{level, node->slot};
+    return BlockSlot{level, node->slot};
   }
   return std::nullopt;
 }
@@ -83,7 +83,7 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
   const Communicator& communicator = mesh_.communicator();
   const std::int64_t born = communicator.sum(static_cast<std::int64_t>(batch.size()));
   if (born == 0) return {};
-  std::vector<BlockPlace> homes;
+  std::vector<BlockSlot> homes;
   std::vector<Birthplace> births;
   communicator.collective_try([&] {
     OCTANT_REQUIRE(batch.id.empty(), "new {} particles already have ids", name());

@@ -89,21 +89,21 @@ KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&we
   }
 }
 
-// Adds clouds, in cells of their level, of the particles served by their own level, or of those
-// served by the coarser level.
+// Adds clouds, in cells of their level, of the particles assigned to their own level, or of those
+// assigned to the coarser level.
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                double quantum, bool served_by_coarser, const CellArrays<std::int64_t>& cells) {
+                double quantum, bool uses_coarser_level, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto places = near.places;
   const double per_quantum = 1.0 / quantum;
   const int N = frame.block_size;
-  const std::uint8_t wanted = served_by_coarser ? 1 : 0;
-  // Reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
+  const std::uint8_t wanted = uses_coarser_level ? 1 : 0;
+  // Cost: reads a home, a position, a mass and one cell, and writes that cell. The cloud takes 12
   // operations, the mass 2, each of seven weights 2.
   mesh::for_items(
       {"deposit", {52.0, 28.0}}, set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.served_by_coarser[n] != wanted) return;
+        if (p.uses_coarser_level[n] != wanted) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = cloud_of(frame, blocks(home), x);
@@ -114,7 +114,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
       });
 }
 
-// Adds clouds, in cells of the next coarser level, of the particles that this level serves.
+// Adds clouds, in cells of the next coarser level, of the particles assigned to this level.
 void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& coarse,
                        double quantum, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
@@ -122,10 +122,10 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
   const auto places = near.coarse_places;
   const double per_quantum = 1.0 / quantum;
   const int N = coarse.block_size;
-  // Most particles cost one flag.
+  // Cost: one flag for most particles.
   mesh::for_items(
       {"deposit on coarser level", {1.0, 0.0}}, set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.served_by_coarser[n] == 0) return;
+        if (p.uses_coarser_level[n] == 0) return;
         const std::int32_t home = p.home[n];
         const double x[3] = {p.position[0][n], p.position[1][n], p.position[2][n]};
         const Cloud cloud = coarse_cloud_of(coarse, blocks(home), x);
@@ -136,7 +136,7 @@ void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const 
       });
 }
 
-constexpr int k_middle_place = 13;  // the block itself among the 27 positions around it
+constexpr int k_middle_position = 13;  // index of the block itself among the 27 positions around it
 
 // Restriction: adds the sums of 2^3 cells to the coarser cells that contain them.
 void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
@@ -145,14 +145,14 @@ void add_to_parents(const Neighbourhood& near, const mesh::CellRange& children,
   const auto parents = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
-  // Reads eight integer masses; reads and writes their sum.
+  // Cost: reads eight integer masses; reads and writes their sum.
   mesh::for_items(
       {"add masses to parents", {80.0, 0.0}}, own.extent(0) * std::int64_t{octant},
       KOKKOS_LAMBDA(std::int64_t n) {
         const std::int32_t slot = own(n / octant).slot;
         const auto cell = static_cast<int>(n % octant);
         const int i = 2 * (cell % half), j = 2 * (cell / half % half), k = 2 * (cell / half / half);
-        const Place& place = parents(27 * std::int64_t{slot} + k_middle_place);
+        const Place& place = parents(27 * std::int64_t{slot} + k_middle_position);
         const CellArray<std::int64_t>& coarse = cells.source[place.source];
         std::int64_t* sum = coarse.data + place.slot * coarse.stride_slot + place.cell(i, j, k);
         const std::int64_t* first = fine.data + slot * fine.stride_slot + (k * N + j) * N + i;
@@ -171,7 +171,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
   const auto places = near.coarse_places;
   const int N = children.block_size(), half = N / 2, octant = half * half * half;
   const CellArray<std::int64_t> fine = cells.source[k_here];
-  // Reads eight masses; reads and writes 27 sums, shared by the cells of a row.
+  // Cost: reads eight masses; reads and writes 27 sums, shared by the cells of a row.
   mesh::for_items(
       {"spread masses to coarser level", {208.0, 76.0}}, own.extent(0) * std::int64_t{octant},
       KOKKOS_LAMBDA(std::int64_t n) {
@@ -227,18 +227,18 @@ Particles::Measure Particles::measure_masses() const {
   const std::vector<JoinedSets> joined = joined_levels();
   MassRange range;
   for (const JoinedSets& sets : joined) range += range_of(sets);
-  enum { k_smallest, k_largest, k_broken, k_count, k_levels };
+  enum { k_smallest, k_largest, k_invalid, k_count, k_levels };
   std::vector<double> most{-range.smallest, range.largest, static_cast<double>(range.broken),
                            static_cast<double>(count())};
   for (const Level& level : levels_) most.push_back(level.set.count() > 0 ? 1.0 : 0.0);
-  for (const Level& level : levels_) most.push_back(level.any_served_by_coarser ? 1.0 : 0.0);
+  for (const Level& level : levels_) most.push_back(level.any_uses_coarser_level ? 1.0 : 0.0);
   communicator.max_in_place(std::span(most));
   const double smallest = -most[k_smallest], largest = most[k_largest];
-  if (most[k_broken] != 0.0)
+  if (most[k_invalid] != 0.0)
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
   const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
   Measure measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
-  if (!std::isfinite(smallest)) return measure;  // no particles
+  if (!std::isfinite(smallest)) return measure;  // true if there are no particles
   // The total mass is needed only if the kind is very heavy.
   measure.quantum = quantum_of(smallest, smallest);
   if (quantum_of(smallest, largest * most[k_count] * communicator.size()) == measure.quantum)
@@ -261,9 +261,9 @@ CellArray<std::int64_t> Particles::mass_array(int level) const {
   return {levels_[level].mass.data(), std::int64_t{N} * N * N, 0, 1};
 }
 
-// Deposits the clouds of a level's particles served by their own level, or of the others, which add
-// nothing to coarser cells.
-void Particles::deposit_level(int l, double quantum, bool served_by_coarser, bool into_coarser) {
+// Deposits the clouds of a level's particles assigned to their own level, or of the others, which
+// add nothing to coarser cells.
+void Particles::deposit_level(int l, double quantum, bool uses_coarser_level, bool into_coarser) {
   Level& level = levels_[l];
   const Neighbourhood& near = *level.neighbourhood;
   CellArrays<std::int64_t> cells{};
@@ -271,11 +271,11 @@ void Particles::deposit_level(int l, double quantum, bool served_by_coarser, boo
   if (into_coarser) cells.source[k_coarser] = mass_array(l - 1);
   const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.around.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
-  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, served_by_coarser, cells);
+  add_clouds(level.set, near, LevelFrame(mesh_.geometry(), l), quantum, uses_coarser_level, cells);
   near.around.add_to_owners(ghosts.data(), cells, level.masses);
 }
 
-// Deposits a level's masses, and the clouds of its particles served by the coarser level, on that
+// Deposits a level's masses, and the clouds of its particles assigned to the coarser level, on that
 // level.
 void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   Level& level = levels_[l];
@@ -286,7 +286,7 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
   cells.source[k_coarser] = mass_array(l - 1);
   const auto ghosts = mesh::zeros<std::int64_t>("ghost masses", near.coarse.ghosts());
   cells.source[k_ghost] = {ghosts.data(), 1};
-  if (levels_apart_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
+  if (levels_are_separate_) spread_to_coarser(near, mesh_.cells(l), coarse, cells);
   else add_to_parents(near, mesh_.cells(l), cells);
   if (clouds) add_coarse_clouds(level.set, near, coarse, quantum, cells);
   near.coarse.add_to_owners(ghosts.data(), cells, level.sums);
@@ -294,7 +294,7 @@ void Particles::deposit_coarse(int l, double quantum, bool clouds) {
 
 void Particles::deposit(int coarsest) {
   OCTANT_REQUIRE(kind_.has_mass, "{} particles have no mass", name());
-  const auto [quantum, has_particles, served_by_coarser] = measure_masses();
+  const auto [quantum, has_particles, uses_coarser_level] = measure_masses();
   for (int l = coarsest; l <= mesh_.finest_level(); ++l) {
     fill(levels_[l].mass, 0);
     levels_[l].quantum = quantum;
@@ -305,9 +305,9 @@ void Particles::deposit(int coarsest) {
     has_mass = has_mass || has_particles[l];
     levels_[l].has_mass = has_mass;
     if (!has_mass) continue;
-    if (l > coarsest) deposit_coarse(l, quantum, served_by_coarser[l]);
-    // After deposit_coarse(), because these masses are already in the coarser level.
-    if (served_by_coarser[l]) deposit_level(l, quantum, true, false);
+    if (l > coarsest) deposit_coarse(l, quantum, uses_coarser_level[l]);
+    // Called after deposit_coarse(), because these masses are already in the coarser level.
+    if (uses_coarser_level[l]) deposit_level(l, quantum, true, false);
   }
 }
 
@@ -315,7 +315,7 @@ void Particles::add_density(int level, const mesh::BlockField& density) const {
   if (!levels_[level].has_mass) return;
   const CellArray<std::int64_t> mass = mass_array(level);
   const double factor = levels_[level].quantum / mesh_.geometry().cell_volume(level);
-  mesh::announce_cells("add density", mesh_.cells(level), {24.0, 2.0});
+  mesh::record_cells("add density", mesh_.cells(level), {24.0, 2.0});
   mesh::for_cells(
       "add density", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         *density.at(cell) +=
@@ -446,7 +446,7 @@ void Particles::add_base_clouds(const mesh::BlockField& density) const {
   }
   const auto summed = mesh::to_device("base masses", sums);
   const double factor = quantum / mesh_.geometry().cell_volume(0);
-  mesh::announce_cells("add density", mesh_.cells(0), {24.0, 2.0});
+  mesh::record_cells("add density", mesh_.cells(0), {24.0, 2.0});
   mesh::for_cells(
       "add density", mesh_.cells(0), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         *density.at(cell) += factor * static_cast<double>(summed(cell.slot * cells + cell.index));

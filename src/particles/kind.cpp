@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> k_known_kinds{"dark", "stars", "sinks", "tracers"};
 
 // Maximum number of columns beside those of all kinds and the id.
-constexpr int k_most_columns = RowWords::k_most - k_real_columns - 1;
+constexpr int k_max_columns = RowWords::k_most - k_real_columns - 1;
 
 std::size_t rank_of(const std::string& name) {
   return std::find(k_known_kinds.begin(), k_known_kinds.end(), name) - k_known_kinds.begin();
@@ -28,9 +28,9 @@ void require_sound(const Kind& kind) {
                  printable(kind.name), k_expected_name);
   OCTANT_REQUIRE(kind.motion != Motion::flows || !kind.has_mass,
                  "{} particles are advected by the gas and cannot have mass", kind.name);
-  OCTANT_REQUIRE(std::ssize(kind.columns) <= k_most_columns,
+  OCTANT_REQUIRE(std::ssize(kind.columns) <= k_max_columns,
                  "{} particles have {} columns of their own; at most {} are supported", kind.name,
-                 kind.columns.size(), k_most_columns);
+                 kind.columns.size(), k_max_columns);
   std::set<std::string> taken{"id", "position", "velocity", "mass"};
   for (const Column& column : kind.columns) {
     OCTANT_REQUIRE(is_name(column.name),

@@ -15,11 +15,13 @@ namespace octant::particles {
 // Additional property of a kind's particles: a real number or a 64-bit integer, by the type of its
 // initial value.
 struct Column {
-  std::string name;                                  // one word
-  std::string unit;                                  // "1" if dimensionless
-  std::string description;                           // unit and description are written to files
-  std::variant<double, std::int64_t> initial = 0.0;  // value of particles that come without one
+  std::string name;         // name of one word
+  std::string unit;         // "1" if dimensionless
+  std::string description;  // unit and description are written to files
+  // value of particles that are added without one
+  std::variant<double, std::int64_t> initial = 0.0;
 
+  // True for a real number, false for an integer.
   bool is_real() const { return std::holds_alternative<double>(initial); }
 };
 
@@ -27,28 +29,34 @@ struct Column {
 using ColumnValues = std::variant<std::vector<double>, std::vector<std::int64_t>>;
 using NamedColumns = std::map<std::string, ColumnValues>;
 
-// Source of the velocity: gravity, if enabled; velocity of the surrounding gas; or none, at rest.
+// Motion of a particle: `falls`: by gravity, if enabled; `flows`: with the velocity of the
+// surrounding gas; `rests`: none.
 enum class Motion { falls, flows, rests };
 
+// Description of a particle kind.
 struct Kind {
-  std::string name;         // one word
-  std::string description;  // for reports
+  std::string name;         // name of one word
+  std::string description;  // description for reports
   std::vector<Column> columns{};
-  bool has_mass = true;  // with mass, particles gravitate
+  bool has_mass = true;  // true for particles with mass, which gravitate
   Motion motion = Motion::falls;
-  bool wants_finest_cells = false;  // refines around each particle; for kinds with mass
+  // true if cells around each particle are refined to the finest level; requires mass
+  bool wants_finest_cells = false;
 
   // Returns the column of this name. Throws RunError if there is none.
   const Column& column(const std::string& of_name) const;
   // Index of a column among those of its type, for ParticleSet::extra_real(index) or
   // extra_integer(index).
   int place(const std::string& of_name) const;
+  // Number of real columns.
   int real_columns() const;
+  // Number of integer columns.
   int integer_columns() const;
 
   // First id of a kind; its ids are the k_ids numbers from there, so that ids of the kinds that
   // in_order() lists are distinct.
   static constexpr std::uint64_t k_ids = std::uint64_t{1} << 62;
+  // First id of this kind.
   std::uint64_t first_id() const;
 };
 

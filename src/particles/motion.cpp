@@ -53,7 +53,7 @@ struct FieldAround {
   }
 };
 
-// Field of the next coarser level around the particles that it serves.
+// Field of the next coarser level around the particles assigned to it.
 struct CoarseFieldAround {
   LevelFrame coarse;
   ParticleColumns p;
@@ -81,18 +81,18 @@ CoarseFieldAround coarse_field_around(const mesh::Geometry& geometry, int level,
           near.coarse_places, field.cells};
 }
 
-// Field at a particle: that of its own level, or of the coarser level that serves it.
-struct ServingField {
+// Field at a particle: that of its own level, or of the coarser level to which it is assigned.
+struct ForceLevelField {
   FieldAround own;
   CoarseFieldAround coarser;
 
   KOKKOS_FORCEINLINE_FUNCTION double at(int n) const {
-    return own.p.served_by_coarser[n] != 0 ? coarser.at(n).interpolated(0)
-                                           : own.at(n).interpolated(0);
+    return own.p.uses_coarser_level[n] != 0 ? coarser.at(n).interpolated(0)
+                                            : own.at(n).interpolated(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION double at(const MassChange& change) const {
-    return change.served_by_coarser != 0 ? coarser.at(change.home, change.position).interpolated(0)
-                                         : own.at(change.home, change.position).interpolated(0);
+    return change.uses_coarser_level != 0 ? coarser.at(change.home, change.position).interpolated(0)
+                                          : own.at(change.home, change.position).interpolated(0);
   }
 };
 
@@ -101,36 +101,37 @@ FieldAround field_around(const LevelFrame& frame, const ParticleSet& set, const 
   return {frame, set.columns(), near.blocks, near.places, field.cells};
 }
 
-ServingField serving_field(const mesh::Geometry& geometry, int level, const ParticleSet& set,
-                           const Neighbourhood& near, const FieldNearby& own,
-                           const FieldNearby& coarser) {
+ForceLevelField force_level_field(const mesh::Geometry& geometry, int level, const ParticleSet& set,
+                                  const Neighbourhood& near, const FieldNearby& own,
+                                  const FieldNearby& coarser) {
   return {field_around(LevelFrame(geometry, level), set, near, own),
           coarse_field_around(geometry, level, set, near, coarser)};
 }
 
-// Reads a home, a position, a mass and one cell; writes a product.
+// Cost: reads a home, a position, a mass and one cell; writes a product.
 constexpr KernelCost k_product_cost{56.0, 35.0};
 
 // Number of terms up to which the host adds faster than kernels for exact parts are launched.
 constexpr std::int64_t k_few_terms = 2048;
 
 // Computes the terms of all particles of a level: masses times the field, then squared masses of
-// particles served by their own level, and of the others.
-void find_terms(const ServingField& around, std::int64_t count, const DeviceArray<double>& terms) {
+// particles assigned to their own level, and of the others.
+void find_terms(const ForceLevelField& around, std::int64_t count,
+                const DeviceArray<double>& terms) {
   mesh::for_items(
       {"mass times field", k_product_cost}, count, KOKKOS_LAMBDA(int n) {
         // A particle without a home is skipped; its error is reported later.
         const double mass = around.own.p.mass[n];
-        const bool served_by_coarser = around.own.p.served_by_coarser[n] != 0;
+        const bool uses_coarser_level = around.own.p.uses_coarser_level[n] != 0;
         terms(n) = around.own.p.home[n] < 0 ? 0.0 : mass * around.at(n);
-        terms(count + n) = served_by_coarser ? 0.0 : mass * mass;
-        terms(2 * count + n) = served_by_coarser ? mass * mass : 0.0;
+        terms(count + n) = uses_coarser_level ? 0.0 : mass * mass;
+        terms(2 * count + n) = uses_coarser_level ? mass * mass : 0.0;
       });
 }
 
 // Multiplies `count` changes of a level's masses, from `first` on, by the field there.
 void multiply(const DeviceArray<const MassChange>& changes, std::int64_t first, std::int64_t count,
-              const ServingField& around, const DeviceArray<double>& products) {
+              const ForceLevelField& around, const DeviceArray<double>& products) {
   mesh::for_items(
       {"mass times field", k_product_cost}, count, KOKKOS_LAMBDA(std::int64_t n) {
         const MassChange& change = changes(first + n);
@@ -139,7 +140,8 @@ void multiply(const DeviceArray<const MassChange>& changes, std::int64_t first, 
       });
 }
 
-// Test for particles so near to the end of their level that the coarser level serves them.
+// Test for particles so near to the end of their level that the coarser level's potential
+// accelerates them.
 struct NearEnd {
   ParticleColumns p;
   decltype(Neighbourhood::blocks) blocks;
@@ -154,22 +156,22 @@ struct NearEnd {
   }
 };
 
-// Returns the rows of particles whose serving level must change.
-RowList other_serving_level(const NearEnd& near_end, int count) {
+// Returns the rows of particles whose force level must change.
+RowList other_force_level(const NearEnd& near_end, int count) {
   return select_rows(
       count,
-      KOKKOS_LAMBDA(int n) { return near_end(n) != (near_end.p.served_by_coarser[n] != 0); });
+      KOKKOS_LAMBDA(int n) { return near_end(n) != (near_end.p.uses_coarser_level[n] != 0); });
 }
 
-// Sets the serving levels; returns true if the coarser level serves some particles.
-bool set_serving_level(const NearEnd& near_end, int count) {
+// Sets the force levels; returns true if some particles are assigned to the coarser level.
+bool set_force_level(const NearEnd& near_end, int count) {
   int any = 0;
   record_kernel_work("choose serving levels", count, {29.0, 12.0});
   Kokkos::parallel_reduce(
       "choose serving levels", count,
       KOKKOS_LAMBDA(int n, int& found) {
         const int near = near_end(n) ? 1 : 0;
-        near_end.p.served_by_coarser[n] = static_cast<std::uint8_t>(near);
+        near_end.p.uses_coarser_level[n] = static_cast<std::uint8_t>(near);
         found = near > found ? near : found;
       },
       Kokkos::Max<int>(any));
@@ -209,50 +211,50 @@ void Particles::kick(int level, const FieldNearby& force, double dt) {
   const ParticleColumns p = levels_[level].set.columns();
   const FieldAround field = field_around(LevelFrame(mesh_.geometry(), level), levels_[level].set,
                                          *levels_[level].neighbourhood, force);
-  // Reads a home, a position, a velocity and one cell's field; writes a velocity. The cloud takes
-  // 12 operations, a component 21 to interpolate and 2 to add.
+  // Cost: reads a home, a position, a velocity and one cell's field; writes a velocity. The cloud
+  // takes 12 operations, a component 21 to interpolate and 2 to add.
   mesh::for_items(
       {"kick", {100.0, 81.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.served_by_coarser[n] != 0) return;
+        if (p.uses_coarser_level[n] != 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
 }
 
-void Particles::kick_served_by_coarser(int level, const FieldNearby& coarser_force, double dt) {
+void Particles::kick_by_coarser_level(int level, const FieldNearby& coarser_force, double dt) {
   const Level& l = levels_[level];
-  if (!l.any_served_by_coarser) return;
+  if (!l.any_uses_coarser_level) return;
   const ParticleColumns p = l.set.columns();
   const CoarseFieldAround field =
       coarse_field_around(mesh_.geometry(), level, l.set, *l.neighbourhood, coarser_force);
-  // Declares one byte per particle: for most particles, the kernel only reads this flag.
+  // Cost: one byte per particle, because for most particles the kernel only reads this flag.
   mesh::for_items(
       {"kick by coarser level", {1.0, 0.0}}, l.set.count(), KOKKOS_LAMBDA(int n) {
-        if (p.served_by_coarser[n] == 0) return;
+        if (p.uses_coarser_level[n] == 0) return;
         const CellsAround around = field.at(n);
         for (int d = 0; d < 3; ++d) p.velocity[d][n] += dt * around.interpolated(d);
       });
 }
 
-void Particles::choose_serving_levels(int coarsest) { choose_serving_levels(coarsest, nullptr); }
+void Particles::choose_force_levels(int coarsest) { choose_force_levels(coarsest, nullptr); }
 
 // Records the resulting mass changes, unless `changes` is null.
-void Particles::choose_serving_levels(int coarsest, MassChanges* changes) {
-  if (!levels_apart_ || (!kind_.has_mass && kind_.motion != Motion::falls)) return;
+void Particles::choose_force_levels(int coarsest, MassChanges* changes) {
+  if (!levels_are_separate_ || (!kind_.has_mass && kind_.motion != Motion::falls)) return;
   for (int level = coarsest + 1; level <= mesh_.finest_level(); ++level) {
     Level& l = levels_[level];
     const NearEnd near_end{l.set.columns(), l.neighbourhood->blocks,
                            LevelFrame(mesh_.geometry(), level)};
     if (changes) {
-      const RowList rows = other_serving_level(near_end, l.set.count());
+      const RowList rows = other_force_level(near_end, l.set.count());
       const ReadRows read = l.set.read(rows);
       for (std::size_t n = 0; n < rows.size(); ++n) {
-        const bool before = read.served_by_coarser(n);
+        const bool before = read.uses_coarser_level(n);
         (*changes)[level].push_back(change_of(read[n], read.home(n), before, -1.0));
         (*changes)[level].push_back(change_of(read[n], read.home(n), !before, 1.0));
       }
     }
-    l.any_served_by_coarser = set_serving_level(near_end, l.set.count());
+    l.any_uses_coarser_level = set_force_level(near_end, l.set.count());
   }
 }
 
@@ -288,8 +290,9 @@ Particles::MassSums Particles::mass_sums(std::vector<FieldNearby> fields,
     const std::int64_t count = levels_[level].set.count();
     if (count == 0) continue;
     const Level& l = levels_[level];
-    const ServingField around = serving_field(mesh_.geometry(), level, l.set, *l.neighbourhood,
-                                              sums.fields[level], sums.coarser_fields[level]);
+    const ForceLevelField around =
+        force_level_field(mesh_.geometry(), level, l.set, *l.neighbourhood, sums.fields[level],
+                          sums.coarser_fields[level]);
     if (few[level] > 0) {
       const std::pair range(first, first + 3 * count);
       find_terms(around, count, Kokkos::subview(terms_of_few, range));
@@ -328,8 +331,8 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
     if (count == 0) continue;
     const Level& l = levels_[level];
     multiply(listed, first, count,
-             serving_field(mesh_.geometry(), static_cast<int>(level), l.set, *l.neighbourhood,
-                           sums.fields[level], sums.coarser_fields[level]),
+             force_level_field(mesh_.geometry(), static_cast<int>(level), l.set, *l.neighbourhood,
+                               sums.fields[level], sums.coarser_fields[level]),
              products);
     first += count;
   }
@@ -338,7 +341,7 @@ void Particles::add_changes(const MassChanges& changes, MassSums& sums) const {
   for (std::size_t level = 0; level < changes.size(); ++level)
     for (const MassChange& change : changes[level]) {
       sums.weighted += terms[n++];
-      sums.squared[level - static_cast<std::size_t>(change.served_by_coarser)] +=
+      sums.squared[level - static_cast<std::size_t>(change.uses_coarser_level)] +=
           change.sign * (change.mass * change.mass);
     }
 }
@@ -350,7 +353,7 @@ void Particles::drift(int level, double dt) {
   for (int d = 0; d < 3; ++d)
     for (int side = 0; side < 2; ++side)
       reflects[d][side] = mesh_.geometry().boundary(d, side) == mesh::Boundary::reflecting;
-  // Reads or writes nine numbers of a particle.
+  // Cost: reads or writes nine numbers of a particle.
   mesh::for_items(
       {"drift", {72.0, 6.0}}, levels_[level].set.count(), KOKKOS_LAMBDA(int n) {
         for (int d = 0; d < 3; ++d) {
@@ -359,7 +362,8 @@ void Particles::drift(int level, double dt) {
             const double lower = frame.lower[d], upper = frame.upper[d], size = upper - lower;
             if (frame.periodic[d]) {
               x -= size * Kokkos::floor((x - lower) / size);
-              if (x >= upper) x = lower;  // rounding of x just below the lower end
+              // coordinates just below the lower end may be rounded up to the upper end
+              if (x >= upper) x = lower;
             } else if (reflects[d][x >= upper]) {
               x = 2.0 * (x >= upper ? upper : lower) - x;
               if (x == upper) x = Kokkos::nextafter(upper, lower);
@@ -387,7 +391,8 @@ std::vector<double> Particles::crossing_times() const {
         },
         Kokkos::Max<double>(fastest[l]));
   }
-  for (double& speed : fastest) speed = std::max(speed, 0.0);  // a level without particles
+  // the value is negative on a level without particles
+  for (double& speed : fastest) speed = std::max(speed, 0.0);
   mesh_.communicator().max_in_place(std::span<double>(fastest));
   std::vector<double> times(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l)

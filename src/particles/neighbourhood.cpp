@@ -130,7 +130,7 @@ class Neighbourhood::Builder {
     findings_.reserve(positions);
   }
 
-  // Finds the 27 positions around a block.
+  // Finds the blocks at the 27 positions around a block.
   void look_around(int slot, RemoteCells& remote) {
     const mesh::Neighbours& holders = tree_.level(level_).neighbours(slot);
     const auto keys = tree_.geometry().keys_around(level_, tree_.level(level_).key(slot));
@@ -167,7 +167,7 @@ class Neighbourhood::Builder {
  private:
   struct Finding {
     unsigned source = Place::k_none, shift = 0;
-    std::array<std::int16_t, 3> corner{0, 0, 0};  // in the coarser block
+    std::array<std::int16_t, 3> corner{0, 0, 0};  // lower corner in the coarser block
     std::int32_t slot = 0, box = 0;
   };
 
@@ -244,13 +244,13 @@ namespace {
 // Returns a mask of those of the 27 positions around a block where the level continues or the
 // domain ends. Blocks of 2^3 cells are smaller than k_margin, and count as if the level continued.
 std::uint32_t level_at(const mesh::Tree& tree, int level, int slot) {
-  std::uint32_t goes_on = (1u << 27) - 1;
-  if (tree.geometry().block_size() < k_margin) return goes_on;
+  std::uint32_t open_positions = (1u << 27) - 1;
+  if (tree.geometry().block_size() < k_margin) return open_positions;
   const mesh::Neighbours& holders = tree.level(level).neighbours(slot);
   const auto keys = tree.geometry().keys_around(level, tree.level(level).key(slot));
   for (int n = 0; n < 27; ++n)
-    if (keys[n] != k_no_key && holders[n] == mesh::k_nobody) goes_on &= ~(1u << n);
-  return goes_on;
+    if (keys[n] != k_no_key && holders[n] == mesh::k_nobody) open_positions &= ~(1u << n);
+  return open_positions;
 }
 
 }  // namespace
@@ -273,7 +273,7 @@ Neighbourhood::Neighbourhood(const mesh::Tree& tree, int level) {
     homes[slot].refined = level_blocks.refined(slot);
     sides.look_around(slot, around);
     if (level == 0) continue;
-    homes[slot].level_goes_on = level_at(tree, level, slot);
+    homes[slot].level_continues = level_at(tree, level, slot);
     coarse_places_finder.find_coarser_cells(slot, coarse);
   }
   around.exchange_requests(tree, level);

@@ -17,8 +17,9 @@ namespace octant::particles {
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
-// Location of cells.
-enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };  // this level, the coarser
+// Location of cells: on this level, on the coarser level, or among the ghosts.
+// on this level, on the coarser one
+enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };
 
 // Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
 // ghosts ([cell][component]), each of which has a slot. With null, added values are dropped.
@@ -29,6 +30,7 @@ struct CellArray {
   std::int64_t stride_cell = 1;
 };
 
+// Arrays of values at all locations.
 template <class T>
 struct CellArrays {
   CellArray<T> source[k_sources];
@@ -52,8 +54,10 @@ class RemoteCells {
 
   // Box and its first ghost, after exchange_requests().
   const mesh::Region& region(int box) const { return boxes_[box].region; }
+  // Index of the first ghost of a box.
   std::int64_t first_ghost(int box) const { return boxes_[box].first; }
 
+  // Number of ghosts.
   std::int64_t ghosts() const { return plan_->items_received(); }
 
   // Fetches the values of `components` from the owners into ghosts [ghost][component]. Collective.
@@ -64,6 +68,7 @@ class RemoteCells {
   void add_to_owners(const std::int64_t* ghosts, const CellArrays<std::int64_t>& cells,
                      Exchanger& exchanger) const;
 
+  // Memory of the tables in bytes.
   std::int64_t bytes() const;
 
  private:
@@ -85,24 +90,26 @@ class RemoteCells {
 inline constexpr int k_depth = 2;
 inline constexpr double k_largest_excursion = k_depth - 0.5;
 
-// Distance from a level's end, in cells, within which the next coarser level serves a particle.
-// Near the end the potential, with boundary values interpolated from the coarser level, lacks the
-// symmetry of the particle's cloud. A lone particle accelerates itself, at this distance by 0.001 G
-// m / dx^2 with dx of the coarser level, falling with the fourth power of the distance.
+// Distance from a level's end, in cells, within which a particle uses the potential and receives
+// the cloud of the next coarser level. Near the end the level's own potential, with boundary values
+// interpolated from the coarser level, lacks the symmetry of the particle's cloud. A single
+// particle then accelerates itself: at this distance by 0.001 G m / dx^2 with dx of the coarser
+// level, decreasing with the fourth power of the distance.
 inline constexpr double k_margin = 3.0;
 
 // Home block of particles.
 struct HomeBlock {
-  BlockCoordinate first_cell[3] = {-1, -1, -1};  // -1: no block in this slot
+  BlockCoordinate first_cell[3] = {-1, -1, -1};  // -1 if the slot has no block
   std::uint32_t refined = 0;                     // mask of octants
-  // Bit n: at position n of the 27 around the block the level continues or the domain ends.
-  std::uint32_t level_goes_on = (1u << 27) - 1;
+  // Mask of positions, bit n for position n of the 27 around the block: set where the level
+  // continues or the domain ends.
+  std::uint32_t level_continues = (1u << 27) - 1;
 
   // Returns true if a position in or beside the block is within k_margin of the end of its level.
   KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const double (&cells_from_first)[3],
                                                int block_size) const {
     constexpr std::uint32_t all = (1u << 27) - 1;
-    if (level_goes_on == all) return false;
+    if (level_continues == all) return false;
     std::uint32_t near[3];  // along each axis: below, here, above
     for (int d = 0; d < 3; ++d)
       near[d] = 2u | (cells_from_first[d] < k_margin ? 1u : 0u) |
@@ -110,7 +117,7 @@ struct HomeBlock {
     for (int n = 0; n < 27; ++n) {
       const bool is_near =
           ((near[0] >> (n % 3)) & (near[1] >> (n / 3 % 3)) & (near[2] >> (n / 9)) & 1u) != 0;
-      if (is_near && (level_goes_on >> n & 1u) == 0) return true;
+      if (is_near && (level_continues >> n & 1u) == 0) return true;
     }
     return false;
   }
@@ -130,6 +137,7 @@ struct Place {
 
   static constexpr unsigned k_none = k_sources;
 
+  // Index of cell (i, j, k), without the origin's block.
   KOKKOS_FORCEINLINE_FUNCTION int cell(int i, int j, int k) const {
     return origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift);
   }
@@ -154,7 +162,7 @@ KOKKOS_FORCEINLINE_FUNCTION T* find_cell(const Place* places, const CellArrays<T
 
 // Tables of one level, rebuilt by each regrid.
 struct Neighbourhood {
-  // Collective.
+  // Builds the tables. Collective.
   Neighbourhood(const mesh::Tree& tree, int level);
 
   DeviceArray<const HomeBlock> blocks;  // by slot
@@ -162,6 +170,7 @@ struct Neighbourhood {
   // Coarser cells at the same positions, with or without cells of the level; by slot.
   DeviceArray<const Place> coarse_places;
   RemoteCells around, coarse;  // ghosts of `places` and of `coarse_places`
+  // Memory of the tables in bytes.
   std::int64_t bytes() const;
 
  private:

@@ -9,6 +9,7 @@
 
 namespace octant::particles {
 
+// Copies of the particles near this rank's cells.
 class ParticleHalo {
  public:
   // Copies, from the given particles (by number) of each rank, all that have a leaf cell of this

@@ -33,7 +33,7 @@ void gather(const DeviceArray<T>& column, const DeviceArray<const std::int32_t>&
 template <class Body>
 void for_words(const char* name, const RowWords& set, std::int64_t rows, const Body& body) {
   const int words = set.count();
-  // Reads a row's number with each of its words; reads and writes the word.
+  // Cost: reads a row's number with each of its words; reads and writes the word.
   record_kernel_work(name, rows, {20.0 * words, 0.0});
   mesh::for_items(
       name, rows * words, KOKKOS_LAMBDA(std::int64_t n) {
@@ -49,7 +49,7 @@ void fill_holes(const RowWords& set, const DeviceArray<const std::int32_t>& hole
         set.put(word, holes(n), set.get(word, movers(n)));
         if (word != 0) return;
         set.home[holes(n)] = set.home[movers(n)];
-        set.served_by_coarser[holes(n)] = set.served_by_coarser[movers(n)];
+        set.uses_coarser_level[holes(n)] = set.uses_coarser_level[movers(n)];
       });
 }
 
@@ -136,13 +136,13 @@ void ParticleSet::for_columns(const Visit& visit) {
   for (auto& column : integers_) visit(column);
   visit(ids_);
   visit(homes_);
-  visit(served_by_coarser_);
+  visit(uses_coarser_level_);
 }
 
 RowWords ParticleSet::row_words_here() const {
   RowWords words{.column = {},
                  .home = homes_.data(),
-                 .served_by_coarser = served_by_coarser_.data(),
+                 .uses_coarser_level = uses_coarser_level_.data(),
                  .reals = static_cast<int>(reals_.size()),
                  .integers = static_cast<int>(integers_.size())};
   int place = 0;
@@ -161,7 +161,7 @@ ParticleColumns ParticleSet::columns() const {
   c.mass = reals_[k_mass].data();
   c.id = ids_.data();
   c.home = homes_.data();
-  c.served_by_coarser = served_by_coarser_.data();
+  c.uses_coarser_level = uses_coarser_level_.data();
   return c;
 }
 
@@ -199,7 +199,7 @@ ReadRows ParticleSet::read(const RowList& rows) const {
         gathered(std::int64_t{n} * set.count() + word) = set.get(word, at(n));
         if (word != 0) return;
         gathered(homes + n) = static_cast<Word>(set.home[at(n)]);
-        gathered(homes + count + n) = set.served_by_coarser[at(n)];
+        gathered(homes + count + n) = set.uses_coarser_level[at(n)];
       });
   copy_to_host(TransferKind::particles, host_view(found.words()), gathered);
   return found;
@@ -220,16 +220,17 @@ void ParticleSet::reserve(std::int64_t rows) {
 }
 
 void ParticleSet::append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
-                         const std::vector<std::uint8_t>& served_by_coarser) {
+                         const std::vector<std::uint8_t>& uses_coarser_level) {
   if (homes.empty()) return;
   reserve(std::int64_t{count_} + static_cast<std::int64_t>(homes.size()));
   put_rows(row_words_here(), {}, count_, on_device(words));
   const std::pair added(count_, count_ + static_cast<int>(homes.size()));
   copy_to_device(TransferKind::particles, Kokkos::subview(homes_, added), host_view(homes));
-  if (served_by_coarser.empty()) fill(Kokkos::subview(served_by_coarser_, added), std::uint8_t{0});
+  if (uses_coarser_level.empty())
+    fill(Kokkos::subview(uses_coarser_level_, added), std::uint8_t{0});
   else
-    copy_to_device(TransferKind::particles, Kokkos::subview(served_by_coarser_, added),
-                   host_view(served_by_coarser));
+    copy_to_device(TransferKind::particles, Kokkos::subview(uses_coarser_level_, added),
+                   host_view(uses_coarser_level));
   count_ += static_cast<int>(homes.size());
   disorder_ += static_cast<std::int64_t>(homes.size());
 }
@@ -269,9 +270,9 @@ void ParticleSet::permute(const DeviceArray<const std::int32_t>& source) {
   std::vector<DeviceArray<std::int32_t>> homes{std::move(homes_)};
   reorder(homes, source, capacity);
   homes_ = homes.front();
-  std::vector<DeviceArray<std::uint8_t>> served_by_coarser{std::move(served_by_coarser_)};
-  reorder(served_by_coarser, source, capacity);
-  served_by_coarser_ = served_by_coarser.front();
+  std::vector<DeviceArray<std::uint8_t>> uses_coarser_level{std::move(uses_coarser_level_)};
+  reorder(uses_coarser_level, source, capacity);
+  uses_coarser_level_ = uses_coarser_level.front();
 }
 
 void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,

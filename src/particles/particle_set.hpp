@@ -23,8 +23,9 @@ struct ParticleColumns {
   double* velocity[3];
   double* mass;
   std::uint64_t* id;
-  std::int32_t* home;               // slot of the home block, or k_no_block
-  std::uint8_t* served_by_coarser;  // 1: the next coarser level serves the particle
+  std::int32_t* home;  // slot of the home block, or k_no_block
+  // 1: the force comes from, and the cloud goes to, the next coarser level
+  std::uint8_t* uses_coarser_level;
 };
 
 // Value of a row exchanged between sets or ranks: the bits of a number, or an id.
@@ -35,16 +36,19 @@ struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
   std::int32_t* home;
-  std::uint8_t* served_by_coarser;
+  std::uint8_t* uses_coarser_level;
   int reals, integers;
 
+  // Number of rows.
   KOKKOS_INLINE_FUNCTION int count() const { return reals + integers + 1; }
+  // Word of a row.
   KOKKOS_INLINE_FUNCTION Word get(int word, int row) const {
     if (word < reals) return Kokkos::bit_cast<Word>(static_cast<double*>(column[word])[row]);
     if (word < reals + integers)
       return static_cast<Word>(static_cast<std::int64_t*>(column[word])[row]);
     return static_cast<Word*>(column[word])[row];
   }
+  // Sets a word of a row.
   KOKKOS_INLINE_FUNCTION void put(int word, int row, Word value) const {
     if (word < reals) static_cast<double*>(column[word])[row] = Kokkos::bit_cast<double>(value);
     else if (word < reals + integers)
@@ -65,10 +69,14 @@ class RowList {
   RowList(std::vector<std::int32_t> rows, const DeviceArray<const std::int32_t>& of_kernels)
       : rows_(std::move(rows)), of_kernels_(of_kernels) {}
 
+  // True if the list is empty.
   bool empty() const { return rows_.empty(); }
+  // Number of rows in the list.
   std::size_t size() const { return rows_.size(); }
   std::int32_t operator[](std::size_t n) const { return rows_[n]; }
+  // Rows on the host.
   const std::vector<std::int32_t>& of_host() const { return rows_; }
+  // Rows in device memory.
   const DeviceArray<const std::int32_t>& of_kernels() const { return of_kernels_; }
 
  private:
@@ -85,11 +93,13 @@ class ReadRows {
   std::span<const Word> operator[](std::size_t n) const {
     return std::span(words_).subspan(n * width_, width_);
   }
+  // Home of row n of the list.
   std::int32_t home(std::size_t n) const {
     return static_cast<std::int32_t>(words_[rows_ * width_ + n]);
   }
-  bool served_by_coarser(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
-  // All rows, then their homes, then flags for service by the coarser level.
+  // True if row n of the list is assigned to the coarser level.
+  bool uses_coarser_level(std::size_t n) const { return words_[rows_ * (width_ + 1) + n] != 0; }
+  // All rows, then their homes, then flags for assignment to the coarser level.
   std::vector<Word>& words() { return words_; }
 
  private:
@@ -97,34 +107,42 @@ class ReadRows {
   std::vector<Word> words_;
 };
 
-// Particles of a level. No result depends on the order of rows: sorting by home serves speed only.
+// Particles of a level. No result depends on the order of rows: sorting by home only saves time.
 class ParticleSet {
  public:
-  // Arguments are the numbers of columns beyond those of all kinds. Throws RunError beyond
-  // RowWords::k_most words.
+  // Creates an empty set with these numbers of columns beyond those of all kinds. Throws RunError
+  // beyond RowWords::k_most words.
   ParticleSet(int extra_reals, int extra_integers);
 
+  // Number of particles.
   int count() const { return count_; }
+  // Columns of all kinds, in device memory.
   ParticleColumns columns() const;
+  // Real column n of the kind, in device memory.
   double* extra_real(int n) const { return reals_[k_real_columns + n].data(); }
+  // Integer column n of the kind, in device memory.
   std::int64_t* extra_integer(int n) const { return integers_[n].data(); }
 
   // Number of words of a row: real columns, extra ones last, integers, the id.
   int row_words() const { return static_cast<int>(reals_.size() + integers_.size()) + 1; }
 
-  // Return values of some rows: of a real or integer column, ids, homes, everything as [row][word],
-  // or everything and the homes.
+  // Returns the values of a real column in some rows.
   std::vector<double> reals(int column, const RowList& rows) const;
+  // Returns the values of an integer column in some rows.
   std::vector<std::int64_t> integers(int column, const RowList& rows) const;
+  // Returns the ids of some rows.
   std::vector<std::uint64_t> ids(const RowList& rows) const;
+  // Returns the homes of some rows.
   std::vector<std::int32_t> homes(const RowList& rows) const;
+  // Returns all values of some rows, [row][word].
   std::vector<Word> words(const RowList& rows) const;
+  // Returns all values, homes and flags of some rows.
   ReadRows read(const RowList& rows) const;
 
-  // Appends rows. `served_by_coarser` is as in ParticleColumns, all 0 if empty. Throws RunError
+  // Appends rows. `uses_coarser_level` is as in ParticleColumns, all 0 if empty. Throws RunError
   // beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
-              const std::vector<std::uint8_t>& served_by_coarser = {});
+              const std::vector<std::uint8_t>& uses_coarser_level = {});
   // Replaces the words of rows, each listed once; their homes stay.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last rows fill the gaps.
@@ -132,6 +150,7 @@ class ParticleSet {
   // Permutes rows: row n receives row source(n). The number of rows becomes that of sources.
   void permute(const DeviceArray<const std::int32_t>& source);
 
+  // Sets the homes of rows.
   void set_homes(const std::vector<std::int32_t>& rows, const std::vector<std::int32_t>& homes);
 
   // Sorts particles by home block (a counting sort by home, 0 .. slots - 1, which all rows must
@@ -141,6 +160,7 @@ class ParticleSet {
   // Returns the number of particles by home. Rows without a home are not counted.
   std::vector<std::int32_t> counts(int slots) const;
 
+  // Memory of the columns in bytes, including spare capacity.
   std::int64_t bytes() const;
 
  private:
@@ -155,7 +175,7 @@ class ParticleSet {
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
   DeviceArray<std::int32_t> homes_;
-  DeviceArray<std::uint8_t> served_by_coarser_;
+  DeviceArray<std::uint8_t> uses_coarser_level_;
 };
 
 // Returns the rows 0 .. count - 1 for which `wanted(row)` is true, in ascending order.
@@ -180,6 +200,7 @@ RowList select_rows(int count, const Wanted& wanted) {
 // Several particle sets with consecutive numbers, for kernels that process the particles of all
 // levels in one launch.
 
+// Several sets as one list of particles.
 class JoinedSets {
  public:
   // A GPU kernel with more than 512 bytes of arguments waits for the previous one.
@@ -190,6 +211,7 @@ class JoinedSets {
     int set, row;
   };
 
+  // Appends a set; not allowed if is_full().
   void add(const ParticleSet& set) {
     OCTANT_REQUIRE(sets_ < k_most, "at most {} sets of particles can be joined", k_most);
     const ParticleColumns p = set.columns();
@@ -198,15 +220,20 @@ class JoinedSets {
     begin_[sets_ + 1] = begin_[sets_] + set.count();
     ++sets_;
   }
+  // True if no further set can be added.
   bool is_full() const { return sets_ == k_most; }
+  // Number of particles in all sets.
   std::int64_t count() const { return begin_[sets_]; }
 
+  // Set and row of particle n.
   KOKKOS_FORCEINLINE_FUNCTION Place place(std::int64_t n) const {
     int set = 0;
     while (n >= begin_[set + 1]) ++set;
     return {set, static_cast<int>(n - begin_[set])};
   }
+  // Mass of a particle.
   KOKKOS_FORCEINLINE_FUNCTION double mass(const Place& at) const { return mass_[at.set][at.row]; }
+  // Velocity component d of a particle.
   KOKKOS_FORCEINLINE_FUNCTION double velocity(const Place& at, int d) const {
     return velocity_[at.set][d][at.row];
   }

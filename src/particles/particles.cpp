@@ -207,7 +207,8 @@ std::vector<ExchangeCount> Particles::exchange_counts() const {
 std::vector<std::int64_t> Particles::file_rows() const {
   std::vector<std::int64_t> all(count());
   for (std::size_t n = 0; n < all.size(); ++n) all[n] = static_cast<std::int64_t>(n);
-  std::vector<Key> numbers;  // within the kind: a key cannot hold a whole id
+  // numbers of the ids within the kind, because a key is too short for a whole id
+  std::vector<Key> numbers;
   for (const std::uint64_t id : read_ids(all)) numbers.push_back(id - kind_.first_id());
   return rows_in_key_order(mesh_.communicator(), numbers);
 }
@@ -319,8 +320,8 @@ ParticleBatch Particles::batch_of(std::span<const Word> rows) const {
   return batch;
 }
 
-std::vector<Particles::BlockPlace> Particles::read_blocks(std::span<const std::int64_t> own) const {
-  std::vector<BlockPlace> blocks(own.size());
+std::vector<Particles::BlockSlot> Particles::read_blocks(std::span<const std::int64_t> own) const {
+  std::vector<BlockSlot> blocks(own.size());
   for_levels(own, [&](int level, const std::vector<std::int32_t>& rows,
                       const std::vector<std::size_t>& places) {
     const auto slots = levels_[level].set.homes(rows);

@@ -3,9 +3,11 @@
 //
 // A particle belongs to the finest block that contains it. Each level stores its particles
 // separately, and may step separately. A particle that leaves its level between synchronisations
-// stays with it until then, served by the coarser level's cells. With serve_levels_apart() the
-// coarser level serves all particles within k_margin of the end of their level: it receives their
-// clouds and applies their force, at its own steps, while they drift with the finer level.
+// stays with it until then, and interacts with cells of the coarser level. With
+// set_separate_levels() every particle is assigned to one level, its force level, which receives
+// its cloud and applies its force at its own steps: particles within k_margin of the end of their
+// level to the coarser level, although they drift with the finer one, and all others to their own
+// level.
 //
 //   density   deposit(level) once, then add_density(level, ...): clouds in cells, in integers
 //             (masses.hpp), with the same bits on any number of ranks and threads
@@ -41,6 +43,7 @@ struct ParticleBatch {
   std::vector<std::uint64_t> id;  // unique over all ranks and batches of the kind
   NamedColumns columns{};         // columns of the kind; missing ones have their initial value
 
+  // Number of particles.
   std::size_t size() const { return position.size(); }
 };
 
@@ -58,14 +61,15 @@ struct FieldNearby {
   DeviceArray<double> ghosts;  // copies of other ranks' cells
 };
 
-// Mass added to a level, or removed from it if the sign is -1.
+// Mass added to a level, with sign 1, or removed from it, with sign -1.
 struct MassChange {
   double position[3], mass, sign;
   std::int32_t home;
-  std::int32_t served_by_coarser = 0;  // as ParticleColumns::served_by_coarser
+  std::int32_t uses_coarser_level = 0;  // as ParticleColumns::uses_coarser_level
 };
 using MassChanges = std::vector<std::vector<MassChange>>;  // by level
-MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
+// Returns the mass change for the words of a row.
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool uses_coarser_level,
                      double sign);
 
 // Totals over the particles of a kind on all ranks, in code units.
@@ -79,6 +83,7 @@ struct ParticleTotals {
 // number, mass, momentum and kinetic energy when they left, and their full (not half) potential
 // energy with respect to all matter that stayed.
 struct ParticleOutflow {
+  // Indices of the sums.
   enum { mass, momentum, kinetic = momentum + 3, potential = kinetic + 1, terms };
   std::int64_t count = 0;
   std::array<double, terms> amount{};
@@ -113,17 +118,20 @@ class Particles {
 
   // Number of used ids: the next created particle gets first_id() + this.
   std::int64_t used_ids() const { return used_ids_; }
+  // Sets used_ids() after a restart.
   void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
 
-  // Set if every level solves for its own potential, from its own density. Then one level provides
-  // a particle's force and holds its whole cloud, and restriction to coarser levels preserves its
-  // centre of mass. By default only the density of leaf cells matters, and refined cells hold the
-  // sums over their children. Must be set before particles are added.
-  void serve_levels_apart(bool apart) { levels_apart_ = apart; }
-  // Chooses the levels that serve the particles of levels finer than `coarsest`, which must be at
-  // the same time as that level. synchronise() and adapt_to_mesh() do so; until the next call,
-  // particles created since then are served by their own level. Local.
-  void choose_serving_levels(int coarsest);
+  // Sets whether every level solves for its own potential, from its own density. If so, one level
+  // provides a particle's force and receives its whole cloud, and restriction to coarser levels
+  // preserves its centre of mass. Otherwise (the default) only the density of leaf cells matters,
+  // and refined cells contain the sums over their children. Must be called before particles are
+  // added.
+  void set_separate_levels(bool apart) { levels_are_separate_ = apart; }
+  // Chooses the force levels (to which particles are assigned) of the particles on levels finer
+  // than `coarsest`, which must be at the same time as that level. synchronise() and
+  // adapt_to_mesh() do so; until the next call, particles created since then are assigned to their
+  // own level. Local.
+  void choose_force_levels(int coarsest);
 
   // --- density ---------------------------------------------------------------------------------
   // Deposits the masses of the particles of `coarsest` and all finer levels in cells. A level holds
@@ -150,14 +158,15 @@ class Particles {
   // `coarser` is the field on the next coarser level, for particles near the end of this one; it is
   // unused on level 0. Collective.
   FieldNearby fetch(int level, const VectorField& here, const VectorField& coarser, int components);
-  // Fetches the coarser level's field for a level's particles that the coarser level serves; empty
-  // on level 0.
+  // Fetches the coarser level's field for a level's particles that are assigned to the coarser
+  // level; empty on level 0.
   FieldNearby fetch_coarser(int level, const VectorField& coarser, int components);
 
-  // Kicks a level's particles, v += dt g: those served by their own level, with g interpolated with
-  // the clouds of deposit(), and those served by the coarser level. Local.
+  // Kicks a level's particles, v += dt g: those assigned to their own level, with g interpolated
+  // with the clouds of deposit(), and those assigned to the coarser level. Local.
   void kick(int level, const FieldNearby& force, double dt);
-  void kick_served_by_coarser(int level, const FieldNearby& coarser_force, double dt);
+  // Kicks only the particles that are assigned to the coarser level. Local.
+  void kick_by_coarser_level(int level, const FieldNearby& coarser_force, double dt);
 
   // Sets the velocity of a level's particles to that of the gas: momentum over density of their
   // clouds. Fields are those of the gas, the density before the momentum. Collective.
@@ -179,7 +188,7 @@ class Particles {
     std::vector<FieldNearby> fields, coarser_fields{};
   };
   // Sums for the given fields, by level, with one component each, interpolated as in kick().
-  // Squared masses count for the level that serves a particle. Local.
+  // Squared masses count for the level to which a particle is assigned. Local.
   MassSums mass_sums(std::vector<FieldNearby> fields, std::vector<FieldNearby> coarser_fields,
                      int coarsest) const;
 
@@ -195,15 +204,16 @@ class Particles {
   // Particles that have left through open boundaries, on all ranks, up to the last
   // collect_outflow(). Checkpoints restore it with set_outflow().
   const ParticleOutflow& outflow() const { return outflow_; }
+  // Sets outflow() after a restart.
   void set_outflow(const ParticleOutflow& outflow) { outflow_ = outflow; }
 
   // Adds the particles that have left since the last call to outflow(). Their potential energy is
-  // taken from `potentials`, the potential of every level (null without gravity), less
-  // `own_potential` times their squared masses. For all kinds of a mesh that has not changed since
-  // they left. Collective.
+  // computed from `potentials`, the potential of every level (null without gravity), minus
+  // `self_potential` times their squared masses. Must be called for all kinds of a mesh that has
+  // not changed since they left. Collective.
   static void collect_outflow(std::span<Particles> kinds,
                               const std::function<VectorField(int level)>& potentials,
-                              double own_potential);
+                              double self_potential);
 
   // --- structure -------------------------------------------------------------------------------
   // Moves particles with the blocks. Must be called once after every Mesh::regrid and
@@ -213,13 +223,15 @@ class Particles {
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // --- measurements ----------------------------------------------------------------------------
-  std::int64_t count() const;                       // on this rank
-  std::vector<std::int64_t> global_counts() const;  // by level; collective
+  std::int64_t count() const;  // number of particles on this rank
+  // number of particles on all ranks, by level; collective
+  std::vector<std::int64_t> global_counts() const;
   // Totals, with the same bits on any number of ranks. Collective.
   ParticleTotals totals() const;
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;
-  std::int64_t bytes() const;  // on this rank
+  std::int64_t bytes() const;  // memory on this rank in bytes
+  // Messages and bytes of particle exchanges, by backend. Local.
   std::vector<ExchangeCount> exchange_counts() const;
 
   // --- columns, for files ----------------------------------------------------------------------
@@ -229,30 +241,40 @@ class Particles {
   std::vector<std::int64_t> file_rows() const;
   // Numbers of all own particles in the order of their ids.
   std::vector<std::int64_t> in_order_of_id() const;
-  // Values of own particles by number: [n][3] of positions and velocities, [n] of masses and of the
-  // kind's columns.
+  // Positions of own particles by number, [n][3].
   std::vector<double> read_positions(std::span<const std::int64_t> own) const;
+  // Velocities of own particles by number, [n][3].
   std::vector<double> read_velocities(std::span<const std::int64_t> own) const;
+  // Masses of own particles by number.
   std::vector<double> read_masses(std::span<const std::int64_t> own) const;
+  // Values of a column of the kind of own particles, by number.
   ColumnValues read_column(const std::string& of_name, std::span<const std::int64_t> own) const;
+  // Ids of own particles by number.
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
-  // Finest blocks that contain own particles after synchronise(0), by level and slot.
-  struct BlockPlace {
+  // Block of this rank by level and slot.
+  struct BlockSlot {
     std::int32_t level, slot;
   };
-  std::vector<BlockPlace> read_blocks(std::span<const std::int64_t> own) const;
-  // Whole rows of own particles, as exchanged between ranks (ParticleSet::words), and conversion of
-  // received rows to a batch.
+  // Finest blocks that contain own particles, by number; valid after synchronise(0).
+  std::vector<BlockSlot> read_blocks(std::span<const std::int64_t> own) const;
+  // Number of words of a row; see ParticleSet::words().
   int row_words() const { return levels_[0].set.row_words(); }
+  // Whole rows of own particles, by number, as exchanged between ranks.
   std::vector<Word> rows(std::span<const std::int64_t> own) const;
+  // Converts such rows to a batch.
   ParticleBatch batch_of(std::span<const Word> rows) const;
 
   // Name, columns and properties of the kind.
   const Kind& kind() const { return kind_; }
+  // Name of the kind.
   const std::string& name() const { return kind_.name; }
+  // Mesh that contains the particles.
   const mesh::Mesh& mesh() const { return mesh_; }
+  // Communicator of all ranks.
   const Communicator& communicator() const { return mesh_.communicator(); }
+  // Particles of a level on this rank.
   ParticleSet& set(int level) { return levels_[level].set; }
+  // Particles of a level on this rank, for reading.
   const ParticleSet& set(int level) const { return levels_[level].set; }
 
  private:
@@ -261,9 +283,10 @@ class Particles {
     std::shared_ptr<const Neighbourhood> neighbourhood;
     DeviceArray<std::int64_t> mass;  // in quanta, [slot][cell]; only of kinds with mass
     double quantum = 1.0;
-    bool has_mass = false;               // in any cell of any rank, by the last deposit
-    bool any_served_by_coarser = false;  // the coarser level serves some, on this rank
-    KeyTable<std::int32_t> parents{};    // own block -> owner of its parent, at the last adaptation
+    bool has_mass = false;  // true if a cell of any rank had mass in the last deposit
+    // true if any particle of this rank is assigned to the coarser level
+    bool any_uses_coarser_level = false;
+    KeyTable<std::int32_t> parents{};  // own block -> owner of its parent, at the last adaptation
     Exchanger fields, coarser_fields, masses, sums;
   };
   // Result of the search of this rank for the block that contains a particle.
@@ -281,36 +304,37 @@ class Particles {
   struct NewRows {
     std::vector<Word> words;
     std::vector<std::int32_t> homes;
-    std::vector<std::uint8_t> served_by_coarser;
+    std::vector<std::uint8_t> uses_coarser_level;
 
-    void add(std::span<const Word> row, std::int32_t home, bool is_served_by_coarser = false);
+    void add(std::span<const Word> row, std::int32_t home, bool is_on_coarser_level = false);
   };
   using NewRowsByLevel = std::vector<NewRows>;
   // Rows to be sent to other ranks. In a message, the first word is the level, with
-  // k_served_by_coarser if the coarser level serves the particle; the words of the row follow.
+  // k_uses_coarser_level if the particle is assigned to the coarser level; the words of the row
+  // follow.
   struct OutgoingRows {
-    static constexpr Word k_served_by_coarser = Word{1} << 32;
+    static constexpr Word k_uses_coarser_level = Word{1} << 32;
     std::vector<int> ranks;
     std::vector<Word> words;
 
-    void add(int rank, int level, std::span<const Word> row, bool is_served_by_coarser = false);
+    void add(int rank, int level, std::span<const Word> row, bool is_on_coarser_level = false);
   };
 
   void check(const ParticleBatch& batch) const;
   std::vector<Word> row_of(const ParticleBatch& batch, std::size_t n) const;
-  std::optional<BlockPlace> own_leaf(const std::array<double, 3>& position) const;
+  std::optional<BlockSlot> own_leaf(const std::array<double, 3>& position) const;
 
   // Global data that a deposit needs: the quantum of mass, and by level whether there are particles
-  // and whether the coarser level serves some of them.
+  // and whether some of them are assigned to the coarser level.
   struct Measure {
     double quantum;
-    std::vector<bool> has_particles, served_by_coarser;
+    std::vector<bool> has_particles, uses_coarser_level;
   };
   Measure measure_masses() const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
-  void deposit_level(int level, double quantum, bool served_by_coarser, bool into_coarser);
+  void deposit_level(int level, double quantum, bool uses_coarser_level, bool into_coarser);
   void deposit_coarse(int level, double quantum, bool clouds);
 
   void find_homes(int coarsest, int finest, MassSums* sums = nullptr);
@@ -320,10 +344,10 @@ class Particles {
   OutgoingRows insert_or_forward(const OutgoingRows& arrived, int coarsest, int finest,
                                  MassChanges* changes);
   void append(const NewRowsByLevel& rows, MassChanges* changes);
-  void choose_serving_levels(int coarsest, MassChanges* changes);
+  void choose_force_levels(int coarsest, MassChanges* changes);
   void add_changes(const MassChanges& changes, MassSums& sums) const;
   void note_departure(int level, std::span<const Word> row, std::int32_t home,
-                      bool served_by_coarser);
+                      bool uses_coarser_level);
   BlockSearch find_block(int level, int coarsest, int finest,
                          const std::array<double, 3>& position) const;
   void check_stay(int level, const std::array<double, 3>& position, int slot);
@@ -339,7 +363,7 @@ class Particles {
   mesh::Mesh& mesh_;
   std::vector<Level> levels_;
   std::int64_t used_ids_ = 0;
-  bool levels_apart_ = false;
+  bool levels_are_separate_ = false;
   ParticleOutflow outflow_;
   // Particles on this rank that left since the last collect_outflow(): their number, sums of all
   // terms but the potential, and the particles of each level.
@@ -348,7 +372,7 @@ class Particles {
     std::array<ReproducibleSum, ParticleOutflow::potential> sums;
     MassChanges particles;
   } leaving_;
-  std::string trouble_;  // first error on this rank since the last collective check
+  std::string trouble_;  // first error on this rank since the last check of all ranks
 };
 
 }  // namespace octant::particles

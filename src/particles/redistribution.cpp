@@ -29,15 +29,15 @@ Position position_of(std::span<const Word> row) {
 }
 
 // Selects rows that have left their block, or are in an octant with particles of its own level.
-// Particles served by the coarser level may move to a finer level only if the coarser level is at
+// Particles assigned to the coarser level may move to a finer level only if the coarser level is at
 // the same time; otherwise they are in the middle of its step.
 RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
-                    bool may_descend, bool may_descend_if_served_by_coarser) {
+                    bool may_descend, bool may_descend_if_on_coarser_level) {
   const ParticleColumns p = set.columns();
   const auto blocks = near.blocks;
   const auto slots = static_cast<int>(blocks.extent(0));
   const int N = frame.block_size;
-  record_kernel_work("select rows", set.count(), {28.0, 6.0});  // a home and a position
+  record_kernel_work("select rows", set.count(), {28.0, 6.0});  // Cost: a home and a position.
   return select_rows(
       set.count(), KOKKOS_LAMBDA(int n) {
         const std::int32_t home = p.home[n];
@@ -51,34 +51,34 @@ RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const Lev
           octant |= (cell >= N / 2) << d;
         }
         const bool may =
-            p.served_by_coarser[n] != 0 ? may_descend_if_served_by_coarser : may_descend;
+            p.uses_coarser_level[n] != 0 ? may_descend_if_on_coarser_level : may_descend;
         return may && (blocks(home).refined >> octant & 1) != 0;
       });
 }
 
 }  // namespace
 
-MassChange change_of(std::span<const Word> row, std::int32_t home, bool served_by_coarser,
+MassChange change_of(std::span<const Word> row, std::int32_t home, bool uses_coarser_level,
                      double sign) {
   const Position x = position_of(row);
   return {.position = {x[0], x[1], x[2]},
           .mass = std::bit_cast<double>(row[k_mass]),
           .sign = sign,
           .home = home,
-          .served_by_coarser = served_by_coarser ? 1 : 0};
+          .uses_coarser_level = uses_coarser_level ? 1 : 0};
 }
 
 void Particles::NewRows::add(std::span<const Word> row, std::int32_t home,
-                             bool is_served_by_coarser) {
+                             bool is_on_coarser_level) {
   words.insert(words.end(), row.begin(), row.end());
   homes.push_back(home);
-  served_by_coarser.push_back(is_served_by_coarser ? 1 : 0);
+  uses_coarser_level.push_back(is_on_coarser_level ? 1 : 0);
 }
 
 void Particles::OutgoingRows::add(int rank, int level, std::span<const Word> row,
-                                  bool is_served_by_coarser) {
+                                  bool is_on_coarser_level) {
   ranks.push_back(rank);
-  words.push_back(static_cast<Word>(level) | (is_served_by_coarser ? k_served_by_coarser : 0));
+  words.push_back(static_cast<Word>(level) | (is_on_coarser_level ? k_uses_coarser_level : 0));
   words.insert(words.end(), row.begin(), row.end());
 }
 
@@ -143,8 +143,8 @@ void Particles::find_homes(int coarsest, int finest, MassSums* sums) {
   for (int level = coarsest; level <= last; ++level)
     collect_movers(level, coarsest, finest, leaving, noted);
   redistribute(std::move(leaving), coarsest, finest, noted);
-  // Serving levels are not chosen while particles drift.
-  if (coarsest < finest) choose_serving_levels(coarsest, noted);
+  // Force levels are not chosen while particles drift.
+  if (coarsest < finest) choose_force_levels(coarsest, noted);
   if (sums) add_changes(changes, *sums);
   for (int level = coarsest; level <= last; ++level)
     levels_[level].set.sort_if_disordered(mesh_.blocks(level).slots());
@@ -166,7 +166,7 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
     gone.push_back(movers[n]);
     if (changes)
       (*changes)[level].push_back(
-          change_of(rows[n], rows.home(n), rows.served_by_coarser(n), -1.0));
+          change_of(rows[n], rows.home(n), rows.uses_coarser_level(n), -1.0));
   };
   for (std::size_t n = 0; n < movers.size(); ++n) {
     const Position position = position_of(rows[n]);
@@ -175,20 +175,20 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
         trouble_ = fmt::format(
             "a {} particle of level {} has the position ({}, {}, {}); expected finite coordinates",
             name(), level, position[0], position[1], position[2]);
-      else note_departure(level, rows[n], rows.home(n), rows.served_by_coarser(n));
+      else note_departure(level, rows[n], rows.home(n), rows.uses_coarser_level(n));
       remove_mover(n);
       continue;
     }
-    const bool stays_on_level = rows.served_by_coarser(n) && level == coarsest;
+    const bool stays_on_level = rows.uses_coarser_level(n) && level == coarsest;
     const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
-    const bool served_by_coarser = rows.served_by_coarser(n) && to.level == level;
+    const bool uses_coarser_level = rows.uses_coarser_level(n) && to.level == level;
     if (to.result == BlockSearch::on_other_rank) {
-      leaving.add(to.owner, to.level, rows[n], served_by_coarser);
+      leaving.add(to.owner, to.level, rows[n], uses_coarser_level);
       remove_mover(n);
     } else if (to.result == BlockSearch::outside_level) {
       check_stay(level, position, to.level == level ? rows.home(n) : k_no_block);
     } else if (to.level != level) {
-      arriving[to.level].add(rows[n], to.slot, served_by_coarser);
+      arriving[to.level].add(rows[n], to.slot, uses_coarser_level);
       remove_mover(n);
     } else if (to.slot != rows.home(n)) {
       moved.push_back(movers[n]);
@@ -204,15 +204,15 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
 void Particles::append(const NewRowsByLevel& rows, MassChanges* changes) {
   for (std::size_t l = 0; l < levels_.size(); ++l) {
     Level& level = levels_[l];
-    const auto& [words, homes, served_by_coarser] = rows[l];
-    level.set.append(words, homes, served_by_coarser);
-    for (const std::uint8_t flag : served_by_coarser)
-      level.any_served_by_coarser = level.any_served_by_coarser || flag != 0;
+    const auto& [words, homes, uses_coarser_level] = rows[l];
+    level.set.append(words, homes, uses_coarser_level);
+    for (const std::uint8_t flag : uses_coarser_level)
+      level.any_uses_coarser_level = level.any_uses_coarser_level || flag != 0;
     if (!changes) continue;
     const auto width = static_cast<std::size_t>(level.set.row_words());
     for (std::size_t n = 0; n < homes.size(); ++n)
       (*changes)[l].push_back(change_of(std::span(words).subspan(n * width, width), homes[n],
-                                        served_by_coarser[n] != 0, 1.0));
+                                        uses_coarser_level[n] != 0, 1.0));
   }
 }
 
@@ -248,16 +248,16 @@ Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived
     const auto message = std::span(arrived.words).subspan(n * width, width);
     const auto row = message.subspan(1);
     const Position position = position_of(row);
-    const auto level = static_cast<int>(message[0] & (OutgoingRows::k_served_by_coarser - 1));
-    const bool was_served_by_coarser = (message[0] & OutgoingRows::k_served_by_coarser) != 0;
-    const bool stays_on_level = was_served_by_coarser && level == coarsest;
+    const auto level = static_cast<int>(message[0] & (OutgoingRows::k_uses_coarser_level - 1));
+    const bool used_coarser_level = (message[0] & OutgoingRows::k_uses_coarser_level) != 0;
+    const bool stays_on_level = used_coarser_level && level == coarsest;
     const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
-    const bool served_by_coarser = was_served_by_coarser && to.level == level;
+    const bool uses_coarser_level = used_coarser_level && to.level == level;
     if (to.result == BlockSearch::on_other_rank) {
-      onward.add(to.owner, to.level, row, served_by_coarser);
+      onward.add(to.owner, to.level, row, uses_coarser_level);
     } else {
       if (to.result == BlockSearch::outside_level) check_stay(to.level, position, k_no_block);
-      arriving[to.level].add(row, to.slot, served_by_coarser);
+      arriving[to.level].add(row, to.slot, uses_coarser_level);
     }
   }
   append(arriving, changes);
@@ -324,12 +324,12 @@ void Particles::migrate(const std::vector<std::vector<int>>& owners) {
 // Records a particle beyond an open boundary, which is still in the list of its level. Its
 // potential is that of the last cells before the boundary.
 void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home,
-                               bool served_by_coarser) {
+                               bool uses_coarser_level) {
   const auto real = [&](int column) { return std::bit_cast<double>(row[column]); };
   ++leaving_.count;
   if (!kind_.has_mass) return;
   const double m = real(k_mass);
-  MassChange particle = change_of(row, home, served_by_coarser, 1.0);
+  MassChange particle = change_of(row, home, uses_coarser_level, 1.0);
   double speed_squared = 0.0;
   for (int d = 0; d < 3; ++d) {
     const double v = real(k_velocity + d), lower = mesh_.geometry().lower()[d],
@@ -345,7 +345,7 @@ void Particles::note_departure(int level, std::span<const Word> row, std::int32_
 
 void Particles::collect_outflow(std::span<Particles> kinds,
                                 const std::function<VectorField(int level)>& potentials,
-                                double own_potential) {
+                                double self_potential) {
   if (kinds.empty()) return;
   const Communicator& communicator = kinds.front().communicator();
   std::int64_t left = 0;
@@ -380,7 +380,7 @@ void Particles::collect_outflow(std::span<Particles> kinds,
   auto count = counts.begin();
   for (Particles& kind : kinds) {
     for (double& amount : kind.outflow_.amount) amount += (sum++)->to_double();
-    kind.outflow_.amount[ParticleOutflow::potential] -= own_potential * (sum++)->to_double();
+    kind.outflow_.amount[ParticleOutflow::potential] -= self_potential * (sum++)->to_double();
     kind.outflow_.count += *count++;
   }
 }

@@ -13,9 +13,9 @@
 
 namespace octant::pencil {
 
-// Axes that are not cut need no transpose: on one rank, values are transformed in place. With the
-// host's FFT library, modes and values are bitwise equal to those of PeriodicFourier on every
-// process grid.
+// Fourier transform of all lines at once. Axes that are not cut need no transpose: on one rank,
+// values are transformed in place. With the host's FFT library, modes and values are bitwise equal
+// to those of PeriodicFourier on every process grid.
 //
 // Memory: an array of this rank's part of the padded grid; where an axis is cut, a second array and
 // message buffers.
@@ -27,11 +27,12 @@ class BatchedFourier {
 
   // Returns this rank's x-pencil. Kernels call clear() first and write all of it.
   FieldView values() const;
+  // Sets all values, padding included, to 0.
   void clear() { clear_if_padded(0); }
 
-  // Returns a number for each of this rank's modes, on the host; factors() returns them in the form
-  // that multiply_modes() expects.
+  // Returns a number for each of this rank's modes, on the host.
   std::vector<double> of_modes(const std::function<double(const Mode&)>& number) const;
+  // Returns such numbers in the form that multiply_modes() expects.
   DeviceArray<double> factors(const std::function<double(const Mode&)>& of) const {
     return on_device("factors of modes", of_modes(of));
   }
@@ -39,6 +40,7 @@ class BatchedFourier {
   // Multiplies the modes of the values by `factors`. The caller then multiplies the values by
   // scale(). Collective. Waits for kernels only where messages are packed.
   void multiply_modes(const DeviceArray<double>& factors);
+  // Factor by which the caller must multiply the values after multiply_modes().
   double scale() const { return 1.0 / (static_cast<double>(n_[0]) * n_[1] * n_[2]); }
 
  private:

@@ -38,7 +38,8 @@ LineMatrixTable::LineMatrixTable(const LineShifts& shifts) {
   shifts_ = on_device("shifts of lines", joined(x.values, y.values));
   kinds_.distinct_x = static_cast<int>(x.values.size());
   kinds_.count = kinds_.distinct_x * static_cast<int>(y.values.size());
-  kinds_.x_place = places_.data(), kinds_.y_place = kinds_.x_place + x.places.size();
+  kinds_.shift_of_column = places_.data(),
+  kinds_.shift_of_row = kinds_.shift_of_column + x.places.size();
   kinds_.x_shift = shifts_.data(), kinds_.y_shift = kinds_.x_shift + kinds_.distinct_x;
 }
 
@@ -85,7 +86,7 @@ struct SolveWhole {
 
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
-    const int* place = kinds.x_place + begin;
+    const int* place = kinds.shift_of_column + begin;
     double other[LineTasks::k_most];  // previous plane, or next one
     for (int i = 0; i < width; ++i) other[i] = tasks.lines.row(0, j)[begin + i];
     for (int n = 0; n < planes.planes; ++n) {
@@ -128,7 +129,8 @@ class BatchedWholeLines final : public BatchedLines {
 
   void solve(const FieldView& lines) override {
     const LineTasks tasks(in_order_of(sweep_, lines, planes_.rows().planes));
-    // Each of two sweeps reads and writes a point and reads its factor: 24 bytes and 3 operations.
+    // Cost: each of two sweeps reads and writes a point and reads its factor: 24 bytes and 3
+    // operations.
     record_kernel_work("pencil: lines", std::int64_t{lines.nx} * lines.ny * lines.nz, {48.0, 6.0});
     for_tasks("pencil: lines", tasks.count(),
               SolveWhole{tasks, planes_.rows(), table_.kinds(), reciprocal_.data()});

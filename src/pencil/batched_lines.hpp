@@ -57,6 +57,7 @@ class BatchedLines {
   // kernels only where data are exchanged.
   virtual void solve(const FieldView& lines) = 0;
 
+  // Data sent so far.
   virtual TransposeTraffic traffic() const { return {}; }
 };
 
@@ -69,17 +70,20 @@ std::unique_ptr<BatchedLines> make_batched_partition(const BatchedLinesProblem& 
 // Distinct matrices of some lines. Lines with equal shifts share one, such as those of the
 // wavenumbers +-k and of the two parts of a complex number.
 struct LineMatrices {
-  int distinct_x = 0, count = 0;                        // distinct_x matrices for each distinct y
-  const int *x_place = nullptr, *y_place = nullptr;     // index of the shift of a column, or row
+  int distinct_x = 0, count = 0;  // distinct_x matrices for each distinct y
+  const int *shift_of_column = nullptr,
+            *shift_of_row = nullptr;                    // index of the shift of a column, or row
   const double *x_shift = nullptr, *y_shift = nullptr;  // distinct shifts
 
+  // Shift of a matrix.
   KOKKOS_FUNCTION double shift(int matrix) const {
     return x_shift[matrix % distinct_x] + y_shift[matrix / distinct_x];
   }
   // Returns the offset of a row's matrices in plane n of factors [plane][matrix].
   KOKKOS_FUNCTION std::ptrdiff_t row(int n, int j) const {
-    return std::ptrdiff_t{n} * count + y_place[j] * distinct_x;
+    return std::ptrdiff_t{n} * count + shift_of_row[j] * distinct_x;
   }
+  // Offset of a matrix's factor in plane n.
   KOKKOS_FUNCTION std::ptrdiff_t at(int n, int matrix) const {
     return std::ptrdiff_t{n} * count + matrix;
   }
@@ -89,6 +93,7 @@ struct LineMatrices {
 class LineMatrixTable {
  public:
   explicit LineMatrixTable(const LineShifts& shifts);
+  // Tables for kernels.
   const LineMatrices& kinds() const { return kinds_; }
 
  private:
@@ -103,9 +108,11 @@ struct PlaneRows {
   const double *before = nullptr, *diagonal = nullptr, *after = nullptr;
   double shift_factor = 1.0;
 
+  // Diagonal of plane n for a shift.
   KOKKOS_FUNCTION double diagonal_of(int n, double shift) const {
     return diagonal[n] + shift_factor * shift;
   }
+  // Part of the planes.
   PlaneRows part(Range own) const {
     return {own.count(), before + own.begin, diagonal + own.begin, after + own.begin, shift_factor};
   }
@@ -117,6 +124,7 @@ class PlaneRowTable {
   explicit PlaneRowTable(int planes);
   // Copies the coefficients to the device and waits.
   void set(const PlaneCoefficients& planes);
+  // Tables for kernels.
   const PlaneRows& rows() const { return rows_; }
 
  private:
@@ -134,11 +142,15 @@ struct LineTasks {
   explicit LineTasks(const FieldView& view)
       : lines(view), per_row((view.nx + k_most - 1) / k_most) {}
 
+  // Number of tasks.
   std::int64_t count() const { return std::int64_t{per_row} * lines.ny; }
+  // Row of a task.
   KOKKOS_FUNCTION int row(std::int64_t task) const { return static_cast<int>(task / per_row); }
+  // First column of a task.
   KOKKOS_FUNCTION int begin(std::int64_t task) const {
     return static_cast<int>(task % per_row) * k_most;
   }
+  // Number of lines of a task that begins at this column.
   KOKKOS_FUNCTION int width(int begin) const {
     if constexpr (k_most == 1) return 1;  // a constant keeps a thread's values in registers
     return lines.nx - begin < k_most ? lines.nx - begin : k_most;

@@ -44,9 +44,9 @@ struct FactorisePartition {
     for (int n = last - 1; n >= 1; --n) {
       const double f = factors.fill[kinds.at(n, l)], r_n = factors.reciprocal[kinds.at(n, l)];
       const double c = m.after[n];
-      const bool beside_last = n == last - 1;
-      first_a = beside_last ? f : f - c * r_n * first_a;
-      first_c = beside_last ? c * r_n : -c * r_n * first_c;
+      const bool is_next_to_last = n == last - 1;
+      first_a = is_next_to_last ? f : f - c * r_n * first_a;
+      first_c = is_next_to_last ? c * r_n : -c * r_n * first_c;
     }
     const bool folded = last > 1;
     const double diagonal = m.diagonal_of(0, shift);
@@ -78,7 +78,7 @@ struct Partitioned {
 struct EliminatePlanes : Partitioned {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
-    const int *place = kinds.x_place + begin, last_plane = m.planes - 1;
+    const int *place = kinds.shift_of_column + begin, last_plane = m.planes - 1;
     double first[LineTasks::k_most], last[LineTasks::k_most], weight[LineTasks::k_most];
     for (int i = 0; i < width; ++i) {
       first[i] = 0.0, weight[i] = 1.0;
@@ -111,7 +111,7 @@ struct EliminatePlanes : Partitioned {
 struct SubstitutePlanes : Partitioned {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
-    const int *place = kinds.x_place + begin, last_plane = m.planes - 1;
+    const int *place = kinds.shift_of_column + begin, last_plane = m.planes - 1;
     double first[LineTasks::k_most], other[LineTasks::k_most];
     for (int i = 0; i < width; ++i) {
       tasks.lines.row(0, j)[begin + i] = first[i] = end(0, j)[begin + i];
@@ -161,7 +161,7 @@ struct SolveReduced {
     const int last = planes - 1, inner = bordered ? last : planes;
     const auto d = [&](int n) -> double& { return tasks.lines.row(n, j)[i]; };
     const auto of = [&](const double* values, int n) {
-      return values[kinds.row(n, j) + kinds.x_place[i]];
+      return values[kinds.row(n, j) + kinds.shift_of_column[i]];
     };
     for (int n = 0; n < inner; ++n)
       d(n) = d(n) * of(factors.reciprocal, n) - of(factors.before, n) * d(n == 0 ? 0 : n - 1);

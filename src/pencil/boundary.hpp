@@ -10,7 +10,9 @@
 
 namespace octant::pencil {
 
+// Condition of a quantity at one end of an axis.
 enum class Condition { periodic, dirichlet, neumann };
+// Name of a condition in messages.
 std::string to_string(Condition condition);
 
 // Position of the unknowns along the axis: cell centres, cell faces, or only faces inside.
@@ -34,11 +36,13 @@ struct AxisConditions {
   Condition lower = Condition::periodic, upper = Condition::periodic;
   Location location = Location::centre;
 
+  // True if the axis is periodic.
   bool periodic() const { return lower == Condition::periodic; }
   // Returns true if a constant satisfies both conditions.
   bool allows_constant() const;
   bool operator==(const AxisConditions&) const = default;
 };
+// Names of both conditions in messages.
 std::string to_string(const AxisConditions& conditions);
 
 // Throws InputError unless both ends are periodic or none is. `axis` is the name for messages: "x".

@@ -49,6 +49,7 @@ void copy_to_device(const std::vector<T>& values, const DeviceArray<T>& copy) {
   octant::copy_to_device(TransferKind::tables, copy, octant::host_view(values));
 }
 
+// Copies the values to the device and waits.
 template <class T>
 DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values) {
   const DeviceArray<T> copy = uninitialised<T>(label, values.size());
@@ -59,12 +60,15 @@ DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values)
 // Scratch memory by purpose, in use only during a solve. Solvers with the same object share it.
 class BatchedMemory {
  public:
+  // Purposes of scratch memory.
   enum Area { coefficients, columns, lines, ends, reduced, leaving, arriving, areas };
 
+  // Makes an area at least this long; its contents are lost if it grows.
   void reserve(Area area, std::size_t count) {
     DeviceArray<double>& values = values_[area];
     if (values.size() < count) values = DeviceArray<double>("shared in turns", count);
   }
+  // Memory of an area.
   double* data(Area area) const { return values_[area].data(); }
 
  private:
@@ -78,11 +82,13 @@ struct FieldView {
   std::ptrdiff_t row_stride, plane_stride;  // in doubles
   int nx, ny, nz;
 
+  // Address of cell 0 of row j in plane k.
   KOKKOS_FUNCTION double* row(int k, int j) const {
     return first + plane_stride * k + row_stride * j;
   }
 };
 
+// True if the view has no cells.
 inline bool is_empty(const FieldView& view) { return view.nx == 0 || view.ny == 0 || view.nz == 0; }
 
 // Returns the subview of the given index ranges.
@@ -107,16 +113,19 @@ void copy_cells(const FieldView& from, const FieldView& to, double factor = 1.0)
 struct CellCopy {
   FieldView from, to;
 };
+// Copies all these cells. Does not wait.
 void copy_cells(std::span<const CellCopy> copies);
 
 // A field in device memory with the layout of Field, so that a copy is one transfer.
 class DeviceField {
  public:
-  explicit DeviceField(const Box& x_pencil);  // zeros
+  explicit DeviceField(const Box& x_pencil);  // fills all cells and ghosts with zeros
 
+  // View for kernels.
   FieldView view() const { return view_; }
   // Copies all cells and ghosts of a field of the same box, with plane offset 0, and waits.
   void copy_from(const Field& field);
+  // Copies all cells and ghosts to a field of the same box, and waits.
   void copy_to(Field& field) const;
 
  private:

@@ -13,7 +13,7 @@ namespace octant::pencil {
 class Buffer {
  public:
   Buffer() = default;
-  explicit Buffer(std::size_t count);  // zeros; touches every page
+  explicit Buffer(std::size_t count);  // fills the buffer with zeros, which touches every page
 
   // Makes the buffer at least this long; a reallocation discards its contents.
   void reserve(std::size_t count) {
@@ -22,8 +22,11 @@ class Buffer {
     *this = Buffer(count);
   }
 
+  // First value.
   double* data() { return data_.get(); }
+  // First value, for reading.
   const double* data() const { return data_.get(); }
+  // Number of values.
   std::size_t size() const { return size_; }
 
  private:
@@ -50,16 +53,22 @@ struct FieldLayout {
 // update without rolling buffers. `plane_offset` is the offset of plane 0 in planes: 0 or -1.
 class Field {
  public:
-  explicit Field(const Box& x_pencil);  // zeros
+  explicit Field(const Box& x_pencil);  // fills all cells and ghosts with zeros
 
+  // Cells of the field in the whole array.
   const Box& box() const { return box_; }
+  // Number of cells along x.
   int nx() const { return layout_.nx; }
+  // Number of cells along y.
   int ny() const { return layout_.ny; }
+  // Number of cells along z.
   int nz() const { return layout_.nz; }
 
+  // Address of cell 0 of row j in plane k.
   double* row(int k, int j, int plane_offset = 0) {
     return data_.data() + plane_stride() * (k + 2 + plane_offset) + row_stride() * (j + 1) + k_pad;
   }
+  // Address of cell 0 of row j in plane k, for reading.
   const double* row(int k, int j, int plane_offset = 0) const {
     return data_.data() + plane_stride() * (k + 2 + plane_offset) + row_stride() * (j + 1) + k_pad;
   }
@@ -68,8 +77,9 @@ class Field {
 
   // Number of doubles before cell 0 of a row, with ghosts: keeps rows 32-byte aligned.
   static constexpr int k_pad = 4;
-  // Distance in doubles from a row, or a plane, to the next one.
+  // Distance in doubles from a row to the next one.
   std::ptrdiff_t row_stride() const { return layout_.row_stride; }
+  // Distance in doubles from a plane to the next one.
   std::ptrdiff_t plane_stride() const { return layout_.plane_stride; }
 
   // Copies row `from` of plane k, with its ghosts, to row `to` of that plane.

@@ -48,6 +48,7 @@ class Halo {
 
   // Fills rows -1 and n_y, with their x-ghosts, of planes first .. end - 1, or of all planes.
   void fill_y(std::span<Field* const> fields, int plane_offset = 0);
+  // Fills these rows of planes first .. end - 1.
   void fill_y(std::span<Field* const> fields, int first, int end, int plane_offset);
   // Fills planes -1 and n_z, with all their ghosts.
   void fill_z(std::span<Field* const> fields, int plane_offset = 0);

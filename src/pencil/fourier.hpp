@@ -33,7 +33,8 @@ Mode mode_at(int x, int y, int z, const Cells& lengths);
 // Fourier transform of this rank's x-pencil without ghosts, in C order [z][y][x].
 class PeriodicFourier {
  public:
-  // Collective. A small array need not be distributed over all ranks: see fitting_process_grid.
+  // Prepares the transform of the grid's cells. A small array need not be distributed over all
+  // ranks: see fitting_process_grid. Collective.
   explicit PeriodicFourier(const PencilGrid& grid, TransposeBackend backend = TransposeBackend::p2p,
                            Padding padding = Padding::none);
   ~PeriodicFourier();

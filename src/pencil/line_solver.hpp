@@ -16,6 +16,7 @@ namespace octant::pencil {
 template <class Matrices>
 class LineSolver;
 
+// Description of the systems.
 template <class Matrices>
 struct LineProblem {
   Communicator column;  // ranks that hold other planes of the same lines, by ascending planes
@@ -43,12 +44,16 @@ LineProblem<SharedMatrix> field_lines(const PencilGrid& grid, int unknown_planes
 class ReducedLines {
  public:
   virtual ~ReducedLines() = default;
+  // Reduces all planes to those at the ends.
   virtual void reduce(const Planes& planes) = 0;
   // Returns the transpose from `ends`, which hold the reduced planes, to `gathered`, and back after
   // their solution.
   virtual JoinedTransposes::Member sides() const = 0;
+  // Memory of the reduced planes of this rank.
   virtual double* ends() = 0;
+  // Memory of the gathered planes of all ranks.
   virtual double* gathered() = 0;
+  // Solves the gathered planes.
   virtual void solve_gathered() = 0;
 };
 
@@ -72,7 +77,7 @@ class LineSolver {
 
   // Eliminates plane n. `rhs`, its right-hand side, may be plane n itself.
   virtual void forward(const Team& team, const Planes& planes, int n, const double* rhs) = 0;
-  // Collective over the column.
+  // Solves the part of the system that is distributed over the ranks. Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
   // Returns the separate steps of exchange; null where it is of another kind or not needed.
   virtual ReducedLines* reduced() { return nullptr; }
@@ -84,6 +89,7 @@ class LineSolver {
   // Solves all planes in place.
   virtual void solve(const Planes& planes) = 0;
 
+  // Data sent so far.
   virtual TransposeTraffic traffic() const = 0;
 };
 
@@ -96,11 +102,12 @@ class JoinedLines {
     return options.method == TridiagonalMethod::ptdma && column.size() > 1 &&
            options.backend != TransposeBackend::shared;
   }
-  // Collective.
+  // Joins the exchanges of `solvers`, which must outlive this object. Collective.
   JoinedLines(const Communicator& column, std::vector<ReducedLines*> solvers,
               TransposeBackend backend);
   // Exchanges the given `planes` of each solver. Collective.
   void exchange(std::span<const Planes> planes);
+  // Data sent so far.
   const TransposeTraffic& traffic() const { return transposes_.traffic(); }
 
  private:
@@ -108,6 +115,7 @@ class JoinedLines {
   JoinedTransposes transposes_;
 };
 
+// Selects a solver for the problem. Collective over the column.
 template <class Matrices>
 std::unique_ptr<LineSolver<Matrices>> make_line_solver(const LineProblem<Matrices>& problem);
 

@@ -18,6 +18,7 @@ struct LineSet {
   int together;  // lines per group
   std::ptrdiff_t group_stride;
 
+  // Address of the first number of line n.
   KOKKOS_FUNCTION double* line(int n) const {
     return first + n % together * line_stride + n / together * group_stride;
   }
@@ -29,12 +30,14 @@ struct LineWork {
   int length, lines;
   bool by_line;  // [line][point], or else [point][line]
 
+  // Number at a point of a line.
   KOKKOS_FUNCTION Kokkos::complex<double>& at(int point, int line) const {
     return values[by_line ? std::ptrdiff_t{line} * length + point
                           : std::ptrdiff_t{point} * lines + line];
   }
 };
 
+// One-dimensional transform of many lines by kernels.
 class LineTransform {
  public:
   // Transforms `lines` lines of `size` points. `contiguous`: the points of a line are adjacent in

@@ -89,7 +89,9 @@ struct Lines {
   std::ptrdiff_t row_stride, plane_stride;
   int together = 1;
 
+  // Number of entries of a plane.
   std::size_t plane_size() const { return static_cast<std::size_t>(rows) * row_stride; }
+  // Rows of a thread.
   Range share(const Team& team) const {
     const Range own = team.share(rows / together);
     return {own.begin * together, own.end * together};
@@ -134,13 +136,17 @@ void for_each_chunk(const Lines& lines, Range rows, const Body& body) {
 
 // One matrix for all lines: a coefficient of a plane is one number.
 struct SharedMatrix {
+  // Coefficients of a chunk of lines.
   struct Chunk {
     double value;
     double operator[](int) const { return value; }
   };
 
+  // Number of coefficients per plane.
   std::size_t size() const { return 1; }
+  // Shift of a coefficient.
   double shift(std::size_t) const { return 0.0; }
+  // Coefficients of chunk n of a plane.
   Chunk chunk(const double* plane, int) const { return {*plane}; }
   // Returns the index of a line's coefficient in its plane.
   std::size_t place(int, int) const { return 0; }
@@ -155,6 +161,7 @@ struct SharedMatrix {
 // imaginary parts of a mode along x, where all lines of a chunk are such pairs.
 class ShiftedMatrices {
  public:
+  // Coefficients of a chunk of lines.
   struct Chunk {
     alignas(64) double values[k_columns];
     double operator[](int i) const { return values[i]; }
@@ -169,8 +176,11 @@ class ShiftedMatrices {
   ShiftedMatrices() = default;
   explicit ShiftedMatrices(const std::vector<Row>& rows);
 
+  // Number of coefficients per plane.
   std::size_t size() const { return shifts_.size(); }
+  // Shift of coefficient n.
   double shift(std::size_t n) const { return shifts_[n]; }
+  // Coefficients of chunk n of a plane.
   Chunk chunk(const double* plane, int n) const {
     const double* from = plane + places_[n].first;
     Chunk all;
@@ -181,6 +191,7 @@ class ShiftedMatrices {
     }
     return all;
   }
+  // Index of the coefficient of line i in chunk n.
   std::size_t place(int n, int i) const {
     return places_[n].first + (places_[n].pairs ? i / 2 : i);
   }
@@ -229,6 +240,7 @@ struct PlaneCoefficients {
   double shift_factor = 1.0;  // factor of a line's shift
   bool homogeneous = false;   // identity is 0: a matrix may be singular
 
+  // Number of planes.
   int planes() const { return static_cast<int>(diagonal.size()); }
 
   PlaneCoefficients() = default;

@@ -23,10 +23,13 @@ namespace octant::pencil {
 struct Range {
   int begin = 0, end = 0;
 
+  // Number of cells.
   int count() const { return end > begin ? end - begin : 0; }
+  // True if the range contains cell n.
   bool contains(int n) const { return n >= begin && n < end; }
   bool operator==(const Range&) const = default;
 };
+// Cells in both ranges.
 Range intersection(Range a, Range b);
 // Returns part `index` of `parts` of the cells 0 .. cells - 1.
 Range part(int cells, int parts, int index);
@@ -39,10 +42,13 @@ struct Box {
   std::array<Range, 3> range;
 
   Range operator[](int axis) const { return range[axis]; }
+  // Number of cells along each axis.
   Cells shape() const { return {range[0].count(), range[1].count(), range[2].count()}; }
+  // Total number of cells.
   std::int64_t cells() const;
   bool operator==(const Box&) const = default;
 };
+// Cells in both boxes.
 Box intersection(const Box& a, const Box& b);
 
 // The axis along which a pencil is whole.
@@ -52,9 +58,11 @@ enum class Orientation { x, y, z };
 struct ProcessGrid {
   int y = 1, z = 1;
 
+  // Number of ranks.
   int ranks() const { return y * z; }
   bool operator==(const ProcessGrid&) const = default;
 };
+// Process grid as "y x z" for messages.
 std::string to_string(ProcessGrid processes);
 
 // Throws InputError, naming grid.process_grid, unless y * z is the number of ranks and neither y
@@ -69,20 +77,27 @@ class PencilGrid {
   // Throws InputError as check_process_grid does. Collective.
   PencilGrid(const Communicator& communicator, const Cells& cells, ProcessGrid processes);
 
+  // Number of cells along each axis.
   const Cells& cells() const { return cells_; }
+  // Numbers of ranks along y and z.
   ProcessGrid processes() const { return processes_; }
+  // Communicator of all ranks of the grid.
   const Communicator& communicator() const { return all_; }
+  // Index of this rank along y.
   int y_index() const { return all_.rank() % processes_.y; }
+  // Index of this rank along z.
   int z_index() const { return all_.rank() / processes_.y; }
+  // Rank with these indices.
   int rank_of(int y_index, int z_index) const { return z_index * processes_.y + y_index; }
 
-  // Ranks of the same z_index by ascending y_index, for x-y transposes; and of the same y_index by
-  // ascending z_index, for y-z transposes and P-TDMA.
+  // Ranks of the same z_index by ascending y_index, for x-y transposes.
   const Communicator& row() const { return row_; }
+  // Ranks of the same y_index by ascending z_index, for y-z transposes and P-TDMA.
   const Communicator& column() const { return column_; }
 
-  // Returns the cells of this rank, or of another one.
+  // Returns the cells of this rank.
   Box box(Orientation orientation) const { return box(orientation, all_.rank()); }
+  // Returns the cells of a rank.
   Box box(Orientation orientation, int rank) const;
 
  private:

@@ -29,6 +29,7 @@ struct TransformPair {
   TransformKind forward, backward;
   double scale;
 };
+// Returns the pair for these conditions. Throws InputError if there is none.
 TransformPair transform_of(const AxisConditions& conditions, int unknowns);
 
 // Returns the eigenvalue of each row of coefficients: those of a complex transform along y where
@@ -38,14 +39,17 @@ std::vector<double> y_eigenvalues_of(const UniformAxis& x, const UniformAxis& y)
 // Throws InputError unless an axis has a transform. `name` is its name in messages.
 void check_axis(const UniformAxis& axis, const std::string& name);
 
+// Transform of one plane at a time, for a team of threads.
 class PlaneTransform {
  public:
   // Throws InputError for axes that have no transform.
   PlaneTransform(const UniformAxis& x, const UniformAxis& y);
 
-  // Number of coefficients of a row, and their eigenvalues along x and y.
+  // Number of coefficients of a row.
   int width() const { return static_cast<int>(x_eigenvalues_.size()); }
+  // Eigenvalue of each column of coefficients.
   const std::vector<double>& x_eigenvalues() const { return x_eigenvalues_; }
+  // Eigenvalue of each row of coefficients.
   const std::vector<double>& y_eigenvalues() const { return y_eigenvalues_; }
   // Returns the first row of coefficients with the same eigenvalue as row j.
   int y_twin(int j) const {
@@ -53,17 +57,19 @@ class PlaneTransform {
     return y_complex_ ? std::min(j, y_size_ - j) : j - (j > 0 && j % 2 == 0);
   }
 
-  // Transforms some rows, starting at `first`, to or from pieces of coefficients. Both directions
+  // Transforms some rows, which begin at `first`, to pieces of coefficients. Both directions
   // together are the identity: the factors of x and y are applied here. k_lines rows are
-  // transformed together; fewer take as long. Threads of the team may call these for different
-  // rows.
+  // transformed together; fewer take as long. Threads of the team may call this for different rows.
   void forward_x(const Team& team, const double* first, std::ptrdiff_t row_stride, Range rows,
                  std::span<const RowPiece> coefficients);
+  // Inverse of forward_x().
   void backward_x(const Team& team, std::span<const RowPiece> coefficients, Range rows,
                   double* first, std::ptrdiff_t row_stride);
 
-  // Transforms k_columns columns in place, [y][k_columns]. `first`: they begin with coefficient 0.
+  // Transforms k_columns columns in place, [y][k_columns]. `first` is true if they begin with
+  // coefficient 0.
   void forward_y(double* columns, bool first) const;
+  // Inverse of forward_y().
   void backward_y(double* columns, bool first) const;
 
  private:
@@ -103,17 +109,23 @@ class BatchedTransform {
 
   virtual ~BatchedTransform() = default;
 
-  // Eigenvalues of this rank's columns, and of all rows.
+  // Eigenvalues of this rank's columns.
   std::vector<double> x_eigenvalues() const;
+  // Eigenvalues of all rows.
   const std::vector<double>& y_eigenvalues() const { return y_eigenvalues_; }
+  // Coefficients of this rank's columns.
   FieldView coefficients() const;
+  // True if this rank has coefficient 0 of the rows.
   bool has_first_column() const { return columns_.begin == 0 && columns_.count() > 0; }
 
-  // Both run in order with other kernels of the default execution space, so that no fence is needed
-  // between them or around changes of the coefficients. Collective where y is cut.
+  // Transforms the field to coefficients(). Both directions run in order with other kernels of the
+  // default execution space, so that no fence is needed between them or around changes of the
+  // coefficients. Collective where y is cut.
   void forward(const FieldView& field);
+  // Transforms coefficients() to the field. Collective where y is cut.
   void backward(const FieldView& field);
 
+  // Data sent so far.
   TransposeTraffic traffic() const {
     return transpose_ ? transpose_->traffic() : TransposeTraffic();
   }

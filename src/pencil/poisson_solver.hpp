@@ -27,14 +27,16 @@ struct PoissonProblem {
   bool z_allows_constant = false;
 };
 
+// Memory of planes at a constant distance.
 struct PlaneMemory {
   double* first = nullptr;
   std::ptrdiff_t stride = 0;
 };
 
+// Options of the solver.
 struct PoissonOptions {
-  TridiagonalOptions tridiagonal;                      // along z
-  TransposeBackend transpose = TransposeBackend::p2p;  // x <-> y
+  TridiagonalOptions tridiagonal;                      // methods along z
+  TransposeBackend transpose = TransposeBackend::p2p;  // backend of the transposes between x and y
   // Memory of the planes between forward and backward; null: the solver's own. Solvers that share
   // it, or `tridiagonal.memory`, must take turns: no forward of one between forward and backward of
   // another.
@@ -100,23 +102,26 @@ class PoissonSolver {
   // Solves for the right-hand side at plane offset `plane_offset`; the solution has offset
   // `to_offset`. Collective.
   void solve(Field& field, int plane_offset = 0) { solve(field, plane_offset, plane_offset); }
+  // Solves for the right-hand side at one plane offset; the solution has another one. Collective.
   void solve(Field& field, int plane_offset, int to_offset);
 
-  // Calls for one plane of this rank, 0 <= k < planes(). `first` is cell 0 of the first of the
-  // given `rows`, in backward of row 0 (alignment of 16 bytes saves a copy), and rows are
-  // `row_stride` doubles apart. transform_rows only reads; backward writes only the unknowns of its
-  // thread's rows. exchange is collective, and called by one thread.
+  // Number of unknown planes of this rank.
   int planes() const;  // number of unknown planes of this rank
   int rows() const;    // number of unknown rows of this rank
   // Returns a thread's rows: its share of the grid's rows, as far as they are unknowns.
   Range rows(const Team& team) const;
+  // Transforms rows of plane k, 0 <= k < planes(), of the right-hand side along x. `first` is cell
+  // 0 of the first of `rows` (alignment of 16 bytes saves a copy), and rows are `row_stride`
+  // doubles apart. Only reads.
   void transform_rows(const Team& team, int k, Range rows, const double* first,
                       std::ptrdiff_t row_stride);
   // Transforms plane k along y and eliminates it along z, once all its rows are transformed along
   // x; then exchange() completes the systems across ranks.
   void forward(const Team& team, int k);
+  // Completes the systems across ranks. Collective; called by one thread.
   void exchange();
-  // Substitutes back in plane k, after exchange(), and transforms it to the solution.
+  // Substitutes back in plane k, after exchange(), and transforms it to the solution. `first` is
+  // cell 0 of row 0. Writes only the unknowns of the thread's rows.
   void backward(const Team& team, int k, double* first, std::ptrdiff_t row_stride);
 
   // Returns true if the first plane in the order of the sweep may also come last, for a caller that
@@ -124,6 +129,7 @@ class PoissonSolver {
   // before exchange().
   bool first_may_be_last() const;
 
+  // Seconds and data of all solves so far.
   PoissonReport report() const;
 
  private:
@@ -136,7 +142,7 @@ class PoissonSolver {
 // all are sent together. The solvers must not move in memory.
 class PoissonSolvers {
  public:
-  // Collective.
+  // Joins the exchanges of `solvers`. Collective.
   explicit PoissonSolvers(std::span<PoissonSolver> solvers);
   ~PoissonSolvers();
 
@@ -171,6 +177,7 @@ class BatchedPoisson {
   // entries keep their values. Collective.
   void solve(const FieldView& field);
 
+  // Seconds and data of all solves so far.
   PoissonReport report() const;
 
  private:

@@ -36,10 +36,11 @@ struct EndCoefficients {
   Buffer a, c;
 };
 
+// Reduction of one rank's planes to those at both ends.
 template <class Matrices>
 class Partition {
  public:
-  // Requires m >= 2 planes.
+  // Prepares the reduction of m = `planes` >= 2 planes.
   Partition(Matrices matrices, const Lines& lines, int planes)
       : matrices_(std::move(matrices)),
         lines_(lines),
@@ -51,12 +52,14 @@ class Partition {
     for (Weights& weights : weights_) weights.values = Buffer(matrices_.size());
   }
 
+  // Sets the coefficients of all planes.
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
     eliminate_matrices();
     for (Weights& weights : weights_) weights.plane = 0;
     reduce_matrices();
   }
+  // Coefficients of the reduced rows.
   const EndCoefficients& end_coefficients() const { return ends_; }
 
   // First sweep: eliminates planes n = 1 .. m - 1 in ascending order; plane 0 is unchanged. `first`
@@ -87,7 +90,8 @@ class Partition {
         [=](std::ptrdiff_t i, double r) { end[i] = d[i] * r; }, plane(reciprocal_, n));
   }
 
-  // Same as scale(), plus the terms that `end` has accumulated from other planes.
+  // Computes the right-hand side as scale() does, plus the terms that `end` has accumulated from
+  // other planes.
   void add_and_scale(const Team& team, int n, double* end, const double* d) const {
     for_each_line(
         lines_, lines_.share(team), matrices_,
@@ -113,7 +117,7 @@ class Partition {
   }
   double* plane(Buffer& buffer, int n) { return buffer.data() + n * matrices_.size(); }
 
-  // Eliminates rows 1 .. m - 1 downwards. The weights serve as a_n.
+  // Eliminates rows 1 .. m - 1 downwards. The weights take the place of a_n.
   void eliminate_matrices() {
     const std::size_t size = matrices_.size();
     const PlaneCoefficients& rows = coefficients_;
@@ -148,11 +152,11 @@ class Partition {
     for (int n = planes_ - 2; n >= 1; --n) {
       const double *r = plane(reciprocal_, n), *f = plane(fill_, n);
       const double C = after[n];
-      const bool beside_last = n == planes_ - 2;
+      const bool is_next_to_last = n == planes_ - 2;
 #pragma omp simd
       for (std::size_t l = 0; l < size; ++l) {
-        a[l] = beside_last ? f[l] : f[l] - C * r[l] * a[l];
-        c[l] = beside_last ? C * r[l] : -C * r[l] * c[l];
+        a[l] = is_next_to_last ? f[l] : f[l] - C * r[l] * a[l];
+        c[l] = is_next_to_last ? C * r[l] : -C * r[l] * c[l];
       }
     }
     const bool folded = planes_ > 2;
@@ -284,6 +288,7 @@ Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
   return Matrices::share(lines, problem.column.size(), rank);
 }
 
+// True if the part contains the first line of all lines.
 inline bool holds_first_line(const Box& all, const Box& part) {
   return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
 }
@@ -292,7 +297,8 @@ inline bool holds_first_line(const Box& all, const Box& part) {
 template <class Matrices>
 class EndPlanes {
  public:
-  // `twin` provides its factors. Collective over the column.
+  // Prepares the exchange. `twin` is an object whose factors are reused, or null. Collective over
+  // the column.
   explicit EndPlanes(const LineProblem<Matrices>& problem, const EndPlanes* twin = nullptr);
 
   // Returns the right-hand side, then the solution, of the end plane that is swept first (0) or
@@ -306,14 +312,18 @@ class EndPlanes {
   // collective.
   template <class CoefficientsOf>
   void set(const EndCoefficients& own, const CoefficientsOf& of, bool homogeneous);
-  // Collective.
+  // Gathers the end planes, solves, and sends the solution back. Collective.
   void solve();
   // Solves without the exchange: gathered_data() must hold the data() of all ranks.
   void solve_gathered();
+  // End planes of this rank, in natural order.
   double* data() { return ends_.data(); }
+  // End planes of all ranks on whole lines, in natural order.
   double* gathered_data() { return gathered_.data(); }
+  // Both arrays as a member of a joined exchange.
   JoinedTransposes::Member sides() const;
 
+  // Data sent so far.
   const TransposeTraffic& traffic() const { return exchange_.traffic(); }
 
  private:

@@ -20,14 +20,18 @@ class Team {
   Team(int size, int rank) : size_(size), rank_(rank) {}
   virtual ~Team() = default;
 
+  // Number of threads.
   int size() const { return size_; }
+  // Number of this thread.
   int rank() const { return rank_; }
   // True on the thread that measures time and does minor serial work.
   bool is_first() const { return rank_ == 0; }
+  // True on the thread with the highest number.
   bool is_last() const { return rank_ == size_ - 1; }
 
   // Returns this thread's part of n rows, or of a range of rows.
   Range share(int n) const { return part(n, size_, rank_); }
+  // Returns this thread's part of a range of rows.
   Range share(Range rows) const {
     const Range own = share(rows.count());
     return {rows.begin + own.begin, rows.begin + own.end};
@@ -54,6 +58,7 @@ class PlanesMade {
  public:
   PlanesMade() : counts_(team_size()) {}
 
+  // Begins again with this number of computed planes.
   void reset(int planes = 0) { std::fill(counts_.begin(), counts_.end(), Count{planes}); }
   // Returns true if plane n is next, and counts it for this thread. The result is the same on all
   // threads.

@@ -25,11 +25,13 @@ class BatchedMemory;
 // partner, each message packed during the earlier transfers and unpacked during the later ones; or
 // shared: within a node, entries are written where the partner reads them, and nothing is sent.
 enum class TransposeBackend { pairwise, p2p, alltoall, ksection, shared };
+// Names of the backends in grid.transpose.
 constexpr auto names_of(TransposeBackend) {
   return std::array{"pairwise", "p2p", "alltoall", "ksection", "shared"};
 }
 inline constexpr auto k_transpose_backends = values_of<TransposeBackend>();
 
+// End of a transpose.
 enum class TransposeEnd { source, target };
 
 // Messages in shared memory. Every rank has a slot for each partner, which only these two access,
@@ -42,7 +44,9 @@ struct SharedSlots {
 
   // Allocates slots for the largest message of any rank. Collective.
   void reserve(const Communicator& ranks, std::int64_t largest);
+  // Gives the slots to the ranks that use them next, after a barrier. Collective.
   void take_turns(Direction direction);
+  // Slot of a rank for a partner.
   double* of(int holder, int partner) const { return memory->of(holder) + size * partner; }
 };
 
@@ -105,28 +109,34 @@ class Transpose {
 
   // Copies every cell to its target. Source and target must not overlap. Collective.
   void forward(const double* source, double* target);
+  // Copies every cell of the target back to the source. Collective.
   void backward(const double* target, double* source);
 
-  // Steps of a transpose, for callers that pack in the sweep that computes the values, and unpack
-  // in the sweep that uses them. Forward: all of the source is packed, exchange is called, and the
-  // target is unpacked; backward: from target to source. `values` holds rows y of planes z, counted
-  // from the corner of this rank's box; its first entry is that of the first row and plane.
-  // exchange is collective. All threads of a team call pack and unpack with the same rows, and move
-  // their shares.
+  // Packs an array's rows y of planes z, which begin at `values`. Steps of a transpose, for callers
+  // that pack in the sweep that computes the values, and unpack in the sweep that uses them.
+  // Forward: all of the source is packed, exchange is called, and the target is unpacked; backward:
+  // from target to source. Rows and planes are counted from the corner of this rank's box; the
+  // first entry of `values` is that of the first row and plane. All threads of a team call pack and
+  // unpack with the same rows, and move their shares.
   void pack(const Team& team, TransposeEnd end, Range y, Range z, const double* values);
+  // Exchanges the packed messages. Collective.
   void exchange(Direction direction);
+  // Unpacks rows y of planes z.
   void unpack(const Team& team, TransposeEnd end, Range y, Range z, double* values);
-  // Memory of the rows of plane k of the source in the messages, for direct access: one piece for
-  // each of the ranks that share a row. Throws RunError where ranks share anything but rows.
+  // Number of pieces of a row: one for each of the ranks that share it. Throws RunError where ranks
+  // share anything but rows.
   int pieces() const;
+  // Memory of piece n of the rows of plane k of the source in the messages, for direct access.
   RowPiece piece(int n, int k) const;
-  // Rank of message n, and its dense part of plane k, for other divisions of the source.
+  // Rank of message n.
   int rank_of_message(int n) const;
+  // Dense part of plane k in message n, for other divisions of the source.
   double* plane_of_message(int n, int k) const;
   // Returns the slabs from each rank, by ascending planes, of a target that consists of slabs of
   // planes: they need no packing. Throws RunError for other targets.
   std::vector<Slab> slabs() const;
 
+  // Data sent so far.
   const TransposeTraffic& traffic() const;
 
  private:
@@ -138,6 +148,7 @@ class Transpose {
 // another.
 class JoinedTransposes {
  public:
+  // One array of the exchange: both of its sides.
   struct Member {
     TransposeSide source, target;
   };
@@ -150,8 +161,10 @@ class JoinedTransposes {
 
   // Moves the arrays, in the order of the members. Collective.
   void forward(std::span<double* const> sources, std::span<double* const> targets);
+  // Moves the arrays back. Collective.
   void backward(std::span<double* const> targets, std::span<double* const> sources);
 
+  // Data sent so far.
   const TransposeTraffic& traffic() const;
 
  private:
@@ -176,8 +189,10 @@ class BatchedTranspose {
   // rank's box. The views must not overlap. Collective. Waits for earlier kernels, but not for
   // those that unpack.
   void forward(const FieldView& source, const FieldView& target);
+  // Copies every cell of the target back to the source. Collective.
   void backward(const FieldView& target, const FieldView& source);
 
+  // Data sent so far.
   const TransposeTraffic& traffic() const;
 
  private:
@@ -193,9 +208,11 @@ class TransposeTransport {
                      std::shared_ptr<TransposeBuffers> buffers);
   virtual ~TransposeTransport() = default;
 
+  // Layout and parts of an end.
   const TransposeSide& side(TransposeEnd end) const {
     return end == TransposeEnd::source ? source_ : target_;
   }
+  // Ranks of the transpose.
   const Communicator& ranks() const { return ranks_; }
 
   // Returns the memory of a message: written before an exchange, read after one.
@@ -222,7 +239,8 @@ class TransposeTransport {
   std::shared_ptr<TransposeBuffers> buffers_;
 };
 
-// `in_steps`: pack, exchange and unpack will be used. Collective.
+// Creates the transport of a backend. `in_steps` is true if pack, exchange and unpack will be used.
+// Collective.
 std::unique_ptr<TransposeTransport> make_transport(
     const std::string& name, const Communicator& ranks, const TransposeSide& source,
     const TransposeSide& target, TransposeBackend backend,

@@ -25,6 +25,7 @@ struct Layout {
   // Returns a layout without gaps, with the axes from the smallest stride to the largest: {0, 1, 2}
   // is C's array[z][y][x].
   static Layout ordered(const Box& box, std::array<int, 3> axes = {0, 1, 2});
+  // Offset of an entry.
   std::int64_t at(int x, int y, int z) const {
     return x / block * block_stride + x % block * stride[0] + y * stride[1] + z * stride[2];
   }
@@ -60,7 +61,9 @@ class TransposeSide {
  public:
   TransposeSide(const Layout& layout, int rank, int ranks, const BoxOf& other_side);
 
+  // Layout of this rank's array.
   const Layout& layout() const { return layout_; }
+  // Parts for the other side's ranks, by ascending rank.
   const std::vector<Part>& parts() const { return parts_; }
   const Part* with(int rank) const;                // null if empty
   const Part* own() const { return with(rank_); }  // the part that stays on this rank
@@ -69,14 +72,17 @@ class TransposeSide {
   bool messages_are_array() const { return messages_are_array_; }
   // Moves the part that stays on this rank out of the messages to a place behind them.
   void set_own_apart();
-  std::int64_t count() const { return count_; }  // entries of all messages
-  std::vector<Segment> segments() const;         // the messages
+  std::int64_t count() const { return count_; }  // number of entries of all messages
+  std::vector<Segment> segments() const;         // messages as segments of an exchange
 
-  // Copies the rows y of the planes z of a part to, or from, its message. `values` has the layout
-  // of the array and begins at the first of these rows and planes.
+  // Copies the rows y of the planes z of a part to its message. `values` has the layout of the
+  // array and begins at the first of these rows and planes.
   void pack(const Part& part, Range y, Range z, const double* values, double* message) const;
+  // Copies these rows from the message.
   void unpack(const Part& part, Range y, Range z, const double* message, double* values) const;
+  // Copies all of a part of the array to its message.
   void pack(const Part& part, const double* array, double* message) const;
+  // Copies all of a part from its message to the array.
   void unpack(const Part& part, const double* message, double* array) const;
 
  private:

@@ -30,24 +30,28 @@ struct TridiagonalMatrix {
   std::vector<double> lower, diagonal, upper;
   bool periodic = false;
 
+  // Number of unknowns.
   int size() const { return static_cast<int>(diagonal.size()); }
 };
 
 // Throws RunError unless the matrix fits an axis of `cells` cells along z.
 void check_planes(const TridiagonalMatrix& matrix, int cells);
 
+// Methods for lines that are distributed over ranks.
 enum class TridiagonalMethod { ftm, ptdma };
+// Names of the methods.
 constexpr auto names_of(TridiagonalMethod) { return std::array{"ftm", "ptdma"}; }
 // Order in which planes are eliminated; back substitution has the opposite order.
 enum class Sweep { up, down };
 
-// Scratch memory in use from the first plane of a solve to its last one. Solvers that take turns
-// can share it.
+// Scratch memory in use from the first plane of a solve to its last one. Solvers that are used one
+// after the other can share it.
 struct SolverMemory {
   TransposeBuffers xy, z;
   std::unique_ptr<SharedMemory> planes;  // of ranks that share lines along y on a node
 };
 
+// Options of the solvers.
 struct TridiagonalOptions {
   TridiagonalMethod method = TridiagonalMethod::ftm;
   Sweep sweep = Sweep::up;
@@ -75,7 +79,7 @@ void check_ptdma_planes(const PencilGrid& grid, int unknown_planes);
 // of the grid; other planes (a wall's face) keep their values. With p_z = 1 nothing is sent.
 class FieldTridiagonal {
  public:
-  // Collective. Throws InputError if P-TDMA finds too few planes on a rank.
+  // Prepares the solver. Collective. Throws InputError if P-TDMA finds too few planes on a rank.
   FieldTridiagonal(const PencilGrid& grid, int unknown_planes, bool periodic,
                    const TridiagonalOptions& options);
   ~FieldTridiagonal();
@@ -89,15 +93,20 @@ class FieldTridiagonal {
   // are no unknowns, have offset `to_offset`. Ghosts are unchanged. Collective over the ranks of a
   // column.
   void solve(Field& field, int plane_offset = 0) { solve(field, plane_offset, plane_offset); }
+  // Solves for the right-hand side at one plane offset; the solution has another one. Collective
+  // over the ranks of a column.
   void solve(Field& field, int plane_offset, int to_offset);
 
-  // Solve plane by plane, fused with a caller's sweeps: forward in the order of the sweep,
-  // exchange, which is collective and called by one thread, and backward in the opposite order. All
-  // threads of a team call the others, and each works on its share of the rows.
+  // Eliminates plane k. Forward is called for all planes in the order of the sweep, fused with a
+  // caller's sweep, then exchange, and backward in the opposite order. All threads of a team call
+  // forward and backward, and each works on its share of the rows.
   void forward(const Team& team, Field& field, int k, int plane_offset);
+  // Completes the systems across ranks. Collective; called by one thread.
   void exchange(Field& field, int plane_offset);
+  // Substitutes back in plane k.
   void backward(const Team& team, Field& field, int k, int plane_offset, int to_offset);
 
+  // Data sent so far.
   TransposeTraffic traffic() const;
 
  private:
@@ -110,7 +119,7 @@ class FieldTridiagonal {
 // all are sent together. The solvers must not move in memory.
 class FieldTridiagonals {
  public:
-  // Collective.
+  // Joins the exchanges of `solvers`. Collective.
   explicit FieldTridiagonals(std::span<FieldTridiagonal> solvers);
   ~FieldTridiagonals();
 
@@ -133,6 +142,7 @@ class FieldTridiagonals {
 // are for arrays of the host, become "p2p".
 CommOptions options_of_batches(TransposeBackend backend, const CommOptions& comm);
 
+// Options of batched solvers.
 struct BatchedOptions {
   TridiagonalMethod method = TridiagonalMethod::ftm;
   Sweep sweep = Sweep::up;
@@ -157,6 +167,7 @@ class BatchedTridiagonal {
   // Collective over the ranks of a column.
   void solve(const FieldView& field);
 
+  // Data sent so far.
   TransposeTraffic traffic() const;
 
  private:

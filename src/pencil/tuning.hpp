@@ -23,8 +23,10 @@ struct PencilOptions {
   std::optional<ProcessGrid> forced_grid() const;
 };
 
+// Declares both parameters. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, PencilOptions& options);
 
+// Time of one process grid and backend.
 struct TuningRow {
   ProcessGrid processes;
   TransposeBackend backend;

@@ -31,6 +31,7 @@ struct Spectrum {
 
   // Unknown cells of a rank, and their coefficients by rows.
   Box cells(int rank) const;
+  // Coefficients of a rank, by rows.
   Box rows(int rank) const;
   // Returns the planes of a rank of this rank's column.
   Range planes_of(int z_index) const { return cells(grid.rank_of(grid.y_index(), z_index))[2]; }
@@ -62,10 +63,13 @@ struct Columns {
   // Returns the columns for planes that are whole, or divided among the ranks of a row.
   static Columns of_row(const Spectrum& spectrum);
 
+  // Columns of these planes as a box.
   Box box(Range planes) const { return {range, {0, y_size}, planes}; }
+  // Layout of these planes.
   Layout layout(Range planes) const;
   // Returns the problem for the ranks of the grid's column, or for others with these planes.
   LineProblem<ShiftedMatrices> line_problem(const Spectrum& spectrum) const;
+  // Returns the problem for other ranks, with these planes.
   LineProblem<ShiftedMatrices> line_problem(const Spectrum& spectrum, const Communicator& ranks,
                                             const std::function<Range(int rank)>& planes_of,
                                             std::shared_ptr<SolverMemory> memory) const;
@@ -73,6 +77,7 @@ struct Columns {
   // Transforms in place; a thread takes its share of the blocks of some strips.
   void transform(const Team& team, const PlaneTransform& along,
                  std::span<const Strip> strips) const;
+  // Inverse of transform().
   void transform_back(const Team& team, const PlaneTransform& along,
                       std::span<const Strip> strips) const;
 
@@ -84,6 +89,7 @@ struct Columns {
 // Returns a share of the columns of coefficients in whole pairs, so that complex numbers stay
 // together.
 Range columns_of(int width, int parts, int index);
+// Number of blocks that contain this many columns.
 int whole_blocks(int columns);
 // Adds the pieces of a strip, block by block, from its first row on.
 void add_pieces(const Strip& strip, int y_size, std::vector<RowPiece>& pieces);
@@ -105,8 +111,11 @@ class YPass {
     exchange_lines();
     end_exchange();
   }
+  // Sends data before the solves along z.
   virtual void begin_exchange() = 0;
+  // Solves along z across ranks.
   virtual void exchange_lines();
+  // Sends data after the solves along z.
   virtual void end_exchange() {}
   // Returns the planes in which the solver of lines along z keeps coefficients from forward to
   // backward.
@@ -117,12 +126,14 @@ class YPass {
   // if another rank has written them.
   virtual std::span<const RowPiece> rows_ahead(const Team&, int) { return {}; }
 
-  // See PoissonSolver.
+  // See PoissonSolver::first_may_be_last().
   virtual bool first_may_be_last() const { return true; }
   // Waits until memory that solvers share is free for the next solve. Collective.
   virtual void take_turns() {}
 
+  // Solver of the lines along z.
   LineSolver<ShiftedMatrices>& lines() const { return *solver_; }
+  // Seconds and data so far.
   virtual PoissonReport report() const;
 
  protected:

@@ -21,7 +21,7 @@ class Batches {
 
   int size() const { return size_; }
   // Forward: returns the position in its batch of the next plane.
-  int next_place(const Team& team) const;
+  int next_position(const Team& team) const;
   // Adds plane k, whose rows are written. Returns the planes of the batch, by position, if it is
   // full now.
   std::span<const int> add(const Team& team, int k);
@@ -51,7 +51,7 @@ Batches::Batches(int planes, std::ptrdiff_t doubles_of_plane)
   size_ = static_cast<int>(std::clamp<std::ptrdiff_t>(fitting, 1, std::max(planes, 1)));
 }
 
-int Batches::next_place(const Team& team) const {
+int Batches::next_position(const Team& team) const {
   const Thread& own = threads_[team.rank()];
   return own.is_full ? 0 : static_cast<int>(own.waiting.size());
 }
@@ -156,7 +156,7 @@ class WholePass final : public YPass {
     return strips_to_lines_ || lines().first_may_be_last();
   }
   std::span<const RowPiece> rows_to_write(const Team& team, int k) override {
-    return rows_of(team, k, batches_.next_place(team), threads_[team.rank()].rows);
+    return rows_of(team, k, batches_.next_position(team), threads_[team.rank()].rows);
   }
   void forward(const Team& team, int k) override {
     int place = 0;

@@ -41,7 +41,7 @@ class CoolingCell final : public Problem {
     const subgrid::GasUnits units(setup.units);
     hydrogen_ = units.hydrogen;
     temperature_ = units.temperature;
-    place_of_metals_ = setup.hydro.place("metals");
+    metals_index_ = setup.hydro.place("metals");
     lower_ = setup.geometry.lower();
     upper_ = setup.geometry.upper();
   }
@@ -57,8 +57,8 @@ class CoolingCell final : public Problem {
     gas.density = at(hydrogen_density_, place) / hydrogen_;
     gas.velocity = velocity_;
     gas.pressure = gas.density * at(temperature_over_mu_, place) / temperature_;
-    if (place_of_metals_ && !metals_.empty())
-      gas.others.emplace_back(*place_of_metals_, at(metals_, place));
+    if (metals_index_ && !metals_.empty())
+      gas.others.emplace_back(*metals_index_, at(metals_, place));
     return gas;
   }
 
@@ -70,7 +70,7 @@ class CoolingCell final : public Problem {
   std::vector<double> hydrogen_density_{0.1}, temperature_over_mu_{1e7}, metals_;
   std::array<double, 3> velocity_{};
   double hydrogen_ = 1.0, temperature_ = 1.0;
-  std::optional<int> place_of_metals_;
+  std::optional<int> metals_index_;
   Position lower_{}, upper_{};
 };
 

@@ -86,7 +86,7 @@ class Pancake final : public Problem {
     axis_ = index_of(along_);
     size_ = geometry_->upper()[axis_] - geometry_->lower()[axis_];
     middle_ = geometry_->lower()[axis_] + 0.5 * size_;
-    gas_share_ = !setup.hydro.enabled ? 0.0 : has_dark_matter_ ? o.omega_b / o.omega_m : 1.0;
+    gas_fraction_ = !setup.hydro.enabled ? 0.0 : has_dark_matter_ ? o.omega_b / o.omega_m : 1.0;
 
     const double a = cosmology::scale_factor_of(o.start, "cosmology.start");
     const cosmology::Expansion& expansion = setup.universe->expansion();
@@ -111,7 +111,7 @@ class Pancake final : public Problem {
     const double to = origin_of(centre[axis_] + 0.5 * cell_size - middle_);
     const double k = wave_number(), matter = (to - from) / cell_size;
     GasState gas;
-    gas.density = gas_share_ * matter;
+    gas.density = gas_fraction_ * matter;
     gas.velocity[axis_] = change_ * (std::cos(k * to) - std::cos(k * from)) / (k * k * (to - from));
     gas.pressure = gas.density * pressure_per_density_;
     return gas;
@@ -127,7 +127,7 @@ class Pancake final : public Problem {
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry_->upper()[d] - geometry_->lower()[d];
     return lattice_particles(
-        *geometry_, per_cell_, (1.0 - gas_share_) * volume, communicator,
+        *geometry_, per_cell_, (1.0 - gas_fraction_) * volume, communicator,
         [this](const Position& point, Position& position, Position& velocity) {
           const double wave = std::sin(wave_number() * (point[axis_] - middle_)) / wave_number();
           position = point;
@@ -164,7 +164,7 @@ class Pancake final : public Problem {
 
   std::optional<mesh::Geometry> geometry_;
   int axis_ = 0;
-  double size_ = 1.0, middle_ = 0.5, gas_share_ = 1.0;
+  double size_ = 1.0, middle_ = 0.5, gas_fraction_ = 1.0;
   double amplitude_ = 0.0, change_ = 0.0;  // A and dA / d tau at the start
   double start_ = 0.0, pressure_per_density_ = 1.0;
 };
@@ -204,7 +204,7 @@ class TopHat final : public Problem {
           "= 50\"");
     geometry_.emplace(setup.geometry);
     check_extent();
-    gas_share_ = setup.hydro.enabled ? o.omega_b / o.omega_m : 0.0;
+    gas_fraction_ = setup.hydro.enabled ? o.omega_b / o.omega_m : 0.0;
     const double a = cosmology::scale_factor_of(o.start, "cosmology.start");
     start_ = setup.universe->time(a);
     // Growing mode: d ln overdensity / d tau = f d ln a / d tau.
@@ -233,7 +233,7 @@ class TopHat final : public Problem {
         momentum[d] += rho * speed_per_radius(origin_of(r)) * x[d] / samples;
     }
     GasState gas;
-    gas.density = gas_share_ * mass;
+    gas.density = gas_fraction_ * mass;
     for (int d = 0; d < 3; ++d) gas.velocity[d] = momentum[d] / mass;
     gas.pressure = gas.density * pressure_per_density_;
     return gas;
@@ -247,7 +247,7 @@ class TopHat final : public Problem {
                                              const Communicator& communicator) override {
     double volume = 1.0;
     for (int d = 0; d < 3; ++d) volume *= geometry_->upper()[d] - geometry_->lower()[d];
-    return lattice_particles(*geometry_, 1, (1.0 - gas_share_) * volume, communicator,
+    return lattice_particles(*geometry_, 1, (1.0 - gas_fraction_) * volume, communicator,
                              [this](const Position& point, Position& position, Position& velocity) {
                                const Position q = from_centre(point);
                                const double origin = std::hypot(q[0], q[1], q[2]),
@@ -322,7 +322,7 @@ class TopHat final : public Problem {
   Position centre_{0.5, 0.5, 0.5};
 
   std::optional<mesh::Geometry> geometry_;
-  double gas_share_ = 0.0, start_ = 0.0;
+  double gas_fraction_ = 0.0, start_ = 0.0;
   double change_ = 0.0;  // d overdensity / d tau at the start
   double pressure_per_density_ = 1.0;
 };

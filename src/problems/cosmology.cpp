@@ -36,7 +36,7 @@ class Cosmology final : public Problem {
       throw InputError(
           "cosmology.omega_b = 0 is incompatible with hydro.enabled = true; set a positive value, "
           "or hydro.enabled = false");
-    gas_share_ = setup.hydro.enabled ? options.omega_b / options.omega_m : 0.0;
+    gas_fraction_ = setup.hydro.enabled ? options.omega_b / options.omega_m : 0.0;
     scalars_ = static_cast<int>(
         std::count_if(setup.hydro.scalars.begin(), setup.hydro.scalars.end(),
                       [](const auto& scalar) { return scalar.role == hydro::GasRole::passive; }));
@@ -164,10 +164,10 @@ class Cosmology final : public Problem {
         temperature_ > 0.0 ? temperature_ : cosmology::unheated_temperature(start_);
     // Adiabatic perturbation about the mean.
     const double contrast = 1.0 + gas.overdensity[n];
-    const double mean_pressure = gas_share_ * temperature / cosmology::k_molecular_weight /
+    const double mean_pressure = gas_fraction_ * temperature / cosmology::k_molecular_weight /
                                  universe_->units(start_).temperature();
     GasState state;
-    state.density = gas_share_ * contrast;
+    state.density = gas_fraction_ * contrast;
     state.pressure = mean_pressure * std::pow(contrast, gamma_);
     for (int d = 0; d < 3; ++d) state.velocity[d] = velocity_unit() * gas.velocity[d][n];
     for (const auto& values : gas.scalars) state.scalars.push_back(values[n]);
@@ -183,7 +183,8 @@ class Cosmology final : public Problem {
       velocity[d] = initial_->own(level, {dark_velocity, d});
       check_displacements(shift[d]);
     }
-    const double box = initial_->header().box, mass = (1.0 - gas_share_) / std::pow(cells.side, 3);
+    const double box = initial_->header().box,
+                 mass = (1.0 - gas_fraction_) / std::pow(cells.side, 3);
     const pencil::Box own = initial_->spread(level).box(communicator_->rank());
     std::size_t n = 0;
     for (int z = own[2].begin; z < own[2].end; ++z)
@@ -224,7 +225,7 @@ class Cosmology final : public Problem {
   std::unique_ptr<InitialConditions> initial_;  // only during initialisation
   std::vector<cosmology::InitialLevel> levels_;
   int side_ = 0, levels_coarser_ = 0, scalars_ = 0;
-  double gas_share_ = 0.0, gamma_ = 5.0 / 3.0, start_ = 1.0;
+  double gas_fraction_ = 0.0, gamma_ = 5.0 / 3.0, start_ = 1.0;
 };
 
 }  // namespace

@@ -171,7 +171,7 @@ class DiscGalaxy final : public Problem {
     hydrogen_ = units.hydrogen;
     kelvin_ = 1.0 / units.temperature;
     gravity_ = setup.G * solar_mass_ / kiloparsec_;  // multiplied by Msun / kpc: squared speeds
-    place_of_metals_ = setup.hydro.place("metals");
+    metals_index_ = setup.hydro.place("metals");
     radius_ = std::numeric_limits<double>::infinity();
     for (int d = 0; d < 3; ++d) {
       const double lower = setup.geometry.lower()[d], upper = setup.geometry.upper()[d];
@@ -202,7 +202,7 @@ class DiscGalaxy final : public Problem {
       const double speed = std::sqrt(square);
       gas.velocity = {-speed * y / R, speed * x / R, 0.0};
     }
-    if (place_of_metals_) gas.others.emplace_back(*place_of_metals_, metals_);
+    if (metals_index_) gas.others.emplace_back(*metals_index_, metals_);
     return gas;
   }
 
@@ -289,7 +289,7 @@ class DiscGalaxy final : public Problem {
 
   double kiloparsec_ = 1.0, solar_mass_ = 1.0, hydrogen_ = 1.0, kelvin_ = 1.0, gravity_ = 1.0;
   double radius_ = 1.0;  // radius of the static components in kpc
-  std::optional<int> place_of_metals_;
+  std::optional<int> metals_index_;
   Position centre_{};
 };
 

@@ -11,7 +11,7 @@ constexpr int k_centres = dns::k_components;
 // Calls visit(i, j, k, place) for every face of a velocity component on this rank, or for the cell
 // centres.
 template <class Visit>
-void for_each_place(const dns::Domain& domain, int component, const Visit& visit) {
+void for_each_point(const dns::Domain& domain, int component, const Visit& visit) {
   const dns::Grid& grid = domain.grid;
   for (int k = domain.first(component, 2); k < domain.nz; ++k)
     for (int j = domain.first(component, 1); j < domain.ny; ++j)
@@ -30,16 +30,16 @@ void for_each_place(const dns::Domain& domain, int component, const Visit& visit
 
 void FlowProblem::set(const dns::Domain& domain, dns::State& state) const {
   for (int c = 0; c < dns::k_components; ++c)
-    for_each_place(domain, c, [&](int i, int j, int k, const Place& place) {
+    for_each_point(domain, c, [&](int i, int j, int k, const Place& place) {
       state.velocity(c)(i, j, k) = velocity(c, place);
     });
-  for_each_place(domain, k_centres, [&](int i, int j, int k, const Place& place) {
+  for_each_point(domain, k_centres, [&](int i, int j, int k, const Place& place) {
     state.p(i, j, k) = pressure(place);
   });
 }
 
 void FlowProblem::set_scalar(const dns::Domain& domain, dns::Field& scalar_field) const {
-  for_each_place(domain, k_centres, [&](int i, int j, int k, const Place& place) {
+  for_each_point(domain, k_centres, [&](int i, int j, int k, const Place& place) {
     scalar_field(i, j, k) = scalar(place);
   });
 }

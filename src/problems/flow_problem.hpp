@@ -51,7 +51,9 @@ class FlowProblem {
   // and pressure in a cell, at time 0.
   // They must depend on their arguments alone. The first step makes the velocity solenoidal.
   virtual double velocity(int component, const Place& place) const = 0;
+  // Pressure in a cell at time 0; 0 by default.
   virtual double pressure(const Place&) const { return 0.0; }
+  // Scalar in a cell at time 0; 0 by default.
   virtual double scalar(const Place&) const { return 0.0; }
 
   // Sets the cells of the state at time 0; by default from the functions above. Collective.

@@ -150,7 +150,7 @@ class ExpressionProblem final : public Problem {
                          known.empty() ? "metals are added by [cooling], [stars] and [supernovae]"
                                        : fmt::format("expected {}", fmt::join(known, ", ")));
       given.push_back(name);
-      species_places_.push_back(hydro.place(name).value());
+      species_indices_.push_back(hydro.place(name).value());
     }
     require_different("problem.species", given);
   }
@@ -246,7 +246,7 @@ class ExpressionProblem final : public Problem {
   GasState empty_state() const {
     GasState gas{.density = 0.0, .pressure = 0.0};
     gas.scalars.resize(scalars_.size());
-    for (const int place : species_places_) gas.others.emplace_back(place, 0.0);
+    for (const int place : species_indices_) gas.others.emplace_back(place, 0.0);
     return gas;
   }
 
@@ -337,8 +337,8 @@ class ExpressionProblem final : public Problem {
   double base_cell_size_ = 1.0;
   mutable double cell_size_ = 1.0;  // value of cell_size in the expressions
   double per_pressure_ = 1.0, kelvin_ = 1.0;
-  bool is_hot_ = false;              // true if the temperature is given
-  std::vector<int> species_places_;  // indices among the variables of a cell
+  bool is_hot_ = false;               // true if the temperature is given
+  std::vector<int> species_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;
   std::vector<int> quantities_;  // indices of the formulas
 };

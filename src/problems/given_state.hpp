@@ -20,8 +20,8 @@ struct GasColumns {
   std::map<std::string, std::vector<double>> scalars;
 };
 
-// Returns the gas of cells of one size from their centres: whole blocks, cell (i, j, k) of a block
-// has index (k N + j) N + i. Must be a pure function of its arguments, and local to each cell.
+// Function that returns the gas of cells of one size from their centres: whole blocks, cell (i, j,
+// k) of a block has index (k N + j) N + i. It must be pure, and local to each cell.
 using StateFunction = std::function<GasColumns(const Vectors& centres, double cell_size)>;
 
 // Sets the gas of a level as Problem::initial_level() does. Exceptions of the function, and

@@ -132,7 +132,7 @@ class Maclaurin final : public Problem {
 
   GasState initial_state(const Position& centre, double cell_size) const override {
     const double x = centre[0] - centre_[0], y = centre[1] - centre_[1], z = centre[2] - centre_[2];
-    const double share = share_inside(x, y, z, cell_size);
+    const double share = fraction_inside(x, y, z, cell_size);
     GasState gas;
     gas.density = spheroid_.density * (share + (1.0 - share) * ambient_density_);
     const double a2 = spheroid_.a * spheroid_.a, c2 = spheroid_.c * spheroid_.c;
@@ -181,7 +181,7 @@ class Maclaurin final : public Problem {
   }
 
  private:
-  double share_inside(double x, double y, double z, double size) const {
+  double fraction_inside(double x, double y, double z, double size) const {
     int inside = 0;
     for (int n = 0; n < k_pieces * k_pieces * k_pieces; ++n) {
       const auto offset = [&](int place) {

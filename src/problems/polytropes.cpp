@@ -56,7 +56,7 @@ class RotatingStarProblem final : public StarsInGas {
 struct RochePoints {
   double mass[2], place[2][3];
   double centre[3], separation;
-  double inner_place, inner_potential;  // inner Lagrangian point, relative to the first
+  double inner_point, inner_potential;  // inner Lagrangian point, relative to the first
 
   static RochePoints of(const double (&mass)[2], const double (&place)[2][3]) {
     RochePoints points{};
@@ -70,10 +70,10 @@ struct RochePoints {
     points.mass[0] = mass[0] / total;
     points.mass[1] = mass[1] / total;
     points.separation = std::sqrt(square);
-    points.inner_place = inner_lagrangian_point(mass[1] / mass[0]);
+    points.inner_point = inner_lagrangian_point(mass[1] / mass[0]);
     double inner[3];
     for (int d = 0; d < 3; ++d)
-      inner[d] = place[0][d] + points.inner_place * (place[1][d] - place[0][d]);
+      inner[d] = place[0][d] + points.inner_point * (place[1][d] - place[0][d]);
     points.inner_potential = points.potential(inner);
     return points;
   }
@@ -97,7 +97,7 @@ struct RochePoints {
     if (potential(x) > inner_potential) return -1;
     double along = 0.0;
     for (int d = 0; d < 3; ++d) along += (x[d] - place[0][d]) * (place[1][d] - place[0][d]);
-    return along < inner_place * separation * separation ? 0 : 1;
+    return along < inner_point * separation * separation ? 0 : 1;
   }
 };
 

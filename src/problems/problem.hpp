@@ -58,7 +58,7 @@ struct InflowPlace {
   double time;
 };
 
-// Receives the gas of the points of a lattice at a time, point by point.
+// Function that receives the gas at the points of a lattice, point by point.
 using PointReceiver = std::function<void(std::int64_t point, const GasState&)>;
 using LatticeStates = std::function<void(double time, const PointReceiver& receive)>;
 
@@ -105,24 +105,25 @@ class Problem {
   // on its arguments alone.
   virtual GasState initial_state(const Position& centre, double cell_size) const = 0;
 
-  // Sets the gas of all cells of a level's own blocks; cell (i, j, k) of a block has index (k N +
-  // j) N + i. By default from initial_state(). Collective.
+  // Function that receives the gas of a cell; cell (i, j, k) of a block has index (k N + j) N + i.
   using StateReceiver = std::function<void(int slot, int cell, const GasState&)>;
+  // Sets the gas of all cells of a level's own blocks; by default from initial_state(). Collective.
   virtual void initial_level(const mesh::Mesh& mesh, int level, const StateReceiver& receive);
 
-  // Particle kinds, valid after prepare(), and this rank's initial particles of a kind; any
-  // distribution with each particle on one rank is allowed. Collective.
+  // Particle kinds of the problem, valid after prepare().
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
+  // This rank's initial particles of a kind; any distribution with each particle on one rank is
+  // allowed. Collective.
   virtual particles::ParticleBatch initial_particles(const std::string& /*kind*/,
                                                      const Communicator&) {
     return {};
   }
 
-  // Gas that enters through inflow boundaries, and inflow_moves(): true if it changes with time.
-  // Must depend on the argument alone.
+  // Gas that enters through inflow boundaries. Must depend on the argument alone.
   virtual GasState inflow_state(const InflowPlace&) const { return {}; }
   // Inflow states of all cells of a box with these centres.
   virtual LatticeStates inflow_states(int axis, int side, const Lattice& centres) const;
+  // True if the inflow changes with time.
   virtual bool inflow_moves() const { return false; }
 
   // Flags cells of a level to be refined, in addition to the criteria of [refine]: see
@@ -151,7 +152,7 @@ std::unique_ptr<Problem> make_problem(const std::string& name);
 // Names of all problems.
 std::vector<std::string> problem_names();
 
-// Cells with a mixture of two gases.
+// --- cells with a mixture of two gases -----------------------------------------------------------
 
 // Mean over a cell with a volume fraction `fraction` of `first`, the rest `second`: mass, momentum
 // and total energy are conserved. Scalars are left out.

@@ -22,7 +22,7 @@ class RandomField {
   RandomField(const std::string& parameter, const std::string& text,
               const mesh::Geometry& geometry);
 
-  // Not thread-safe. Cheap if only x has changed since the last call.
+  // Value at a position. Not thread-safe. Fast if only x has changed since the last call.
   double value(const std::array<double, 3>& place) const;
 
  private:

@@ -21,6 +21,7 @@ struct RefinedRegion {
   std::array<double, 3> upper{0.0, 0.0, 0.0};
   int level = 0;  // level of the cells inside; 0: no region
 
+  // Declares the parameters; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
   // Throws InputError if the box is inverted or the mesh lacks the level.
@@ -35,6 +36,7 @@ struct RefinedRegion {
 // Region where an expression of position, time and level is not 0: `refine.where`.
 class RefinedPlaces {
  public:
+  // Declares refine.where; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
   // Must be called once before flag_cells. Throws InputError for an invalid expression.

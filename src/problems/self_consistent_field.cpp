@@ -10,12 +10,12 @@ namespace octant::problems {
 
 namespace {
 
-constexpr int k_most_iterations = 1000;
-constexpr double k_tolerance = 1e-10;                     // relative change in an iteration
-constexpr int k_degree_alone = 32, k_degree_of_two = 14;  // maximum degree of harmonics
-constexpr int k_radii_alone = 512, k_radii_of_two = 160;
+constexpr int k_max_iterations = 1000;
+constexpr double k_tolerance = 1e-10;                         // relative change in an iteration
+constexpr int k_degree_of_single = 32, k_degree_of_two = 14;  // maximum degree of harmonics
+constexpr int k_radii_of_single = 512, k_radii_of_two = 160;
 constexpr double k_margin = 1.05;  // of the coordinates about a star of two
-constexpr int k_colatitudes_alone = 128, k_angles_of_two = 64;  // of the stored tables
+constexpr int k_colatitudes_of_single = 128, k_angles_of_two = 64;  // of the stored tables
 
 // Real spherical harmonics up to a degree, even in y and z and orthonormal on the sphere, with the
 // nodes of a quadrature that is exact for products of two of them: Gauss-Legendre in the cosine of
@@ -334,8 +334,8 @@ bool all_finite(const std::vector<double>& values) {
 // Conditions at points of the equator and the pole of the surface:
 //   C = phi(pole),  Omega^2 = 2 (phi(equator) - phi(pole)) / radius^2.
 StarModel solve_star(const RotatingStar& star, double G) {
-  const Harmonics harmonics(k_degree_alone, true);
-  Iterate iterate(harmonics, k_radii_alone, star.radius, 0.0, star.index, star.mass, G);
+  const Harmonics harmonics(k_degree_of_single, true);
+  Iterate iterate(harmonics, k_radii_of_single, star.radius, 0.0, star.index, star.mass, G);
   iterate.begin(star.radius, star.axis_ratio * star.radius);
   const double unit = G * star.mass / star.radius;
   const auto unbound = [&] {
@@ -345,7 +345,7 @@ StarModel solve_star(const RotatingStar& star, double G) {
         star.axis_ratio, star.index);
   };
   Convergence convergence;
-  for (int n = 1; n <= k_most_iterations; ++n) {
+  for (int n = 1; n <= k_max_iterations; ++n) {
     iterate.attract();
     const double at_pole = iterate.potential(star.axis_ratio * star.radius, 0.0, 0.0);
     const double at_equator = iterate.potential(star.radius, 0.5 * M_PI, 0.0);
@@ -356,7 +356,7 @@ StarModel solve_star(const RotatingStar& star, double G) {
     if (!convergence.reached(
             {rotation2 * star.radius * star.radius / unit, at_pole / unit, largest / unit}))
       continue;
-    const double inner = star.radius * (1.0 - 2.0 / k_radii_alone);
+    const double inner = star.radius * (1.0 - 2.0 / k_radii_of_single);
     if (at_pole - iterate.potential(inner, 0.5 * M_PI, 0.0) + 0.5 * rotation2 * inner * inner <=
         0.0)
       throw unbound();
@@ -364,13 +364,13 @@ StarModel solve_star(const RotatingStar& star, double G) {
     model.angular_velocity = std::sqrt(rotation2);
     model.iterations = n;
     iterate.add_energies(rotation2, model);
-    model.stars.push_back(iterate.finished(at_pole, rotation2, k_colatitudes_alone, 0));
+    model.stars.push_back(iterate.finished(at_pole, rotation2, k_colatitudes_of_single, 0));
     return model;
   }
   throw InputError(
       "problem.polytropic_index = {}, problem.axis_ratio = {}: no equilibrium was found in {} "
       "iterations; expected an axis ratio closer to 1",
-      star.index, star.axis_ratio, k_most_iterations);
+      star.index, star.axis_ratio, k_max_iterations);
 }
 
 double inner_lagrangian_point(double mass_ratio) {
@@ -481,7 +481,7 @@ StarModel solve_binary(const SynchronousBinary& binary, double G) {
   const Harmonics harmonics(k_degree_of_two, false);
   BinaryIterate stars(binary, harmonics, G);
   Convergence convergence;
-  for (int n = 1; n <= k_most_iterations; ++n) {
+  for (int n = 1; n <= k_max_iterations; ++n) {
     const std::vector<double> values = stars.next();
     if (!all_finite(values)) break;
     if (convergence.reached(values)) return stars.finished(n);

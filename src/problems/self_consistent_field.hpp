@@ -46,9 +46,11 @@ struct PolytropeProfile {
     }
     return value > 0.0 ? value : 0.0;
   }
+  // Density for the enthalpy h.
   KOKKOS_INLINE_FUNCTION double density(double h) const {
     return h > 0.0 ? scale * Kokkos::pow(h, index) : 0.0;
   }
+  // Pressure for the enthalpy h.
   KOKKOS_INLINE_FUNCTION double pressure(double h) const { return density(h) * h / (index + 1.0); }
 
  private:
@@ -58,6 +60,7 @@ struct PolytropeProfile {
   }
 };
 
+// Star with its table.
 struct PolytropeStar {
   PolytropeProfile profile;  // without its table
   std::vector<double> enthalpy;
@@ -86,13 +89,14 @@ struct StarModel {
   }
 };
 
+// Parameters of a rotating star.
 struct RotatingStar {
   double index, mass;
   double radius;      // equatorial
   double axis_ratio;  // polar over equatorial radius
 };
 
-// Throws InputError if no such star is bound or the iteration fails.
+// Computes the star. Throws InputError if no such star is bound or the iteration fails.
 StarModel solve_star(const RotatingStar& star, double G);
 
 // Two synchronously rotating stars on a circular orbit.
@@ -106,7 +110,7 @@ struct SynchronousBinary {
   std::array<double, 2> filling;
 };
 
-// Throws InputError if the stars would overlap or the iteration fails.
+// Computes the binary. Throws InputError if the stars would overlap or the iteration fails.
 StarModel solve_binary(const SynchronousBinary& binary, double G);
 
 // Distance of the inner Lagrangian point from the first of two point masses on a circular orbit, in

@@ -21,9 +21,11 @@ struct StarsInFrame {
   double axis[3] = {0.0, 0.0, 0.0};  // position of its origin
   double cosine = 1.0, sine = 0.0;   // of the rotation angle
 
+  // Mean over a cell.
   struct Mean {
     double density[k_most] = {0.0, 0.0};  // by star
     double pressure = 0.0;
+    // Density of both stars.
     KOKKOS_INLINE_FUNCTION double total() const { return density[0] + density[1]; }
   };
 

@@ -83,8 +83,8 @@ class Means {
            const std::vector<std::vector<double>>& read);
 
  private:
-  void add_share(std::size_t cell, double share, const std::vector<std::vector<double>>& read,
-                 std::size_t from);
+  void add_overlap(std::size_t cell, double share, const std::vector<std::vector<double>>& read,
+                   std::size_t from);
 
   int N_;
   std::size_t quantities_;
@@ -100,8 +100,8 @@ double energy_of_motion(double density, const double* velocity) {
          (velocity[0] * velocity[0] + velocity[1] * velocity[1] + velocity[2] * velocity[2]);
 }
 
-void Means::add_share(std::size_t cell, double share, const std::vector<std::vector<double>>& read,
-                      std::size_t from) {
+void Means::add_overlap(std::size_t cell, double share,
+                        const std::vector<std::vector<double>>& read, std::size_t from) {
   using enum StoredGas::Quantity;
   double* value = values(cell);
   if (share == 1.0) {
@@ -153,7 +153,7 @@ void Means::add(std::size_t block, const StoredGrid& grid, const StoredGrid* fin
               const double share = overlap(grid, 2).share(first_[block][2] + z, k) *
                                    overlap(grid, 1).share(first_[block][1] + y, j) *
                                    overlap(grid, 0).share(first_[block][0] + x, i);
-              add_share(block * cells_per_block() + (z * N_ + y) * N_ + x, share, read, from);
+              add_overlap(block * cells_per_block() + (z * N_ + y) * N_ + x, share, read, from);
             }
       }
     }

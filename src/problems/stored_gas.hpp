@@ -21,6 +21,7 @@ struct GridAxis {
   std::int64_t cells, begin, end;
 };
 
+// Uniform grid in a file.
 struct StoredGrid {
   std::string group;
   std::array<GridAxis, 3> axes;
@@ -28,6 +29,7 @@ struct StoredGrid {
   std::vector<std::int64_t> shape() const;  // [k][j][i]
 };
 
+// Grids of a file, and the gas that they contain.
 class StoredGas {
  public:
   // Quantities of a file cell, in this order.
@@ -39,6 +41,7 @@ class StoredGas {
   StoredGas(const Hdf5Reader& file, const mesh::Geometry& geometry,
             const hydro::HydroOptions& hydro, const CodeUnits& units, const CodeUnits& run_units);
 
+  // Grids, coarsest first.
   const std::vector<StoredGrid>& grids() const { return grids_; }
 
   // Sets the cells of a level's own blocks from the file: the state of the file cell that coincides

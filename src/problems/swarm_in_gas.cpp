@@ -56,7 +56,7 @@ class SwarmInGas : public Problem {
   double mass_ = 50.0, speed_ = 0.0;
 
   double hydrogen_ = 1.0, temperature_ = 1.0;
-  std::optional<int> place_of_metals_;
+  std::optional<int> metals_index_;
 };
 
 SwarmInGas::SwarmInGas(std::string problem, particles::Kind kind, std::string word)
@@ -113,7 +113,7 @@ void SwarmInGas::prepare(const ProblemSetup& setup) {
   hydrogen_ = units.hydrogen;
   temperature_ = units.temperature;
   solar_mass_ = constants::k_solar_mass / setup.units.mass;
-  place_of_metals_ = setup.hydro.place("metals");
+  metals_index_ = setup.hydro.place("metals");
   lower_ = setup.geometry.lower();
   upper_ = setup.geometry.upper();
   for (std::size_t n = 0; n < positions_.size(); ++n)
@@ -127,7 +127,7 @@ GasState SwarmInGas::initial_state(const Position&, double) const {
   gas.velocity = velocity_;
   gas.pressure = gas.density * temperature_over_mu_ / temperature_;
   gas.scalars = scalars_;
-  if (place_of_metals_) gas.others.emplace_back(*place_of_metals_, metals_);
+  if (metals_index_) gas.others.emplace_back(*metals_index_, metals_);
   return gas;
 }
 

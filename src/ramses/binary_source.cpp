@@ -28,7 +28,7 @@ constexpr int k_records_before_centres = 3;
 constexpr int k_records_behind_centres = 1 + 6 + 3 * k_oct_cells;
 constexpr int k_amr_records = k_records_before_centres + 3 + k_records_behind_centres;
 
-std::int64_t oct_place(const FortranFile& file, int level, double centre) {
+std::int64_t oct_position(const FortranFile& file, int level, double centre) {
   const std::int64_t place = ramses_oct_place(level, centre);
   if (place < 0)
     file.refuse("oct centres",
@@ -45,9 +45,9 @@ struct RamsesOctImage {
 };
 
 // Positions of the current level's octs in a file of a domain.
-struct LevelPlaces {
-  RecordPlace before, begin, next;  // of the previous level, of this one, of the next one
-  RecordPlace own, end_of_own;      // of the octs that the domain owns
+struct LevelOffsets {
+  RecordPosition before, begin, next;  // of the previous level, of this one, of the next one
+  RecordPosition own, end_of_own;      // of the octs that the domain owns
 
   void go_on() { before = std::exchange(begin, next); }
 };
@@ -89,7 +89,7 @@ class RamsesDomain {
   int passed_ = 0;                                // variables of a cell before the requested ones
   int number_, domains_, lists_ = 0, level_ = 0;  // level_: the current one
   std::vector<std::int64_t> in_lists_;            // number of octs, [level - 1][list]
-  LevelPlaces tree_, values_;
+  LevelOffsets tree_, values_;
 };
 
 RamsesDomain::RamsesDomain(const RamsesFacts& attributes, RamsesCells cells, int number)
@@ -274,7 +274,7 @@ void RamsesDomain::add_images(Images which, std::vector<RamsesOctImage>& images)
     for (int axis = 0; axis < 3; ++axis) {
       const auto centres = amr.reals("oct centres", count);
       for (std::int64_t n = 0; n < count; ++n)
-        images[first + n].place[axis] = oct_place(amr, level, centres[n]);
+        images[first + n].place[axis] = oct_position(amr, level, centres[n]);
     }
     amr.skip("father to flag1", k_records_behind_centres);
     for (int cell = 0; cell < k_oct_cells; ++cell) {
@@ -299,7 +299,7 @@ void RamsesDomain::read_tree(RowRange some, RamsesOcts& octs, std::int64_t at) c
   for (int axis = 0; axis < 3; ++axis) {
     amr.reals("oct centres", count(), some.begin, centres);
     for (std::int64_t n = 0; n < some.count; ++n)
-      octs.places[at + n][axis] = oct_place(amr, level_, centres[n]);
+      octs.places[at + n][axis] = oct_position(amr, level_, centres[n]);
   }
   amr.skip("father and neighbours", 7);
   std::vector<std::int64_t> sons(static_cast<std::size_t>(some.count));
@@ -448,7 +448,7 @@ class RamsesFolder final : public RamsesSource {
   // Compares parent cells with their octs: RAMSES stores the mean density of an oct in the cell it
   // divides. Values of another tree do not match. Patches may change a few cells after averaging.
   static void compare_with_fathers(const RamsesDomain& domain) {
-    constexpr double k_rounding = 1e-5, k_most_changed = 0.1;
+    constexpr double k_rounding = 1e-5, k_max_changed = 0.1;
     if (domain.count() == 0 || domain.level() == 1) return;
     std::vector<RamsesOctImage> fathers, own;
     domain.add_images(RamsesDomain::Images::of_level_before, fathers);
@@ -472,7 +472,7 @@ class RamsesFolder final : public RamsesSource {
       const double expected = father->first_variable[cell];
       different += std::abs(mean - expected) > k_rounding * std::abs(expected);
     }
-    if (static_cast<double>(different) > k_most_changed * static_cast<double>(own.size()))
+    if (static_cast<double>(different) > k_max_changed * static_cast<double>(own.size()))
       throw InputError(
           "'{}': {} of {} octs of level {} do not match the density of their parent cell: the "
           "hydro and AMR files belong to different outputs",

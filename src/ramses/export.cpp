@@ -50,7 +50,7 @@ class RamsesFolderWriter {
       write_ramses_hdf5(ranks_, tree_, domains_, particles_, output_);
     else
       for (int first = 0; first < domains_.count(); first += ranks_.size()) write_round(first);
-    const std::int64_t most = ranks_.max(most_octs_);
+    const std::int64_t most = ranks_.max(max_octs_);
     const RamsesParticles sinks = particles_.has_sinks() ? particles_.sinks() : RamsesParticles{};
     ranks_.collective_try([&] {
       if (!ranks_.is_root()) return;
@@ -132,7 +132,7 @@ class RamsesFolderWriter {
       }
     }
     const std::int64_t most = RamsesTreeFile::most_octs(next - 1);
-    most_octs_ = std::max(most_octs_, most);
+    max_octs_ = std::max(max_octs_, most);
     ranks_.collective_try([&] {
       if (octs.domain() >= 0) write_tree(octs.domain() + 1, octs.levels(), lists, most);
     });
@@ -219,7 +219,7 @@ class RamsesFolderWriter {
   OctTree tree_;
   RamsesParticleWriter particles_;
   double mass_of_stars_ = 0.0;
-  std::int64_t most_octs_ = 0;
+  std::int64_t max_octs_ = 0;
 };
 
 // Number of a snapshot: "00012" for "snap_00012".

@@ -33,11 +33,13 @@ class RamsesDomains {
   // `base`. Collective.
   RamsesDomains(const MeshContents& contents, int base, int count);
 
+  // Number of domains.
   int count() const { return static_cast<int>(walls_.size()) + 1; }
 
   // Ends of the domains on the curve, including 0 and its end, as keys of 3 `bits` bits; exact.
   std::vector<double> bounds(int bits) const;
 
+  // Domain that owns a cell.
   int owner(int level, const RamsesPlace& cell) const;
 
   // Domains that store a copy of the oct in this cell, including its owner, in ascending order: all
@@ -59,7 +61,9 @@ class RamsesDomains {
 
 inline constexpr int k_finest_ramses_level = 20;  // Morton keys cover its positions
 
+// Morton key of a position.
 Key key_of(const RamsesPlace& place);
+// Position of a Morton key.
 RamsesPlace place_of(Key key);
 
 // Level of the RAMSES tree that corresponds to the mesh's base grid.
@@ -73,6 +77,7 @@ struct RamsesVariables {
   // Throws RunError if there is no gas.
   explicit RamsesVariables(const MeshContents& contents);
 
+  // Density of the gas.
   const MeshField& density() const { return *all[0]; }
   // Axis of a variable that is a vector component; otherwise -1.
   int vector_axis(int variable) const;
@@ -102,6 +107,7 @@ class OctTree {
   // mesh's. Collective.
   OctTree(const MeshContents& contents, const RamsesDomains& domains, int levels, double gamma);
 
+  // Variables of the files.
   const RamsesVariables& variables() const { return variables_; }
   const std::vector<OctLevel>& levels() const { return octs_; }  // from level 1 on
   // Number of octs that each domain owns, [level - 1][domain].
@@ -150,7 +156,7 @@ struct RamsesOutput {
   bool long_ids = false;
   std::int64_t sinks = 0;
 
-  int central_cell() const;      // index of the coarse cell that is the box, from 1
+  int central_cell() const;      // index of the coarse cell that contains the box, from 1
   int boundary_regions() const;  // two per axis with walls
 };
 
@@ -183,6 +189,7 @@ class RamsesTreeFile {
   RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
                  const std::vector<std::int32_t>& sons, int root_owner);
   void write_level(int level, const RamsesTreeLevel& octs);  // in ascending order
+  // Writes the rest of the file.
   void finish() { file_.finish(); }
 
   static std::int64_t most_octs(std::int64_t held) { return held + 1; }  // ngridmax
@@ -204,11 +211,13 @@ class RamsesTreeFile {
 // RunError.
 class RamsesCellFile {
  public:
+  // Contents of the file.
   enum class Kind { gas, gravity };
   RamsesCellFile(const RamsesOutput& output, Kind kind, int domain, const RamsesLists& lists,
                  int variables);
   // Writes variable n, from 0, of a level: values[oct][cell], octs in the order of the tree file.
   void write(int level, int n, std::span<const double> values);
+  // Writes the rest of the file.
   void finish() { file_.finish(); }
 
  private:
@@ -228,6 +237,7 @@ struct DomainRoute {
   std::vector<int> ranks;          // of each item, once per domain that lists it
   std::vector<std::size_t> order;  // arrived items in file order; empty: not determined yet
 
+  // Arrived values in file order.
   template <class T>
   std::vector<T> ordered(std::vector<T> arrived) const {
     if (order.empty()) return arrived;
@@ -273,6 +283,7 @@ struct HeldLevel {
   std::vector<OctImage> images;
   std::int32_t first_oct = 1;  // number of the first oct in the files
 
+  // Number of octs and images.
   std::int64_t size() const { return std::ssize(octs) + std::ssize(images); }
 };
 
@@ -284,10 +295,13 @@ class DomainOcts {
   // Receives the octs of the domains from `first` on. All arguments must outlive this. Collective.
   DomainOcts(const Communicator& ranks, const OctTree& tree, int first, Share share);
 
+  // First domain; one domain is on each rank.
   int first() const { return first_; }
   int last() const { return last_; }      // one past the last domain
   int domain() const { return domain_; }  // of this rank, from 0; -1: none
+  // Levels of the domain on this rank, from 1.
   std::vector<HeldLevel>& levels() { return held_; }
+  // Levels of the domain on this rank, for reading.
   const std::vector<HeldLevel>& levels() const { return held_; }
 
   // Values of a variable on a level, from 0, [oct][cell]. Collective.
@@ -353,6 +367,7 @@ class RamsesParticleWriter {
   // True if there are particle files; sinks require them even without particles.
   bool has_any() const { return !families_.empty() || has_sinks(); }
 
+  // True if there are sinks.
   bool has_sinks() const { return sinks_ != nullptr; }
   // All sinks, ordered by identity, on the root. Collective.
   RamsesParticles sinks() const;
@@ -366,6 +381,7 @@ class RamsesParticleWriter {
   // Calls put(name, values) for the columns of attributes.particle_fields, with the particles of
   // this rank's domain ordered by family and identity. Collective; `put` may be collective as well.
   using PutColumn = std::function<void(const std::string& name, const RamsesColumn& values)>;
+  // Writes the columns.
   void for_columns(const DomainOcts& octs, const PutColumn& put) const;
 
  private:

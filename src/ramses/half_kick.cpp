@@ -35,12 +35,12 @@ particles::Kind twin_of(const particles::Kind& kind) {
 
 // Creates octs of the next level in leaf cells of RAMSES that the mesh has refined, with the forces
 // of these cells.
-void look_beyond(const mesh::Mesh& mesh, int level, const ArrivedOcts& octs,
-                 std::vector<OctDelivery::FurtherOct>& beyond) {
+void create_finer_octs(const mesh::Mesh& mesh, int level, const ArrivedOcts& octs,
+                       std::vector<OctDelivery::FurtherOct>& beyond) {
   const int N = mesh.geometry().block_size();
   const mesh::CellRange& cells = mesh.cells(level);
   for (std::size_t n = 0; n < octs.places.size(); ++n) {
-    const OctPlace& place = octs.places[n];
+    const OctPosition& place = octs.places[n];
     for (int c = 0; c < k_oct_cells; ++c) {
       const auto cell = static_cast<int>(place.cell(c, N));
       const bool is_leaf_of_mesh =
@@ -73,7 +73,7 @@ void find_changes(const ArrivedOcts& octs, const gravity::VectorField& now, doub
   mesh::for_items(
       "half kick of gas", places.size() * k_oct_cells, KOKKOS_LAMBDA(const std::int64_t index) {
         const std::int64_t oct = index / k_oct_cells, of_oct = index % k_oct_cells;
-        const OctPlace& place = places(oct);
+        const OctPosition& place = places(oct);
         const std::int64_t cell = place.cell(of_oct, N);
         for (int d = 0; d < 3; ++d) {
           const double g = now.x.data[place.slot * now.x.stride + d * now.stride_component + cell];
@@ -233,7 +233,7 @@ void HalfKick::find_of_gas(const RamsesFacts& attributes, RamsesSource& forces) 
       const auto store = [&](const ArrivedOcts& octs) {
         find_changes(octs, simulation_.gravity()->stored().acceleration(level),
                      half_step(origin + levels_.base), mesh.geometry().block_size(), gas_[level]);
-        look_beyond(mesh, level, octs, next[origin]);
+        create_finer_octs(mesh, level, octs, next[origin]);
       };
       if (origin == level) delivery.deliver_level(level + levels_.base, store);
       else delivery.deliver(level, beyond[origin], store);

@@ -203,7 +203,7 @@ class TreeReader {
   }
 
   void read() {
-    share_out_base();
+    distribute_base();
     for (int level = 1; level < levels_.base; ++level) source_.next_level();
     std::int64_t refined = 0;
     for (int level = levels_.base; level <= finest_; ++level) {
@@ -266,7 +266,7 @@ class TreeReader {
   }
 
   // Distributes the base level while its blocks are empty.
-  void share_out_base() {
+  void distribute_base() {
     std::vector<Key> keys;
     for (const int slot : mesh_.blocks(0).own()) keys.push_back(mesh_.blocks(0).key(slot));
     auto own = route<Key>(mesh_.communicator(), even_owners(0), keys).items;
@@ -297,7 +297,7 @@ class TreeReader {
     const mesh::CellRange& cells = mesh_.cells(level);
     std::int64_t refined = 0;
     for (std::size_t n = 0; n < octs.places.size(); ++n) {
-      const OctPlace& place = octs.places[n];
+      const OctPosition& place = octs.places[n];
       refined += std::popcount(place.refined);
       for (int cell = 0; cell < k_oct_cells; ++cell)
         if (place.refined >> cell & 1)
@@ -309,7 +309,7 @@ class TreeReader {
   }
 
   void raise_cells() {
-    const std::int64_t raised = mesh_.communicator().sum(raise_broken_cells(simulation_));
+    const std::int64_t raised = mesh_.communicator().sum(raise_unphysical_cells(simulation_));
     if (raised > 0)
       log::warn("{}: raised {} cells without positive internal energy to hydro.pressure_floor",
                 facts_.folder, raised);

@@ -18,6 +18,7 @@ namespace octant {
 // Correspondence between levels of the file and of the mesh.
 struct RamsesLevels {
   int base = 0;  // RAMSES level of the mesh's level 0
+  // RAMSES level of a level of the mesh.
   int of_mesh(int level) const { return level - base; }
 };
 
@@ -31,7 +32,7 @@ double ramses_time(const RamsesFacts& attributes, const cosmology::Universe* uni
 // --- octs (import_octs.cpp) ----------------------------------------------------------------------
 
 // Position of an oct on the rank that owns its block.
-struct OctPlace {
+struct OctPosition {
   std::int32_t slot, first_cell;  // slot of the block; the oct's lower corner cell in it
   std::uint32_t refined;          // mask of its cells, as in the file
 
@@ -43,10 +44,11 @@ struct OctPlace {
 
 // Octs received by the owner of their blocks, also on the device.
 struct ArrivedOcts {
-  mesh::DeviceTable<OctPlace> places{"octs"};
+  mesh::DeviceTable<OctPosition> places{"octs"};
   mesh::DeviceTable<double> values{"values of octs"};  // [oct][variable][cell]
 };
 
+// Distribution of octs.
 class OctDelivery {
  public:
   // `variables` is the number of variables per cell. All arguments must outlive this.
@@ -64,6 +66,7 @@ class OctDelivery {
     std::int32_t first_cell;
     std::vector<double> values;
   };
+  // Passes octs that the file does not contain to the owners of their blocks.
   void deliver(int level, std::span<const FurtherOct> octs, const Store& store);
 
  private:
@@ -97,7 +100,7 @@ void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bo
 // Raises cells without positive internal energy to the pressure floor: RAMSES applies its floor
 // when it reads cells, not when it writes them, so cold fast gas may have negative internal energy.
 // Returns the number of raised cells on this rank.
-std::int64_t raise_broken_cells(AmrSimulation& simulation);
+std::int64_t raise_unphysical_cells(AmrSimulation& simulation);
 
 // --- particles and sinks (import_particles.cpp) --------------------------------------------------
 
@@ -108,6 +111,7 @@ std::vector<particles::Kind> kinds_of_families(const RamsesFacts& attributes);
 // batches, for each family that becomes a kind, and for sinks. Collective.
 using VisitFamily =
     std::function<void(const std::string& kind, const RamsesParticles& some, RamsesFamily family)>;
+// Visits all families.
 void for_families(const RamsesFacts& attributes, RamsesSource& source, const VisitFamily& visit);
 
 // Particles of one family, as a batch of a kind.

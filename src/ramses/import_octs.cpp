@@ -147,7 +147,7 @@ void OctDelivery::unpack(int level, std::span<const std::byte> items) {
   const std::size_t count = items.size() / item_bytes(), values = variables_ * k_oct_cells;
   arrived_.places.resize(count);
   arrived_.values.resize(count * values);
-  OctPlace* const places = arrived_.places.write(0, count);
+  OctPosition* const places = arrived_.places.write(0, count);
   double* const to = arrived_.values.write(0, count * values);
   for (std::size_t n = 0; n < count; ++n) {
     Head head;
@@ -297,7 +297,7 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
   mesh::for_items(
       "put octs into blocks", places.size() * k_oct_cells, KOKKOS_LAMBDA(const std::int64_t index) {
         const std::int64_t oct = index / k_oct_cells, cell = index % k_oct_cells;
-        const OctPlace& place = places(oct);
+        const OctPosition& place = places(oct);
         store(blocks + place.slot * layout.stride_slot + place.cell(cell, N),
               layout.stride_variable, FileCell{&values(oct * variables * k_oct_cells + cell)});
       });
@@ -305,7 +305,7 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
 
 // Raises cells without positive internal energy to the pressure floor, or to this fraction of their
 // kinetic energy density if that is larger (the floor may be set only after all gas is read).
-constexpr double k_least_share = 1e-14;
+constexpr double k_min_share = 1e-14;
 void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
                     const std::vector<mesh::Cell>& cells) {
   if (cells.empty()) return;
@@ -318,7 +318,7 @@ void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int le
         const hydro::GasCell at(blocks + layout.offset(broken(n)), layout.stride_variable, gas);
         const auto u = hydro::load_state<double>(&at[0], static_cast<int>(layout.stride_variable));
         const double moving = 0.5 * (u[1] * u[1] + u[2] * u[2] + u[3] * u[3]) / u[hydro::k_mass];
-        const double pressure = max(gas.pressure_floor, k_least_share * moving);
+        const double pressure = max(gas.pressure_floor, k_min_share * moving);
         at[hydro::k_energy] = hydro::energy_at(u, pressure, gas);
       });
 }
@@ -335,11 +335,11 @@ void write_gas(AmrSimulation& simulation, int level, const ArrivedOcts& octs, bo
   else write_octs(mesh, level, octs, StorePrimitive{options.gas(), first_scalar, scalars});
 }
 
-std::int64_t raise_broken_cells(AmrSimulation& simulation) {
+std::int64_t raise_unphysical_cells(AmrSimulation& simulation) {
   mesh::Mesh& mesh = simulation.mesh();
   std::int64_t raised = 0;
   for (int level = 0; level <= mesh.finest_level(); ++level) {
-    const auto cells = hydro::broken_cells(
+    const auto cells = hydro::cells_with_invalid_state(
         mesh.layout(), mesh.fields(level).blocks(LevelFields::k_now), mesh.cells(level));
     raise_to_floor(mesh, simulation.options().hydro, level, cells);
     raised += std::ssize(cells);

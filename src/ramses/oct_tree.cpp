@@ -254,7 +254,7 @@ void OctTree::find_holders() {
 namespace {
 
 // RAMSES stores keys as doubles; 17 bits per axis are exact.
-constexpr int k_most_bits = 17;
+constexpr int k_max_bits = 17;
 
 Key curve_key(const RamsesPlace& place, int bits) {
   return hilbert_encode(
@@ -293,7 +293,7 @@ std::vector<Unit> units_of(const BlockLevel& level, int base, int N) {
 }  // namespace
 
 RamsesDomains::RamsesDomains(const MeshContents& contents, int base, int count)
-    : bits_(std::min(base + contents.levels.back().number, k_most_bits)) {
+    : bits_(std::min(base + contents.levels.back().number, k_max_bits)) {
   for (int d = 0; d < 3; ++d) periodic_[d] = contents.geometry.periodic(d);
   std::vector<LinePoint> points;
   for (const BlockLevel& level : contents.levels)

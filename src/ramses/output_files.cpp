@@ -157,13 +157,13 @@ RamsesTreeFile::RamsesTreeFile(const RamsesOutput& output, int domain, const Ram
         "{}: {} octs exceed the maximum that RAMSES supports; increase the number of domains "
         "(ramses.domains)",
         output.attributes.folder, held);
-  const auto held_octs = static_cast<std::int32_t>(held);
+  const auto listed_octs = static_cast<std::int32_t>(held);
   const auto most_of_them = static_cast<std::int32_t>(most);
-  write_sizes(output, held_octs, most_of_them);
+  write_sizes(output, listed_octs, most_of_them);
   write_times(output);
   write_cosmology(output);
   write_lists(output);
-  file_.integers({held_octs + 1, most_of_them, 1, held_octs, held_octs});
+  file_.integers({listed_octs + 1, most_of_them, 1, listed_octs, listed_octs});
   write_coarse_cells(output, sons, root_owner);
 }
 

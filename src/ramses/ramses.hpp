@@ -27,17 +27,14 @@ bool is_ramses_output(const Communicator& communicator, const std::string& path)
 std::vector<particles::Kind> ramses_kinds(const Communicator& communicator,
                                           const std::string& path);
 
-// Replaces the simulation's state by that of a directory output_NNNNN: gas, scalars in their order,
-// particles and time; gravity is solved again. Files are distributed cyclically over the ranks;
-// each rank reads `chunk_files` of them at a time (0: all of them), level by level, and sends octs
-// to the owners of their blocks. Throws InputError on every rank, naming the difference if the
-// parameters do not match the output, and file and record if a file is damaged. Collective.
+// Result of read_ramses().
 struct RamsesRestart {
   OutputProgress progress;
   // Adds the half kick that the files lack; call it before the first step. Until then the state is
   // that of the files.
   std::function<void()> add_half_kick;
 };
+// Reads the output. Collective.
 RamsesRestart read_ramses(AmrSimulation& simulation, const std::string& path, int chunk_files);
 
 }  // namespace octant

@@ -45,6 +45,7 @@ struct RamsesFacts {
   bool has_gas = true, has_sinks = false;
   bool has_forces = false;  // gravitational forces
 
+  // True for a cosmological run.
   bool is_cosmological() const { return scale_factor != 1.0 || hubble != 1.0; }
 };
 
@@ -83,6 +84,7 @@ struct RamsesOcts {
   std::vector<std::uint8_t> refined;  // masks of cells that contain an oct
   std::vector<double> values;         // [variable][cell of oct][oct]
 
+  // Number of octs.
   std::int64_t size() const { return std::ssize(places); }
   // Resizes to `count` octs and marks all cells as unrefined.
   void resize(std::int64_t count, std::int64_t values_of_oct);
@@ -97,9 +99,11 @@ struct RamsesParticles {
   std::vector<std::int8_t> family;  // 1: dark matter, 2: stars, ...
   std::vector<std::int64_t> level;  // of the last step; empty if not in the file
 
+  // Number of particles.
   std::size_t size() const { return mass.size(); }
 };
 
+// Families of particles, as numbered in files.
 enum RamsesFamily : std::int8_t { k_ramses_dark = 1, k_ramses_star = 2, k_ramses_cloud = 3 };
 
 // Cells and particles of an output, read by all ranks together: domains are distributed cyclically
@@ -162,12 +166,14 @@ std::unique_ptr<RamsesSource> open_ramses(const Communicator& communicator,
                                           const RamsesFacts& attributes, int chunk,
                                           RamsesCells cells = RamsesCells::gas);
 
-// --- texts of both kinds (texts.cpp) -------------------------------------------------------------
+// --- texts common to binary and HDF5 outputs (texts.cpp) -----------------------------------------
 
 // Adds the contents of info_NNNNN.txt, header_NNNNN.txt and hydro_file_descriptor.txt. Collective.
 void read_ramses_texts(const Communicator& communicator, RamsesFacts& attributes);
 
+// Path of a text file of this name.
 std::string ramses_text_path(const RamsesFacts& attributes, const std::string& name);
+// Path of a text file, composed of kind, number and ending.
 std::string ramses_text_path(const RamsesFacts& attributes, const char* kind, const char* ending);
 
 // Content of a text file on every rank, read by the root; empty if there is no such file.
@@ -175,13 +181,15 @@ std::string ramses_text_path(const RamsesFacts& attributes, const char* kind, co
 std::optional<std::string> read_ramses_text(const Communicator& communicator,
                                             const std::string& path);
 
+// Text without blanks at both ends.
 std::string trimmed_text(const std::string& text);
 
-// --- the two kinds of outputs --------------------------------------------------------------------
+// --- binary and HDF5 outputs ---------------------------------------------------------------------
 
-// Adds metadata specific to binary outputs (columns of particles, existing files) or to HDF5 ones
-// (header of attributes.hdf5_file, with all digits). Collective.
+// Adds metadata specific to binary outputs: columns of particles, existing files. Collective.
 void read_folder_facts(const Communicator& communicator, RamsesFacts& attributes);
+// Adds metadata specific to HDF5 outputs: the header of attributes.hdf5_file, with all digits.
+// Collective.
 void read_hdf5_facts(const Communicator& communicator, RamsesFacts& attributes);
 
 using OpenRamses = std::unique_ptr<RamsesSource>(const Communicator& communicator,

@@ -10,7 +10,8 @@
 
 namespace octant {
 
-// Section [debug]; delayed sends are part of CommOptions. None of it changes the bits of a field.
+// Parameters of the section [debug]; delayed sends are part of CommOptions. They never change the
+// bits of a field.
 struct DebugOptions {
   int ranks_per_node = 0;  // 0: nodes of the machine
   std::vector<std::string> synthetic_load;
@@ -25,6 +26,7 @@ struct DebugOptions {
   void draw_out_step(double seconds_so_far) const;
 };
 
+// Declares the section [debug]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, DebugOptions& options);
 
 // Slow-down factors of block sweeps: a pure function of level and key.
@@ -33,7 +35,9 @@ class SyntheticLoad {
   // Parses "LEVEL:KEY:FACTOR" and "random:FRACTION:FACTOR". Throws InputError for other text.
   explicit SyntheticLoad(const std::vector<std::string>& entries);
 
+  // True without synthetic load.
   bool is_empty() const { return blocks_.empty() && drawn_.empty(); }
+  // Factor of a block; 1 normally.
   double factor(int level, Key key) const;
 
  private:

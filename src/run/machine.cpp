@@ -114,7 +114,7 @@ Machine machine_of(const Communicator& communicator) {
   return machine;
 }
 
-NodePlace place_on_node(const Communicator& communicator, const DebugOptions& debug) {
+NodeOfRank find_node_of_rank(const Communicator& communicator, const DebugOptions& debug) {
   const int rank = communicator.rank();
   if (debug.ranks_per_node > 0) {
     const int number = rank / debug.ranks_per_node;
@@ -147,7 +147,7 @@ std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communica
                                                    const std::string& directory, bool restart,
                                                    const Machine& machine) {
   if (!settings.telemetry.enabled) return nullptr;
-  const NodePlace place = place_on_node(communicator, settings.debug);
+  const NodeOfRank place = find_node_of_rank(communicator, settings.debug);
   const Communicator neighbours = communicator.split_by_node();
   const telemetry::Ranks ranks{
       .rank = communicator.rank(),

@@ -13,16 +13,18 @@
 
 namespace octant {
 
-// Processors are those of the operating system, such as hardware threads of a core; only those
-// available to the ranks count. For several nodes, numbers are those of the node with the fewest
-// processors.
+// Machine of a run. Processors are those of the operating system, such as hardware threads of a
+// core; only those available to the ranks count. For several nodes, numbers are those of the node
+// with the fewest processors.
 struct Machine {
-  std::string name{}, processor{};  // of the root's node; empty if unknown
+  // names of the root's node and of its processor; empty if unknown
+  std::string name{}, processor{};
   int ranks_per_node = 1, threads_per_rank = 1;
   int processors = 1;           // of the node
   int processors_per_rank = 1;  // fewer than those of the node if ranks are bound
   Devices devices{};            // of the node, for GPU execution
 
+  // True if ranks are bound to a part of the processors.
   bool is_bound() const { return processors_per_rank < processors; }
   // Returns true if several ranks share a GPU.
   bool shares_devices() const { return devices.count > 0 && ranks_per_node > devices.count; }
@@ -30,21 +32,23 @@ struct Machine {
   bool is_crowded() const {
     return ranks_per_node * threads_per_rank > processors || threads_per_rank > processors_per_rank;
   }
+  // Description for the log.
   std::string describe() const;
   // Returns a sentence for each oversubscribed resource, with a faster configuration.
   std::vector<std::string> warnings() const;
 };
 
-// Returns the same on all ranks. Collective.
+// Determines the machine; the same result on all ranks. Collective.
 Machine machine_of(const Communicator& communicator);
 
 // Node of a rank: the ranks that share its memory, or those defined by debug.ranks_per_node.
-struct NodePlace {
+struct NodeOfRank {
   Communicator ranks;
   int number;          // nodes are numbered by their first ranks
   int ranks_per_node;  // of the largest node
 };
-NodePlace place_on_node(const Communicator& communicator, const DebugOptions& debug);
+// Returns the node of this rank. Collective.
+NodeOfRank find_node_of_rank(const Communicator& communicator, const DebugOptions& debug);
 
 // Creates a recorder for a run's directory; null if nothing is to be recorded. Throws InputError.
 // Collective.

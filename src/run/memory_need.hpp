@@ -15,7 +15,7 @@ MemoryUse scarce_memory_use();
 
 // Memory required by the ranks of a node and available there: its own memory, or that of its GPUs.
 struct NodeMemory {
-  double needed, there;  // bytes
+  double needed, there;  // required and available memory in bytes
   int ranks, devices;    // devices: 0 on CPUs
 };
 

@@ -148,7 +148,7 @@ class Run::Loop {
 
   // Replaces the previous run in the directory after this run's first step.
   void commit() {
-    if (!folder_.is_beside()) return;
+    if (!folder_.is_temporary()) return;
     folder_.commit();
     if (recording_) recording_->set_directory(folder_.path());
   }
@@ -183,7 +183,7 @@ class Run::Loop {
   }
 
   // Progress of the run by time or by steps, whichever is larger.
-  double share_of_the_way() const {
+  double progress_fraction() const {
     const double by_time = (model_.time() - beginning_) / (settings_.end - beginning_);
     const double by_steps = static_cast<double>(model_.step_count()) /
                             static_cast<double>(std::max<std::int64_t>(1, settings_.max_steps));
@@ -193,7 +193,7 @@ class Run::Loop {
   void coarse_step(double latest) {
     with_recorder([&](auto& recorder) { recorder.begin_step(model_.step_count()); });
     Clock clock;
-    const double share = share_of_the_way();
+    const double share = progress_fraction();
     telemetry::StepFacts attributes{.time = model_.time()};
     model_.prepare_step();
     const double dt = next_dt(latest);
@@ -202,7 +202,7 @@ class Run::Loop {
     model_.step(dt);
     settings_.debug.draw_out_step(clock.seconds());
     agree_on_step(clock.seconds(), control_.seconds());
-    time_left_.add(share_of_the_way() - share, step_seconds_);
+    time_left_.add(progress_fraction() - share, step_seconds_);
     attributes.own_updates = model_.cell_updates() - updates;
     attributes.updates = communicator_.sum(attributes.own_updates);
     log_step(dt, static_cast<double>(attributes.updates));
@@ -235,11 +235,11 @@ class Run::Loop {
     const double dt = model_.stable_dt(), time = model_.time();
     // time.max_steps may end the run long before time.end. Steps far shorter than in any
     // realistic run still indicate a broken state.
-    constexpr double k_shortest_share = 1e-25;
+    constexpr double k_shortest_fraction = 1e-25;
     const auto steps = static_cast<double>(settings_.max_steps - model_.step_count());
     const double farthest = std::min(settings_.end, std::abs(time) + steps * dt);
     if (std::isnan(dt) || dt <= 1e-14 * std::max(farthest, std::abs(time)) ||
-        dt <= k_shortest_share * settings_.end)
+        dt <= k_shortest_fraction * settings_.end)
       throw RunError(
           "step {}, time {}: the time step {} is too small to reach time.end = {}: the maximum "
           "signal speed is too high, or time.end is too large",
@@ -308,7 +308,7 @@ class Run::Loop {
 
   void log_step(double dt, double updates) const {
     const std::string state = model_.status();
-    const double share = share_of_the_way();
+    const double share = progress_fraction();
     log::status("step {} {:.0f} % {} dt {:.3g} {} {:.2f} M cells/s {:.0f} MB {} left",
                 model_.step_count(), 100.0 * share, model_.when(), dt, state,
                 1e-6 * updates / step_seconds_, 1e-6 * memory_,
@@ -338,7 +338,7 @@ class Run::Loop {
         updates, 1e-6 * updates / sweeping, 1e-6 * least, 1e-6 * most);
     if (code != k_done) return;
     log::info("done: {} after {} steps", model_.when(), model_.step_count());
-    announce_results();
+    report_results();
   }
 
   // Writes the final snapshot and checkpoint unless they exist.
@@ -351,7 +351,7 @@ class Run::Loop {
 
   // Reports the directory of the results to the program that started this one, if it requested
   // that, for plots.
-  void announce_results() const {
+  void report_results() const {
     const char* asked = std::getenv("OCTANT_DONE_FILE");
     if (asked == nullptr || !communicator_.is_root() || output_.pictures.empty()) return;
     try {

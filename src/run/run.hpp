@@ -51,8 +51,9 @@ class Model {
   // Logs a summary of the run at its end.
   virtual void log_end() const {}
 
-  // Set the state to that at time 0, or to that of a checkpoint. Throw InputError.
+  // Sets the state to that at time 0. Throws InputError.
   virtual void initialise() = 0;
+  // Sets the state to that of a checkpoint. Throws InputError.
   virtual OutputProgress read_checkpoint(const std::string& path) = 0;
 
   // Time of the state in code units.
@@ -87,9 +88,10 @@ class Model {
   // Short text about the state for the status line.
   virtual std::string status() const = 0;
 
-  // Write files whose names begin with `stem` ("DIR/snap_00012") atomically, and return their
-  // paths. Throw RunError on every rank on failure.
+  // Paths of written files. The following functions write files whose names begin with `stem`
+  // ("DIR/snap_00012") atomically, and throw RunError on every rank on failure.
   using Paths = std::vector<std::string>;
+  // Writes a snapshot.
   virtual Paths write_snapshot(const std::string& stem) = 0;
   // Writes the slices and the coarse cut-out requested by [output]: "DIR/slice_z0.5_00012.h5", ...
   virtual Paths write_cutouts(const std::string& directory, std::int64_t number) = 0;
@@ -116,7 +118,7 @@ struct OpenModel {
 // Receiver of stop signals: the run, or the program that embeds it.
 enum class Signals { of_the_run, of_the_program };
 
-// All functions are collective.
+// A run that the caller advances step by step. All functions are collective.
 class Run {
  public:
   // Sets the state to that at time 0, or to that of a checkpoint. Throws InputError. The model must
@@ -131,6 +133,7 @@ class Run {
 
   // Writes a file of the run's series in addition to those that are due.
   void snapshot();
+  // Writes a checkpoint in addition to those that are due.
   void checkpoint();
 
   // Writes the final state and the summary of the run; returns the exit code. Only the destructor

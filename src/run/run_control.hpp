@@ -39,26 +39,27 @@ class StopSignals {
   bool is_root_;
 };
 
-// Section [run].
+// Parameters of the section [run].
 struct RunOptions {
   double walltime = 0.0;
   double walltime_margin = 60.0;
   std::string control_file = "control.toml";
 };
 
+// Declares the section [run]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, RunOptions& options);
 
-// Requests since the last look; the same on all ranks.
+// Requests since the last call of look(); the same on all ranks.
 struct UserRequests {
   bool stop = false;   // write a checkpoint and end
   bool dump = false;   // write a snapshot now
   std::string reason;  // for the stop
 };
 
-// Signals (see StopSignals) request a checkpoint and a stop. The control file (TOML, in the output
-// directory) may contain stop, dump, snapshot_interval, checkpoint_interval; it is removed when
-// applied. A link, or a file with other content, stays in place and is reported in a single
-// warning. At most one object may exist.
+// Run control. Signals (see StopSignals) request a checkpoint and a stop. The control file (TOML,
+// in the output directory) may contain stop, dump, snapshot_interval, checkpoint_interval; it is
+// removed when applied. A link, or a file with other content, stays in place and is reported in a
+// single warning. At most one object may exist.
 class RunControl {
  public:
   // `heeds_signals`: false leaves signals to the program that embeds Octant.

@@ -126,11 +126,11 @@ RunFolder::RunFolder(const Communicator& communicator, const std::string& direct
     }
   });
   communicator_.broadcast(path_);
-  beside_ = communicator_.any(beside_);
+  temporary_ = communicator_.any(temporary_);
 }
 
 RunFolder::~RunFolder() {
-  if (!beside_ || !communicator_.is_root()) return;
+  if (!temporary_ || !communicator_.is_root()) return;
   std::error_code error;
   fs::remove_all(path_, error);
   if (error) log::warn("cannot remove {}: {}", path_, system_reason(error.value()));
@@ -147,10 +147,10 @@ void RunFolder::claim(const std::string& directory, Entry entry) {
         "output.directory = \"{}\" already contains a run; to continue it: --restart latest; to "
         "move it aside: --overwrite; to keep both: another --output",
         directory);
-  open_beside(directory);
+  open_temporary(directory);
 }
 
-void RunFolder::open_beside(const std::string& directory) {
+void RunFolder::open_temporary(const std::string& directory) {
   place_ = fs::canonical(directory).string();
   if (is_mount_point(place_))
     throw InputError(
@@ -158,16 +158,16 @@ void RunFolder::open_beside(const std::string& directory) {
         "subdirectory as --output",
         directory);
   path_ = make_free_folder(place_, "new");
-  beside_ = true;
+  temporary_ = true;
   old_lock_ = std::move(lock_);
   lock_ = take_lock(path_);
 }
 
 void RunFolder::commit() {
   communicator_.collective_try([&] {
-    if (communicator_.is_root() && beside_) exchange();
+    if (communicator_.is_root() && temporary_) exchange();
   });
-  beside_ = false;
+  temporary_ = false;
   communicator_.broadcast(path_);
 }
 

@@ -31,7 +31,8 @@ class RunFolder {
 
   // Path for the run's files: the directory, or a temporary folder next to it until commit().
   const std::string& path() const { return path_; }
-  bool is_beside() const { return beside_; }
+  // True if files are still in the temporary folder.
+  bool is_temporary() const { return temporary_; }
 
   // Moves the old run to DIRECTORY.old-N, and the temporary folder to its place. Open files in both
   // remain valid. Throws RunError.
@@ -43,12 +44,12 @@ class RunFolder {
 
  private:
   void claim(const std::string& directory, Entry entry);
-  void open_beside(const std::string& directory);
+  void open_temporary(const std::string& directory);
   void exchange();
 
   Communicator communicator_;
   std::string path_;
-  bool beside_ = false;
+  bool temporary_ = false;
   std::string place_;                        // real path of the directory
   std::optional<FileLock> lock_, old_lock_;  // on the root: of path_, and of the run to replace
 };

@@ -12,6 +12,7 @@ namespace octant {
 // Exit codes of the program, part of its interface.
 enum ExitCode { k_done = 0, k_failed_run = 1, k_bad_input = 2, k_stopped_early = 3 };
 
+// Options of a run on the command line.
 struct RunRequest {
   std::string file;
   std::vector<std::string> overrides;
@@ -37,6 +38,7 @@ Options read_options(const RunRequest& request, const Communicator& communicator
 
 // Models of Octant: gas and matter on an adaptive mesh, and incompressible turbulence.
 enum class ModelKind { amr, dns };
+// Names of the values of `model`.
 constexpr auto names_of(ModelKind) { return std::array{"amr", "dns"}; }
 
 // Model selected by a parameter file. Throws InputError. Collective.

@@ -10,7 +10,8 @@
 
 namespace octant {
 
-// Parts are exclusive: timing a part pauses the enclosing ones.
+// Wall-clock times of the parts of a run on this rank. Parts are exclusive: timing a part pauses
+// the enclosing ones.
 class Timers {
  public:
   // Times a part until the end of the scope, and notifies the observer of the run.
@@ -31,18 +32,23 @@ class Timers {
     Observed observed_;
   };
 
+  // Times a part until the end of the returned scope.
   Scope time(const char* name, Phase phase = Phase::other, int level = -1) {
     return Scope(*this, name, phase, level);
   }
 
+  // Total time of a part.
   struct Part {
     std::string name;
     double seconds = 0.0;
   };
+  // Times of all parts.
   const std::vector<Part>& parts() const { return parts_; }
+  // Time of a part in seconds; 0 if it was not timed.
   double seconds(const std::string& name) const;
-  double total_seconds() const;    // over all parts
-  double untimed_seconds() const;  // since the start, outside of all parts
+  double total_seconds() const;    // sum over all parts, in seconds
+  double untimed_seconds() const;  // time since the start outside of all parts, in seconds
+  // Sets all times to 0.
   void reset();
 
  private:

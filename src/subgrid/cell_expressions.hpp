@@ -23,7 +23,9 @@ class CellNames {
             const std::array<double, 3>& lower, const std::array<double, 3>& centre);
   CellNames(const CellNames&) = delete;
 
+  // Names for the compilation of expressions; they refer to this object.
   ExpressionNames names();
+  // Sets all names to the values of a cell with the centre `place`.
   void set(const hydro::GasCell& cell, const std::array<double, 3>& place, double time);
 
   // Calls visit(cell) for the leaf cells of a level's own blocks, sequentially on the host, with
@@ -40,6 +42,7 @@ class CellNames {
   std::vector<double> concentrations_;
 };
 
+// Calls visit(cell) for the leaf cells, as above.
 template <class Visit>
 void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
   const mesh::CellRange& range = level.cells;
@@ -84,12 +87,14 @@ class Integrals {
   Integrals& operator=(Integrals&&) noexcept;
   ~Integrals();
 
+  // Declares the table; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
   // Must be called once before add(). Throws InputError for invalid expressions.
   void compile(const mesh::Geometry& geometry, const hydro::Gas& gas,
                const std::vector<std::string>& scalars);
 
+  // Names of the integrals.
   const std::vector<std::string>& names() const { return names_; }
 
   // Adds the volume integrals over the leaf cells of a level's own blocks to `sums`, one per name.

@@ -8,7 +8,7 @@
 namespace octant::subgrid {
 
 // Hydrogen mass fraction of gas without metals.
-inline constexpr double k_hydrogen_share = 0.76;
+inline constexpr double k_hydrogen_fraction = 0.76;
 
 // Midpoint of a step of a level. `background_redshift` is that of the midpoint of the coarse step,
 // the same for all its levels, at which radiation backgrounds are evaluated.
@@ -38,7 +38,7 @@ struct GasUnits {
         velocity(units.velocity()),
         energy(velocity * velocity),
         temperature(units.temperature()),
-        hydrogen(k_hydrogen_share / constants::k_proton_mass * density) {}
+        hydrogen(k_hydrogen_fraction / constants::k_proton_mass * density) {}
 };
 
 }  // namespace octant::subgrid

@@ -10,7 +10,7 @@ namespace octant::subgrid {
 namespace {
 
 // Maximum number of cells per call of the function, in whole blocks.
-constexpr int k_most_cells = 1 << 16;
+constexpr int k_max_cells = 1 << 16;
 
 class GivenSource final : public Process {
  public:
@@ -25,7 +25,7 @@ class GivenSource final : public Process {
 
   bool acts_around_coarse_steps() const override { return true; }
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
-    const int at_a_time = std::max(1, k_most_cells / level.cells.cells_per_block());
+    const int at_a_time = std::max(1, k_max_cells / level.cells.cells_per_block());
     for (int first = 0; first < level.cells.count(); first += at_a_time)
       advance(level, first, std::min(at_a_time, level.cells.count() - first), dt, ledger);
   }

@@ -27,7 +27,8 @@ struct SourceRates {
   Columns3 acceleration;
 };
 
-// Must be a pure function of its arguments, and local to each cell.
+// Function that gives the rates. It must be a pure function of its arguments, and local to each
+// cell.
 using SourceFunction = std::function<SourceRates(const SourceCells&)>;
 
 // Returns the process `source` that applies the function, with a ledger of the energy added. Throws

@@ -16,12 +16,14 @@ namespace octant::subgrid::cooling {
 // Pressure floor in addition to the thermal pressure: prevents artificial fragmentation (Truelove
 // et al. 1997, ApJ 489, L179) or models the support by unresolved motions.
 enum class FloorKind { none, jeans, polytrope };
+// Names of the floors.
 constexpr auto names_of(FloorKind) { return std::array{"none", "jeans", "polytrope"}; }
 
 // Internal energy per mass of the pressure floor, factor rho^(index - 1), in code units.
 struct PressureFloor {
   double factor = 0.0, exponent = 1.0;
 
+  // Floor energy per mass at a density.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V energy(const V& density) const {
     if (factor == 0.0) return V(0.0);
@@ -70,6 +72,7 @@ struct GasLevel {
         gas(of_run),
         step_time(at) {}
 
+  // Access to a cell.
   KOKKOS_INLINE_FUNCTION hydro::GasCell at(const mesh::Cell& cell) const {
     return {blocks + layout.offset(cell), layout.stride_variable, gas};
   }

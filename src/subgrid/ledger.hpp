@@ -28,11 +28,14 @@ class Ledger {
   // account.
   double total(std::string_view account) const { return totals_[place_of(account)].value; }
 
+  // Account with its total.
   struct Total {
     std::string name;
     double value = 0.0;
   };
+  // Name of the process.
   const std::string& owner() const { return owner_; }
+  // All accounts, in the order of the constructor's argument.
   const std::vector<Total>& totals() const { return totals_; }
 
   // Sets the total of an account after a restart.

@@ -57,10 +57,10 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
 // calls.
 KOKKOS_INLINE_FUNCTION std::int64_t poisson(const RandomStream& random, std::uint32_t first_draw,
                                             double mean) {
-  constexpr double k_most_for_inversion = 30.0;
+  constexpr double k_max_for_inversion = 30.0;
   if (!(mean > 0.0)) return 0;
-  return mean <= k_most_for_inversion ? detail::poisson_by_inversion(random, first_draw, mean)
-                                      : detail::poisson_by_rejection(random, first_draw, mean);
+  return mean <= k_max_for_inversion ? detail::poisson_by_inversion(random, first_draw, mean)
+                                     : detail::poisson_by_rejection(random, first_draw, mean);
 }
 
 }  // namespace octant::subgrid

@@ -7,7 +7,9 @@
 
 namespace octant::subgrid {
 
+// Parameter sets that `preset` may name.
 enum class Preset { none, horizon_agn, agora, eagle_like };
+// Names of the parameter sets.
 constexpr auto names_of(Preset) { return std::array{"none", "horizon-agn", "agora", "eagle-like"}; }
 
 // Parameters of a preset, as "section.key = value".

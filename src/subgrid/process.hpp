@@ -53,13 +53,15 @@ struct SyncPoint {
   std::span<particles::Particles> kinds;
   int coarsest;
   double time, scale_factor;
-  CodeUnits units;                             // at that time
-  std::function<double(double time)> seconds;  // proper time of a code time
-  std::vector<GasLevel> levels;                // from `coarsest` on
-  std::vector<double> steps;                   // their time steps, in the order of `levels`
+  CodeUnits units;  // code units at that time
+  // function that returns the proper time in s of a code time
+  std::function<double(double time)> seconds;
+  std::vector<GasLevel> levels;  // gas of the levels from `coarsest` on
+  std::vector<double> steps;     // their time steps, in the order of `levels`
   // Position of that time between the coarser level's old (0) and present (1) states.
   double arrived = 1.0;
-  mesh::FaceFields* faces = nullptr;  // of all processes; null if there are none
+  // face-centred fields of all processes; null if there are none
+  mesh::FaceFields* faces = nullptr;
 
   // Logs of this rank, to which processes append.
   std::vector<StarBirth> births{};
@@ -94,7 +96,7 @@ struct ProcessSetup {
   bool has_units;           // true if code units are defined in cgs
   bool has_gravity;         // true with self-gravity
   bool has_stars;           // true if any process or problem creates stars
-  double mean_gas_density;  // in an expanding box; else 0
+  double mean_gas_density;  // mean gas density in an expanding box; else 0
   mesh::Geometry geometry;
   hydro::Gas gas;
   std::vector<std::string> scalars;  // in the order of storage
@@ -103,8 +105,9 @@ struct ProcessSetup {
 
   // Returns the index of a scalar among the variables of a GasCell.
   int variable(const std::string& scalar) const;
-  // Range of the user's passive scalars among the variables: the first, and their number.
+  // First of the user's passive scalars among the variables.
   int first_passive_scalar() const;
+  // Number of the user's passive scalars.
   int passive_scalars() const;
 };
 
@@ -120,13 +123,16 @@ class Process {
 
   // Declares the parameters. is_wanted() is valid once they are read.
   virtual void declare(ParameterSchema& schema) = 0;
+  // True if the parameters enable the process.
   virtual bool is_wanted() const = 0;
 
-  // Scalars, particle kinds and face-centred fields that the process needs, and the accounts of its
-  // ledger.
+  // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
+  // Particle kinds that the process needs.
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
+  // Face-centred fields that the process needs.
   virtual std::vector<mesh::SolenoidalField> face_fields() const { return {}; }
+  // Accounts of its ledger.
   virtual std::vector<std::string> accounts() const { return {}; }
 
   // Called once if the process is wanted. Throws InputError if it is incompatible with other

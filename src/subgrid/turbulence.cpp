@@ -20,8 +20,8 @@ namespace octant::subgrid {
 
 namespace {
 
-constexpr int k_updates = 16;    // per correlation time
-constexpr int k_most_waves = 8;  // maximum along an axis
+constexpr int k_updates = 16;   // per correlation time
+constexpr int k_max_waves = 8;  // maximum along an axis
 using Amplitude = std::array<std::complex<double>, 3>;
 
 struct DrivenWave {
@@ -45,7 +45,7 @@ struct Driving {
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::CellRange& cells, const mesh::Cell& cell,
                                          double (&g)[3]) const {
-    double cosine[3][k_most_waves + 1], sine[3][k_most_waves + 1];
+    double cosine[3][k_max_waves + 1], sine[3][k_max_waves + 1];
     for (int d = 0; d < 3; ++d) {
       const double angle = wave_number[d] * centre(cells, cell, d);
       const double c = Kokkos::cos(angle), s = Kokkos::sin(angle);
@@ -115,7 +115,7 @@ class Turbulence final : public Process {
         "turbulence.to", to_,
         {.meaning =
              "Largest driven wavenumber, in units of 2 pi over the longest side of the domain",
-         .max = k_most_waves});
+         .max = k_max_waves});
     schema.add("turbulence.correlation_time", correlation_time_,
                {.unit = "time",
                 .meaning = "Autocorrelation time (e-folding) of the driving acceleration, which is "
@@ -195,8 +195,8 @@ class Turbulence final : public Process {
     return amplitude;
   }
 
-  // Advances the amplitudes to an update; starts over if it precedes the present one, as for a
-  // finer level.
+  // Advances the amplitudes to an update number; restarts from the beginning if the update precedes
+  // the present one, as it may for a finer level.
   void go_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;

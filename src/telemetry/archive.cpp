@@ -20,8 +20,8 @@ namespace {
 constexpr int k_schema = 1;  // version of the schema in docs/telemetry.md
 // Limits of the work at the end of a run to about a second: bytes of files that are decompressed
 // and merged, and bytes whose row groups are copied unchanged.
-constexpr std::uintmax_t k_most_merged = std::uintmax_t{2} << 20;
-constexpr std::uintmax_t k_most_joined = std::uintmax_t{256} << 20;
+constexpr std::uintmax_t k_max_merged = std::uintmax_t{2} << 20;
+constexpr std::uintmax_t k_max_joined = std::uintmax_t{256} << 20;
 
 std::int64_t unix_ns() {
   return std::chrono::system_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
@@ -166,7 +166,7 @@ void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
   const double of_node = ranks_.max(static_cast<double>(own.bytes())) * ranks_.ranks_per_node;
   const std::int64_t steps = std::max<std::int64_t>(1, last - first + 1);
   const auto pieces =
-      std::min(steps, 1 + static_cast<std::int64_t>(of_node / double{k_most_gathered}));
+      std::min(steps, 1 + static_cast<std::int64_t>(of_node / double{k_max_gathered}));
   if (pieces == 1) return write_piece(own, first, last);
   for (std::int64_t n = 0; n < pieces; ++n) {
     const std::int64_t begin = first + n * steps / pieces;
@@ -223,8 +223,8 @@ void Archive::merge_all() {
     for (auto& [table, files, fresh] : shelves_) {
       std::uintmax_t bytes = 0;
       for (const File& file : files) bytes += std::filesystem::file_size(file.path);
-      if (files.size() < 2 || bytes > k_most_joined) continue;
-      if (compressed + bytes <= k_most_merged) {
+      if (files.size() < 2 || bytes > k_max_joined) continue;
+      if (compressed + bytes <= k_max_merged) {
         compressed += bytes;
         files = {merged(table, files)};
         continue;

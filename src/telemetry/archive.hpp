@@ -22,7 +22,8 @@ struct Alignment {
   std::int64_t offset_ns = 0, error_ns = 0;
 };
 
-// All functions are collective over the run; `gather` over the ranks of the node.
+// Communication between the ranks of a run. All functions are collective over the run; `gather`
+// over the ranks of the node.
 struct Ranks {
   int rank = 0, size = 1;
   int node = 0, ranks_per_node = 1;
@@ -49,11 +50,11 @@ struct RunFacts {
   Metadata circumstances;  // additional metadata by key
 };
 
-// Functions are collective over the run and throw on all of its ranks.
+// Files of a run's telemetry. Functions are collective over the run and throw on all of its ranks.
 class Archive {
  public:
   // Maximum bytes of a node's rows that its writing rank gathers at a time.
-  static constexpr std::int64_t k_most_gathered = std::int64_t{64} << 20;
+  static constexpr std::int64_t k_max_gathered = std::int64_t{64} << 20;
 
   // Creates the folder. A new run removes the files of an earlier one; a restart continues its
   // identity with the next segment. Throws InputError if the folder cannot be created.
@@ -62,16 +63,17 @@ class Archive {
   // Changes the run's directory; only before the first file is written.
   void set_directory(const std::string& directory);
 
+  // Number of the run's segment, which each restart increases.
   std::int16_t segment() const { return segment_; }
 
   // Writes the rows of all ranks for the steps first to last, one file per table and node. Splits
-  // the steps into several files if a node has more than k_most_gathered bytes of rows. Tables
+  // the steps into several files if a node has more than k_max_gathered bytes of rows. Tables
   // without rows have no file. Throws RunError.
   void write(const Window& own, std::int64_t first, std::int64_t last, std::int64_t clock_error_ns);
 
-  // Merges the files of each table written since the last merge; at the end of a run, all files of
-  // this segment.
+  // Merges the files of each table written since the last merge.
   void merge();
+  // Merges all files of this segment, at the end of a run.
   void merge_all();
 
  private:

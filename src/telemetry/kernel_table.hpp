@@ -16,18 +16,22 @@ namespace octant::telemetry {
 // Pairs of marks in the kernel stream, each around one kernel. Times are those of Observer::now().
 class KernelEvents {
  public:
+  // Time span of a kernel.
   struct Span {
     std::int64_t start_ns = 0, duration_ns = 0;
   };
 
   virtual ~KernelEvents() = default;
 
+  // Number of pairs of marks.
   virtual int pairs() const = 0;
-  // Inserts a pair's marks into the stream, before and after a launch. Does not wait.
+  // Inserts a pair's first mark into the stream, before a launch. Does not wait.
   virtual void begin(int pair) = 0;
+  // Inserts a pair's second mark into the stream, after a launch. Does not wait.
   virtual void end(int pair) = 0;
-  // Returns true if the stream has passed both events; wait_for() waits until it has.
+  // Returns true if the stream has passed both marks.
   virtual bool has_passed(int pair) = 0;
+  // Waits until the stream has passed both marks.
   virtual void wait_for(int pair) = 0;
   // Time span of a pair that the stream has passed since the last align().
   virtual Span span(int pair) const = 0;
@@ -46,11 +50,12 @@ class KernelClock {
  public:
   using Tell = std::function<void(const KernelEvents::Span&)>;
 
-  // The functions below call `tell` for each kernel after it has ended.
+  // The functions below call `tell` for each kernel that has ended.
   KernelClock(std::unique_ptr<KernelEvents> events, Tell tell);
 
-  // Must be called around a launch; launches may be nested. begin() returns the launch number.
+  // Begins a launch, and returns its number; launches may be nested.
   std::uint64_t begin();
+  // Ends a launch.
   void end(std::uint64_t launch);
 
   // Reports the launches that have ended, without waiting.
@@ -68,13 +73,15 @@ class KernelClock {
   std::uint64_t oldest_ = 0, next_ = 0;
 };
 
-// A kernel belongs to the step that launched it, independent of its end. Steps ascend.
+// Kernel times by step. A kernel belongs to the step that launched it, whenever it ends. Steps
+// ascend.
 class KernelTable {
  public:
   explicit KernelTable(std::unique_ptr<KernelEvents> events);
 
-  // Must be called around a launch. Detailed launches are also reported individually.
+  // Begins a launch, and returns its number. Detailed launches are also reported individually.
   std::uint64_t begin(const LaunchRow& launch, bool detailed);
+  // Ends a launch.
   void end(std::uint64_t launch) { clock_.end(launch); }
 
   // Adds the work of kernels of this name, part and level in this step.

@@ -8,6 +8,7 @@
 
 namespace octant::telemetry {
 
+// Row of a step of the run.
 struct StepRow {
   std::int64_t step = 0;
   double time = 0.0, dt = 0.0;
@@ -17,6 +18,7 @@ struct StepRow {
   bool regridded = false, rebalanced = false;
 };
 
+// Row of a rank in a step.
 struct RankRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, node = 0;
@@ -26,6 +28,7 @@ struct RankRow {
   double work = 0.0;
 };
 
+// Time of a scope in a step, by phase, name and level.
 struct PhaseRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0;
@@ -54,6 +57,7 @@ struct LaunchRow {
   std::int64_t start_ns = 0, duration_ns = 0;
 };
 
+// Messages of a component to, or from, a rank in a step.
 struct MessageRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, peer = 0, component = 0;
@@ -62,6 +66,7 @@ struct MessageRow {
   std::int64_t bytes = 0, wait_ns = 0, post_ns = 0;
 };
 
+// Copies between host and device in a step.
 struct CopyRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0;
@@ -72,6 +77,7 @@ struct CopyRow {
   std::int64_t bytes = 0;
 };
 
+// Block with its cost.
 struct BlockRow {
   std::int64_t step = 0;
   std::int32_t rank = 0;
@@ -83,6 +89,7 @@ struct BlockRow {
   float gravity_ns = 0.0F, cells_ns = 0.0F, particles_ns = 0.0F, interactions_ns = 0.0F;
 };
 
+// Result of a load-balancing policy.
 struct PlacementRow {
   std::int64_t step = 0;
   std::int8_t level = -1;
@@ -94,6 +101,7 @@ struct PlacementRow {
   std::int64_t duration_ns = 0;
 };
 
+// Individual scope or message.
 struct EventRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0;

@@ -18,6 +18,7 @@ struct Texts {
   bool operator==(const Texts&) const = default;
 };
 
+// Column with its values.
 struct Column {
   std::string name;
   std::variant<std::vector<bool>, std::vector<std::int8_t>, std::vector<std::int16_t>,
@@ -46,6 +47,7 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
 
 // Returns the metadata of a file written by the functions above.
 Metadata parquet_metadata(const std::string& path);
+// Reads columns of a file written by the functions above.
 std::vector<Column> read_parquet(const std::string& path, std::span<const std::string> names);
 
 // Parquet files that are joined without decoding their rows.

@@ -19,21 +19,25 @@ struct StoredChunk {
   std::int64_t bytes_of_list;  // dictionary page before the values; 0: none
 };
 
+// Parquet file during reading.
 class Input {
  public:
   // Opens a file and reads its description. Functions throw RunError with the reason.
   explicit Input(const std::string& path);
 
+  // Metadata of the file.
   const Metadata& metadata() const { return metadata_; }
   const std::vector<Column>& schema() const { return schema_; }  // columns without rows
 
   // Number of row groups.
   std::size_t groups() const { return groups_.size(); }
+  // Number of rows of a group.
   std::int64_t rows(std::size_t group) const { return groups_.at(group).rows; }
 
   // Appends the first `rows` rows of a group to a column; `place` is its index in the schema.
   void append(Column& column, std::size_t place, std::size_t group, std::int64_t rows) const;
 
+  // Values of a column in a group, in stored form.
   StoredChunk stored(std::size_t place, std::size_t group) const;
 
   // Returns all rows of a column.
@@ -68,10 +72,13 @@ class Output {
   // Starts a row group. Its columns are added one after the other, so that only one need be in
   // memory; all groups have the same names and types in the same order.
   void begin_group(std::int64_t rows);
+  // Adds the next column of the group.
   void add(const Column& column);
   void add(const Column& schema, const StoredChunk& stored);  // copies rows of another file
+  // Ends a row group.
   void end_group();
 
+  // Writes the metadata and renames the file.
   void finish(const Metadata& metadata, Storage storage = Storage::cached);
 
  private:

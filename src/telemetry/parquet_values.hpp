@@ -65,6 +65,7 @@ namespace pair {
 constexpr int key = 1, value = 2;
 }
 
+// Number of rows of a column.
 std::int64_t rows_of(const Column& column);
 
 // Returns a column without rows, with the type of this index in Column::values.
@@ -72,11 +73,12 @@ Column empty_column(const std::string& name, std::size_t type);
 
 // Encodes the rows of a column: numbers as they are, texts as indices into their list.
 std::vector<std::byte> value_bytes(const Column& column);
+// Encodes a list of texts.
 std::vector<std::byte> list_bytes(const std::vector<std::string>& list);
 
-// Append the values encoded by the functions above to a column. Throw RunError if bytes are
-// missing.
+// Appends rows encoded by value_bytes() to a column. Throws RunError if bytes are missing.
 void append_values(Column& column, std::span<const std::byte> bytes, std::int64_t count);
+// Decodes a list of `count` texts. Throws RunError if bytes are missing.
 std::vector<std::string> list_in(std::span<const std::byte> bytes, std::int64_t count);
 
 // Appends rows of a column of the same type.

@@ -17,7 +17,7 @@ namespace octant::telemetry {
 
 // Data of a completed step.
 struct StepFacts {
-  double time = 0.0, dt = 0.0;  // at its start, and its length, in code units
+  double time = 0.0, dt = 0.0;  // time at the start of the step, and its length, in code units
   double seconds = 0.0;         // same on all ranks
   bool regridded = false, rebalanced = false;
   int finest_level = 0;
@@ -27,6 +27,7 @@ struct StepFacts {
   double own_data_bytes = 0.0;                                       // fields and particles
 };
 
+// Block with its cost in a step.
 struct BlockFacts {
   int level = 0;
   std::uint64_t key = 0;
@@ -36,6 +37,7 @@ struct BlockFacts {
   double gravity_ns = 0.0, cells_ns = 0.0, particles_ns = 0.0, interactions_ns = 0.0;
 };
 
+// Result of a load-balancing policy.
 struct PlacementFacts {
   int level = -1;
   std::string policy;
@@ -50,7 +52,8 @@ struct PlacementFacts {
 // program whose default is a device.
 enum class KernelPlace { host, device, host_beside_device };
 
-// Collective functions are marked as such; only they communicate with other ranks.
+// Recorder of a run. Collective functions are marked as such; only they communicate with other
+// ranks.
 class Recorder final : public Observer {
  public:
   // Throws InputError for an invalid trigger or a folder that cannot be written. Collective.
@@ -67,6 +70,7 @@ class Recorder final : public Observer {
   void begin_step(std::int64_t step);
   // Describes the current step; once, on all ranks.
   void describe_step(const StepFacts& attributes) { facts_ = attributes; }
+  // Adds a block of the current step.
   void add_block(const BlockFacts& attributes);
   void add_placement(const PlacementFacts& attributes);  // rank 0
   // Writes the completed steps and merges the files so far, at a checkpoint. Collective.
@@ -85,9 +89,10 @@ class Recorder final : public Observer {
   void messages(std::string_view component, int level,
                 std::span<const MessageReport> done) override;
 
-  // Must be called around the launch of a kernel; returns the number for end_kernel(). A kernel on
-  // the host opens a scope of its own outside of other scopes.
+  // Begins a kernel; must be called around its launch. Returns the number for end_kernel(). A
+  // kernel on the host outside of other scopes opens a scope of its own.
   std::uint64_t begin_kernel(std::string_view name, KernelPlace place);
+  // Ends a kernel.
   void end_kernel(std::uint64_t launch);
   // Announces the work of the next kernels of that name.
   void record_kernel_work(std::string_view name, const KernelWork& work);

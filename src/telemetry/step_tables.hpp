@@ -12,10 +12,11 @@
 
 namespace octant::telemetry {
 
-// Times are those of Observer::now(). Every moment of a step belongs to exactly one row: that of
-// the innermost scope, or "other" outside of all scopes.
+// Times of a step by scope. Times are those of Observer::now(). Every moment of a step belongs to
+// exactly one row: that of the innermost scope, or "other" outside of all scopes.
 class PhaseTable {
  public:
+  // Row of a scope.
   struct Entry {
     Phase phase;
     std::int8_t level;
@@ -50,17 +51,26 @@ class PhaseTable {
   // Opens a scope; level < 0: that of the enclosing scope. A collective call inside a collective
   // scope is part of it, because the latter names the purpose.
   void enter(std::int64_t now, Phase phase, std::int32_t name, int level);
+  // Closes the innermost scope.
   Ended leave(std::int64_t now);
+  // Assigns the time since the last report to this phase and name.
   void lap(std::int64_t now, Phase phase, std::int32_t name);
+  // Adds work to the innermost scope.
   void count(std::int64_t cells, std::int64_t bytes);
+  // Adds a copy between host and device to the innermost scope.
   void copied(TransferKind transfer, TransferDirection way, std::int64_t bytes);
 
+  // Phase of the innermost scope.
   Phase innermost() const { return entries_[scopes_.back().entry].phase; }
+  // Name of the innermost scope.
   std::int32_t innermost_name() const { return entries_[scopes_.back().entry].name; }
+  // Level of the innermost scope.
   std::int8_t innermost_level() const { return scopes_.back().level; }
 
-  // total_ns of a row includes nested scopes; self_ns of all rows adds up to the time of the step.
+  // Rows of the step. total_ns of a row includes nested scopes; self_ns of all rows adds up to the
+  // time of the step.
   const std::vector<Entry>& entries() const { return entries_; }
+  // Copies by row.
   const std::vector<Copies>& copies() const { return copies_; }
   // Total time of all rows of a phase.
   std::int64_t self_ns(Phase phase) const;

@@ -18,8 +18,10 @@ namespace octant::telemetry {
 
 // Level of detail: `full` also records every single scope and message.
 enum class Detail { normal, full };
+// Names of the values in telemetry.detail.
 constexpr auto names_of(Detail) { return std::array{"normal", "full"}; }
 
+// Parameters of the section [telemetry].
 struct TelemetryOptions {
   bool enabled = true;
   int window = 16;
@@ -29,6 +31,7 @@ struct TelemetryOptions {
   int trigger_steps = 3;
 };
 
+// Declares the section [telemetry]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, TelemetryOptions& options);
 
 // Conditions on steps after which the recorder records in detail.
@@ -40,6 +43,7 @@ class Trigger {
   // Parses a condition; an empty text never fires. Throws InputError for invalid text.
   explicit Trigger(const std::string& text);
 
+  // True if the condition may fire.
   bool is_set() const { return factor_ > 0.0; }
   // Observed phase; none: the whole step.
   std::optional<Phase> phase() const { return phase_; }

@@ -13,6 +13,7 @@ namespace octant::telemetry {
 
 struct ThriftField;
 
+// Value of a field.
 struct Thrift {
   using List = std::vector<Thrift>;            // elements of one type
   using Structure = std::vector<ThriftField>;  // by field number
@@ -25,17 +26,21 @@ struct Thrift {
   const Thrift& at(int number) const;
   const Thrift* find(int number) const;  // null: no such field
 
-  // Value accessors; they throw RunError for other types.
+  // Value of an integer of 8 to 64 bits. Throws RunError for another type.
   std::int64_t integer() const;  // 8 to 64 bits
+  // Value of a text. Throws RunError for another type.
   const std::string& text() const;
+  // Value of a list. Throws RunError for another type.
   const List& list() const;
 };
 
+// Numbered field of a structure.
 struct ThriftField {
   int number;
   Thrift content;
 };
 
+// Encodes a structure.
 std::vector<std::byte> thrift_bytes(const Thrift::Structure& structure);
 
 // Reads a structure from the front of `bytes` and removes it. Throws RunError if there is none.

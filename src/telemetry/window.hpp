@@ -25,6 +25,7 @@ class NameList {
     names_.emplace_back(name);
     return numbers_.emplace(name, static_cast<std::int32_t>(names_.size()) - 1).first->second;
   }
+  // Names by number.
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -32,6 +33,7 @@ class NameList {
   std::vector<std::string> names_;
 };
 
+// Rows of all tables.
 struct Window {
   NameList names;
   std::vector<StepRow> steps;
@@ -64,6 +66,7 @@ struct Window {
   // Visits all tables with their number of rows and their columns after `segment`: names and types
   // as in docs/telemetry.md.
   using VisitTable = std::function<void(const char* table, std::size_t rows, std::vector<Column>)>;
+  // Visits all tables.
   void for_each_table(const VisitTable& visit) const;
 };
 

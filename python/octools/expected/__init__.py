@@ -1,4 +1,4 @@
-"""The numbers that examples must give: theory's, or the literature's; and charts that show them.
+"""Comparison of examples with theory or literature: expected numbers, and charts.
 
 An example is known by the name of its run directory.
 """

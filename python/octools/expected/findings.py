@@ -1,4 +1,4 @@
-"""What functions of examples find: numbers and charts; and how they look into a run."""
+"""Results of the functions for examples: numbers and charts; and access to a run."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from octools.snapshot import Array
 
 @dataclass(frozen=True)
 class Number:
-    """A number that a run gave, and the one that it must give.
+    """Number from a run, and the expected number.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class Number:
 
     @property
     def passes(self) -> bool:
-        """Whether the run gave it."""
+        """True if the number agrees with the expected one within the tolerance."""
         return bool(abs(self.found - self.expected) <= self.tolerance)
 
     def __str__(self) -> str:
-        """Say it in a line."""
+        """Return the result as one line of text."""
         word = "PASS" if self.passes else "DEVIATES"
         return (
             f"{word:<9} {self.what}: {self.found:.5g}, expected {self.expected:.5g} "
@@ -55,7 +55,7 @@ def last_cells(run: Path) -> CellData:
 
 
 def on_line(cells: CellData, axis: str, field: str, where: Array) -> tuple[Array, Array]:
-    """Give places along an axis and a field there, of chosen cells, in ascending order.
+    """Return positions along an axis and a field there, of chosen cells, in ascending order.
 
     Cells at the same place, as across a slab, count as one.
     """
@@ -74,7 +74,7 @@ def crossing(place: Array, values: Array, level: float) -> float:
 
 
 def middle_profile(run: Path, name: str) -> tuple[FlowSnapshot, Array, Array]:
-    """Give heights of the last snapshot of a flow, and a field's means over y, shape (z, x)."""
+    """Return heights of the last snapshot of a flow, and a field's means over y, shape (z, x)."""
     found = snapshots(run)
     flow = FlowSnapshot.read(found[max(found)])
     return flow, flow.centres[2], flow.at_centres(name).mean(axis=1)

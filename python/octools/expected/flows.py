@@ -1,4 +1,4 @@
-"""Numbers of examples of incompressible flow."""
+"""Expected numbers for examples of incompressible flow."""
 
 from math import erfc
 from pathlib import Path
@@ -65,7 +65,7 @@ def square_duct(run: Path) -> Findings:
 
 
 def couette(run: Path) -> Findings:
-    """Hold a fluid between sliding walls against a straight line.
+    """Compare the flow between sliding walls with the linear profile.
 
     What is left of its beginning falls as exp(-nu (pi / h)^2 t), 2 / pi of a wall's speed at first.
     """
@@ -82,7 +82,7 @@ def couette(run: Path) -> Findings:
 
 
 def developing_channel(run: Path) -> Findings:
-    """Hold what leaves a channel against the parabola; second-order errors of its cells pass."""
+    """Compare the outflow of a channel with the parabola, within second-order errors."""
     _, z, velocity = middle_profile(run, "u")
     found, exact = velocity[:, -1], 6 * z * (1 - z)
     spacing = float(np.diff(z).max())
@@ -106,7 +106,7 @@ def taylor_green(run: Path) -> Findings:
 
 
 def half_channel(run: Path) -> Findings:
-    """Hold the friction at a river's bed against what drives it, the mean of its second half.
+    """Compare the friction at a river bed with the driving force; means over the second half.
 
     The scatter of a mean is the one of four pieces of that time; three times as much passes.
     """
@@ -129,7 +129,7 @@ def half_channel(run: Path) -> Findings:
 
 
 def vortices(run: Path) -> Findings:
-    """Hold the decay of vortices against exp(-4 nu t).
+    """Compare the decay of vortices with exp(-4 nu t).
 
     Centred differences take a share (k h)^2 / 12 from the decay of a wave of number k; twice that
     passes.
@@ -160,7 +160,7 @@ def vortices(run: Path) -> Findings:
 
 
 def boundary_layer(run: Path) -> Findings:
-    """Hold a fluid above a wall that slides against erfc(z / sqrt(4 nu t)) (Stokes 1851).
+    """Compare the flow above a sliding wall with erfc(z / sqrt(4 nu t)) (Stokes 1851).
 
     With 32 and 64 cells up to eight it errs by 4.1e-3 and 1.02e-3: second order. Half as much again
     passes.

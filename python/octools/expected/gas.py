@@ -1,4 +1,4 @@
-"""Numbers of examples of gas: shocks, waves, vortices, turbulence, and what cools."""
+"""Expected numbers for examples of gas: shocks, waves, vortices, turbulence, and cooling."""
 
 from pathlib import Path
 
@@ -77,7 +77,7 @@ def rayleigh_taylor(run: Path) -> Findings:
 
 
 def zoom(run: Path) -> Findings:
-    """Hold a point explosion against Sedov's, over all of its history.
+    """Compare a point explosion with Sedov's solution, over all of its history.
 
     The front is that where the pressure is a fifth of what is behind a strong shock. It lies on the
     shock's smeared foot, half a cell or so outside: one of the last cells, 1/96, passes. As the
@@ -151,7 +151,7 @@ def shu_osher(run: Path) -> Findings:
 def behind_shock(
     gamma: float, before: tuple[float, float, float], density: float, velocity: float
 ) -> float:
-    """Give pressure over density behind a shock (Rankine & Hugoniot; Landau & Lifshitz, 89.6).
+    """Return pressure over density behind a shock (Rankine & Hugoniot; Landau & Lifshitz, 89.6).
 
     The shock's speed is that at which no mass is lost between the density, velocity and pressure
     before it and the density and velocity behind it.
@@ -165,7 +165,7 @@ def behind_shock(
 
 
 def radiative_shock(run: Path) -> Findings:
-    """Hold the jump at a shock that comes back from a wall against theory, at all times.
+    """Compare the jump at a shock reflected by a wall with theory, at all times.
 
     What is behind it is the mean of the second to fourth cell of the front, which is two cells
     wide; gas cools by 1 % per cell at the last of these times: 5 % pass.
@@ -312,7 +312,7 @@ def gresho(run: Path) -> Findings:
 
 
 def field_rate(rate: float, slope: float, gamma: float, wave: float) -> float:
-    """Give the growth rate of a thermal instability (Field 1965, eq. 15), without conduction.
+    """Return the growth rate of a thermal instability (Field 1965, eq. 15), without conduction.
 
     Of gas at density and pressure 1 that loses ``rate density^2 T^slope`` and gets
     ``rate density``, both per volume.

@@ -1,4 +1,4 @@
-"""Numbers of examples with gravity: waves, collapses, stars and holes."""
+"""Expected numbers for examples with gravity: waves, collapse, stars and black holes."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def jeans(run: Path) -> Findings:
 
 
 def bardeen_spin(ratio: Array) -> Array:
-    """Give the spin of a hole without one that has grown by a factor from a disc (Bardeen 1970).
+    """Return the spin of a black hole, initially 0, after growth from a disc (Bardeen 1970).
 
     It ends at 0.998, where the disc's own light holds it (Thorne 1974).
     """
@@ -54,7 +54,7 @@ def bardeen_spin(ratio: Array) -> Array:
 
 
 def spin_up(run: Path) -> Findings:
-    """Hold a hole's spin against what its mass says, which is exact: rounding passes."""
+    """Compare the spin of a black hole with that from its mass; tolerates rounding errors only."""
     holes = [CellData(path).particles("sinks") for path in snapshots(run).values()]
     mass = np.array([hole["mass"][0] for hole in holes])
     spin = np.array([hole["spin_z"][0] for hole in holes])
@@ -72,7 +72,7 @@ def spin_up(run: Path) -> Findings:
 
 
 def evrard(run: Path) -> Findings:
-    """Hold energies against those of a spherical calculation with 2000 shells.
+    """Compare energies with those of a spherical calculation with 2000 shells.
 
     3 % of each energy's largest value pass, 1 % of drift; tests/physics/test_gravity.py asks for
     the same until the bounce, when energies are extreme.
@@ -128,7 +128,7 @@ def bondi(run: Path) -> Findings:
 
 
 def plummer(run: Path) -> Findings:
-    """Follow the balance of motion and gravity, 2 T + W = 0, and the density (Plummer 1911).
+    """Compute the virial ratio, 2 T + W = 0 in equilibrium, and the density (Plummer 1911).
 
     Twice the noise sqrt(2 / N) of the balance passes.
     """
@@ -175,7 +175,7 @@ def plummer(run: Path) -> Findings:
 
 
 def falling_ball(overdensity: float, start: float, epochs: Array) -> Array:
-    """Give a ball's comoving radius over its first one, in a flat universe of matter.
+    """Return the comoving radius of a top-hat sphere over its first one, in a flat matter universe.
 
     It begins with the growing mode and moves as a closed universe does (Gunn & Gott 1972; Peebles
     1980, section 19); NaN from its collapse on.
@@ -189,7 +189,7 @@ def falling_ball(overdensity: float, start: float, epochs: Array) -> Array:
     """
 
     def pull(size: float, rate: float) -> float:
-        """Give the second derivative by ln a, where H goes as a^(-3/2)."""
+        """Return the second derivative by ln a, where H goes as a^(-3/2)."""
         return -0.5 * rate - 0.5 * ((1 + overdensity) / size**3 - 1) * size
 
     log_a, h = np.linspace(np.log(start), np.log(epochs[-1]), 20001, retstep=True)
@@ -203,7 +203,7 @@ def falling_ball(overdensity: float, start: float, epochs: Array) -> Array:
 
 
 def top_hat(run: Path) -> Findings:
-    """Follow the radius of a ball that falls together: root mean square of its dark particles'.
+    """Compute the radius of a collapsing sphere: root mean square over its dark-matter particles.
 
     At z = 2 2 % of it pass, as tests/physics/test_collapse.py asks.
     """
@@ -244,7 +244,7 @@ def top_hat(run: Path) -> Findings:
 def maclaurin_potential(
     distance: Array, height: Array, radius: float, polar: float, density: float
 ) -> Array:
-    """Give the potential of a uniform spheroid, G = 1 (Chandrasekhar 1969, chapter 3).
+    """Return the potential of a uniform spheroid, G = 1 (Chandrasekhar 1969, chapter 3).
 
     The integral over confocal spheroids, by s = (polar^2 + u)^(-1/2), which is 1 / polar at the
     spheroid and beyond it that of the spheroid through the point.
@@ -272,7 +272,7 @@ def maclaurin_potential(
 
 
 def maclaurin(run: Path) -> Findings:
-    """Hold the potential of a spheroid against the exact one, in all cells.
+    """Compare the potential of a spheroid with the exact one, in all cells.
 
     Steps of cells at the surface err by 0.0055 with 16 cells along a side, 0.0019 with 32: a third
     more passes.
@@ -319,7 +319,7 @@ def star_at_rest(run: Path) -> Findings:
 
 
 def moving_star(run: Path) -> Findings:
-    """Follow a star's centre, which moves evenly: a tenth of a cell passes."""
+    """Compare the motion of a star's centre with uniform motion; tolerates a tenth of a cell."""
     history, header = read_history(run), last_cells(run).header
     begin, speed = (header.parameter(f"problem.{k}")[0] for k in ("centre", "velocity"))
     time = history["time"]
@@ -338,7 +338,7 @@ def moving_star(run: Path) -> Findings:
 
 
 def black_hole_binary(run: Path) -> Findings:
-    """Follow two holes until they merge: of two alike without spins comes one of spin 0.6869.
+    """Compare the spin after a merger of two equal black holes without spin with 0.6869.
 
     That is the fit to relativistic calculations by Rezzolla et al. (2008): rounding passes.
     """

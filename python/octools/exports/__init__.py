@@ -1,1 +1,1 @@
-"""Snapshots in the forms that other programs read."""
+"""Export of snapshots to the formats of other programs."""

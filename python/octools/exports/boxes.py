@@ -1,4 +1,4 @@
-"""Boxes of neighbouring blocks: what others' readers want, to whom a block each is too many.
+"""Boxes of neighbouring blocks, for readers that are slow with one grid per block.
 
 Boxes are put together of tiles. A tile is a whole block, or one octant of a block where finer cells
 cover others of its octants and only leaves are wanted.
@@ -138,7 +138,7 @@ def _merge_along(found: Indices, axis: int) -> Indices:
 
 @dataclass(frozen=True)
 class BoxData:
-    """What some boxes of a level hold.
+    """Values in some boxes of a level.
 
     Attributes
     ----------
@@ -158,7 +158,7 @@ class BoxData:
     leaf: NDArray[np.bool_]
 
     def one_after_the_other(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Give values of the tiles box after box, x fastest, shape (cells,)."""
+        """Return values of the tiles box after box, x fastest, shape (cells,)."""
         return np.concatenate([box.assemble(values, self.tiles).ravel() for box in self.boxes])
 
 

@@ -1,4 +1,4 @@
-"""Gas and particles in the HDF5 layout of Gadget, which most readers of particles share.
+"""Gas and particles in the HDF5 layout of Gadget, which most particle readers support.
 
 Each leaf cell becomes a particle of gas at its centre, with a smoothing length of two cells: that
 is where Gadget's kernel ends, with about 33 cells inside.
@@ -42,7 +42,7 @@ NO_DARK_ENERGY = float(np.finfo(float).tiny)
 
 @dataclass(frozen=True)
 class Quantity:
-    """A physical quantity in Gadget's units.
+    """Physical quantity in the units of Gadget.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ def write_particles(snapshot: Snapshot, path: Path) -> None:
 
 
 def _has_gas(snapshot: Snapshot) -> bool:
-    """Tell whether gas can be written; checkpoints hold it in other fields."""
+    """Return true if gas can be written; checkpoints hold it in other fields."""
     return {"density", "pressure"} <= set(snapshot.stored_fields)
 
 
@@ -205,7 +205,7 @@ def _add_temperature(target: h5py.Group, count: int) -> None:
 
 
 def particle_types(snapshot: Snapshot) -> dict[str, int]:
-    """Give the number of the type of each kind; kinds that Gadget has none for get 2 and 3."""
+    """Return the Gadget type of each kind; kinds without counterpart get 2 and 3."""
     kinds = snapshot.particle_kinds
     others = [kind for kind in kinds if kind not in TYPES]
     if not kinds and not _has_gas(snapshot):
@@ -217,7 +217,7 @@ def particle_types(snapshot: Snapshot) -> dict[str, int]:
 
 
 class Scale:
-    """The units of a snapshot and of the file that is written from it.
+    """Units of a snapshot and of its export.
 
     Attributes
     ----------
@@ -291,7 +291,7 @@ class Scale:
         return prod(units[name] ** n for name, n in zip(CODE, quantity.dimension, strict=True))
 
     def formation(self, columns: dict[str, Any], seconds: NDArray[np.float64]) -> Any:
-        """Give the time of birth as Gadget stores it: in an expanding box the scale factor."""
+        """Return the time of birth as Gadget stores it: in an expanding box the scale factor."""
         if self._expands:
             return columns["birth_scale_factor"]
         return self.convert_seconds(seconds)

@@ -1,4 +1,4 @@
-"""Adaptive meshes as VTKHDF HyperTreeGrid: the octree itself, for readers as new as VTK 9.7.
+"""Adaptive meshes as VTKHDF HyperTreeGrid, the octree itself; requires VTK 9.7 or newer.
 
 Each cell of the base grid is the root of a tree; the children of a cell are in the order of x, y
 and z, x fastest. Values go tree by tree, and in a tree level by level, in Morton order on a level.
@@ -102,6 +102,6 @@ def _sorted_cells(level: Level) -> tuple[Indices, Indices]:
 
 
 def _places(root: Indices, end: Indices, count: Indices) -> Indices:
-    """Give the places of a level's sorted cells among all, by the ends of their trees' levels."""
+    """Return the indices of a level's sorted cells among all cells of their trees."""
     first = np.cumsum(count) - count
     return (end - count)[root] + np.arange(len(root)) - first[root]

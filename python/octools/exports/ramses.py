@@ -1,4 +1,4 @@
-"""Snapshots as outputs of RAMSES, which the program itself writes."""
+"""Snapshots as outputs of RAMSES, which the program octant writes."""
 
 from __future__ import annotations
 

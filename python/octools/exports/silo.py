@@ -1,4 +1,4 @@
-"""Snapshots as Silo files (Lawrence Livermore's library of that name), which VisIt opens.
+"""Snapshots as Silo files (library of Lawrence Livermore National Laboratory) for VisIt.
 
 They are laid out like those of Octo-Tiger: quadmeshes that abut and hold leaf cells only, joined by
 the multimesh ``quadmesh`` and by a multivar for each field, in cgs where the run has units. There a
@@ -93,7 +93,7 @@ def load_library() -> CDLL:
 
 
 class SiloFile:
-    """A Silo file that is being written, of one moment.
+    """Silo file of one snapshot during writing.
 
     Parameters
     ----------
@@ -394,12 +394,12 @@ def _write_particles(
 
 
 def _size(units: str, unit: Mapping[str, float]) -> float:
-    """How large a field's unit is in cgs; 1 for what stays in the code's."""
+    """Return the unit of a field in cgs; 1 for fields in code units."""
     return (factor(units, unit) or 1.0) if unit else 1.0
 
 
 def _names_of_octotiger(snapshot: Snapshot) -> tuple[dict[str, str], dict[str, str]]:
-    """Say what of Octo-Tiger's names a snapshot's fields give, for scalars and for vectors."""
+    """Return the fields for Octo-Tiger's names, for scalars and for vectors."""
     known = set(snapshot.cell_fields)
     scalars = {"rho": "density", "pot": "density * potential"}
     scalars |= {f"s{a}": f"density * velocity_{a}" for a in AXES}

@@ -1,4 +1,4 @@
-"""Writing snapshots in forms that other programs read: the table of these forms."""
+"""Table of the export formats for snapshots."""
 
 from __future__ import annotations
 

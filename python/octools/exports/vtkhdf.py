@@ -152,7 +152,7 @@ def _write_level(group: h5py.Group, level: Level) -> None:
 
 
 def _first_and_last(box: Box) -> list[int]:
-    """Give a box as the first and last index of its cells along each axis."""
+    """Return a box as the first and last index of its cells along each axis."""
     ends = box.corner + box.shape[::-1]
     return [int(n) for a in range(3) for n in (box.corner[a], ends[a] - 1)]
 

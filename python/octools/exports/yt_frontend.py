@@ -1,4 +1,4 @@
-"""A frontend of yt (yt-project.org) for Octant's snapshots, found by ``yt.load`` where octools is.
+"""Frontend of yt (yt-project.org) for snapshots of Octant; ``yt.load`` finds it automatically.
 
 Merged boxes of blocks are yt's grids, so that nothing is resampled and cells are read when they are
 asked for. Particles belong to the grid with the finest cell that they are in.
@@ -38,7 +38,7 @@ BIRTH, BIRTH_SCALE_FACTOR = "particle_birth_time", "particle_birth_scale_factor"
 
 
 class OctantGrid(AMRGridPatch):
-    """A box of blocks of one level."""
+    """Box of blocks of one level."""
 
     _id_offset = 0
 
@@ -51,7 +51,7 @@ class OctantGrid(AMRGridPatch):
         self.Children: list[OctantGrid] = []
 
     def get_global_startindex(self) -> Indices:
-        """Give the index of the first cell on the level's grid."""
+        """Return the index of the first cell on the level's grid."""
         return self.box.corner
 
     def _setup_dx(self) -> None:
@@ -100,7 +100,7 @@ class OctantIndex(GridIndex):
             self._find_children(level.index)
 
     def _find_children(self, level: int) -> None:
-        """Tell the grids of a level which finer ones cover some of their cells."""
+        """Link the grids of a level with the finer grids that cover some of their cells."""
         grid_of_block = self._grid_of_block(level)
         position = self._keys(level, self.snapshot.levels[level].corner)
         order = np.argsort(position)
@@ -112,7 +112,7 @@ class OctantIndex(GridIndex):
             self.grids[child].Parent.append(self.grids[parent])
 
     def _grid_of_block(self, level: int) -> Indices:
-        """Give the number of the grid that holds each block of a level, in the file's order."""
+        """Return the number of the grid that holds each block of a level, in the file's order."""
         found = np.empty(self.snapshot.levels[level].blocks, dtype=np.int64)
         for number, (of_level, box) in enumerate(self.boxes):
             if of_level == level:
@@ -120,14 +120,14 @@ class OctantIndex(GridIndex):
         return found
 
     def _keys(self, level: int, cell: Indices) -> Indices:
-        """Give numbers of a level's blocks by a cell in each, shape (cells, 3)."""
+        """Return numbers of a level's blocks by a cell in each, shape (cells, 3)."""
         header = self.snapshot.header
         blocks = (header.base_cells << level) // header.block_size
         place = cell // header.block_size
         return (place[:, 2] * blocks[1] + place[:, 1]) * blocks[0] + place[:, 0]
 
     def grid_at(self, position: NDArray[np.float64]) -> Indices:
-        """Give the number of the grid with the finest cell at each position, shape (points,)."""
+        """Return the number of the grid with the finest cell at each position, shape (points,)."""
         header = self.snapshot.header
         found = np.zeros(len(position), dtype=np.int64)
         share = (position - header.lower) / header.size
@@ -151,7 +151,7 @@ class OctantIndex(GridIndex):
 
 
 class Placed:
-    """The particles of a kind, by grid.
+    """Particles of a kind, by grid.
 
     Attributes
     ----------
@@ -205,7 +205,7 @@ class Placed:
 
 
 class OctantFieldInfo(FieldInfoContainer):
-    """Units and aliases, from what the file says of its datasets."""
+    """Units and aliases of fields, from the attributes of the file."""
 
     def __init__(self, ds: OctantDataset, field_list: list[tuple[str, str]]) -> None:
         snapshot: Snapshot = ds.snapshot
@@ -336,7 +336,7 @@ POSITIONS = [f"particle_position_{a}" for a in AXES]
 
 
 class OctantDataset(Dataset):
-    """A snapshot or checkpoint of an adaptive mesh."""
+    """Snapshot or checkpoint of an adaptive mesh."""
 
     _load_requirements = ("h5py",)
     _index_class = OctantIndex

@@ -1,1 +1,1 @@
-"""Parameter files of other codes as Octant's."""
+"""Conversion of parameter files of other codes."""

@@ -1,4 +1,4 @@
-"""Input files of Athena++ and AthenaK: shock tubes, blasts, and Liska & Wendroff's implosion."""
+"""Input files of Athena++ and AthenaK: shock tubes, blast waves, Liska & Wendroff's implosion."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FIELDS = ("vtk", "bin", "hdf5", "tab", "rst")
 
 
 def convert(path: Path) -> Conversion:
-    """Say in Octant's parameters what an input file of Athena++ or AthenaK says."""
+    """Convert an input file of Athena++ or AthenaK to parameters of Octant."""
     source = Conversion(path, read_blocks(path, "Athena"))
     blocks = {name.split("/")[0] for name in source.settings}
     if strange := sorted(blocks & set(PHYSICS)):
@@ -44,7 +44,7 @@ def convert(path: Path) -> Conversion:
 
 
 def _problem(source: Conversion) -> str:
-    """Tell the problem: AthenaK names it, Athena++ is configured with it."""
+    """Return the problem's name: AthenaK's parameter, or the configuration of Athena++."""
     name = source.get("problem/pgen_name")
     if name is None:
         own = {"shock_tube": "dl", "implode": "d_in", "blast": "prat"}
@@ -126,7 +126,7 @@ _PROBLEMS = {"shock_tube": _shock_tube, "blast": _blast, "implode": _implode}
 
 
 def _slab(source: Conversion) -> float:
-    """Give the thickness of an axis that has one cell: that of a block of cubes."""
+    """Return the thickness of an axis that has one cell: that of a block of cubes."""
     width = float(source.get("mesh/x1max")) - float(source.get("mesh/x1min"))
     return BLOCK * width / int(source.get("mesh/nx1"))
 
@@ -171,7 +171,7 @@ def _side(source: Conversion, name: str, flat: bool) -> str:
 
 
 def _first(source: Conversion, default: Any, *names: str) -> tuple[str, Any]:
-    """Give the first of some settings that is there."""
+    """Return the first of some settings that is present."""
     found = [name for name in names if name in source.settings]
     return (found[0], source.get(found[0])) if found else ("", default)
 

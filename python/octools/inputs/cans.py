@@ -1,4 +1,4 @@
-"""CaNS's parameter file, input.nml: channels, cavities and Taylor-Green vortices."""
+"""Parameter file of CaNS, input.nml: channels, cavities and Taylor-Green vortices."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ DEFAULTS = {
 
 
 def convert(path: Path, initial: Path | None = None) -> Conversion:
-    """Say in Octant's parameters what a parameter file of CaNS says.
+    """Convert a parameter file of CaNS to parameters of Octant.
 
     Parameters
     ----------
@@ -373,7 +373,7 @@ def _output(source: Conversion) -> None:
 
 
 def has_initial(folder: Path) -> bool:
-    """Tell whether a folder holds initial fields."""
+    """Return true if a folder holds initial fields."""
     return (folder / "u_init.npy").is_file()
 
 

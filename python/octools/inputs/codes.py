@@ -1,4 +1,4 @@
-"""The codes whose parameter files are converted, and how a file is told to be of one."""
+"""Codes whose parameter files are converted, and detection of the code of a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from octools.inputs.conversion import Conversion
 
 @dataclass(frozen=True)
 class Code:
-    """A code whose parameter files are converted.
+    """Code whose parameter files are converted.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Parameter files of other codes as Octant's: what is carried over, what changes, what is lost."""
+"""Conversion of parameter files, with a record of converted, changed and dropped settings."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NOT_USED = "not used"
 
 @dataclass(frozen=True)
 class Row:
-    """What became of a setting.
+    """Result of the conversion of a setting.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Row:
 
 @dataclass
 class Conversion:
-    """A parameter file to be, and an account of every setting of the source.
+    """Parameter file under construction, and a record of every setting of the source.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Conversion:
 
     @contextmanager
     def naming_settings(self) -> Iterator[None]:
-        """Name the setting that was asked for last where it is not what the other code takes.
+        """Convert errors of Python to an error that names the setting read last.
 
         Raises
         ------
@@ -86,7 +86,7 @@ class Conversion:
         self.tables.setdefault(section, {})[key] = (value, meaning)
 
     def carried(self, *names: str, now: str) -> None:
-        """Account for settings that say the same in Octant."""
+        """Record settings with the same meaning in Octant."""
         self._account(names, CARRIED, now)
 
     def changed(self, *names: str, now: str) -> None:
@@ -116,7 +116,7 @@ class Conversion:
         return OctoolsError(f"{self.path}: {what}")
 
     def finish(self, code: str) -> str:
-        """Give the text of the TOML file, which ends with the account as comments."""
+        """Return the text of the TOML file, which ends with the account as comments."""
         for name in self.settings:
             if why := why_unknown(code, name):
                 self._account((name,), UNKNOWN, why)

@@ -1,4 +1,4 @@
-"""Names of the settings of other codes, which tell a typo from a setting without counterpart."""
+"""Names of the settings of other codes, to distinguish typos from unsupported settings."""
 
 from __future__ import annotations
 

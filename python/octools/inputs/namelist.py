@@ -1,4 +1,4 @@
-"""Reader of Fortran namelists: what a Fortran program finds in a file of namelist groups."""
+"""Reader of Fortran namelists with the rules of Fortran programs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOGICAL = re.compile(r"\.?(?:(t|true)|(f|false))\.?", re.IGNORECASE)
 
 @dataclass
 class Namelist:
-    """The settings of a file.
+    """Settings of a file.
 
     Attributes
     ----------
@@ -69,7 +69,7 @@ def read_namelist(path: Path) -> Namelist:
 
 
 class _Group:
-    """Reads the assignments of one group, from behind its name to its end."""
+    """Parser of the assignments of one group, from after its name to its end."""
 
     def __init__(self, path: Path, text: str, position: int, group: str) -> None:
         self.path, self.text, self.position, self.group = path, text, position, group

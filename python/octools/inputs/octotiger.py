@@ -1,4 +1,4 @@
-"""Octo-Tiger's .ini files: its shock tube (problem = sod), its blast, and its rotating star."""
+"""Octo-Tiger's .ini files: its shock tube (problem = sod), blast wave, and rotating star."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ DEFAULTS = {
 
 
 def convert(path: Path) -> Conversion:
-    """Say in Octant's parameters what an .ini file of Octo-Tiger says."""
+    """Convert an .ini file of Octo-Tiger to parameters of Octant."""
     source = Conversion(path, read_blocks(path, "Octo-Tiger", header="options"), DEFAULTS)
     problem = str(source.get("problem")).lower()
     problems = {"sod": _sod, "blast": _blast, "rotating_star": _star}

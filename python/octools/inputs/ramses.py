@@ -1,4 +1,4 @@
-"""RAMSES's namelists: regions of gas, a blast in uniform gas, cosmology from grafic files.
+"""RAMSES namelists: regions of gas, a blast wave in uniform gas, cosmology from grafic files.
 
 The table of rules (`ramses_table`) names the counterpart of every setting, and converts those that
 stand for themselves. The functions here convert those that depend on each other: the mesh, the

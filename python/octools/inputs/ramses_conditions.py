@@ -1,4 +1,4 @@
-"""Initial conditions of RAMSES: regions of gas, a blast in uniform gas, grafic files."""
+"""Initial conditions of RAMSES: regions of gas, a blast wave in uniform gas, grafic files."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ def _condition(region: dict[str, Any]) -> str:
 
 @dataclass
 class Universe:
-    """The cosmological initial conditions.
+    """Cosmological initial conditions.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rules that name the parameter of Octant for each setting of RAMSES, and their application."""
+"""Rules for the conversion of RAMSES settings to Octant parameters, and their application."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from octools.inputs.conversion import BY_HAND, CARRIED, CHANGED, LOST, NOT_USED,
 
 @dataclass(frozen=True)
 class Note:
-    """A converted value that needs a remark.
+    """Converted value with a remark for the user.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Rule:
-    """The counterpart of one or several settings of RAMSES.
+    """Counterpart of one or several settings of RAMSES.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class Topic:
-    """Rules that belong together.
+    """Group of related rules.
 
     Attributes
     ----------

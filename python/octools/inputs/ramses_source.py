@@ -1,4 +1,4 @@
-"""A namelist of RAMSES that is converted, and accounts of its settings."""
+"""RAMSES namelist during conversion, with a record of its settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ IN_THREE_DIMENSIONS = {"cosmo", "poisson", "pic", "sink", "smbh", "turb", "trace
 
 @dataclass
 class Ramses:
-    """A namelist that is converted.
+    """Namelist during conversion.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Rules for all settings of RAMSES and cuRAMSES that Octant knows of; the manual lists them, too.
+"""Rules for all known settings of RAMSES and cuRAMSES; the manual lists them, too.
 
 python -m octools.inputs.ramses_table PAGE prints docs/PAGE, one of `FILES`.
 """

@@ -1,4 +1,4 @@
-"""Groups of RAMSES, and settings in them, that have no counterpart in Octant."""
+"""Namelist groups and settings of RAMSES without counterpart in Octant."""
 
 from octools.inputs.ramses_rules import Rule, Topic
 

@@ -1,4 +1,4 @@
-"""Values of Octant's parameters, from the settings of RAMSES and cuRAMSES."""
+"""Parameter values of Octant from the settings of RAMSES and cuRAMSES."""
 
 # The table of rules describes each value.
 # ruff: noqa: D103

@@ -1,4 +1,4 @@
-"""How close kernels come to what the machine can do: the roofline of each.
+"""Roofline analysis: performance of kernels relative to the limits of the machine.
 
 A kernel says how many items it works on, and what one costs: bytes that it must read and write,
 each value once, and operations of real numbers. Over its time these are rates, which the machine's
@@ -26,7 +26,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Machine:
-    """What one rank of a machine can do.
+    """Peak performance of one rank of a machine.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel of all ranks and steps; what it works through is 0 where it does not say so."""
+    """Kernel, summed over all ranks and steps; its work is 0 if it was not recorded."""
 
     name: str
     calls: int
@@ -97,7 +97,7 @@ def kernels(telemetry: Telemetry) -> list[Kernel]:
 
 
 def share_that_counts(found: Sequence[Kernel]) -> float:
-    """Give the share of all kernels' time that belongs to those which say what they cost."""
+    """Return the share of all kernels' time that belongs to those which say what they cost."""
     return sum(kernel.share for kernel in found if kernel.bytes or kernel.operations)
 
 

@@ -16,7 +16,7 @@ SAME_WORK = 0.1
 
 @dataclass(frozen=True)
 class Scaling:
-    """How a set of runs scales, against the one with the fewest cores.
+    """Scaling of a set of runs relative to the run with the fewest cores.
 
     Attributes
     ----------

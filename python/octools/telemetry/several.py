@@ -1,4 +1,4 @@
-"""Several runs side by side: queries over all of them, and what became slower."""
+"""Queries over several runs, and comparison of their speed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEAST_SHARE = 0.005
 
 
 class Runs:
-    """The views of several runs as one: each has a column `run` in front.
+    """Views of several runs as one: each has a column `run` in front.
 
     A query's views are read whole into memory.
     """
@@ -130,7 +130,7 @@ select count(*), sum(duration_ns) / 1e9, sum(updates), max(leaf_cells) from step
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast a run was.
+    """Speed of a run.
 
     Attributes
     ----------
@@ -200,7 +200,7 @@ def pace(name: str, telemetry: Telemetry) -> Pace:
 
 @dataclass(frozen=True)
 class Difference:
-    """How a run's pace differs from that of one before it.
+    """Difference in speed between a run and an earlier one.
 
     Attributes
     ----------

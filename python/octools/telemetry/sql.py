@@ -1,4 +1,4 @@
-"""Printing what a query answers, and what may be asked."""
+"""Output of query results, and restrictions of queries."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ Row = Sequence[Any]
 
 
 class Askable(Protocol):
-    """What answers queries: a run, or several."""
+    """Source of query results: one run or several."""
 
     def rows(self, query: str) -> tuple[list[tuple[str, str]], list[tuple[Any, ...]]]:
         """Return names and types of columns, and rows."""

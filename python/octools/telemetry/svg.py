@@ -1,4 +1,4 @@
-"""Charts as inline SVG: coloured by classes of the page, so that they follow its theme.
+"""Charts as inline SVG, coloured by the CSS classes of the page so that they follow its theme.
 
 Every chart carries its numbers as JSON for the page's script, which shows them under the pointer.
 """
@@ -23,7 +23,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 14, 12, 34
 
 @dataclass(frozen=True)
 class Series:
-    """A named row of numbers, and the class that colours it."""
+    """Named row of numbers, and its CSS class."""
 
     name: str
     kind: str
@@ -32,7 +32,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Frame:
-    """The part of a chart between its axes, and what it spans."""
+    """Area of a chart between its axes, and its data ranges."""
 
     x: tuple[float, float]
     y: tuple[float, float]

@@ -1,4 +1,4 @@
-"""The views that queries see: the tables without superseded rows, and what follows from them.
+"""Views for queries: tables without superseded rows, and derived quantities.
 
 ``raw.TABLE`` stands for the rows of a table that count, ``raw.places`` for the node of each rank.
 """
@@ -25,7 +25,7 @@ LEAST_EXCESS_SHARE = 0.03
 
 @dataclass(frozen=True)
 class View:
-    """A view: what a row is, its columns, and how it is made."""
+    """View: meaning of a row, columns, and definition."""
 
     row: str
     columns: Columns

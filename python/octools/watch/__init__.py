@@ -1,1 +1,1 @@
-"""Runs followed while they run, on the terminal and on a local page."""
+"""Monitoring of runs in progress, on the terminal and on a local page."""

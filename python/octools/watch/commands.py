@@ -1,4 +1,4 @@
-"""The command that follows runs."""
+"""Command that monitors runs."""
 
 import signal
 import time

@@ -1,4 +1,4 @@
-"""A page that follows runs, for the browser of the machine that it is served on.
+"""Page that monitors runs, for a browser on the same machine.
 
 Only the loopback address is listened to, every address begins with a secret that is told on the
 terminal alone, and the page takes nothing from elsewhere.
@@ -154,7 +154,7 @@ class WatchPage:
         }
 
     def _pictures(self, run: Path) -> dict[str, float]:
-        """Give the versions of pictures that there are: when what they show was written."""
+        """Return the versions of pictures that there are: when what they show was written."""
         found = {}
         try:
             snapshot = resolve(run).stat().st_mtime
@@ -190,7 +190,7 @@ class WatchPage:
 
 
 def recent(run: Path) -> dict[str, Any]:
-    """Give shares of phases and the imbalance over the last steps of a run's telemetry."""
+    """Return shares of phases and the imbalance over the last steps of a run's telemetry."""
     from octools.telemetry.database import Telemetry
 
     with Telemetry(run) as telemetry:

@@ -1,4 +1,4 @@
-"""The state of a run that may be running, from the files that it writes."""
+"""State of a run in progress, from the files that it writes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ STAMP = re.compile(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+)  (\w+)\s+(.*)")
 
 @dataclass(frozen=True)
 class RunState:
-    """What there is to say about a run.
+    """Description of the state of a run.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class RunState:
 
 
 class Watched:
-    """A run directory that is looked at again and again; remembers how fast steps came."""
+    """Run directory that is read repeatedly; stores the rate of steps."""
 
     def __init__(self, path: Path) -> None:
         if not path.is_dir():
@@ -104,7 +104,7 @@ class Watched:
     def _pace(
         self, changed: float, step: int, share: float, begin: float | None
     ) -> tuple[float | None, float | None]:
-        """Give seconds per step and share per second, from what was seen and from the log."""
+        """Return seconds per step and share per second, from what was seen and from the log."""
         if not self._seen and begin is not None and changed > begin:
             self._seen.append((begin, 0, 0.0))
         if self._seen and step < self._seen[-1][1]:
@@ -146,7 +146,7 @@ def _last_change(path: Path) -> float:
 
 
 class Parameters:
-    """The parameters of a run; a value that is missing or of another type counts as not given."""
+    """Parameters of a run; a missing value or one of another type counts as not given."""
 
     def __init__(self, path: Path) -> None:
         try:
@@ -184,7 +184,7 @@ def _last(columns: Mapping[str, Any], name: str) -> float | None:
 
 
 def _progress(columns: Mapping[str, Any], parameters: Parameters) -> tuple[float, str]:
-    """Give the share of the way, by time (or scale factor) or by steps, and the time in words."""
+    """Return the share of the way, by time (or scale factor) or by steps, and the time in words."""
     most = parameters.number("time", "max_steps")
     by_steps = (_last(columns, "step") or 0.0) / max(1.0, most or 1e18)
     if parameters.value("cosmology", "enabled") is True:

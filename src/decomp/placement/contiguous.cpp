@@ -30,8 +30,8 @@ class GreedyPieces {
     double excess = 1e308;  // minimum load of a piece plus its next block
   };
 
-  // Number of limits tried at once. Each is a chain of dependent look-ups, and a processor executes
-  // several chains in the time of one.
+  // Number of limits that are tried at once. Each trial is a chain of dependent look-ups, and a
+  // processor executes several chains in the time of one.
   static constexpr int k_limits = 4;
   using Limits = std::array<double, k_limits>;
 
@@ -154,7 +154,7 @@ Walls exact_walls(Costs costs, int ranks) {
       moved = moved || next > lower;
       lower = std::max(lower, next);
     }
-    if (!moved) break;  // adjacent floating-point numbers
+    if (!moved) break;  // the interval ends at adjacent floating-point numbers
   }
   return pieces.walls(upper);
 }
@@ -183,7 +183,7 @@ std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_no
     const auto first_block = [&](int z) {
       const double target = sums.back() * first_rank(z) / ranks;
       const auto at = std::lower_bound(sums.begin(), sums.end(), target) - sums.begin();
-      // Ranks on neither side may be empty.
+      // Ranks on either side of the wall may be empty.
       const std::int64_t least = std::min<std::int64_t>(first_rank(z), blocks);
       const std::int64_t most = std::max<std::int64_t>(blocks - (ranks - first_rank(z)), least);
       return z == count ? blocks : std::clamp<std::int64_t>(at, least, most);

@@ -31,6 +31,7 @@ std::vector<Contact> contacts(Leaves leaves, const ContactBytes& bytes = {});
 struct Traffic {
   std::int64_t all = 0, off_rank = 0, off_node = 0;
 };
+// Computes the traffic from a list of contacts.
 Traffic traffic(std::span<const Contact> contacts, const Owners& owners, int ranks_per_node);
 // Computes the traffic without a list of contacts, which takes about 300 bytes per leaf.
 Traffic traffic(Leaves leaves, const Owners& owners, int ranks_per_node,

@@ -13,7 +13,7 @@ using Load = std::pair<double, std::int32_t>;  // of a rank; or the cost of a bl
 
 constexpr int k_guesses = 4;  // bisections of the largest load
 // Maximum number of ranks for which several placements are compared; more would take too long.
-constexpr int k_most_careful_ranks = 16'384;
+constexpr int k_max_careful_ranks = 16'384;
 
 // Adds to the least load, at the front of the heap, and restores the heap.
 void add_to_least(std::vector<Load>& heap, double cost) {
@@ -140,7 +140,7 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) 
   for (std::int32_t rank = 0; rank < ranks; ++rank)
     if (!chosen[rank]) least = std::max(least, before[rank]);
   double most = largest_load(costs, owners, ranks);
-  for (int n = 0; n < k_guesses && least < most && ranks <= k_most_careful_ranks; ++n) {
+  for (int n = 0; n < k_guesses && least < most && ranks <= k_max_careful_ranks; ++n) {
     const double limit = 0.5 * (least + most);
     Owners tighter = owners;
     if (pack(order, some_ranks, limit, tighter)) {
@@ -159,7 +159,7 @@ Owners cplx(Costs costs, int ranks, double percent) {
     return rebalance_extremes(costs, ranks, percent, std::move(start));
   };
   Owners owners = from(exact(costs, ranks));
-  if (percent == 0.0 || costs.empty() || ranks > k_most_careful_ranks) return owners;
+  if (percent == 0.0 || costs.empty() || ranks > k_max_careful_ranks) return owners;
   Owners other = from(two_sizes_chunked(costs, ranks));
   return largest_load(costs, other, ranks) < largest_load(costs, owners, ranks) ? other : owners;
 }

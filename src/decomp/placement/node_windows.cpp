@@ -277,11 +277,11 @@ class NodeWindows {
       for (std::int64_t n = first; n < last; ++n) sum += bytes_between(leaves[block], leaves[n]);
       return sum;
     };
-    std::int64_t best = most, growth = 0, least_growth = 0;
+    std::int64_t best = most, growth = 0, min_growth = 0;
     for (std::int64_t end = most - 1; end >= least; --end) {
       growth += bytes(end, begin, end) - bytes(end, end + 1, behind);
-      if (growth >= least_growth) continue;
-      least_growth = growth;
+      if (growth >= min_growth) continue;
+      min_growth = growth;
       best = end;
     }
     return best;

@@ -19,7 +19,7 @@ namespace octant::placement {
 using Costs = std::span<const double>;
 using Owners = std::vector<std::int32_t>;
 
-// Leaf block: its level and its position in blocks of that level.
+// Leaf block: its level, and its position in blocks of that level.
 struct Leaf {
   int level = 0;
   std::array<std::int32_t, 3> place{};
@@ -73,18 +73,22 @@ struct Zone {
   std::int64_t first_block = 0, blocks = 0;
   int first_rank = 0, ranks = 0;
 };
+// Returns the zones.
 std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node);
 
-// Load of every rank, and maximum over mean load.
+// Returns the load of every rank.
 std::vector<double> loads(Costs costs, const Owners& owners, int ranks);
+// Returns the maximum over the mean load of the ranks.
 double makespan_over_mean(Costs costs, const Owners& owners, int ranks);
 
 // Input checks of all policies.
 
+// Throws InputError if there is no rank.
 inline void check_ranks(int ranks) {
   if (ranks < 1) throw InputError("placement: expected at least one rank, found {}", ranks);
 }
 
+// Throws InputError if there is no rank or a cost is not a positive number.
 inline void check_input(Costs costs, int ranks) {
   check_ranks(ranks);
   bool all_fine = true;  // loop without exits, which is much faster
@@ -104,6 +108,7 @@ std::vector<double> prefix_sums(Costs costs);
 // First block of each piece, and the number of blocks at the end: pieces + 1 values.
 using Walls = std::vector<std::int64_t>;
 
+// Returns the owner of every block.
 Owners owners_of(const Walls& walls);
 
 // Walls of the exact partition.

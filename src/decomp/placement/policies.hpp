@@ -9,10 +9,11 @@
 
 namespace octant::placement {
 
-// Returns "baseline", "exact", "lpt", "cdp", "cdp_general", "cdp_chunked", "cplx", "zonal" and
-// "node".
+// Names of the policies: "baseline", "exact", "lpt", "cdp", "cdp_general", "cdp_chunked", "cplx",
+// "zonal" and "node".
 std::vector<std::string> policy_names();
 
+// Policy and its parameters.
 struct PolicyOptions {
   std::string name;
   double percent = 25.0;  // percentage of ranks that cplx and zonal rebalance
@@ -26,6 +27,7 @@ struct BlockList {
   Costs costs;
   Leaves leaves = {};
 
+  // Part of the list, from block `first` on.
   BlockList part(std::int64_t first, std::int64_t count) const {
     return {costs.subspan(first, count), leaves.empty() ? leaves : leaves.subspan(first, count)};
   }

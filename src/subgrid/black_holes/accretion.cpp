@@ -18,7 +18,7 @@ double cell_of(const HoleStep& step, const Hole& hole) {
   return step.sync.mesh.geometry().cell_size(hole.level);
 }
 
-EventPlace surroundings_of(const HoleStep& step, const Hole& hole) {
+EventRegion surroundings_of(const HoleStep& step, const Hole& hole) {
   return place_of(hole, BlackHoleOptions::k_reach * cell_of(step, hole));
 }
 
@@ -61,10 +61,10 @@ Accretion accretion_law(const HoleStep& step) {
           options.eddington};
 }
 
-// Aligns and grows the spin by a thin disc, one chunk after the other, or by a magnetically
-// arrested disc.
+// Changes the spin by accretion: through a thin disc, in successive chunks that first align with
+// the black hole, or through a magnetically arrested disc.
 void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested) {
-  constexpr int k_most_parts = 1000;
+  constexpr int k_max_parts = 1000;
   const double momentum = std::sqrt(square_of(hole.gas_angular_momentum));
   if (momentum == 0.0 || mass_ratio <= 1.0) return;
   SpinVector direction = hole.gas_angular_momentum;
@@ -74,8 +74,8 @@ void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested)
                                   std::clamp(hole.feeding(), 1e-10, 1.0), hole.efficiency);
   const double growth = mass_ratio - 1.0;
   const double wanted = part.mass > 0.0 ? std::ceil(growth / part.mass) : 1.0;
-  const int parts = static_cast<int>(std::min(wanted, double{k_most_parts}));
-  if (wanted > k_most_parts) step.ledger["coarse_discs"] += 1.0;
+  const int parts = static_cast<int>(std::min(wanted, double{k_max_parts}));
+  if (wanted > k_max_parts) step.ledger["coarse_discs"] += 1.0;
   const double ratio = std::pow(mass_ratio, 1.0 / parts);
   for (int n = 0; n < parts; ++n) {
     const double now = std::sqrt(square_of(hole.spin));
@@ -87,8 +87,9 @@ void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested)
     for (double& component : hole.spin) component *= step.options.largest_spin / after;
 }
 
-void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken::granted>& taken) {
-  const double gas = taken[GasTaken::k_mass];
+void swallow(const HoleStep& step, Hole& hole,
+             const std::array<double, GasRemoval::granted>& taken) {
+  const double gas = taken[GasRemoval::k_mass];
   if (gas == 0.0) return;
   const NucleusOptions& agn = step.options.agn;
   const bool arrested = agn.enabled && agn.mad && hole.feeding() < agn.radio_threshold;
@@ -98,46 +99,47 @@ void swallow(const HoleStep& step, Hole& hole, const std::array<double, GasTaken
   hole.mass += gas - radiated;
   std::array<double, 3> momentum;
   for (int d = 0; d < 3; ++d) {
-    momentum[d] = taken[GasTaken::k_momentum + d];
+    momentum[d] = taken[GasRemoval::k_momentum + d];
     hole.velocity[d] = (old_mass * hole.velocity[d] + momentum[d]) / hole.mass;
-    hole.gas_angular_momentum[d] = taken[GasTaken::k_angular_momentum + d];
+    hole.gas_angular_momentum[d] = taken[GasRemoval::k_angular_momentum + d];
   }
   hole.swallowed += gas;
   hole.unreleased += gas;
   if (step.options.spin) spin_up(step, hole, hole.mass / old_mass, arrested);
   step.ledger["accreted"] += gas;
   step.ledger["radiated"] += radiated;
-  step.ledger["metals"] += taken[GasTaken::k_metals];
+  step.ledger["metals"] += taken[GasRemoval::k_metals];
   step.enter_momentum(momentum);
   step.ledger["accreted_energy"] +=
-      taken[GasTaken::k_energy] - (kinetic_energy(hole.mass, hole.velocity) - before);
+      taken[GasRemoval::k_energy] - (kinetic_energy(hole.mass, hole.velocity) - before);
 }
 
 // Returns the momentum that a black hole loses to the gas by dynamical friction. The force uses the
-// initial gas state; substeps reduce the speed by at most a tenth each. The relative velocity never
-// changes sign.
+// gas state at the start of the step; each substep reduces the speed by at most a tenth. The
+// relative velocity never changes sign.
 std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMeans& gas,
                            double gas_mass) {
   constexpr double k_largest_change = 0.1, k_resolved = 0.2;
-  constexpr int k_most_pieces = 1000;
+  constexpr int k_max_pieces = 1000;
   std::array<double, 3> relative;
   for (int d = 0; d < 3; ++d) relative[d] = hole.velocity[d] - gas.velocity[d];
   const double speed = std::sqrt(square_of(relative));
   if (speed == 0.0 || gas_mass <= 0.0) return {};
   const double reach =
       std::min(bondi_radius(step, hole, gas), 2.0 * step.gravity * hole.mass / (speed * speed));
-  if (reach > k_resolved * cell_of(step, hole)) return {};  // the wake is resolved
+  // no friction is added, because the wake is resolved
+  if (reach > k_resolved * cell_of(step, hole)) return {};
   const double denser = std::max(gas.density * step.hydrogen() / step.options.boost_density, 1.0);
   const double scale = std::pow(denser, step.options.drag_boost) * 4.0 * M_PI * gas.density *
                        std::pow(step.gravity / gas.sound_speed, 2) * hole.mass;
   double now = speed, left = step.length(hole);
-  for (int n = 0; n < k_most_pieces && left > 0.0 && now > 0.0; ++n) {
+  for (int n = 0; n < k_max_pieces && left > 0.0 && now > 0.0; ++n) {
     const double slowing = scale * wake(now / gas.sound_speed);
     const double piece = std::min(left, k_largest_change * now / slowing);
     now -= piece * slowing;
     left -= piece;
   }
-  // Gas that is lighter than the black hole is accelerated to its velocity at most.
+  // The speed of gas lighter than the black hole rises at most to that of the black hole.
   const double share = std::min(1.0 - now / speed, gas_mass / (gas_mass + hole.mass));
   for (double& component : relative) component *= share * hole.mass;
   return relative;
@@ -146,7 +148,7 @@ std::array<double, 3> drag(const HoleStep& step, const Hole& hole, const GasMean
 }  // namespace
 
 double wake(double mach) {
-  if (mach < 0.02) return mach / 3.0;  // leading term of the series
+  if (mach < 0.02) return mach / 3.0;  // leading term of the series at low Mach number
   if (mach < 0.95) return (0.5 * std::log((1.0 + mach) / (1.0 - mach)) - mach) / (mach * mach);
   if (mach <= 1.007) return 1.0;
   return (0.5 * std::log(mach * mach - 1.0) + 3.2) / (mach * mach);
@@ -202,7 +204,7 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     hole.relative_speed = around.speed;
     swallow(step, hole, taken);
     if (!step.options.drag || around.gas.mass == 0.0) continue;
-    const auto momentum = drag(step, hole, around.gas, around.gas.mass - taken[GasTaken::k_mass]);
+    const auto momentum = drag(step, hole, around.gas, around.gas.mass - taken[GasRemoval::k_mass]);
     if (square_of(momentum) == 0.0) continue;
     const double before = kinetic_energy(hole.mass, hole.velocity);
     DraggedGas::Event event{events[n].place, kernel[n], {}, 0.0};

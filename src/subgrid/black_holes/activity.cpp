@@ -39,7 +39,8 @@ double rest_energy(const HoleStep& step, const Hole& hole) {
   return hole.unreleased * step.light * step.light;
 }
 
-// Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any was heated.
+// Heats the gas around black holes in quasar mode. Returns true, on all ranks, if any gas was
+// heated.
 bool heat(const HoleStep& step, std::vector<Hole>& holes) {
   const NucleusOptions& agn = step.options.agn;
   const double per_kelvin = 1.0 / (step.sync.units.temperature() * (step.target.gas.gamma - 1.0));
@@ -111,24 +112,24 @@ bool launch_jets(const HoleStep& step, std::vector<Hole>& holes) {
   for (std::size_t n = 0; n < loads.size(); ++n) {
     Hole& hole = holes[of[n]];
     const auto& taken = loaded[n].sums;
-    const double reach = active_radius(step, hole), mass = taken[GasTaken::k_mass];
+    const double reach = active_radius(step, hole), mass = taken[GasRemoval::k_mass];
     JetLaw::Event jet{.place = place_of(hole, JetLaw::radius(reach)),
                       .reach = reach,
                       .velocity = {},
                       .direction = {},
                       .mass = mass,
                       .energy = energy_of_jet(step, hole),
-                      .kinetic_share = agn.kinetic_fraction,
-                      .heat = taken[GasTaken::k_energy],
-                      .metals = mass > 0.0 ? taken[GasTaken::k_metals] / mass : 0.0};
+                      .kinetic_energy_fraction = agn.kinetic_fraction,
+                      .heat = taken[GasRemoval::k_energy],
+                      .metals = mass > 0.0 ? taken[GasRemoval::k_metals] / mass : 0.0};
     const SpinVector axis = axis_of(hole);
     for (int d = 0; d < 3; ++d) {
       jet.direction[d] = axis[d];
       if (mass == 0.0) continue;
       // Momentum is conserved: the jet starts with the mean velocity of the gas that it is loaded
       // with.
-      jet.velocity[d] = taken[GasTaken::k_momentum + d] / mass;
-      jet.heat -= 0.5 * jet.velocity[d] * taken[GasTaken::k_momentum + d];
+      jet.velocity[d] = taken[GasRemoval::k_momentum + d] / mass;
+      jet.heat -= 0.5 * jet.velocity[d] * taken[GasRemoval::k_momentum + d];
     }
     jets.push_back(jet);
     step.ledger["nominal"] += jet.energy;

@@ -23,7 +23,7 @@ class FastestMethod;
 
 namespace octant::subgrid {
 
-// Section [agn].
+// Parameters of the section [agn].
 struct NucleusOptions {
   bool enabled = false;
   double radio_threshold = 0.01;
@@ -36,7 +36,7 @@ struct NucleusOptions {
   double kinetic_fraction = 1.0;
 };
 
-// Section [black_holes].
+// Parameters of the section [black_holes].
 struct BlackHoleOptions {
   // Radius, in cells of the black hole's level, within which gas is accreted.
   static constexpr double k_reach = 4.0;
@@ -53,6 +53,7 @@ struct BlackHoleOptions {
   double largest_spin = 0.998;
   NucleusOptions agn;
 
+  // Declares both sections; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
   // Throws InputError for incompatible options and for radii that are too large for the domain.
@@ -77,9 +78,12 @@ struct HoleStep {
   double eddington_time(double efficiency) const {
     return subgrid::eddington_time(efficiency) / sync.units.time;
   }
+  // Solar mass in code units.
   double solar_mass() const { return constants::k_solar_mass / sync.units.mass; }
+  // Hydrogen nuclei per cm^3 at code density 1.
   double hydrogen() const { return GasUnits(sync.units).hydrogen; }
 
+  // Adds momentum to the accounts momentum_x, momentum_y and momentum_z.
   void enter_momentum(const std::array<double, 3>& momentum) const {
     for (int d = 0; d < 3; ++d) ledger[std::string("momentum_") + "xyz"[d]] += momentum[d];
   }
@@ -96,6 +100,7 @@ double wake(double mach);
 struct DiscPart {
   double mass, radius;
 };
+// Returns that part for a black hole of this spin and mass.
 DiscPart disc_part(double spin, double solar_masses, double feeding, double efficiency);
 
 // Accretion and dynamical friction over the steps of the black holes' levels, which have all just

@@ -11,6 +11,7 @@
 
 namespace octant::subgrid {
 
+// Weight of a cell for a kernel width `kernel`.
 KOKKOS_INLINE_FUNCTION double kernel_weight(double kernel, const CellAround& cell) {
   return Kokkos::exp(-cell.square / (kernel * kernel));
 }
@@ -22,6 +23,7 @@ struct GasMeans {
 
   // Number of sums from which the means follow.
   static constexpr int sums = 6;
+  // Terms of a cell.
   KOKKOS_INLINE_FUNCTION static void weigh(double kernel, const CellAround& cell,
                                            const hydro::GasCell& gas, double gamma, double* terms) {
     const double volume = cell.volume * kernel_weight(kernel, cell);
@@ -42,9 +44,10 @@ struct GasMeans {
   }
 };
 
+// Event law for the means alone.
 struct Surroundings {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double kernel;
   };
   using Blast = GasMeans;
@@ -63,19 +66,22 @@ struct Surroundings {
 // Gas that is removed from cells: the same fraction of all conserved quantities of a cell, which
 // therefore keeps its velocity, temperature and concentrations. A step removes at most a quarter of
 // a cell.
-struct GasTaken {
+struct GasRemoval {
+  // Indices of the removed quantities.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_angular_momentum, granted = 9 };
 
   int variables, metals;
 
+  // Maximum fraction of a cell's gas that a step removes.
   KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell&) const { return 0.25; }
+  // Removes the fraction `share` of the cell's gas.
   KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double share) const {
     gas.take(share, variables);
   }
 
  protected:
-  // Adds the removed quantities to `terms`; angular momentum is relative to an origin that moves
-  // with `velocity`.
+  // Sets `terms` to the removed quantities of a cell; angular momentum is relative to the event's
+  // position and to an origin that moves with `velocity`.
   KOKKOS_INLINE_FUNCTION void add_up(const double (&velocity)[3], const CellAround& cell,
                                      const hydro::GasCell& gas, double share, double* terms) const {
     const double volume = share * cell.volume;
@@ -95,9 +101,9 @@ struct GasTaken {
 
 // Bondi-Hoyle-Lyttleton accretion from the means around each black hole, limited to the Eddington
 // rate if `eddington` is set.
-struct Accretion : GasTaken {
+struct Accretion : GasRemoval {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double kernel, velocity[3], mass, eddington_rate, step;
     bool may_feed;
   };
@@ -109,14 +115,17 @@ struct Accretion : GasTaken {
   static constexpr int sums = GasMeans::sums;
 
   double gamma, gravity;
-  double boost, boost_density, fastest;  // the last limits the speed in the rate
+  // boost factor and its density; maximum speed of the black hole in the rate
+  double boost, boost_density, fastest;
   bool eddington;
 
+  // Sets the terms of a cell in the sums of GasMeans.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double* terms) const {
     GasMeans::weigh(event.kernel, cell, gas, gamma, terms);
   }
 
+  // Computes the gas means and rates; returns false if there is no gas within the kernel.
   bool finish(const Event& event, const double* totals, Blast& blast) const {
     if (!blast.gas.finish(totals)) return false;
     double square = 0.0;
@@ -138,10 +147,12 @@ struct Accretion : GasTaken {
     return true;
   }
 
+  // Returns the fraction of the gas of a cell that the black hole requests.
   KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast& blast,
                                         const CellAround& cell, bool, const hydro::GasCell&) const {
     return blast.share * kernel_weight(event.kernel, cell);
   }
+  // Sets the terms to the accreted quantities, the fraction `given` of the cell's gas.
   KOKKOS_INLINE_FUNCTION void grant(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double, double given,
                                     double* terms) const {
@@ -152,26 +163,32 @@ struct Accretion : GasTaken {
 // Transfers the momentum and energy that a black hole loses by drag to the gas around it.
 struct DraggedGas {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double kernel, momentum[3], energy;
   };
   struct Blast {
     double mass;
   };
+  // Gas mass, weighted with the kernel.
   static constexpr int sums = 1;
 
+  // Sets terms[0] to the weighted gas mass of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell& gas, double* terms) const {
     terms[0] = cell.volume * gas.density() * kernel_weight(event.kernel, cell);
   }
+  // Returns false if there is no gas within the kernel.
   bool finish(const Event&, const double* totals, Blast& blast) const {
     blast.mass = totals[0];
     return totals[0] > 0.0;
   }
+  // Returns the gain per volume of a cell, in proportion to its weighted gas mass.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell& gas) const {
     return part(event, gas.density() * kernel_weight(event.kernel, cell) / blast.mass);
   }
+  // Returns the gain per volume of the cell that contains the black hole, if the radius contains no
+  // cell centre.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
     return part(event, 1.0 / cell.volume);

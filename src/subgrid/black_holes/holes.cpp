@@ -73,7 +73,7 @@ std::vector<Hole> read_holes(const particles::Particles& sinks, int coarsest) {
   const auto all = sinks.in_order_of_id();
   const auto all_blocks = sinks.read_blocks(all);
   std::vector<std::int64_t> own;
-  std::vector<particles::Particles::BlockPlace> blocks;
+  std::vector<particles::Particles::BlockSlot> blocks;
   for (std::size_t n = 0; n < all.size(); ++n) {
     if (all_blocks[n].level < coarsest) continue;
     own.push_back(all[n]);
@@ -104,8 +104,8 @@ void write_holes(particles::Particles& sinks, std::span<const Hole> holes) {
   sinks.change(own, batch_of(holes));
 }
 
-EventPlace place_of(const Hole& hole, double radius) {
-  EventPlace place{.id = hole.id, .radius = radius, .level = hole.level, .slot = hole.slot};
+EventRegion place_of(const Hole& hole, double radius) {
+  EventRegion place{.id = hole.id, .radius = radius, .level = hole.level, .slot = hole.slot};
   for (int d = 0; d < 3; ++d) place.centre[d] = hole.position[d];
   return place;
 }

@@ -12,6 +12,7 @@
 
 namespace octant::subgrid {
 
+// Particle kind of black holes, with its columns.
 particles::Kind sinks();
 
 // State of a black hole in code units; copied between ranks when black holes merge.
@@ -24,7 +25,7 @@ struct Hole {
 
   double birth_time = 0.0, birth_scale_factor = 1.0;
   double swallowed = 0.0;   // gas mass accreted since formation
-  double unreleased = 0.0;  // part of it whose energy has not been released
+  double unreleased = 0.0;  // part of the swallowed mass whose energy has not been released
   double saved_energy = 0.0;
   SpinVector spin{}, gas_angular_momentum{};  // angular momentum of the gas accreted last
   double efficiency = 0.0;                    // radiative efficiency of its disc
@@ -42,11 +43,13 @@ std::vector<Hole> read_holes(const particles::Particles& sinks, int coarsest);
 // Writes the new values of black holes back to the particles from which read_holes() took them.
 void write_holes(particles::Particles& sinks, std::span<const Hole> holes);
 
+// Returns particles with the columns of these black holes.
 particles::ParticleBatch batch_of(std::span<const Hole> holes);
 
 // Event at the position of a black hole that reaches cells within `radius`.
-EventPlace place_of(const Hole& hole, double radius);
+EventRegion place_of(const Hole& hole, double radius);
 
+// Kinetic energy of a mass at this velocity.
 double kinetic_energy(double mass, const std::array<double, 3>& velocity);
 
 }  // namespace octant::subgrid

@@ -14,15 +14,15 @@ namespace octant::subgrid {
 // net momentum and exactly the energy of the event, for any set of cells.
 struct JetLaw {
   struct Event {
-    EventPlace place;  // radius of the sphere around the capsule
+    EventRegion place;  // radius of the sphere around the capsule
     double reach;
     double velocity[3];   // velocity of the jet's mass
     double direction[3];  // unit vector along the axis
     double mass;
     double energy;
-    double kinetic_share;  // kinetic fraction of the energy
-    double heat = 0.0;     // internal energy of the jet's mass
-    double metals = 0.0;   // metal mass fraction
+    double kinetic_energy_fraction;  // kinetic fraction of the energy
+    double heat = 0.0;               // internal energy of the jet's mass
+    double metals = 0.0;             // metal mass fraction
   };
 
   // Event radius for a capsule of size `reach`.
@@ -40,6 +40,7 @@ struct JetLaw {
     bool inside;
     double sign, psi;
   };
+  // Returns whether the centre of a cell is in the capsule, the sign of its height, and psi there.
   KOKKOS_INLINE_FUNCTION static InJet look(const Event& event, const CellAround& cell) {
     double height = 0.0;
     for (int d = 0; d < 3; ++d) height += cell.way[d] * event.direction[d];
@@ -49,6 +50,7 @@ struct JetLaw {
             Kokkos::exp(-0.5 * square / reach)};
   }
 
+  // Law of apply_events.hpp: the terms of `sums` of a cell; zero outside the capsule.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     for (int n = 0; n < sums; ++n) terms[n] = 0.0;
@@ -66,7 +68,7 @@ struct JetLaw {
     const double mean = totals[2] / totals[1];
     const double variance = totals[3] / totals[1] - mean * mean;
     const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
-    const double kinetic = has_momentum ? event.kinetic_share * event.energy : 0.0;
+    const double kinetic = has_momentum ? event.kinetic_energy_fraction * event.energy : 0.0;
     blast.mass = event.mass / totals[1];
     blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     blast.mean_sign = mean;
@@ -74,24 +76,28 @@ struct JetLaw {
     return true;
   }
 
+  // Returns the gain per volume of a cell; zero outside the capsule.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell&) const {
     const InJet jet = look(event, cell);
     if (!jet.inside) return {};
-    return moving(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
-                  blast.heat);
+    return jet_gain(event, blast.mass * jet.psi, blast.speed * (jet.sign - blast.mean_sign),
+                    blast.heat);
   }
 
+  // Returns the gain per volume of the cell that contains the event, if no cell centre is in the
+  // event's radius: all energy is heat.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
-    return moving(event, event.mass / cell.volume, 0.0, (event.energy + event.heat) / cell.volume);
+    return jet_gain(event, event.mass / cell.volume, 0.0,
+                    (event.energy + event.heat) / cell.volume);
   }
 
  private:
   // Returns the gain per volume of mass that moves with the jet's velocity plus `speed` along the
   // axis.
-  KOKKOS_INLINE_FUNCTION static Gain moving(const Event& event, double mass, double speed,
-                                            double heat) {
+  KOKKOS_INLINE_FUNCTION static Gain jet_gain(const Event& event, double mass, double speed,
+                                              double heat) {
     Gain gain;
     double square = 0.0;
     for (int d = 0; d < 3; ++d) {
@@ -107,27 +113,33 @@ struct JetLaw {
 };
 
 // Mass loading of a jet from the cell that contains the black hole.
-struct JetLoading : GasTaken {
+struct JetLoading : GasRemoval {
   struct Event {
-    EventPlace place;  // radius contains the centre of that cell
+    EventRegion place;  // radius contains the centre of that cell
     double mass;
   };
   struct Blast {
     bool any = false;
   };
+  // Volume.
   static constexpr int sums = 1;
 
+  // Sets terms[0] to the volume of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell&,
                                     double* terms) const {
     terms[0] = cell.volume;
   }
+  // Returns whether the radius contains a cell, and sets blast.any to it.
   bool finish(const Event&, const double* totals, Blast& blast) const {
     return blast.any = totals[0] > 0.0;
   }
+  // Returns the fraction of the gas of a cell that the event requests: zero except for the cell
+  // that contains the black hole (`holds`).
   KOKKOS_INLINE_FUNCTION double request(const Event& event, const Blast&, const CellAround& cell,
                                         bool holds, const hydro::GasCell& gas) const {
     return holds ? event.mass / (gas.density() * cell.volume) : 0.0;
   }
+  // Sets the terms to the quantities of the removed gas, the fraction `given` of the cell.
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double, double given, double* terms) const {
     const double at_rest[3] = {};
@@ -139,7 +151,7 @@ struct JetLoading : GasTaken {
 // that would exceed the maximum is not granted.
 struct HeatLaw {
   struct Event {
-    EventPlace place;
+    EventRegion place;
     double saved, energy;  // saved from earlier steps; new in this step
     double least;          // minimum `energy` per gas mass for its release
   };
@@ -147,34 +159,42 @@ struct HeatLaw {
     double per_mass = 0.0;
     bool released = false;  // true if the energy of this step is released
   };
+  // Gas mass.
   static constexpr int sums = 1;
   enum { k_given, k_refused, granted };
 
   double hottest;  // maximum internal energy per mass
 
+  // Sets terms[0] to the gas mass of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double* terms) const {
     terms[0] = cell.volume * gas.density();
   }
+  // Returns false if there is no gas. Releases the energy of this step if it exceeds the minimum
+  // for the gas mass.
   bool finish(const Event& event, const double* totals, Blast& blast) const {
     if (totals[0] == 0.0) return false;
     blast.released = event.energy > event.least * totals[0];
     blast.per_mass = (event.saved + (blast.released ? event.energy : 0.0)) / totals[0];
     return true;
   }
+  // Returns the heat per volume that the event requests from a cell.
   KOKKOS_INLINE_FUNCTION double request(const Event&, const Blast& blast, const CellAround&, bool,
                                         const hydro::GasCell& gas) const {
     return blast.per_mass * gas.density();
   }
+  // Returns the maximum heat per volume that a cell can take.
   KOKKOS_INLINE_FUNCTION double most(const hydro::GasCell& gas) const {
     const double available = hottest - gas.internal_energy();
     return available > 0.0 ? available * gas.density() : 0.0;
   }
+  // Sets the terms to the granted and the refused heat of a cell.
   KOKKOS_INLINE_FUNCTION void grant(const Event&, const CellAround& cell, const hydro::GasCell&,
                                     double asked, double given, double* terms) const {
     terms[k_given] = cell.volume * given;
     terms[k_refused] = cell.volume * (asked - given);
   }
+  // Adds the granted heat per volume to the gas of a cell.
   KOKKOS_INLINE_FUNCTION void change(const hydro::GasCell& gas, double given) const {
     const double nothing[3] = {};
     gas.add(0.0, nothing, given);

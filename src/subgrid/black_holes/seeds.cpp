@@ -14,23 +14,23 @@ namespace octant::subgrid {
 namespace {
 
 // Maximum fraction of a cell's gas that becomes a seed.
-constexpr double k_largest_share = 0.5;
+constexpr double k_max_gas_fraction = 0.5;
 
 struct Eligible {
   GasLevel level;
-  double least_density;  // minimum gas density
+  double min_density;  // minimum gas density
   const std::int64_t* stars;
-  double star_quantum, least_stars;  // mass; minimum stellar mass in a cell
-  double seed, jeans;                // mass; marginally stable c_s^2 at density 1
+  double star_quantum, min_stars;  // mass; minimum stellar mass in a cell
+  double seed, jeans;              // mass; marginally stable c_s^2 at density 1
 
   KOKKOS_INLINE_FUNCTION bool operator()(const mesh::Cell& at) const {
     const hydro::GasCell gas = level.at(at);
     const double density = gas.density();
-    if (!(density > least_density)) return false;
-    if (density * level.cell_volume * k_largest_share < seed) return false;
+    if (!(density > min_density)) return false;
+    if (density * level.cell_volume * k_max_gas_fraction < seed) return false;
     if (stars != nullptr) {
       const std::int64_t cell = std::int64_t{at.slot} * level.cells.cells_per_block() + at.index;
-      if (!(star_quantum * static_cast<double>(stars[cell]) > least_stars)) return false;
+      if (!(star_quantum * static_cast<double>(stars[cell]) > min_stars)) return false;
     }
     return level.gas.gamma * gas.pressure() < jeans * density * density;
   }
@@ -62,7 +62,7 @@ struct Birth {
   double velocity[3], momentum[3], metals, energy;
 };
 
-struct TakeSeeds {
+struct RemoveSeedMass {
   GasLevel level;
   double seed;
   int variables, metals;
@@ -99,7 +99,7 @@ Eligible conditions(const HoleStep& step, const GasLevel& level, double seed) {
     const particles::Particles& stars = step.sync.kind("stars");
     eligible.stars = stars.mass(level.number).data();
     eligible.star_quantum = stars.quantum(level.number);
-    eligible.least_stars = options.star_density / step.hydrogen() * level.cell_volume;
+    eligible.min_stars = options.star_density / step.hydrogen() * level.cell_volume;
   }
   return eligible;
 }
@@ -203,15 +203,15 @@ double exclusion_radius(const HoleStep& step) {
 }
 
 // Removes the seed mass from each cell and records it in the ledger.
-std::vector<Hole> take_seeds(const HoleStep& step, const GasLevel& level, double seed,
-                             const std::vector<mesh::Cell>& cells) {
+std::vector<Hole> remove_seed_mass(const HoleStep& step, const GasLevel& level, double seed,
+                                   const std::vector<mesh::Cell>& cells) {
   const auto count = static_cast<std::int64_t>(cells.size());
-  const TakeSeeds kernel{level,
-                         seed,
-                         step.variables,
-                         step.target.metals,
-                         mesh::to_device("cells that collapse", cells),
-                         mesh::uninitialised<Birth>("births of holes", count)};
+  const RemoveSeedMass kernel{level,
+                              seed,
+                              step.variables,
+                              step.target.metals,
+                              mesh::to_device("cells that collapse", cells),
+                              mesh::uninitialised<Birth>("births of holes", count)};
   mesh::for_items("take seeds", count, kernel);
   const auto births = on_host(TransferKind::lists, kernel.births);
   std::vector<Hole> born;
@@ -254,7 +254,7 @@ bool form_holes(const HoleStep& step) {
   if (!communicator.any(!numbers.empty())) return false;
   std::vector<mesh::Cell> chosen;
   for (const std::int32_t n : numbers) chosen.push_back(cells[n]);
-  particles::ParticleBatch batch = batch_of(take_seeds(step, level, seed, chosen));
+  particles::ParticleBatch batch = batch_of(remove_seed_mass(step, level, seed, chosen));
   batch.id.clear();
   step.sync.kind("sinks").create(std::move(batch));
   return true;

@@ -38,10 +38,11 @@ SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk) {
   const SpinVector of_hole = scaled(spin, 1.0 / a);
   const SpinVector total = sum(of_hole, scaled(chunk.direction, chunk.angular_momentum));
   const bool against = dot(of_hole, chunk.direction) < -0.5 * chunk.angular_momentum;
-  const double total_length = length(total);  // 0 if both cancel: the black hole is not turned
+  // 0 if both cancel: the direction of the black hole's spin is then unchanged
+  const double total_length = length(total);
   const SpinVector axis = total_length > 0.0 ? scaled(total, 1.0 / total_length) : of_hole;
-  // The spin stays along the inner disc, so that a black hole whose spin vanishes continues with
-  // it.
+  // The spin stays along the inner disc, so that a spin that decreases to zero grows again in that
+  // direction.
   return scaled(axis, against ? -grown(-a) : grown(a));
 }
 

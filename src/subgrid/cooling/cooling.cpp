@@ -17,7 +17,7 @@ namespace octant::subgrid {
 namespace cooling {
 
 // Gas with more than this fraction of the scalar `delayed` does not cool (Teyssier et al. 2013).
-constexpr double k_delayed_share = 1e-3;
+constexpr double k_delayed_fraction = 1e-3;
 constexpr double k_megayear = 1e6 * constants::k_year;
 
 // Cooling rates prepared for the most recent redshift, from a table or by the original method.
@@ -70,8 +70,8 @@ class PreparedRates {
 // Sources of rates: rows of nodes, or direct interpolation of the table in every cell.
 struct NodeSource {
   Nodes nodes;
-  KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const { return nodes.place(n_H); }
-  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const RowPlace& place) const {
+  KOKKOS_INLINE_FUNCTION RowPosition place(double n_H) const { return nodes.place(n_H); }
+  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const RowPosition& place) const {
     return nodes.rates(cell, place);
   }
   // Returns true if gas of internal energy u may exceed the range of its rates.
@@ -81,10 +81,10 @@ struct NodeSource {
 };
 struct TableSource {
   TableSlice slice;
-  KOKKOS_INLINE_FUNCTION RowPlace place(double n_H) const {
+  KOKKOS_INLINE_FUNCTION RowPosition place(double n_H) const {
     return slice.rows.place(log_of_ten(n_H));
   }
-  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const RowPlace& place) const {
+  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const RowPosition& place) const {
     return {slice, cell, place};
   }
   KOKKOS_INLINE_FUNCTION bool may_exceed(double, const CellGas&) const { return true; }
@@ -109,7 +109,7 @@ struct Gas {
   KOKKOS_FORCEINLINE_FUNCTION auto may_cool(const hydro::GasCells<V>& cells) const {
     using Mask = typename SimdTraits<V>::Mask;
     if (delayed < 0) return Mask(true);
-    return !(cells.load(delayed) > V(k_delayed_share) * cells.density());
+    return !(cells.load(delayed) > V(k_delayed_fraction) * cells.density());
   }
 };
 
@@ -154,9 +154,9 @@ struct Step {
     if (gas.delayed >= 0) cells.store(gas.delayed, cells.load(gas.delayed) * V(decay));
 
     const V density = cells.density(), pressure = cells.pressure();
-    const V u = cells.internal_energy(pressure), held_up = gas.floor.energy(density);
-    const auto is_free = u > held_up;
-    term[k_floor_energy] = select(is_free, V(0.0), density * (held_up - u));
+    const V u = cells.internal_energy(pressure), floor_energy_per_mass = gas.floor.energy(density);
+    const auto is_free = u > floor_energy_per_mass;
+    term[k_floor_energy] = select(is_free, V(0.0), density * (floor_energy_per_mass - u));
     const auto changes = may_cool || !is_free;
     if (!any(changes)) return;
 
@@ -167,15 +167,15 @@ struct Step {
     Lanes::store(thermal.metallicity, metals * V(gas.per_solar));
     Lanes::store(thermal.metals, counted);
     Lanes::store(thermal.cools, select(may_cool, V(1.0), V(0.0)));
-    Lanes::store(thermal.energy, select(is_free, u - held_up, V(0.0)));
+    Lanes::store(thermal.energy, select(is_free, u - floor_energy_per_mass, V(0.0)));
     for (int n = 0; n < Lanes::width; ++n)
       if (thermal.cools[n] != 0.0) cool(thermal, n);
     term[k_capped] = density * Lanes::load(thermal.excess);
     term[k_outside] = Lanes::load(thermal.outside);
     term[k_ended_exactly] = Lanes::load(thermal.ended_exactly);
 
-    const V added =
-        cells.set_internal_energy(Lanes::load(thermal.energy) + held_up, pressure, changes);
+    const V added = cells.set_internal_energy(Lanes::load(thermal.energy) + floor_energy_per_mass,
+                                              pressure, changes);
     const V radiated = added - term[k_floor_energy] + term[k_capped];
     term[k_cooled] = max(V(0.0), -radiated);
     term[k_uv_heated] = max(V(0.0), radiated);
@@ -185,7 +185,7 @@ struct Step {
   KOKKOS_FORCEINLINE_FUNCTION void cool(Thermal<V>& thermal, int n) const {
     const CellGas cell{thermal.n_H[n], thermal.metallicity[n], thermal.metals[n]};
     double& energy = thermal.energy[n];
-    const RowPlace place = source.place(cell.n_H);
+    const RowPosition place = source.place(cell.n_H);
     const auto rates = source.at(cell, place);
     if (source.may_exceed(gas.units.energy * energy, cell)) {
       const double most = rates.energy(rates.count() - 1) * gas.per_energy;

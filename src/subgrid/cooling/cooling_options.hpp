@@ -15,13 +15,17 @@ class ParameterSchema;
 
 namespace octant::subgrid::cooling {
 
+// Choices of cooling.method.
 enum class Method { exact, implicit, original };
+// Names of the methods.
 constexpr auto names_of(Method) { return std::array{"exact", "implicit", "original"}; }
 
 // Ultraviolet background: the default of the method, or a named one.
 enum class UvBackground { own, table, courty, none };
+// Names of the backgrounds.
 constexpr auto names_of(UvBackground) { return std::array{"own", "table", "courty", "none"}; }
 
+// Parameters of cooling.
 struct CoolingOptions {
   bool enabled = false;
   Method method = Method::exact;
@@ -44,14 +48,18 @@ struct CoolingOptions {
   FloorKind floor = FloorKind::jeans;
   double jeans_cells = 4.0, floor_temperature = 0.0, floor_density = 0.1, floor_index = 1.6;
 
+  // Declares the parameters; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
   // Throws InputError for incompatible options.
   void check() const;
 
   double solar() const;  // metal mass fraction of gas of solar metallicity
+  // True for the method of RAMSES.
   bool is_original() const { return method == Method::original; }
+  // Options for rates from a table.
   TableOptions table_options(double gamma) const;
+  // Options for the method of RAMSES.
   OriginalOptions original_options(double gamma) const;
 };
 

@@ -22,7 +22,7 @@ struct Composition {
 
 // Composition in the rates of RAMSES.
 inline constexpr Composition k_original_composition{
-    k_hydrogen_share, (1.0 - k_hydrogen_share) / (4.0 * k_hydrogen_share)};
+    k_hydrogen_fraction, (1.0 - k_hydrogen_fraction) / (4.0 * k_hydrogen_fraction)};
 
 // Photoionisation and photoheating rates of HI, HeI and HeII.
 struct PhotoRates {
@@ -113,7 +113,9 @@ KOKKOS_INLINE_FUNCTION double compton_per_electron(double T, double z) {
   return 5.65e-36 * a4 * (T - k_background_today * (1.0 + z));
 }
 
+// Models of self-shielding.
 enum class Shielding { none, exponential, rahmati };
+// Names of the models.
 constexpr auto names_of(Shielding) { return std::array{"none", "exponential", "rahmati"}; }
 
 // Self-shielding density of hydrogen (Rahmati et al. 2013, MNRAS 430, 2427, eq. 13) at 1e4 K and
@@ -122,9 +124,9 @@ KOKKOS_INLINE_FUNCTION double shielding_density(double ionization_rate) {
   return 6.73e-3 * Kokkos::pow(1e12 * ionization_rate, 2.0 / 3.0);
 }
 
-// Fraction of the background that reaches gas of this density: the exponential of RAMSES, or
-// Rahmati et al., eq. 14.
-KOKKOS_INLINE_FUNCTION double shielded_share(Shielding kind, double n_H, double n_shield) {
+// Fraction of the background that reaches gas of this density: with the exponential of RAMSES, or
+// by Rahmati et al., eq. 14.
+KOKKOS_INLINE_FUNCTION double shielded_fraction(Shielding kind, double n_H, double n_shield) {
   if (kind == Shielding::exponential) {
     const double share = Kokkos::exp(-n_H / 0.01);
     return share > 1e-20 ? share : 1e-20;

@@ -18,6 +18,7 @@
 
 namespace octant::subgrid::cooling {
 
+// Values of a node, in the order of storage.
 enum NodeValue { k_primordial, k_metals, k_internal, k_free_electrons, k_node_values };
 
 // Values that depend on the temperature alone.
@@ -30,7 +31,7 @@ struct ThermalValues {
 struct RateGas {
   double hydrogen_per_gram;  // hydrogen nuclei per gram of gas without metals
   double nuclei = 0.0;       // nuclei per proton mass of all gas; the other particles are electrons
-  double least_electrons = -std::numeric_limits<double>::infinity();  // minimum per proton mass
+  double min_electrons = -std::numeric_limits<double>::infinity();  // minimum per proton mass
   // 1 if metals contribute mass and particles of their own, which reduces hydrogen; else 0.
   double metals_count = 0.0;
 };
@@ -42,6 +43,7 @@ struct CellGas {
   double metals;       // mass fraction, other than hydrogen and helium
 };
 
+// 10^x.
 KOKKOS_FORCEINLINE_FUNCTION double power_of_ten(double x) {
   return Kokkos::exp(2.302585092994045684 * x);
 }
@@ -52,23 +54,25 @@ struct Point {
   double rate;    // erg g^-1 s^-1, positive where gas cools
 };
 
+// log10(x).
 KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
   return 0.43429448190325182765 * Kokkos::log(x);
 }
 
 // Position between rows that are evenly spaced in log10 n_H.
-struct RowPlace {
+struct RowPosition {
   int row;
   double fraction;  // position between this row and the next
-  bool inside;      // true if the rows extend that far
+  bool inside;      // true if the density lies within the rows
 };
 
+// Axis of rows that are evenly spaced in log10 n_H.
 struct RowAxis {
   double first = 0.0, per_dex = 1.0;
   int rows = 2;
 
   // Returns the nearest position on the axis.
-  KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double log_density) const {
+  KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
     const int row = inside < rows - 2 ? static_cast<int>(inside) : rows - 2;
@@ -77,15 +81,16 @@ struct RowAxis {
 };
 
 // Search hints: for every eighth row, the first node above logarithmic energy bins of 1/32 octave,
-// which are the leading bits of a double. Nearly all guesses are right, and their branches
+// which are the leading bits of a double. Nearly all guesses are right, so that their branches are
 // predictable: few bins contain a node, and energies of eight adjacent rows differ little. More
-// rows or finer bins would displace the rates from the second-level cache.
+// rows or finer bins would evict the rates from the second-level cache.
 struct NodeHints {
   static constexpr int k_rows = 8;               // rows that have the same hints
   mesh::DeviceArray<const std::uint16_t> above;  // [row / k_rows][bin]
   std::int64_t first = 0;                        // bin of the lowest energy
   int bins = 0;
 
+  // Number of the bin that contains an energy.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t bin_of(double energy) {
     return Kokkos::bit_cast<std::int64_t>(energy) >> 47;
   }
@@ -93,6 +98,7 @@ struct NodeHints {
   KOKKOS_FORCEINLINE_FUNCTION double least(int bin) const {
     return Kokkos::bit_cast<double>((first + bin) << 47);
   }
+  // First node above an energy in this row, approximately.
   KOKKOS_FORCEINLINE_FUNCTION int guess(int row, double energy) const {
     const std::int64_t bin = bin_of(energy) - first;
     const std::int64_t inside = bin > 0 ? (bin < bins ? bin : bins - 1) : 0;
@@ -104,7 +110,7 @@ struct NodeHints {
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
-                                        const ThermalValues* thermal, const RowPlace& place,
+                                        const ThermalValues* thermal, const RowPosition& place,
                                         int count, const RateGas& gas, const CellGas& cell,
                                         const NodeHints& hints)
       : lower_(lower),
@@ -119,14 +125,17 @@ class CellRates {
         row_(place.row),
         hints_(hints) {}
 
+  // Number of nodes.
   KOKKOS_FORCEINLINE_FUNCTION int count() const { return count_; }
   // Returns a guess for the first node above an energy.
   KOKKOS_FORCEINLINE_FUNCTION int guess(double energy) const {
     return hints_.guess(row_, energy / primordial_);
   }
+  // Internal energy per mass at a node, in erg g^-1.
   KOKKOS_FORCEINLINE_FUNCTION double energy(int node) const {
     return with_metals(value<double>(node, k_internal), node);
   }
+  // Energy and net rate at a node.
   KOKKOS_FORCEINLINE_FUNCTION Point point(int node) const {
     double at[k_node_values];
     for (int n = 0; n < k_node_values; n += SimdTraits<SimdDouble>::width)
@@ -134,7 +143,7 @@ class CellRates {
     const double electrons = primordial_ * at[k_free_electrons] - cell_.metals * gas_.nuclei;
     return {with_metals(at[k_internal], node),
             per_mass_ * (at[k_primordial] + cell_.metallicity * at[k_metals]) +
-                thermal_[node].compton * Kokkos::max(electrons, gas_.least_electrons)};
+                thermal_[node].compton * Kokkos::max(electrons, gas_.min_electrons)};
   }
 
  private:
@@ -174,17 +183,17 @@ struct Nodes {
   Shielding shielding = Shielding::none;
 
   // Position among the rows; self-shielded gas takes the state of denser gas.
-  KOKKOS_FORCEINLINE_FUNCTION RowPlace place(double n_H) const {
-    RowPlace place = rows.place(log_of_ten(n_H));
+  KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double n_H) const {
+    RowPosition place = rows.place(log_of_ten(n_H));
     if (shielding == Shielding::none) return place;
     const bool inside = place.inside;
-    place = rows.place(log_of_ten(n_H / shielded_share(shielding, n_H, 0.0)));
+    place = rows.place(log_of_ten(n_H / shielded_fraction(shielding, n_H, 0.0)));
     place.inside = inside;
     return place;
   }
 
   // Rates of a cell at a position among the rows.
-  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPlace& place) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPosition& place) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;
     return {row, row + stride, thermal.data(), place, temperatures, gas, cell, hints};
@@ -192,6 +201,6 @@ struct Nodes {
 };
 
 // Sets `hints` and `safe_energy` from the node values.
-void look_through(Nodes& nodes);
+void set_search_hints(Nodes& nodes);
 
 }  // namespace octant::subgrid::cooling

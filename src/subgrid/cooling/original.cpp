@@ -176,7 +176,7 @@ MetalCooling original_metals(double n_H, double T, double z) {
 namespace {
 
 // Axes of the RAMSES table, evenly spaced in log10(n_H) and log10(T / mu).
-constexpr double k_least_density = -10.0, k_most_density = 6.0, k_rows_per_dex = 10.0;
+constexpr double k_min_density = -10.0, k_max_density = 6.0, k_rows_per_dex = 10.0;
 constexpr double k_coldest = -2.0, k_hottest = 9.0;
 constexpr int k_intervals = 100;
 constexpr double k_interval = (k_hottest - k_coldest) / k_intervals;
@@ -201,9 +201,9 @@ struct Tabulated {
   double log_rate[k_table_rates], slope[k_table_rates];
 };
 
-constexpr double k_least_rate = -100.0, k_least_compton = -30.0;
+constexpr double k_min_rate = -100.0, k_min_compton = -30.0;
 
-double log_of_rate(double rate) { return std::max(std::log10(rate), k_least_rate); }
+double log_of_rate(double rate) { return std::max(std::log10(rate), k_min_rate); }
 
 // Rates that depend on the temperature alone.
 struct AtTemperature {
@@ -287,8 +287,8 @@ LogRates rates_in(const States& state, double z) {
   rates[k_collisions] = state[k_cooling];
   rates[k_photo_heat] = state[k_heating];
   rates[k_to_cmb] =
-      std::max(std::log10(unit.cool) + state[k_electrons] + state[k_temperature], k_least_compton);
-  rates[k_from_cmb] = std::max(std::log10(unit.heat) + state[k_electrons], k_least_compton);
+      std::max(std::log10(unit.cool) + state[k_electrons] + state[k_temperature], k_min_compton);
+  rates[k_from_cmb] = std::max(std::log10(unit.heat) + state[k_electrons], k_min_compton);
   return rates;
 }
 
@@ -357,7 +357,7 @@ void evaluate(const std::vector<Tabulated>& row, const NodeAxis& axis, int n,
 
 Nodes original_nodes(const OriginalOptions& options, double z, const Communicator& communicator) {
   const auto rows =
-      static_cast<int>(std::lround((k_most_density - k_least_density) * k_rows_per_dex)) + 1;
+      static_cast<int>(std::lround((k_max_density - k_min_density) * k_rows_per_dex)) + 1;
   const NodeAxis axis(options.maximum_temperature);
   const PhotoRates background =
       options.background ? courty_background(z, options.reionization) : trace_background(z);
@@ -371,9 +371,8 @@ Nodes original_nodes(const OriginalOptions& options, double z, const Communicato
   const int packs = (rows + k_lanes - 1) / k_lanes, shares = (packs - rank + ranks - 1) / ranks;
   for_items_on_host("original cooling", shares, 1, [&](int share) {
     const int first = (rank + share * ranks) * k_lanes;
-    const SimdDouble n_H = SimdTraits<SimdDouble>::generate([&](int lane) {
-      return std::pow(10.0, k_least_density + (first + lane) / k_rows_per_dex);
-    });
+    const SimdDouble n_H = SimdTraits<SimdDouble>::generate(
+        [&](int lane) { return std::pow(10.0, k_min_density + (first + lane) / k_rows_per_dex); });
     const Curves curves = equilibrium_curves(temperatures, background, n_H);
     for (int lane = 0; lane < std::min(k_lanes, rows - first); ++lane) {
       const auto row = tabulate(curves[lane], SimdTraits<SimdDouble>::lane(n_H, lane), z);
@@ -384,14 +383,14 @@ Nodes original_nodes(const OriginalOptions& options, double z, const Communicato
   });
   communicator.max_in_place(std::span(values));
   Nodes nodes;
-  nodes.rows = {k_least_density, k_rows_per_dex, rows};
+  nodes.rows = {k_min_density, k_rows_per_dex, rows};
   nodes.temperatures = axis.size();
   nodes.shielding = options.shielding;
   nodes.gas = k_original_gas;
   nodes.thermal = mesh::to_device("original temperatures",
                                   std::vector<ThermalValues>(axis.size(), ThermalValues{0.0, 1.0}));
   nodes.values = mesh::to_device("original cooling", values);
-  look_through(nodes);
+  set_search_hints(nodes);
   return nodes;
 }
 

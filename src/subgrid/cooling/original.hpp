@@ -46,6 +46,7 @@ class PrimordialCooling {
     recombination_ = 1.55e-26 * std::pow(T, 0.3647) + dielectronic;
   }
 
+  // Rate in erg cm^3 s^-1 for these species.
   template <class V>
   V rate(const Species<V>& x) const {
     const V bremsstrahlung = V(bremsstrahlung_) * (x.HII + x.HeII + V(4.0) * x.HeIII);
@@ -74,6 +75,7 @@ V photo_heating(const V& n_H, const PhotoRates& background, const Species<V>& x)
 struct ComptonRates {
   double cool, heat;
 };
+// Returns both rates.
 ComptonRates original_compton(double electrons, double T, double z);
 
 // Cooling rate by metals of solar abundance over n_H^2 in erg cm^3 s^-1 as log10, and the slope
@@ -81,6 +83,7 @@ ComptonRates original_compton(double electrons, double T, double z);
 struct MetalCooling {
   double log_rate, slope;
 };
+// Returns rate and slope for gas of this density at redshift z.
 MetalCooling original_metals(double n_H, double T, double z);
 
 // Composition for the rates of RAMSES: metals have no mass of their own, and energies are those of

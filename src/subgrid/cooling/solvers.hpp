@@ -81,7 +81,7 @@ KOKKOS_FORCEINLINE_FUNCTION CoolingPath path_from(const Rates& rates, double u) 
     return {high.rate > 0.0 ? above : above + 1, high.rate > 0.0 ? -1 : 1, high.rate, high};
   const double part = (u - low.energy) / (high.energy - low.energy);
   const double rate = low.rate + (high.rate - low.rate) * part;
-  // Branch-free: the sign of the rate is unpredictable.
+  // Selected without branches, because the sign of the rate is unpredictable.
   const bool cools = rate > 0.0;
   const Point ends[2] = {high, low};
   return {above - cools, 1 - 2 * cools, rate, ends[cools]};
@@ -103,7 +103,8 @@ KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u,
   while (way.node >= 0 && way.node < rates.count()) {
     const double fall = u - way.next.energy, next_rate = way.next.rate;
     if (fall != 0.0) {
-      // Most steps end before the node: neither rate at the ends of the way would reach it.
+      // Most steps end before the next node, because neither rate at the ends of the segment is
+      // large enough to reach it.
       const double far = Kokkos::abs(fall);
       const bool is_far = t * Kokkos::abs(rate) < far && t * Kokkos::abs(next_rate) < far;
       const bool ends = is_far || !(rate * next_rate > 0.0);
@@ -116,7 +117,8 @@ KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u,
     way.node += way.step;
     if (way.node >= 0 && way.node < rates.count()) way.next = rates.point(way.node);
   }
-  // There is no cooling below the table; above it, heating continues at the last rate.
+  // Cooling ends at the lowest temperature of the table; above the highest one, heating continues
+  // at the last rate.
   return way.step < 0 ? u : u - rate * t;
 }
 
@@ -165,7 +167,8 @@ KOKKOS_INLINE_FUNCTION double advance_implicitly(const Rates& rates, double u, d
     if (rate == 0.0) return u;
     h = h < t ? h : t;
     double whole = 0.0, halves = 0.0;
-    // A step may have several solutions if rates fall with u: both results must be near u.
+    // A step may have several solutions if rates decrease with u. Both results must therefore be
+    // near u.
     const auto is_far = [&](double after) {
       return Kokkos::abs(Kokkos::log(after / u)) > control.tolerance;
     };

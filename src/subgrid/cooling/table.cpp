@@ -207,12 +207,12 @@ namespace {
 
 // Interpolation position on the redshift axis, linear in log(1 + z) as in Grackle; clamped at the
 // ends.
-struct RedshiftPlace {
+struct RedshiftPosition {
   std::size_t below;
   double fraction;
 };
 
-RedshiftPlace place_of(const std::vector<double>& redshifts, double z) {
+RedshiftPosition place_of(const std::vector<double>& redshifts, double z) {
   if (redshifts.size() < 2 || z <= redshifts.front()) return {0, 0.0};
   const auto above = std::upper_bound(redshifts.begin(), redshifts.end(), z) - redshifts.begin();
   if (above == std::ssize(redshifts)) return {redshifts.size() - 2, 1.0};
@@ -302,7 +302,7 @@ TableAtRedshift with_more_temperatures(const TableAtRedshift& table, int most) {
 // Returns the table at one redshift, with temperatures extended to options.maximum_temperature.
 TableAtRedshift at_one_redshift(const CoolingTable& table, const TableOptions& options,
                                 double redshift) {
-  const RedshiftPlace z = place_of(table.redshift, redshift);
+  const RedshiftPosition z = place_of(table.redshift, redshift);
   const bool one = table.redshift.size() < 2;
   const std::size_t stored = table.log_temperature.size();
   const std::vector<double>* fields[] = {&table.cooling, &table.heating, &table.metal_cooling,
@@ -333,7 +333,7 @@ TableAtRedshift at_one_redshift(const CoolingTable& table, const TableOptions& o
 RateGas table_gas(const TableOptions& options) {
   return {.hydrogen_per_gram = k_grackle_composition.hydrogen / constants::k_proton_mass,
           .nuclei = k_grackle_composition.nuclei(),
-          .least_electrons = k_grackle_composition.hydrogen * options.residual_electrons,
+          .min_electrons = k_grackle_composition.hydrogen * options.residual_electrons,
           .metals_count = 1.0};
 }
 
@@ -374,19 +374,19 @@ TableSlice slice_at(const CoolingTable& table, const TableOptions& options, doub
   return slice;
 }
 
-void look_through(Nodes& nodes) {
+void set_search_hints(Nodes& nodes) {
   const int rows = nodes.rows.rows, temperatures = nodes.temperatures;
   const auto values = on_host(TransferKind::tables, nodes.values);
   const auto energy = [&](int row, int k) {
     return values((std::int64_t{row} * temperatures + k) * k_node_values + k_internal);
   };
-  double least = energy(0, 0), most = energy(0, temperatures - 1), least_end = most;
+  double least = energy(0, 0), most = energy(0, temperatures - 1), min_end_energy = most;
   for (int row = 1; row < rows; ++row) {
     least = std::min(least, energy(row, 0));
     most = std::max(most, energy(row, temperatures - 1));
-    least_end = std::min(least_end, energy(row, temperatures - 1));
+    min_end_energy = std::min(min_end_energy, energy(row, temperatures - 1));
   }
-  nodes.safe_energy = 0.99 * least_end;
+  nodes.safe_energy = 0.99 * min_end_energy;
   NodeHints& hints = nodes.hints;
   hints.first = NodeHints::bin_of(least);
   hints.bins = static_cast<int>(NodeHints::bin_of(most) - hints.first) + 1;
@@ -413,8 +413,8 @@ Nodes refined_nodes(const TableSlice& slice) {
         const int row = node / temperatures;
         const int coarse =
             row / refinement < slice.rows.rows - 1 ? row / refinement : slice.rows.rows - 2;
-        const RowPlace place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
-                             true};
+        const RowPosition place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
+                                true};
         const double n_H = power_of_ten(axis.first + row / axis.per_dex);
         slice.evaluate(place, n_H, node % temperatures,
                        &values(std::int64_t{node} * k_node_values));
@@ -422,7 +422,7 @@ Nodes refined_nodes(const TableSlice& slice) {
   nodes.values = values;
   nodes.thermal = slice.thermal;
   nodes.gas = slice.gas;
-  look_through(nodes);
+  set_search_hints(nodes);
   return nodes;
 }
 

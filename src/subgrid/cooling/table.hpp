@@ -26,6 +26,7 @@ struct CoolingTable {
   std::vector<double> background_redshift, hydrogen_ionization;
   bool has_metals = false;
 
+  // Index of the values at density n, redshift z and temperature k.
   std::size_t place(std::size_t n, std::size_t z, std::size_t k) const {
     return (n * redshift.size() + z) * log_temperature.size() + k;
   }
@@ -65,6 +66,7 @@ struct TableOptions {
 // log10 of rates and mu at one redshift, [n_H][T][LogValue]; linear in log10 n_H.
 enum LogValue { k_cool, k_heat, k_metal_cool, k_metal_heat, k_weight, k_log_values };
 
+// Table at one redshift, in device memory.
 struct TableSlice {
   mesh::DeviceArray<const double> values;
   mesh::DeviceArray<const double> temperature;  // K
@@ -78,7 +80,7 @@ struct TableSlice {
   double redshift = 0.0, shielding_density = 0.0;
 
   // Evaluates the NodeValues of a node for gas of density n_H at a position among the rows.
-  KOKKOS_INLINE_FUNCTION void evaluate(const RowPlace& place, double n_H, int temperature,
+  KOKKOS_INLINE_FUNCTION void evaluate(const RowPosition& place, double n_H, int temperature,
                                        double* node) const;
 };
 
@@ -92,10 +94,12 @@ KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight,
 class DirectRates {
  public:
   KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
-                                     const RowPlace& place)
+                                     const RowPosition& place)
       : slice_(slice), place_(place), cell_(cell) {}
 
+  // Number of nodes.
   KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
+  // Node near an energy.
   KOKKOS_INLINE_FUNCTION int guess(double energy) const {
     // Temperature for mu = 1.
     const double T = energy / internal_energy(1.0, 1.0, slice_.options.gamma);
@@ -107,6 +111,7 @@ class DirectRates {
     }
     return low;
   }
+  // Energy and net rate at a node.
   KOKKOS_INLINE_FUNCTION Point point(int node) const {
     double values[k_node_values];
     slice_.evaluate(place_, cell_.n_H, node, values);
@@ -117,17 +122,19 @@ class DirectRates {
     return {primordial * values[k_internal] + cell_.metals * thermal.metal_energy,
             cell_.n_H * (slice_.gas.hydrogen_per_gram * primordial) *
                     (values[k_primordial] + cell_.metallicity * values[k_metals]) +
-                thermal.compton * Kokkos::max(electrons, slice_.gas.least_electrons)};
+                thermal.compton * Kokkos::max(electrons, slice_.gas.min_electrons)};
   }
+  // Internal energy per mass at a node, in erg g^-1.
   KOKKOS_INLINE_FUNCTION double energy(int node) const { return point(node).energy; }
 
  private:
   const TableSlice& slice_;
-  RowPlace place_;
+  RowPosition place_;
   CellGas cell_;
 };
 
-KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n_H, int k,
+// Evaluates the NodeValues of node k.
+KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPosition& place, double n_H, int k,
                                                  double* node) const {
   const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;
   const double* high = low + std::int64_t{temperatures} * k_log_values;
@@ -144,7 +151,7 @@ KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPlace& place, double n
     metal_cool -= power_of_ten(between(a, b, 1));
   }
   const double share =
-      options.background ? shielded_share(options.shielding, n_H, shielding_density) : 0.0;
+      options.background ? shielded_fraction(options.shielding, n_H, shielding_density) : 0.0;
   node[k_primordial] = cool - share * rate(k_heat);
   node[k_metals] = metal_cool - share * rate(k_metal_heat);
   node[k_internal] = internal_energy(T, weight, options.gamma);

@@ -22,17 +22,17 @@ struct BlockEventPair {
 };
 
 // Sorts the pairs by block and event and removes duplicates.
-AffectedBlocks in_order(std::vector<BlockEventPair> touches) {
-  std::sort(touches.begin(), touches.end());
+AffectedBlocks in_order(std::vector<BlockEventPair> block_event_pairs) {
+  std::sort(block_event_pairs.begin(), block_event_pairs.end());
   AffectedBlocks touched;
-  for (std::size_t n = 0; n < touches.size(); ++n) {
-    const bool is_new = n == 0 || touches[n].slot != touches[n - 1].slot;
-    if (!is_new && touches[n].event == touches[n - 1].event) continue;
+  for (std::size_t n = 0; n < block_event_pairs.size(); ++n) {
+    const bool is_new = n == 0 || block_event_pairs[n].slot != block_event_pairs[n - 1].slot;
+    if (!is_new && block_event_pairs[n].event == block_event_pairs[n - 1].event) continue;
     if (is_new) {
-      touched.slots.push_back(touches[n].slot);
+      touched.slots.push_back(block_event_pairs[n].slot);
       touched.begins.push_back(touched.begins.back());
     }
-    touched.events.push_back(touches[n].event);
+    touched.events.push_back(block_event_pairs[n].event);
     ++touched.begins.back();
   }
   return touched;
@@ -93,9 +93,9 @@ Extent extent_of_blocks(const mesh::Mesh& mesh, double margin) {
   return extent;
 }
 
-Bins make_bins(const mesh::Mesh& mesh, std::span<const EventPlace> places) {
+Bins make_bins(const mesh::Mesh& mesh, std::span<const EventRegion> places) {
   double radius = 0.0;
-  for (const EventPlace& event : places) radius = std::max(radius, event.radius);
+  for (const EventRegion& event : places) radius = std::max(radius, event.radius);
   const Extent extent = extent_of_blocks(mesh, radius);
   const Periods periods(mesh.geometry());
   Bins bins;
@@ -154,7 +154,7 @@ struct LookAround {
   mesh::CellRange cells;
   Periods periods;
   Candidates candidates;
-  mesh::DeviceArray<const EventPlace> places;
+  mesh::DeviceArray<const EventRegion> places;
   int capacity;
   mesh::DeviceArray<std::int32_t> counts, found;
 
@@ -180,10 +180,10 @@ struct LookAround {
 template <class Candidates>
 std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
                                         const Candidates& candidates,
-                                        const mesh::DeviceArray<const EventPlace>& places) {
+                                        const mesh::DeviceArray<const EventRegion>& places) {
   const mesh::CellRange& cells = mesh.cells(level);
   const mesh::TreeLevel& blocks = mesh.blocks(level);
-  std::vector<BlockEventPair> touches;
+  std::vector<BlockEventPair> block_event_pairs;
   for (int capacity = 16; cells.count() > 0; capacity *= 4) {
     const LookAround<Candidates> kernel{
         cells,
@@ -202,31 +202,32 @@ std::vector<BlockEventPair> look_around(const mesh::Mesh& mesh, int level,
     for (int block = 0; block < cells.count(); ++block) {
       const int slot = blocks.own()[block];
       for (int n = 0; n < counts(block); ++n)
-        touches.push_back({blocks.key(slot), found(std::int64_t{block} * capacity + n), slot});
+        block_event_pairs.push_back(
+            {blocks.key(slot), found(std::int64_t{block} * capacity + n), slot});
     }
     break;
   }
-  return touches;
+  return block_event_pairs;
 }
 
 }  // namespace
 
-std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSearch search,
-                                                std::span<const EventPlace> places,
-                                                std::span<const mesh::Met> met) {
+std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
+                                                 std::span<const EventRegion> places,
+                                                 std::span<const mesh::Met> met) {
   const int levels = mesh.finest_level() + 1;
-  std::vector<std::vector<BlockEventPair>> touches(levels);
+  std::vector<std::vector<BlockEventPair>> block_event_pairs(levels);
   const auto add = [&](int level, std::int32_t slot, std::int32_t event) {
-    touches[level].push_back({mesh.blocks(level).key(slot), event, slot});
+    block_event_pairs[level].push_back({mesh.blocks(level).key(slot), event, slot});
   };
   if (search == EventSearch::blocks) {
     for (const mesh::Met& block : met) add(block.level, block.slot, block.item);
   } else if (!places.empty()) {
     const auto on_device =
-        mesh::to_device("events", std::vector<EventPlace>(places.begin(), places.end()));
+        mesh::to_device("events", std::vector<EventRegion>(places.begin(), places.end()));
     const auto look = [&](const auto& candidates) {
       for (int level = 0; level < levels; ++level)
-        touches[level] = look_around(mesh, level, candidates, on_device);
+        block_event_pairs[level] = look_around(mesh, level, candidates, on_device);
     };
     if (search == EventSearch::bins) look(make_bins(mesh, places));
     else look(EveryEvent{static_cast<int>(places.size())});
@@ -235,7 +236,7 @@ std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSea
     if (places[n].slot >= 0) add(places[n].level, places[n].slot, static_cast<std::int32_t>(n));
   std::vector<AffectedBlocks> touched;
   for (int level = 0; level < levels; ++level)
-    touched.push_back(in_order(std::move(touches[level])));
+    touched.push_back(in_order(std::move(block_event_pairs[level])));
   return touched;
 }
 

@@ -17,6 +17,7 @@ enum class EventSearch {
   bins,    // each cell tests the events in the 27 bins around it (curamses.txt, eq. 11)
   brute    // each cell tests every event
 };
+// Names of the methods in events.method.
 constexpr auto names_of(EventSearch) { return std::array{"blocks", "bins", "brute"}; }
 
 // Blocks of a level on this rank with cells that events reach or that host an event, in the order
@@ -31,8 +32,8 @@ struct AffectedBlocks {
 // Returns the overlapped blocks by level. `places` are the events that reach leaf cells of this
 // rank, in the order of ids; `met` lists the octants they overlap, with items that are indices in
 // `places`.
-std::vector<AffectedBlocks> find_touched_blocks(const mesh::Mesh& mesh, EventSearch search,
-                                                std::span<const EventPlace> places,
-                                                std::span<const mesh::Met> met);
+std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
+                                                 std::span<const EventRegion> places,
+                                                 std::span<const mesh::Met> met);
 
 }  // namespace octant::subgrid

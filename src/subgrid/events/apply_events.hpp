@@ -4,7 +4,7 @@
 // The physics is given by a law, a plain struct that is copied to the device:
 //
 //   struct Law {
-//     struct Event { EventPlace place; ... };   // plain
+//     struct Event { EventRegion place; ... };   // plain
 //     struct Blast { ... };                     // plain: quantities from the sums that cells need
 //     static constexpr int sums;
 //     // Device: the terms of a cell in an event's sums.
@@ -80,20 +80,24 @@ struct AffectedCells {
           kernel(team);
         });
   }
+  // Scratch memory of a team with one value per cell of its block.
   template <class Value>
   KOKKOS_INLINE_FUNCTION Value* value_per_cell(const mesh::Team& team) const {
     return static_cast<Value*>(
         team.team_scratch(1).get_shmem(sizeof(Value) * cells.cells_per_block()));
   }
 
+  // Scratch memory of a team with one number per row of cells.
   KOKKOS_INLINE_FUNCTION std::uint32_t* number_per_row(const mesh::Team& team) const {
     return static_cast<std::uint32_t*>(
         team.team_scratch(1).get_shmem(sizeof(std::uint32_t) * rows_per_block()));
   }
+  // Number of rows of cells in a block.
   KOKKOS_INLINE_FUNCTION int rows_per_block() const {
     return cells.block_size() * cells.block_size();
   }
 
+  // Event of a pair.
   KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t touch) const {
     return events(numbers(touch));
   }
@@ -101,9 +105,11 @@ struct AffectedCells {
   KOKKOS_FORCEINLINE_FUNCTION bool is_host(const Event& event, const mesh::OwnBlock& block) const {
     return event.place.level == level.number && event.place.slot == block.slot;
   }
+  // Index of the cell that contains the event, which must be in the block.
   KOKKOS_INLINE_FUNCTION int host(const Event& event, const mesh::OwnBlock& block) const {
     return host_cell(event.place, block, cells);
   }
+  // Box of the cells that the event may reach.
   KOKKOS_INLINE_FUNCTION CellBounds bounds(const Event& event, const mesh::OwnBlock& block) const {
     return bounds_of(event.place, block, cells, periods);
   }
@@ -139,9 +145,9 @@ struct AffectedCells {
 
 // Calls visit(level, touched blocks, their gas) for the levels that take part.
 template <class Event, class Visit>
-void for_touched_levels(mesh::Mesh& mesh, const EventTarget& target,
-                        const ReceivedEvents<Event>& reaching,
-                        const std::vector<AffectedBlocks>& touched, const Visit& visit) {
+void for_affected_levels(mesh::Mesh& mesh, const EventTarget& target,
+                         const ReceivedEvents<Event>& reaching,
+                         const std::vector<AffectedBlocks>& touched, const Visit& visit) {
   const mesh::DeviceArray<const Event> events = mesh::to_device("events", reaching.events);
   for (int level = target.coarsest; level < static_cast<int>(touched.size()); ++level) {
     const AffectedBlocks& here = touched[level];
@@ -154,6 +160,7 @@ void for_touched_levels(mesh::Mesh& mesh, const EventTarget& target,
 
 // Total gains of this rank's cells.
 struct InjectedSums {
+  // Indices of the sums.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_floor_energy, k_sums };
   std::array<ReproducibleSum, k_sums> sums;
 };
@@ -162,7 +169,7 @@ namespace events {
 
 // Sums for each pair of a block and an event, [pair][term].
 template <class Law>
-struct SumTouches {
+struct SumPairs {
   Law law;
   AffectedCells<typename Law::Event> gas;
   mesh::DeviceArray<const std::int32_t> blocks;  // by pair
@@ -194,6 +201,7 @@ struct BlockGains {
   std::uint32_t* masks;
   int block_size;
 
+  // Adds a gain to cell i of a row.
   KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Gain& more) const {
     Gain& gain = of_cells[row * block_size + i];
     const std::uint32_t bit = std::uint32_t{1} << i;
@@ -214,7 +222,7 @@ struct BlockGains {
 // Applies the gains to the cells of each block and returns their totals, [block][sum]. One team per
 // block adds up the gains of all cells, event after event, and then changes the gas.
 template <class Law>
-struct ShareOut {
+struct AddGains {
   using Gas = AffectedCells<typename Law::Event>;
 
   Law law;
@@ -300,20 +308,21 @@ struct ShareOut {
 
 // Sums over the cells of this rank's blocks, to be sent to the owners of the events.
 template <class Law>
-TouchSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
-                     const ReceivedEvents<typename Law::Event>& reaching,
-                     const std::vector<AffectedBlocks>& touched) {
-  TouchSums parts(Law::sums);
-  for_touched_levels(
+BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
+                          const ReceivedEvents<typename Law::Event>& reaching,
+                          const std::vector<AffectedBlocks>& touched) {
+  BlockEventSums parts(Law::sums);
+  for_affected_levels(
       mesh, target, reaching, touched, [&](int level, const AffectedBlocks& here, const auto& gas) {
-        const auto touches = static_cast<std::int64_t>(here.events.size());
+        const auto block_event_pairs = static_cast<std::int64_t>(here.events.size());
         std::vector<std::int32_t> blocks;
         for (std::size_t b = 0; b < here.slots.size(); ++b)
           blocks.insert(blocks.end(), here.begins[b + 1] - here.begins[b],
                         static_cast<std::int32_t>(b));
-        const SumTouches<Law> kernel{law, gas, mesh::to_device("blocks", blocks),
-                                     mesh::uninitialised<double>("sums", touches * Law::sums)};
-        mesh::for_items("sum around events", touches, kernel);
+        const SumPairs<Law> kernel{
+            law, gas, mesh::to_device("blocks", blocks),
+            mesh::uninitialised<double>("sums", block_event_pairs * Law::sums)};
+        mesh::for_items("sum around events", block_event_pairs, kernel);
         parts.add(mesh, reaching, level, here, kernel.sums);
       });
   return parts;
@@ -333,7 +342,7 @@ struct SummedEvents {
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                std::span<const typename Law::Event> own, EventSearch search)
       : reaching(mesh, own),
-        touched(find_touched_blocks(mesh, search, reaching.places, reaching.met)),
+        touched(find_affected_blocks(mesh, search, reaching.places, reaching.met)),
         sums(sum_blocks(mesh, law, target, reaching, touched).add_up(mesh.communicator())) {
     for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
       EventResult<Law> result;
@@ -351,7 +360,7 @@ struct SummedEvents {
   }
 
   // Returns the result of each event that reaches this rank. Collective.
-  std::vector<EventResult<Law>> fates_of_reaching(const Communicator& communicator) const {
+  std::vector<EventResult<Law>> results_of_received(const Communicator& communicator) const {
     return answer(communicator, sums, reaching, std::span<const EventResult<Law>>(results));
   }
 };
@@ -377,12 +386,12 @@ InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& t
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
   InjectedSums injected;
   const auto results =
-      mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
-  events::for_touched_levels(
+      mesh::to_device("fates of events", summed.results_of_received(mesh.communicator()));
+  events::for_affected_levels(
       mesh, target, summed.reaching, summed.touched,
       [&](int level, const AffectedBlocks& here, const auto& gas) {
         const auto blocks = static_cast<std::int64_t>(here.slots.size());
-        const events::ShareOut<Law> kernel{
+        const events::AddGains<Law> kernel{
             law, target, gas, results,
             mesh::uninitialised<double>("got", blocks * InjectedSums::k_sums)};
         gas.template for_blocks<Gain>("share out events", kernel);

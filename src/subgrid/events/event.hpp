@@ -11,10 +11,11 @@ namespace octant::subgrid {
 // Position and extent of an event: all leaf cells whose centres lie within the radius, on any level
 // and rank, by nearest image; if there are none, the host cell that contains the position. In code
 // length.
-struct EventPlace {
-  std::uint64_t id = 0;  // unique over all ranks; gains of a cell are added in this order
+struct EventRegion {
+  // number that is unique over all ranks; gains of a cell are added in the order of ids
+  std::uint64_t id = 0;
   double centre[3] = {}, radius = 0.0;
-  // Block with the leaf cell that contains the centre, on the rank that owns it; else -1.
+  // Block with the leaf cell that contains the centre, on the rank that owns the block; else -1.
   std::int32_t level = -1, slot = -1;
 };
 
@@ -55,7 +56,8 @@ struct Periods {
     return way > half ? way - size[axis] : way < -half ? way + size[axis] : way;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventPlace& event,
+  // Returns the cell relative to an event.
+  KOKKOS_FORCEINLINE_FUNCTION CellAround look(const EventRegion& event,
                                               const mesh::DevicePosition& cell,
                                               double volume) const {
     CellAround around{{}, 0.0, volume};
@@ -67,7 +69,8 @@ struct Periods {
   }
 };
 
-KOKKOS_FORCEINLINE_FUNCTION bool is_inside(const EventPlace& event, const CellAround& cell) {
+// True if the cell's centre lies within the event's radius.
+KOKKOS_FORCEINLINE_FUNCTION bool is_inside(const EventRegion& event, const CellAround& cell) {
   return cell.square <= event.radius * event.radius;
 }
 
@@ -77,14 +80,14 @@ struct CellBounds {
 };
 
 // Bounds of the cells in a block whose centres may lie within the radius, including the host cell.
-KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
+KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventRegion& event,
                                                  const mesh::OwnBlock& block,
                                                  const mesh::CellRange& cells,
                                                  const Periods& periods) {
-  constexpr double slack = 1e-6;  // in cells, for rounding
+  constexpr double slack = 1e-6;  // tolerance for rounding, in cells
   const int N = cells.block_size();
   const double dx = cells.cell_size, per_dx = 1.0 / dx, half = 0.5 * N * dx;
-  const double reach = max(event.radius * per_dx, 0.5);  // in cells
+  const double reach = max(event.radius * per_dx, 0.5);  // radius in cells
   const auto within = [&](double coordinate) {
     return static_cast<int>(min(max(coordinate, 0.0), static_cast<double>(N)));
   };
@@ -105,7 +108,7 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventPlace& event,
 // Calls visit(index, around) for cells within the event's radius: cells [first, last) of row (j, k)
 // of a block.
 template <class Visit>
-KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
+KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventRegion& event,
                                                 const mesh::OwnBlock& block,
                                                 const mesh::CellRange& cells,
                                                 const Periods& periods, double volume, int first,
@@ -126,7 +129,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventPlace& event,
 }
 
 // Index of the cell that contains the event, in its host block.
-KOKKOS_INLINE_FUNCTION int host_cell(const EventPlace& event, const mesh::OwnBlock& block,
+KOKKOS_INLINE_FUNCTION int host_cell(const EventRegion& event, const mesh::OwnBlock& block,
                                      const mesh::CellRange& cells) {
   const int N = cells.block_size();
   int index = 0;

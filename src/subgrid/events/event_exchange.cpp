@@ -38,18 +38,18 @@ std::vector<std::int32_t> ascending(std::size_t count, const auto& is_before) {
 
 }  // namespace
 
-std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places) {
+std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places) {
   std::vector<mesh::Sphere> spheres;
   spheres.reserve(places.size());
-  for (const EventPlace& p : places)
+  for (const EventRegion& p : places)
     spheres.push_back({{p.centre[0], p.centre[1], p.centre[2]}, p.radius, p.level, p.slot});
   return spheres;
 }
 
-std::vector<std::int32_t> ReceivedEventPlaces::take(int rank, std::span<const EventPlace> came,
-                                                    std::span<const int> sources,
-                                                    std::span<const std::int32_t> source_numbers,
-                                                    std::vector<mesh::Met> met_by_items) {
+std::vector<std::int32_t> ReceivedEventRegions::take(int rank, std::span<const EventRegion> came,
+                                                     std::span<const int> sources,
+                                                     std::span<const std::int32_t> source_numbers,
+                                                     std::vector<mesh::Met> met_by_items) {
   const auto order = ascending(
       came.size(), [&](std::int32_t a, std::int32_t b) { return came[a].id < came[b].id; });
   std::vector<std::int32_t> place(came.size());
@@ -66,9 +66,9 @@ std::vector<std::int32_t> ReceivedEventPlaces::take(int rank, std::span<const Ev
   return order;
 }
 
-void TouchSums::add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
-                    const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_touches) {
-  const auto sums = on_host(TransferKind::lists, of_touches);
+void BlockEventSums::add(const mesh::Mesh& mesh, const ReceivedEventRegions& reaching, int level,
+                         const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_pairs) {
+  const auto sums = on_host(TransferKind::lists, of_pairs);
   const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
   parts_.reserve(parts_.size() + touched.events.size() * part_bytes);
   owners_.reserve(owners_.size() + touched.events.size());
@@ -82,7 +82,7 @@ void TouchSums::add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching,
     }
 }
 
-EventSums TouchSums::add_up(const Communicator& communicator) const {
+EventSums BlockEventSums::add_up(const Communicator& communicator) const {
   const std::size_t part_bytes = sizeof(Part) + count_ * sizeof(double);
   const auto routed = route_bytes(communicator, owners_, parts_, part_bytes);
   const std::span<const std::byte> came(routed.items);
@@ -108,7 +108,7 @@ EventSums TouchSums::add_up(const Communicator& communicator) const {
 }
 
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
-                     const ReceivedEventPlaces& reaching, std::span<const std::byte> items,
+                     const ReceivedEventRegions& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes) {
   std::vector<std::byte> bytes;
   std::vector<int> ranks;

@@ -14,25 +14,27 @@
 
 namespace octant::subgrid::events {
 
+// Returns the positions of events, in their order.
 template <class Event>
-std::vector<EventPlace> places_of(std::span<const Event> events) {
-  std::vector<EventPlace> places;
+std::vector<EventRegion> places_of(std::span<const Event> events) {
+  std::vector<EventRegion> places;
   places.reserve(events.size());
   for (const Event& event : events) places.push_back(event.place);
   return places;
 }
 
-std::vector<mesh::Sphere> spheres_of(std::span<const EventPlace> places);
+// Returns the spheres of events for mesh::reach().
+std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places);
 
 // Positions of events that reach cells of this rank, in the order of ids.
-struct ReceivedEventPlaces {
-  std::vector<EventPlace> places;  // no level and slot if another rank owns the event
+struct ReceivedEventRegions {
+  std::vector<EventRegion> places;  // no level and slot if another rank owns the event
   std::vector<int> owners;
   std::vector<std::int32_t> numbers;  // indices on their owners
   std::vector<mesh::Met> met;         // items are indices in `places`
 
   // Stores received events, in any order. Returns the index of the item for each of `places`.
-  std::vector<std::int32_t> take(int rank, std::span<const EventPlace> came,
+  std::vector<std::int32_t> take(int rank, std::span<const EventRegion> came,
                                  std::span<const int> sources,
                                  std::span<const std::int32_t> source_numbers,
                                  std::vector<mesh::Met> met_by_items);
@@ -40,7 +42,7 @@ struct ReceivedEventPlaces {
 
 // Events that reach this rank, with their data.
 template <class Event>
-struct ReceivedEvents : ReceivedEventPlaces {
+struct ReceivedEvents : ReceivedEventRegions {
   std::vector<Event> events;
 
   // Sends this rank's events to all ranks with cells in their reach. Collective.
@@ -66,17 +68,18 @@ struct EventSums {
   std::vector<std::size_t> begins{0};
   std::vector<int> ranks;  // contributors to event n: [begins[n], begins[n + 1])
 
+  // Sums of event numbers[n].
   const double* of(std::size_t n) const { return &sums[n * count]; }
 };
 
 // Sums by block and event, to be sent to the owners of the events.
-class TouchSums {
+class BlockEventSums {
  public:
-  explicit TouchSums(int count) : count_(count) {}  // sums per pair
+  explicit BlockEventSums(int count) : count_(count) {}  // sums per pair
 
   // Adds the sums of a level's pairs, [pair][count].
-  void add(const mesh::Mesh& mesh, const ReceivedEventPlaces& reaching, int level,
-           const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_touches);
+  void add(const mesh::Mesh& mesh, const ReceivedEventRegions& reaching, int level,
+           const AffectedBlocks& touched, const mesh::DeviceArray<double>& of_pairs);
 
   // Adds up the sums of each event in the order of its blocks' levels and keys. Collective.
   EventSums add_up(const Communicator& communicator) const;
@@ -87,21 +90,22 @@ class TouchSums {
   std::vector<int> owners_;  // owner of the event of each part
 };
 
-// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
-// Returns the results for this rank, and the index of the result for each event of `reaching`: -1
-// for events that overlap octants of this rank but no cell centre. Collective.
+// Result of answer_bytes(): the results for this rank, and the index of the result for each event
+// of `reaching`; -1 for events that overlap octants of this rank but no cell centre.
 struct Answers {
   std::vector<std::byte> items;
   std::vector<std::int32_t> of_event;
 };
+// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
+// Collective.
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
-                     const ReceivedEventPlaces& reaching, std::span<const std::byte> items,
+                     const ReceivedEventRegions& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes);
 
 // Typed form of answer_bytes(); T{} if there is no result.
 template <class T>
 std::vector<T> answer(const Communicator& communicator, const EventSums& sums,
-                      const ReceivedEventPlaces& reaching, std::span<const T> items) {
+                      const ReceivedEventRegions& reaching, std::span<const T> items) {
   const Answers came = answer_bytes(communicator, sums, reaching, std::as_bytes(items), sizeof(T));
   const std::vector<T> known = items_of<T>(came.items);
   std::vector<T> answers(reaching.places.size());

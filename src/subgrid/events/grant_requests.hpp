@@ -38,7 +38,8 @@ namespace events {
 template <class Law>
 struct GrantRequests {
   using Gas = AffectedCells<typename Law::Event>;
-  struct Asked {
+  // Requests to a cell.
+  struct CellRequests {
     double total, share;  // total request of all events; granted fraction
   };
 
@@ -51,7 +52,7 @@ struct GrantRequests {
     const int place = team.league_rank();
     const mesh::OwnBlock block = gas.cells.blocks(place);
     const int begin = gas.begins(place), end = gas.begins(place + 1);
-    Asked* const asked = gas.template value_per_cell<Asked>(team);
+    CellRequests* const asked = gas.template value_per_cell<CellRequests>(team);
     const auto for_cells = [&](const auto& body) {
       mesh::in_team(team, gas.cells.cells_per_block(), body);
       team.team_barrier();
@@ -92,7 +93,7 @@ struct GrantRequests {
   }
 
   KOKKOS_INLINE_FUNCTION void add_up(int place, const mesh::OwnBlock& block, int touch,
-                                     const Asked* asked) const {
+                                     const CellRequests* asked) const {
     const typename Law::Event& event = gas.event(touch);
     double total[Law::granted] = {}, term[Law::granted];
     gas.for_all_rows(event, block, [&](int index, const CellAround& around) {
@@ -123,17 +124,18 @@ std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
                                          std::span<const typename Law::Event> own,
                                          EventSearch search) {
   const events::SummedEvents<Law> summed(mesh, law, target, own, search);
-  events::TouchSums granted(Law::granted);
+  events::BlockEventSums granted(Law::granted);
   const auto results =
-      mesh::to_device("fates of events", summed.fates_of_reaching(mesh.communicator()));
+      mesh::to_device("fates of events", summed.results_of_received(mesh.communicator()));
   using Kernel = events::GrantRequests<Law>;
-  events::for_touched_levels(
+  events::for_affected_levels(
       mesh, target, summed.reaching, summed.touched,
       [&](int level, const AffectedBlocks& here, const auto& gas) {
-        const auto touches = static_cast<std::int64_t>(here.events.size());
-        const Kernel kernel{law, gas, results,
-                            mesh::uninitialised<double>("granted", touches * Law::granted)};
-        gas.template for_blocks<typename Kernel::Asked>("grant requests", kernel);
+        const auto block_event_pairs = static_cast<std::int64_t>(here.events.size());
+        const Kernel kernel{
+            law, gas, results,
+            mesh::uninitialised<double>("granted", block_event_pairs * Law::granted)};
+        gas.template for_blocks<typename Kernel::CellRequests>("grant requests", kernel);
         granted.add(mesh, summed.reaching, level, here, kernel.granted);
       });
   const events::EventSums sums = granted.add_up(mesh.communicator());

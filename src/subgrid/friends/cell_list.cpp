@@ -9,12 +9,12 @@ namespace octant::subgrid::friends {
 
 namespace {
 
-constexpr int k_most_digit_bits = 11;  // 2048 counters fit the first-level cache
+constexpr int k_max_digit_bits = 11;  // 2048 counters fit the first-level cache
 
 }  // namespace
 
 void sort_by_key(std::vector<KeyedPoint>& points, int bits) {
-  const int passes = (bits + k_most_digit_bits - 1) / k_most_digit_bits;
+  const int passes = (bits + k_max_digit_bits - 1) / k_max_digit_bits;
   if (passes == 0 || points.size() < 2) return;
   const int digit_bits = (bits + passes - 1) / passes;
   const auto digits = std::size_t{1} << digit_bits;
@@ -45,12 +45,12 @@ void sort_by_key(std::vector<KeyedPoint>& points, int bits) {
 namespace {
 
 // The cube of this number fits a key, with as many bits left as parts need.
-constexpr std::int64_t k_most_cells = (std::int64_t{1} << 19) - 1;
+constexpr std::int64_t k_max_cells = (std::int64_t{1} << 19) - 1;
 
 std::int64_t cells_along(double extent, double width) {
   const double exact = extent / width;
   if (!(exact > 1.0)) return 1;  // also for points without extent
-  return std::min(static_cast<std::int64_t>(std::min(exact, 1e18)), k_most_cells);
+  return std::min(static_cast<std::int64_t>(std::min(exact, 1e18)), k_max_cells);
 }
 
 }  // namespace
@@ -70,13 +70,13 @@ bool CellGrid::divide_cells(double diagonal) {
   for (const double per_length : per_length_)
     if (per_length > 0.0) squared += 1.0 / (per_length * per_length);
   const double least = std::ceil(k_rounding * std::sqrt(squared) / diagonal);
-  const bool few = least <= k_most_parts;  // false if the diagonal is 0
+  const bool few = least <= k_max_parts;  // false if the diagonal is 0
   parts_ = few ? std::max(1, static_cast<int>(least)) : 1;
   return few;
 }
 
 Box CellGrid::box(std::int64_t key) const {
-  const CellPlace there = place(key);
+  const CellIndices there = place(key);
   Box box;
   for (int d = 0; d < 3; ++d) {
     const double width = per_length_[d] > 0.0 ? 1.0 / per_length_[d] : 0.0;

@@ -11,6 +11,7 @@
 
 namespace octant::subgrid::friends {
 
+// Sort key and index of a point.
 struct KeyedPoint {
   std::uint64_t key;
   int point;
@@ -20,7 +21,7 @@ struct KeyedPoint {
 // given number of bits.
 void sort_by_key(std::vector<KeyedPoint>& points, int bits);
 
-using CellPlace = std::array<std::int64_t, 3>;
+using CellIndices = std::array<std::int64_t, 3>;
 
 // Grid of cells over a box, or over one period of a periodic axis. Keys run along x first.
 class CellGrid {
@@ -30,13 +31,14 @@ class CellGrid {
   CellGrid(const Box& box, const Linking& linking, double width);
 
   // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`; one part if more
-  // than k_most_parts were needed. Returns false in that case.
+  // than k_max_parts were needed. Returns false in that case.
   bool divide_cells(double diagonal);
+  // Number of parts of each cell.
   int parts_of_cell() const { return parts_ * parts_ * parts_; }
 
   // Key of the cell times parts_of_cell(), plus the number of the part.
   std::int64_t key_of_part(const Point& point) const {
-    CellPlace place;
+    CellIndices place;
     int part = 0;
     for (int d = 2; d >= 0; --d) {
       const double exact = (point[d] - lower_[d]) * per_length_[d];
@@ -46,10 +48,12 @@ class CellGrid {
     }
     return key(place) * parts_of_cell() + part;
   }
-  std::int64_t key(const CellPlace& place) const {
+  // Key of a cell.
+  std::int64_t key(const CellIndices& place) const {
     return (place[2] * cells_[1] + place[1]) * cells_[0] + place[0];
   }
-  CellPlace place(std::int64_t key) const {
+  // Coordinates of the cell with this key.
+  CellIndices place(std::int64_t key) const {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
@@ -57,15 +61,18 @@ class CellGrid {
   // Wraps a coordinate along a periodic axis. Returns false if it lies outside then.
   bool wrap(int axis, std::int64_t& place) const;
 
+  // Number of cells along an axis.
   std::int64_t cells(int axis) const { return cells_[axis]; }
+  // True for a periodic axis.
   bool periodic(int axis) const { return periodic_[axis]; }
+  // Number of bits of keys_of_part().
   int key_bits() const;
 
  private:
-  static constexpr int k_most_parts = 4;
+  static constexpr int k_max_parts = 4;
 
   Point lower_, per_length_;
-  CellPlace cells_;
+  CellIndices cells_;
   std::array<bool, 3> periodic_;
   int parts_ = 1;
 };
@@ -79,14 +86,17 @@ class CellList {
   int cells() const { return static_cast<int>(keys_.size()) - 1; }  // number of occupied cells
   // Keys of the occupied cells, ascending. One larger sentinel follows beyond the end.
   std::span<const std::int64_t> keys() const { return {keys_.data(), keys_.size() - 1}; }
+  // Number of clumps.
   int clumps() const { return static_cast<int>(begins_.size()) - 1; }
-  // Clumps of a cell: first_clump(cell), ..., first_clump(cell + 1) - 1. Points of a clump:
-  // begin(clump), ..., begin(clump + 1) - 1 of points().
+  // First clump of a cell; its clumps are first_clump(cell), ..., first_clump(cell + 1) - 1.
   int first_clump(int cell) const { return first_clumps_[cell]; }
+  // First point of a clump; its points are begin(clump), ..., begin(clump + 1) - 1 of points().
   int begin(int clump) const { return begins_[clump]; }
+  // All points, in the order of cells and clumps.
   std::span<const Point> points() const { return points_; }
   std::span<const int> order() const { return order_; }  // index of each point in the input
 
+  // Points of a clump.
   std::span<const Point> points(int clump) const {
     return points().subspan(begin(clump), begin(clump + 1) - begin(clump));
   }
@@ -123,10 +133,10 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
   std::int64_t row_key = -1;  // first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
     if (row_key < 0 || keys[cell] - row_key >= length) {
-      const CellPlace place = grid.place(keys[cell]);
+      const CellIndices place = grid.place(keys[cell]);
       row_key = keys[cell] - place[0];
       for (Row& row : rows) {
-        CellPlace there{0, place[1] + row.step_y, place[2] + row.step_z};
+        CellIndices there{0, place[1] + row.step_y, place[2] + row.step_z};
         const std::int64_t before = row.first_key;
         const bool inside = grid.wrap(1, there[1]) && grid.wrap(2, there[2]);
         row.first_key = inside ? grid.key(there) : -1;

@@ -37,7 +37,8 @@ struct Copy {
   int index;
 };
 
-// Cell width of the coarse grid: links end in the next cell at most, and each rank has few cells.
+// Cell width of the coarse grid: at least the linking length, so that links end in an adjacent cell
+// at most, and large enough that each rank has few cells.
 double width_of_coarse_cells(const Box& box, const Linking& linking, int ranks) {
   constexpr double k_rounding = 1.0 + 1e-9;
   double volume = 1.0;
@@ -75,9 +76,9 @@ class CopyFinder {
 // Returns a cell and its neighbours without duplicates.
 std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
   std::vector<std::int64_t> keys;
-  const CellPlace place = grid_.place(key);
+  const CellIndices place = grid_.place(key);
   for (int n = 0; n < 27; ++n) {
-    CellPlace there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
+    CellIndices there{place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
     if (grid_.wrap(0, there[0]) && grid_.wrap(1, there[1]) && grid_.wrap(2, there[2]))
       keys.push_back(grid_.key(there));
   }
@@ -131,7 +132,7 @@ std::vector<CopyRequest> CopyFinder::requests_from(const Routed<Presence>& prese
 }
 
 Copies CopyFinder::send(const std::vector<CopyRequest>& requests) const {
-  std::vector<std::pair<int, int>> sent;  // (rank, index of the body)
+  std::vector<std::pair<int, int>> sent;  // rank, and index of the body
   for (const CopyRequest& request : requests) {
     const auto found = std::lower_bound(list_.keys().begin(), list_.keys().end(), request.cell);
     const int clump = list_.first_clump(static_cast<int>(found - list_.keys().begin()));

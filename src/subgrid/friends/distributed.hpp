@@ -13,6 +13,7 @@
 
 namespace octant::subgrid::friends {
 
+// Point with the data that linking criteria use.
 struct Body {
   Point position;
   Point velocity{};
@@ -25,6 +26,7 @@ struct Origin {
   int rank, index;
 };
 
+// Copies of other ranks' bodies, and their origins.
 struct Copies {
   std::vector<Body> bodies;
   std::vector<Origin> origins;
@@ -37,6 +39,7 @@ struct Copies {
 Copies copies_within(const Communicator& communicator, std::span<const Body> bodies,
                      const Linking& linking);
 
+// Result of merge_labels().
 struct MergedLabels {
   std::vector<std::uint64_t> label;
   int rounds = 0;
@@ -53,6 +56,7 @@ struct MergedLabels {
 MergedLabels merge_labels(const Communicator& communicator, std::span<const int> groups,
                           std::span<const std::uint64_t> ids, std::span<const Origin> origins);
 
+// Groups of this rank's bodies.
 struct DistributedGroups {
   std::vector<std::uint64_t> label;  // smallest id in the group of each own body
   std::int64_t copies = 0;           // copies of other ranks' bodies on this rank
@@ -65,6 +69,7 @@ struct NearBodies {
   static constexpr bool k_distance_alone = true;
   bool operator()(const Body&, const Body&, double) const { return true; }
 };
+// Criterion for gravitationally bound pairs.
 struct BoundBodies {
   static constexpr bool k_distance_alone = false;
   double gravity;

@@ -77,7 +77,7 @@ Octree::Octree(std::span<const Point> points, const Linking& linking, double clo
 
 namespace {
 
-constexpr std::size_t k_most_points_for_brute = 8192;  // more points would take seconds to try
+constexpr std::size_t k_max_points_for_brute = 8192;  // more points would take seconds to try
 
 }  // namespace
 
@@ -85,7 +85,7 @@ Method FastestMethod::choose(std::size_t points) const {
   const auto& seconds = seconds_[std::bit_width(points)];
   int fastest = static_cast<int>(Method::cells);
   for (int n = k_methods - 1; n >= 0; --n) {
-    if (static_cast<Method>(n) == Method::brute && points > k_most_points_for_brute) continue;
+    if (static_cast<Method>(n) == Method::brute && points > k_max_points_for_brute) continue;
     if (seconds[n] == 0.0) return static_cast<Method>(n);
     if (seconds[n] < seconds[fastest]) fastest = n;
   }

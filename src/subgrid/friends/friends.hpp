@@ -25,6 +25,7 @@ class Octree {
  public:
   static constexpr int k_levels = 22;  // including the root
 
+  // Node of the tree.
   struct Node {
     int begin, end;    // range of its points
     int first_child;   // children are nodes first_child, ..., first_child + children - 1
@@ -108,6 +109,7 @@ inline constexpr int k_methods = 4;
 inline constexpr const char* k_method_names[k_methods] = {"brute", "octree", "octree_threads",
                                                           "cells"};
 
+// Groups by a test of all pairs; see find_groups().
 template <class Criterion>
 std::vector<int> by_all_pairs(std::span<const Point> points, const Linking& linking,
                               const Criterion& criterion) {
@@ -145,8 +147,10 @@ class FastestMethod {
  public:
   // Method for a call, and the time that it then took.
   Method choose(std::size_t points) const;
+  // Records the time of a method.
   void record(Method method, std::size_t points, double seconds);
 
+  // Finds groups with the method of choose(), and records its time.
   template <class Criterion = Near>
   std::vector<int> find_groups(std::span<const Point> points, const Linking& linking,
                                const Criterion& criterion = {}) {

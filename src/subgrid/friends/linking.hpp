@@ -24,6 +24,7 @@ struct Linking {
   double length = 0.0;                   // maximum distance of linked pairs
   Point period{k_open, k_open, k_open};  // k_open along an axis that is not periodic
 
+  // True for a periodic axis.
   bool periodic(int axis) const { return period[axis] < k_open; }
 };
 
@@ -57,15 +58,18 @@ inline bool bound(double squared_speed, double separation, double gravity, doubl
 struct Box {
   Point lower{k_open, k_open, k_open}, upper{-k_open, -k_open, -k_open};
 
+  // Extends the box to contain a point.
   void add(const Point& point) {
     for (int d = 0; d < 3; ++d) {
       lower[d] = std::min(lower[d], point[d]);
       upper[d] = std::max(upper[d], point[d]);
     }
   }
+  // True if the box contains no point.
   bool empty() const { return lower[0] > upper[0]; }
 };
 
+// Smallest box that contains the points.
 inline Box bounding_box(std::span<const Point> points) {
   Box box;
   for (const Point& point : points) box.add(point);
@@ -89,6 +93,8 @@ inline double least_separation_squared(const Box& a, const Box& b, const Point& 
   return sum;
 }
 
+// True unless all points in one box are farther than the linking length from all points in the
+// other.
 inline bool may_be_near(const Box& a, const Box& b, const Linking& linking) {
   return least_separation_squared(a, b, linking.period) <= linking.length * linking.length;
 }
@@ -107,11 +113,13 @@ class Groups {
  public:
   explicit Groups(int points) : parent_(points) { std::iota(parent_.begin(), parent_.end(), 0); }
 
+  // First point of the group of a point.
   int root(int point) {
     while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
     return point;
   }
 
+  // Joins the groups of two points.
   void unite(int a, int b) {
     a = root(a);
     b = root(b);
@@ -130,6 +138,7 @@ class Groups {
       if (at(a).compare_exchange_strong(expected, b, std::memory_order_relaxed)) return;
     }
   }
+  // root() for concurrent use.
   int root_at_once(int point) {
     for (int parent; (parent = at(point).load(std::memory_order_relaxed)) != point;) {
       const int next = at(parent).load(std::memory_order_relaxed);

@@ -33,6 +33,7 @@ struct TurbulentGas {
   double mach;              // velocity dispersion over sound speed
 };
 
+// Virial parameter of a cell, from its velocity dispersion.
 KOKKOS_INLINE_FUNCTION double virial_parameter(double dispersion, double density, double dx,
                                                double gravity) {
   return 5.0 * dispersion * dispersion / (std::numbers::pi * gravity * density * dx * dx);
@@ -53,6 +54,7 @@ KOKKOS_INLINE_FUNCTION double critical_density_krumholz_mckee(const TurbulentGas
   return Kokkos::log(std::numbers::pi * std::numbers::pi / 5.0 * k_phi_x * k_phi_x *
                      gas.virial_parameter * gas.mach * gas.mach);
 }
+// Minimum ln(rho / mean) for collapse by Padoan & Nordlund (2011); see above.
 KOKKOS_INLINE_FUNCTION double critical_density_padoan_nordlund(const TurbulentGas& gas) {
   constexpr double k_theta = 0.97;
   return Kokkos::log(0.067 / (k_theta * k_theta) * gas.virial_parameter * gas.mach * gas.mach);
@@ -65,9 +67,11 @@ KOKKOS_INLINE_FUNCTION double multi_freefall(double variance, double critical_de
   return 0.5 * k_inverse_phi_t * Kokkos::exp(0.375 * variance) *
          (1.0 + Kokkos::erf((variance - critical_density) / Kokkos::sqrt(2.0 * variance)));
 }
+// Multi-freefall efficiency with the critical density of Krumholz & McKee (2005).
 KOKKOS_INLINE_FUNCTION double multi_freefall_krumholz_mckee(const TurbulentGas& gas) {
   return multi_freefall(log_density_variance(gas.mach), critical_density_krumholz_mckee(gas));
 }
+// Multi-freefall efficiency with the critical density of Padoan & Nordlund (2011).
 KOKKOS_INLINE_FUNCTION double multi_freefall_padoan_nordlund(const TurbulentGas& gas) {
   return multi_freefall(log_density_variance(gas.mach), critical_density_padoan_nordlund(gas));
 }
@@ -103,6 +107,7 @@ struct PressureLaw {
   double power = 1.4;
   double gas_fraction = 1.0;
 };
+// Star formation rate per gas mass in s^-1 at a pressure in cgs.
 KOKKOS_INLINE_FUNCTION double pressure_law_rate(const PressureLaw& law, double gamma,
                                                 double pressure) {
   using namespace constants;
@@ -135,10 +140,12 @@ enum class Model {
   virial,
   pressure_law
 };
+// Names of the models in stars.model.
 constexpr auto names_of(Model) {
   return std::array{"schmidt", "multi_freefall_km", "multi_freefall_pn", "padoan", "hopkins",
                     "virial",  "pressure_law"};
 }
+// True for models that require the gradients of the velocity.
 constexpr bool depends_on_turbulence(Model model) {
   return model != Model::schmidt && model != Model::pressure_law;
 }
@@ -170,6 +177,7 @@ struct TurbulenceInCell {
     curl = Kokkos::sqrt(curl_squared);
   }
 
+  // Turbulent state for the efficiency models.
   KOKKOS_INLINE_FUNCTION TurbulentGas gas() const {
     return {virial_parameter(dispersion, density, dx, gravity), dispersion / sound_speed};
   }

@@ -81,7 +81,7 @@ void Options::declare(ParameterSchema& schema) {
 // Constants of a level. Densities and masses are in code units.
 struct StarFormationLaw {
   Model model;
-  double efficiency, gravity, least_density;
+  double efficiency, gravity, min_density;
   bool density_of_metals;  // density threshold falls with the metallicity
   double hottest;          // maximum internal energy per mass
   double quantum, gas_limit, step, seconds, gamma, dx;
@@ -101,7 +101,7 @@ struct StarFormationLaw {
   }
   KOKKOS_INLINE_FUNCTION bool is_eligible(const hydro::GasCell& cell) const {
     const double density = cell.density();
-    if (!(density > least_density)) return false;
+    if (!(density > min_density)) return false;
     if (density_of_metals &&
         !(units.hydrogen * density > pressure_law_threshold(metallicity(cell))))
       return false;
@@ -288,7 +288,7 @@ class StarFormation final : public Process {
         .model = options_.model,
         .efficiency = options_.efficiency,
         .gravity = level.step_time.newton_constant,
-        .least_density = std::max(least / units.hydrogen, options_.overdensity * mean_gas_density_),
+        .min_density = std::max(least / units.hydrogen, options_.overdensity * mean_gas_density_),
         .density_of_metals = of_metals,
         .hottest = options_.temperature / (units.temperature * (gamma - 1.0)),
         .quantum = quantum(sync, level, units),

@@ -5,6 +5,7 @@
 
 namespace octant::subgrid {
 
+// Particle kind of stars, with its columns.
 inline particles::Kind stars() {
   return {.name = "stars",
           .description = "stars",

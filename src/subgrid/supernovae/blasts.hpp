@@ -14,7 +14,7 @@ namespace octant::subgrid {
 
 // One or several simultaneous supernovae of a star particle.
 struct Supernova {
-  EventPlace place;
+  EventRegion place;
   double velocity[3];  // velocity of the star
   double mass;         // ejecta and swept-up mass
   double energy;       // explosion energy, without the star's kinetic energy
@@ -42,7 +42,7 @@ struct KineticBlast {
   // The volume, and the volume integrals of q and q^2 by component.
   static constexpr int sums = 7;
 
-  double kinetic_share = 1.0;  // kinetic fraction of the energy
+  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the energy
 
   // Component of q along an axis. A radius of 0 includes at most one cell, around the star itself.
   KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
@@ -50,6 +50,7 @@ struct KineticBlast {
     return event.place.radius > 0.0 ? cell.way[axis] / event.place.radius : 0.0;
   }
 
+  // Sets the terms of a cell in `sums`.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     terms[0] = cell.volume;
@@ -70,13 +71,14 @@ struct KineticBlast {
       variance += sums[4 + d] / volume - blast.mean[d] * blast.mean[d];
     }
     const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
-    const double kinetic = has_momentum ? kinetic_share * event.energy : 0.0;
+    const double kinetic = has_momentum ? kinetic_energy_fraction * event.energy : 0.0;
     blast.density = event.mass / volume;
     blast.thermal = (event.energy - kinetic) / volume;
     blast.speed = has_momentum ? std::sqrt(2.0 * kinetic / (event.mass * variance)) : 0.0;
     return true;
   }
 
+  // Returns the gain per volume of a cell within the radius.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell&) const {
     Gain gain;
@@ -93,6 +95,8 @@ struct KineticBlast {
     return gain;
   }
 
+  // Returns the gain per volume of the cell that contains the star, if the radius contains no cell
+  // centre.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell& gas) const {
     const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
@@ -110,17 +114,20 @@ struct StochasticBlast {
     double volume, heat, chance;  // of the cells; per mass of a heated cell; per cell
   };
 
+  // Volume and gas mass.
   static constexpr int sums = 2;
   double heat;  // per mass of a heated cell; larger if all cells together need more
   std::uint64_t seed;
   std::uint32_t step;
 
+  // Sets the terms to the volume and gas mass of the cell.
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double* terms) const {
     terms[0] = cell.volume;
     terms[1] = cell.volume * gas.density();
   }
 
+  // Computes the probability and the heat per mass; returns false if there are no cells.
   bool finish(const Event& event, const double* sums, Blast& blast) const {
     if (sums[0] == 0.0) return false;
     const double per_mass = event.energy / sums[1];
@@ -130,6 +137,8 @@ struct StochasticBlast {
     return true;
   }
 
+  // Returns the gain per volume of a cell; whether it is heated depends only on the seed, the step,
+  // the event id and the position of the cell relative to the event.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell& gas) const {
     const RandomStream random(seed, event.place.id, step);
@@ -137,6 +146,8 @@ struct StochasticBlast {
     return ejecta(event, 1.0 / blast.volume, hit ? blast.heat * gas.density() : 0.0);
   }
 
+  // Returns the gain per volume of the cell that contains the star, if the radius contains no cell
+  // centre: always heated, by the whole energy.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
     return ejecta(event, 1.0 / cell.volume, event.energy / cell.volume);
@@ -228,7 +239,7 @@ struct BlastSurroundings {
   }
 };
 
-// Second pass.
+// Second pass, for apply_events(): adds mass, momentum and heat to the cells.
 struct MechanicalBlast {
   struct Event : Supernova {
     BlastSurroundings::Blast around;
@@ -242,7 +253,7 @@ struct MechanicalBlast {
   };
 
   static constexpr int sums = 3;
-  double kinetic_share = 1.0;  // kinetic fraction of the energy
+  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the energy
 
   // Part of the blast that a cell receives: mass, and a momentum vector.
   struct Portion {
@@ -287,7 +298,7 @@ struct MechanicalBlast {
   bool finish(const Event& event, const double* sums, Blast& blast) const {
     if (event.around.share == 0.0) return false;
     const double linear = sums[0], quadratic = sums[1], lengths = sums[2];
-    const double kinetic = kinetic_share * event.energy;
+    const double kinetic = kinetic_energy_fraction * event.energy;
     const double root = std::sqrt(linear * linear + 4.0 * quadratic * kinetic);
     blast = {0.0, event.energy, false};
     if (quadratic == 0.0) return true;

@@ -12,7 +12,7 @@ namespace octant::subgrid {
 namespace {
 
 // Maximum returned mass fraction: star particles keep at least a tenth of their mass.
-constexpr double k_most_returned = 0.9;
+constexpr double k_max_returned = 0.9;
 
 std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name, double least) {
   const auto shape = file.shape("/" + name);
@@ -57,9 +57,9 @@ PopulationTable::PopulationTable(const Communicator& communicator, const std::st
   require(path, "ejected_metals", metals_);
   require(path, "supernovae", supernovae_);
   const double most = *std::max_element(mass_.begin(), mass_.end());
-  if (most > k_most_returned)
+  if (most > k_max_returned)
     throw InputError("{}: ejected_mass reaches {}; expected at most {} of the initial stellar mass",
-                     path, most, k_most_returned);
+                     path, most, k_max_returned);
   for (std::size_t n = 0; n < mass_.size(); ++n)
     if (metals_[n] > mass_[n])
       throw InputError("{}: ejected_metals is {} where ejected_mass is {}", path, metals_[n],

@@ -15,6 +15,7 @@ namespace octant::subgrid {
 // Time distribution of supernovae: all at once, one after the other, or from a table
 // (PopulationTable).
 enum class Population { single, discrete, table };
+// Names of the distributions.
 constexpr auto names_of(Population) { return std::array{"single", "discrete", "table"}; }
 
 // Core collapses at constant rates from 3.401 to 10.37 and to 37.53 Myr, followed by white dwarfs
@@ -23,6 +24,7 @@ struct SupernovaCounts {
   double core_collapses, white_dwarfs;
 };
 
+// Supernovae per solar mass of stars up to an age in Myr.
 inline SupernovaCounts supernovae_until(double megayears) {
   constexpr double k_first = 3.401, k_slower = 10.37, k_last = 37.53;
   const auto between = [&](double begin, double end) {
@@ -56,6 +58,7 @@ class PopulationTable {
   // since the birth of the stars. Throws InputError, on all ranks. Collective.
   PopulationTable(const Communicator& communicator, const std::string& path);
 
+  // Returned quantities at an age in Myr, cumulative since birth.
   Returned until(double megayears, double metallicity) const;
 
   // First age at which `returned_mass` had been returned, within k_rounding.

@@ -27,9 +27,9 @@ constexpr auto names_of(Mode) {
 
 constexpr double k_megayear = 1e6 * constants::k_year;
 // Ejecta mass of a white dwarf, which is all metals; metal mass fraction for Z = 1.
-constexpr double k_white_dwarf = 1.4, k_solar_share = 0.02;
+constexpr double k_white_dwarf = 1.4, k_solar_fraction = 0.02;
 // Maximum fraction of its mass that a star loses in a step.
-constexpr double k_most_ejected = 0.9;
+constexpr double k_max_ejected = 0.9;
 
 struct Options {
   Mode mode = Mode::none;
@@ -244,9 +244,9 @@ class Supernovae final : public Process {
     const auto draw = [&](std::uint32_t first, double mean) {
       return static_cast<double>(poisson(random, first, star.initial_mass * mean));
     };
-    constexpr std::uint32_t k_apart = 1 << 16;
+    constexpr std::uint32_t k_draws_of_dwarfs = 1 << 16;
     const double cores = draw(0, now.core_collapses - before.core_collapses);
-    const double dwarfs = draw(k_apart, now.white_dwarfs - before.white_dwarfs);
+    const double dwarfs = draw(k_draws_of_dwarfs, now.white_dwarfs - before.white_dwarfs);
     const double of_dwarfs = dwarfs * supernovae::k_white_dwarf;
     const double mass = cores * options_.mass + of_dwarfs;
     if (mass == 0.0) return {};
@@ -314,7 +314,7 @@ class Supernovae final : public Process {
           ejecta(star, step / supernovae::k_megayear, sync.levels.front().step_time.coarse_step);
       if (given.mass == 0.0) continue;
       const double ejected =
-          std::min(given.mass * solar_mass, supernovae::k_most_ejected * masses[n]);
+          std::min(given.mass * solar_mass, supernovae::k_max_ejected * masses[n]);
       Supernova event{{.id = ids[n], .radius = radius, .level = level, .slot = homes[n]},
                       {},
                       ejected,
@@ -384,7 +384,7 @@ class Supernovae final : public Process {
       const auto& around = surroundings[n];
       const double energy = events[n].energy * sync.units.energy();
       const double hydrogen = units.hydrogen * around.density;
-      const double solar = around.metals / supernovae::k_solar_share;
+      const double solar = around.metals / supernovae::k_solar_fraction;
       MechanicalBlast::Event event{events[n], around, 0.0, 0.0};
       if (around.share > 0.0) {
         event.terminal_momentum =

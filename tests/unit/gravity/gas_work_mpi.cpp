@@ -26,9 +26,9 @@ double spared_in_a_step(GasWork& work, Gas& gas, bool one_broken) {
   if (one_broken && gas.mesh.communicator().rank() == 0)
     work.mass_flow(0)[gas.mesh.blocks(0).own().front() * 3 * cells] =
         std::numeric_limits<double>::quiet_NaN();
-  work.take_share(0, acceleration);
+  work.add_first_half_of_work(0, acceleration);
   work.kick(0, half_step, Half::second, acceleration);
-  return work.take_spared_work();
+  return work.take_withheld_work();
 }
 
 void rest(Gas& gas) {
@@ -42,11 +42,11 @@ TEST(GasWork, counts_what_flows_would_have_cost_beyond_kicks) {
   Gas gas(box({8, 8, 8}, 4));
   rest(gas);
   GasWork work(gas.mesh);
-  work.set_energy_update({.heat_share = 0.0, .counts_spared = true});
+  work.set_energy_update({.heat_fraction = 0.0, .counts_withheld = true});
   // Flows have 0.2 of work in them, kicks 0.1^2 / 2 of kinetic energy, in a box of volume 1.
   const double each = 0.005 - 0.2 - 0.01;
   EXPECT_NEAR(spared_in_a_step(work, gas, false), each, 1e-14);
-  EXPECT_EQ(work.take_spared_work(), 0.0);
+  EXPECT_EQ(work.take_withheld_work(), 0.0);
   rest(gas);
   EXPECT_NEAR(spared_in_a_step(work, gas, true), each * 511.0 / 512.0, 1e-14);
 }

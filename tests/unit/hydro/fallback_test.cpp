@@ -175,8 +175,8 @@ TEST(Fallback, finds_the_bad_cells_in_order_and_floors_mend_all_but_nan) {
   EXPECT_EQ(cells[1].cell, 2 + 8 * (3 + 8 * 4));
   EXPECT_EQ(cells[2].slot, box.slot_of(12, 3, 4));
   const auto floored = apply_floors(options, arguments, cells);
-  ASSERT_EQ(floored.hopeless.size(), 1u);
-  EXPECT_EQ(floored.hopeless[0].cell, cells[0].cell);
+  ASSERT_EQ(floored.irreparable.size(), 1u);
+  EXPECT_EQ(floored.irreparable[0].cell, cells[0].cell);
   // What has less than no mass left is again what it was before the step.
   EXPECT_DOUBLE_EQ(floored.mass[0], 0.5 + box.at(k_mass, 2, 3, 4));
   for (int n = 0; n < k_hydro_variables; ++n)

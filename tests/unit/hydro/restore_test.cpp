@@ -48,7 +48,8 @@ class CorrectedBlocks : public testing::Test {
     Kokkos::View<double*, Kokkos::HostSpace, Kokkos::MemoryUnmanaged> host(now_.data(),
                                                                            now_.size());
     Kokkos::deep_copy(after, host);
-    auto gained = restore_broken_cells(options_, layout_, corrected_, before.data(), after.data());
+    auto gained =
+        restore_refluxed_cells(options_, layout_, corrected_, before.data(), after.data());
     Kokkos::deep_copy(host, after);
     return gained;
   }

@@ -91,7 +91,7 @@ TEST_F(RepairWork, is_that_of_states_in_and_around_a_cell_and_of_its_faces) {
   options.riemann = "llf";
   SweepArguments sweep;
   sweep.tiles.patch = 8;
-  announce_repair(options, sweep, 10);
+  record_repair(options, sweep, 10);
   const SweepCosts costs = costs_of(options);
   const KernelWork states = heard()["hydro::states_of_cells"],
                    fluxes = heard()["hydro::fluxes_of_cells"];
@@ -103,7 +103,7 @@ TEST_F(RepairWork, is_that_of_states_in_and_around_a_cell_and_of_its_faces) {
 }
 
 TEST_F(RepairWork, of_judging_a_cell_is_that_of_its_primitive_state) {
-  const KernelCost cost = cost_of_judging(HydroOptions{}.gas());
+  const KernelCost cost = cost_of_validation(HydroOptions{}.gas());
   EXPECT_EQ(cost.bytes, 5 * 8.0);
   EXPECT_EQ(cost.operations, 12.0) << "an inverse, three velocities, and 8 for the pressure";
 }

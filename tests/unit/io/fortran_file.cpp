@@ -56,7 +56,7 @@ TEST(FortranFile, some_numbers_of_a_record_are_read) {
   file.reals("single ones", 3, 1, two);
   EXPECT_EQ(two, (std::vector{6.5, 7.5}));
   std::vector<std::int64_t> last(1), none;
-  const RecordPlace before = file.place();
+  const RecordPosition before = file.place();
   file.integers("the last", 3, 2, last);
   EXPECT_EQ(last[0], 10);
   EXPECT_TRUE(file.at_end());

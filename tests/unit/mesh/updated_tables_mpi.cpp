@@ -154,7 +154,7 @@ class Description {
         const Node* node = around[n] == k_no_key ? nullptr : blocks.find(around[n]);
         EXPECT_EQ(holder, node == nullptr   ? k_nobody
                           : node->slot >= 0 ? node->slot
-                                            : held_by(node->owner));
+                                            : encode_rank(node->owner));
         append(words, is_own(holder) ? block(level, holder) : Words{holder});
       }
       if (level > 0) words.push_back(owner_of_parent(level, slot));

@@ -28,14 +28,14 @@ class InterpolationWork : public testing::Test {
 };
 
 TEST_F(InterpolationWork, is_that_of_all_coarse_cells) {
-  announce_interpolation(tasks_, 5, false);
+  record_interpolation(tasks_, 5, false);
   EXPECT_EQ(g_heard.items, 32);
   EXPECT_EQ(g_heard.bytes, 32 * 5 * 9 * 8) << "a cell and its eight children";
   EXPECT_EQ(g_heard.operations, 32 * 5 * (3 * 3 + 3 + 8 * 3));
 }
 
 TEST_F(InterpolationWork, between_two_times_takes_a_blend_of_each_value) {
-  announce_interpolation(tasks_, 1, true);
+  record_interpolation(tasks_, 1, true);
   EXPECT_EQ(g_heard.bytes, 32 * 10 * 8);
   EXPECT_EQ(g_heard.operations, 32 * (36 + 7 * 3));
 }

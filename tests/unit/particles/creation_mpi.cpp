@@ -160,7 +160,7 @@ TEST(Kinds, come_in_one_order_and_their_ids_differ) {
   EXPECT_THROW(in_order({{"no word", "two words"}}), RunError);
 }
 
-constexpr int k_most_columns = 24;
+constexpr int k_max_columns = 24;
 
 // A kind with so many columns, real and whole in turns.
 Kind motes(int columns) {
@@ -173,9 +173,9 @@ Kind motes(int columns) {
 }
 
 TEST(Kinds, may_have_as_many_columns_as_are_carried) {
-  EXPECT_EQ(in_order({motes(k_most_columns)}).size(), 1u);
+  EXPECT_EQ(in_order({motes(k_max_columns)}).size(), 1u);
   try {
-    in_order({motes(k_most_columns + 1)});
+    in_order({motes(k_max_columns + 1)});
     ADD_FAILURE() << "was taken";
   } catch (const RunError& error) {
     EXPECT_NE(std::string(error.what()).find("motes particles have 25 columns"), std::string::npos)
@@ -185,10 +185,10 @@ TEST(Kinds, may_have_as_many_columns_as_are_carried) {
 }
 
 TEST(Kinds, with_most_columns_keep_them_on_any_way_between_ranks) {
-  const Kind kind = motes(k_most_columns);
+  const Kind kind = motes(k_max_columns);
   Swarm swarm(small_box(4, 2, "periodic"), Communicator::world(), kind);
   ParticleBatch batch = scattered(Communicator::world(), 500, 1.0);
-  for (int n = 0; n < k_most_columns; ++n) {
+  for (int n = 0; n < k_max_columns; ++n) {
     std::vector<double> reals;
     std::vector<std::int64_t> integers;
     for (const std::uint64_t id : batch.id) {
@@ -206,7 +206,7 @@ TEST(Kinds, with_most_columns_keep_them_on_any_way_between_ranks) {
   }
   EXPECT_EQ(Communicator::world().sum(swarm.particles.count()), 500);
   const auto ids = swarm.particles.read_ids(swarm.all_own());
-  for (int n = 0; n < k_most_columns; ++n) {
+  for (int n = 0; n < k_max_columns; ++n) {
     const ColumnValues values = swarm.particles.read_column(kind.columns[n].name, swarm.all_own());
     for (std::size_t p = 0; p < ids.size(); ++p) {
       if (n % 2 == 0) EXPECT_EQ(std::get<0>(values)[p], static_cast<double>(ids[p]) + 0.01 * n);

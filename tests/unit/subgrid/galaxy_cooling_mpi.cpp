@@ -53,7 +53,7 @@ TEST(GalaxyCooling, exact_follows_the_closed_form_in_one_step_and_in_many) {
                  row.number("z"));
     const double n_H = row.number("n_H");
     // The closed form has metals without a mass, and hydrogen nuclei of 1 / 0.76 proton masses.
-    slice.gas.hydrogen_per_gram = k_hydrogen_share / constants::k_proton_mass;
+    slice.gas.hydrogen_per_gram = k_hydrogen_fraction / constants::k_proton_mass;
     const CellGas cell{n_H, row.number("Z"), 0.0};
     const DirectRates rates(slice, cell, slice.rows.place(log_of_ten(n_H)));
     const double u_0 = energy_at(rates, slice, row.number("T0"));
@@ -78,7 +78,7 @@ void expect_the_rates_of_grackle(const std::string& grid, const std::string& tab
   const CoolingTable table = read_cooling_table(Communicator::world(), table_file(table_name));
   std::map<double, TableSlice> slices;
   // The file's density of hydrogen is 0.76 of that of gas without metals.
-  constexpr double k_ratio = k_grackle_composition.hydrogen / k_hydrogen_share;
+  constexpr double k_ratio = k_grackle_composition.hydrogen / k_hydrogen_fraction;
   for (const ReferenceRow& row : *rows) {
     const double z = row.number("z"), T = row.number("T_K"), Z = row.number("Z_over_Zsun");
     const double metals = Z * k_grackle_solar;
@@ -89,7 +89,7 @@ void expect_the_rates_of_grackle(const std::string& grid, const std::string& tab
     const TableSlice& slice = slices.at(z);
     int node = 0;
     while (std::abs(std::log(slice.temperature(node) / T)) > 0.01) ++node;
-    const RowPlace place = slice.rows.place(log_of_ten(cell.n_H));
+    const RowPosition place = slice.rows.place(log_of_ten(cell.n_H));
     TableSlice dark = slice;
     dark.options.background = false;
     const double net = DirectRates(slice, cell, place).point(node).rate;
@@ -97,7 +97,7 @@ void expect_the_rates_of_grackle(const std::string& grid, const std::string& tab
     double values[k_node_values];
     slice.evaluate(place, cell.n_H, node, values);
     const double compton = std::abs(slice.thermal(node).compton * values[k_free_electrons]);
-    const double n_H = row.number("nH_cm3"), per_mass = n_H * k_hydrogen_share * (1.0 - metals);
+    const double n_H = row.number("nH_cm3"), per_mass = n_H * k_hydrogen_fraction * (1.0 - metals);
     const double expected =
         row.number("Lambda_net_erg_cm3_s") * per_mass / constants::k_proton_mass;
     EXPECT_NEAR(net, expected, 0.01 * std::max(std::abs(cooling), std::abs(net)) + 0.02 * compton)

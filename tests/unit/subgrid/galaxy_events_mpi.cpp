@@ -113,7 +113,7 @@ struct Box {
   }
 
   // Gives an event the block that holds it. False on other ranks.
-  bool find_leaf(EventPlace& place) {
+  bool find_leaf(EventRegion& place) {
     bool found = false;
     for_leaf_cells([&](int level, int slot, int, const mesh::Position& x, double*) {
       const double half = 0.5 * mesh.geometry().cell_size(level);
@@ -358,7 +358,7 @@ TEST(GalaxyEvents, nuclei_give_every_cell_what_the_reference_says) {
     for (const double j : jet.direction) length += j * j;
     for (double& j : jet.direction) j /= std::sqrt(length);
     jet.mass = number(row, "mass");
-    jet.kinetic_share = number(row, "f_kin");
+    jet.kinetic_energy_fraction = number(row, "f_kin");
     jets.push_back(jet);
   }
   grant_requests(box.mesh, HeatLaw{1e30}, k_target, std::span<const HeatLaw::Event>(heats),

@@ -168,10 +168,10 @@ TEST(GalaxyStarFormation, rates_and_means_are_those_of_the_table) {
   const auto rows = reference_table("galaxy/sf_poisson.csv");
   if (!rows) GTEST_SKIP() << "OCTANT_DATA names no folder with galaxy/";
   // The constants that the table was made with.
-  constexpr double k_gravity = 6.67408e-8, k_nucleus = 1.660539e-24, k_hydrogen_share = 0.76;
+  constexpr double k_gravity = 6.67408e-8, k_nucleus = 1.660539e-24, k_hydrogen_fraction = 0.76;
   for (const ReferenceRow& row : *rows) {
     const double dx = row.number("dx_pc") * constants::k_parsec;
-    const double density = row.number("n_H") * k_nucleus / k_hydrogen_share;
+    const double density = row.number("n_H") * k_nucleus / k_hydrogen_fraction;
     const double gas_mass = density * dx * dx * dx / constants::k_solar_mass;
     const double time = free_fall_time(density, k_gravity);
     const double mean =
