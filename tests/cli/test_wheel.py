@@ -92,6 +92,8 @@ class Installed:
 def fake(tmp_path: Path) -> Installed:
     """Install the launcher with scripts in place of the program and of octools."""
     shutil.copytree(ROOT / "python/octant_program", tmp_path / "octant_program")
+    (tmp_path / "octant_program/examples").mkdir()
+    (tmp_path / "octant_program/examples/sod.toml").touch()
     (tmp_path / "octools").mkdir()
     shutil.copy(ROOT / "python/octools/commands.txt", tmp_path / "octools")
     (tmp_path / "octools/__init__.py").touch()
@@ -143,6 +145,12 @@ def test_other_commands_are_those_of_octools(fake: Installed) -> None:
         (["bench", "gas"], "bench requires the source repository of Octant, as ./octant bench"),
         (["restart"], "octant run FILE.toml --restart latest"),
         (["paint"], "unknown command paint (octant -h lists the commands)"),
+        (["rnu", "a.toml"], "unknown command rnu; did you mean run (octant -h"),
+        (
+            ["run", "examples/sod.toml"],
+            "there is no file examples/sod.toml; to copy this example to the current directory: "
+            "octant examples sod",
+        ),
     ],
 )
 def test_refusals_say_what_to_do(fake: Installed, words: list[str], message: str) -> None:
