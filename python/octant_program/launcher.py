@@ -5,6 +5,7 @@ It runs the program, makes the plots of a run, and passes the other commands to 
 
 from __future__ import annotations
 
+import difflib
 import os
 import signal
 import subprocess
@@ -50,6 +51,7 @@ def launch(words: list[str]) -> int:
     if threads:
         os.environ["OMP_NUM_THREADS"] = threads
     command = words[0] if words else "help"
+    _require_copied_examples(words)
     if command in ("help", "-h", "--help"):
         print(USAGE + "\n".join(f"  {line}" for line in _tools().values()))
         return 0
@@ -72,7 +74,10 @@ def _use_tool(command: str, words: list[str]) -> int:
             "FILE.toml --restart latest (or the path of a checkpoint)"
         )
     if command not in _tools():
-        _fail(f"unknown command {command} (octant -h lists the commands)")
+        known = ["run", *OF_THE_PROGRAM, *_tools()]
+        similar = difflib.get_close_matches(command, known, n=1)
+        guess = f"; did you mean {similar[0]}" if similar else ""
+        _fail(f"unknown command {command}{guess} (octant -h lists the commands)")
     from octools.cli import main as octools
 
     sys.argv = ["octools", *words]
@@ -147,6 +152,17 @@ def _tool_lines(text: str) -> Iterator[tuple[str, str]]:
     for line in text.splitlines():
         name, _, meaning = line.split(maxsplit=2)
         yield name, f"{name:<9} {meaning}"
+
+
+def _require_copied_examples(words: list[str]) -> None:
+    """Refuse the path of an example that exists in a clone, but not here."""
+    for path in map(Path, words[1:] if words[:1] in (["run"], ["check"]) else []):
+        example = HERE / "examples" / path.name
+        if path.suffix == ".toml" and not path.exists() and example.is_file():
+            _fail(
+                f"there is no file {path}; to copy this example to the current directory: "
+                f"octant examples {path.stem}"
+            )
 
 
 def _require_processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> None:
