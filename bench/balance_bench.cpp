@@ -41,16 +41,17 @@ std::vector<double> sums_along(const ClusteredCube& cube, double centre, double 
 }
 
 std::vector<int> owners_of(const ClusteredCube& cube, const std::vector<double>& weights,
-                           Decomposition decomposition, int ranks) {
+                           Decomposition decomposition, int ranks, double tolerance) {
   const int side = cube.blocks();
   std::vector<CostItem> blocks;
   for (int n = 0; n < side * side * side; ++n)
     blocks.push_back({{n % side, n / side % side, n / side / side}, 0, weights[n]});
   const Reduction reduction = reduction_of_one();
   const Work work = measure_work({{side, side, side}}, blocks, reduction);
-  if (decomposition == Decomposition::ksection) return ksection_owners(ranks, work);
+  if (decomposition == Decomposition::ksection) return ksection_owners(ranks, work, tolerance);
   const bool hilbert = decomposition == Decomposition::hilbert;
-  const CurvePartition curve(hilbert ? Curve::hilbert : Curve::morton, ranks, work, reduction);
+  const CurvePartition curve(hilbert ? Curve::hilbert : Curve::morton, ranks, work, reduction,
+                             tolerance);
   std::vector<int> owners;
   for (const CostItem& block : blocks) owners.push_back(curve.rank_of(block.coordinates, 0));
   return owners;
@@ -99,6 +100,7 @@ struct BalanceRequest {
   ClusteredCube cube;
   std::vector<int> ranks{64, 96, 128, 192, 256, 320, 448, 512, 768, 1024};
   Choice decompositions{{"hilbert", "morton", "ksection"}, "all"};
+  double tolerance = k_balance_tolerance;
 };
 
 void declare(Options& options, BalanceRequest& request) {
@@ -110,6 +112,8 @@ void declare(Options& options, BalanceRequest& request) {
   options.count("--seed", request.cube.seed, "Seed of the clusters");
   options.counts("--ranks", request.ranks, "Numbers of ranks of the decomposition, one or several");
   options.choice("--decomposition", request.decompositions, "Domain decomposition");
+  options.number("--tolerance", request.tolerance, 0.0, 1.0,
+                 "Imbalance accepted for smooth boundaries (balance.tolerance)");
 }
 
 JsonObject json(const ClusteredCube& cube, const std::string& decomposition, int ranks,
@@ -143,7 +147,7 @@ void compare(const BalanceRequest& request, Report& report) {
   for (const int ranks : request.ranks)
     for (const std::string& name : request.decompositions.selected()) {
       const BalanceResult r =
-          measure_balance(cube, value_named<Decomposition>(name).value(), ranks);
+          measure_balance(cube, value_named<Decomposition>(name).value(), ranks, request.tolerance);
       const RankStatistics& p = r.partners;
       report.line(fmt::format(row, name, ranks, fmt::format("{:.4f}", r.imbalance),
                               fmt::format("{:.4f}", r.border_share),
@@ -177,11 +181,12 @@ std::vector<double> block_weights(const ClusteredCube& cube) {
   return weights;
 }
 
-BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposition, int ranks) {
+BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposition, int ranks,
+                              double tolerance) {
   const std::vector<double> weights = block_weights(cube);
   BalanceResult result;
   const std::int64_t before = thread_cpu_ns();
-  const std::vector<int> owners = owners_of(cube, weights, decomposition, ranks);
+  const std::vector<int> owners = owners_of(cube, weights, decomposition, ranks, tolerance);
   result.seconds = 1e-9 * static_cast<double>(thread_cpu_ns() - before);
   std::vector<double> load(static_cast<std::size_t>(ranks), 0.0);
   double total = 0.0;

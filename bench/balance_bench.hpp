@@ -35,7 +35,8 @@ struct BalanceResult {
 };
 
 // Decomposes the cube for any number of ranks, in one process.
-BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposition, int ranks);
+BalanceResult measure_balance(const ClusteredCube& cube, Decomposition decomposition, int ranks,
+                              double tolerance = k_balance_tolerance);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Only the root works.
 int balance_bench(const std::vector<std::string>& words);

@@ -23,7 +23,7 @@ import h5py
 import numpy as np
 
 from projections import far_from, project
-from running import ROOT, Outcome, octant, run_well
+from running import ROOT, Outcome, block_keys, octant, run_well
 from smaller_examples import SMALLER, STEPS
 
 REFERENCES = Path(__file__).with_suffix(".json")
@@ -141,7 +141,8 @@ def state_of(path: Path) -> dict[str, list[np.ndarray]]:
         def collect(place: str, item: h5py.Group | h5py.Dataset) -> None:
             group, _, last = place.rpartition("/")
             if isinstance(item, h5py.Dataset) and last != "owner":
-                values, order = item[...], order_of(file, group)
+                values = block_keys(file[group]) if last == "key" else item[...]
+                order = order_of(file, group)
                 found.setdefault(without_level(place), []).append(
                     values if order is None else values[order]
                 )
@@ -156,7 +157,7 @@ def order_of(file: h5py.File, group: str) -> np.ndarray | None:
     """Give the order of blocks by key or of particles by id, for the datasets of a group."""
     level = group.rpartition("/")[2]
     if level.startswith("level_"):
-        return np.argsort(file[f"mesh/{level}/key"][...], kind="stable")
+        return np.argsort(block_keys(file[f"mesh/{level}"]), kind="stable")
     return np.argsort(file[f"{group}/id"][...], kind="stable") if f"{group}/id" in file else None
 
 

@@ -277,6 +277,15 @@ def uniform_grid(path: Path, field: str) -> Array:
     return grid
 
 
+def block_keys(mesh: h5py.Group) -> NDArray[np.uint64]:
+    """Read the Morton keys of the blocks of a level, also those of programs with 128-bit keys."""
+    keys = mesh["key"][...]
+    if keys.ndim == 1:
+        return keys
+    assert not keys[:, 1].any(), "a key of more than 64 bits"
+    return keys[:, 0]
+
+
 def bits(path: Path) -> dict[str, bytes]:
     """Read every dataset of a snapshot or checkpoint as bytes, but for who owned the blocks.
 
@@ -286,7 +295,7 @@ def bits(path: Path) -> dict[str, bytes]:
     found: dict[str, bytes] = {}
     with h5py.File(path) as file:
         for level, mesh in file["mesh"].items():
-            order = np.argsort(mesh["key"][...], kind="stable")
+            order = np.argsort(block_keys(mesh), kind="stable")
             for section in ("mesh", "hydro", "gravity"):
                 group = file[f"{section}/{level}"] if section in file else {}
                 for name, data in group.items():

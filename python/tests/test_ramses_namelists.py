@@ -75,6 +75,7 @@ COSMOLOGY_CURAMSES = {
     "balance.decomposition": "ksection",
     "balance.cost": "memory",
     "balance.time_alpha": 0.4,
+    "balance.tolerance": 0.1,
     "balance.interval": 5,
     "comm.exchange": "auto",
     "execution.schedule": "auto",

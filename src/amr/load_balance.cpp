@@ -119,7 +119,8 @@ std::vector<int> LoadBalance::owners_of(const std::vector<CostItem>& blocks, int
   const Communicator& communicator = mesh_.communicator();
   const auto decomposition = options_.balance.decomposition;
   const DomainShape domain{mesh_.geometry().extent(0)};
-  if (!options_.balance.is_planned()) return partition(decomposition, communicator, domain, blocks);
+  if (!options_.balance.is_planned())
+    return partition(decomposition, communicator, domain, blocks, options_.balance.tolerance);
   const PlacementChoice choice{
       .policy = options_.balance.policy,
       .cplx_x = options_.balance.cplx_x,

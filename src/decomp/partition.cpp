@@ -71,6 +71,14 @@ void declare(ParameterSchema& schema, BalanceOptions& options) {
                          "are redistributed before the next step, in addition to "
                          "balance.interval; 0: never",
               .min = 0.0});
+  schema.add("balance.tolerance", options.tolerance,
+             {.meaning = "Imbalance (maximum cost of a rank over the mean, minus 1) accepted by "
+                         "balance.policy = \"contiguous\" for smooth boundaries: planes between "
+                         "pairs of block layers (ksection) or segments that keep sibling blocks "
+                         "together (hilbert, morton); 0: best balance that whole blocks allow, "
+                         "with more cells at boundaries between ranks",
+              .min = 0.0,
+              .max = 1.0});
   schema.add("balance.cost", options.cost,
              {.meaning = "Quantity balanced among ranks: memory, estimated time (memory times the "
                          "number of sub-steps), or the measured time per block in recent steps"});
@@ -132,12 +140,14 @@ Key CurvePartition::position(const BlockCoordinates& finest) const {
 }
 
 std::vector<int> partition(Decomposition decomposition, const Communicator& communicator,
-                           const DomainShape& domain, std::span<const CostItem> local_blocks) {
+                           const DomainShape& domain, std::span<const CostItem> local_blocks,
+                           double tolerance) {
   const Reduction reduction = reduction_over(communicator);
   const Work work = measure_work(domain, local_blocks, reduction);
-  if (decomposition == Decomposition::ksection) return ksection_owners(communicator, work);
+  if (decomposition == Decomposition::ksection)
+    return ksection_owners(communicator, work, tolerance);
   const Curve curve = decomposition == Decomposition::hilbert ? Curve::hilbert : Curve::morton;
-  const CurvePartition partition(curve, communicator.size(), work, reduction);
+  const CurvePartition partition(curve, communicator.size(), work, reduction, tolerance);
   std::vector<int> owners;
   owners.reserve(work.points.size());
   for (const WorkPoint& point : work.points) owners.push_back(partition.locate(point.centre));

@@ -30,11 +30,16 @@ enum class BalanceCost { memory, time, measured };
 // Names of the values in balance.cost.
 constexpr auto names_of(BalanceCost) { return std::array{"memory", "time", "measured"}; }
 
+// Default of balance.tolerance, the imbalance accepted to place walls between layers of blocks or
+// to keep siblings together.
+inline constexpr double k_balance_tolerance = 0.05;
+
 // Parameters of load balancing: section [balance] of a parameter file.
 struct BalanceOptions {
   Decomposition decomposition = Decomposition::ksection;
   std::string policy = "contiguous";
   double cplx_x = 25.0;
+  double tolerance = k_balance_tolerance;
   BalanceCost cost = BalanceCost::time;
   double time_alpha = 0.0;
   double rank_memory = 0.0;      // memory of a rank in MB; 0: no limit
@@ -69,9 +74,7 @@ class CurvePartition {
   // Cuts the curve into pieces of equal cost. Collective; `ranks` may differ from the number of
   // ranks in the reduction. `tolerance` is the imbalance accepted to keep siblings together.
   CurvePartition(Curve curve, int ranks, const Work& work, const Reduction& reduction,
-                 double tolerance = k_tolerance);
-
-  static constexpr double k_tolerance = 0.05;
+                 double tolerance = k_balance_tolerance);
 
   // Rank that owns a block, by its centre.
   int rank_of(const BlockCoordinates& coordinates, int level) const;
@@ -98,27 +101,26 @@ class CurvePartition {
 // proportional to their numbers of ranks (eq. 3). A wall is a plane between blocks of the finest
 // level. If no plane balances the cost well enough, because a single layer of blocks costs too
 // much, the wall has a step: it cuts its layer along the next axis, and if necessary that row along
-// the last.
-
-// Total imbalance over the tree that is accepted for plane walls.
-inline constexpr double k_ksection_tolerance = 0.05;
+// the last. `tolerance` is the total imbalance over the tree that is accepted for plane walls.
 
 // Returns the owner of each of this rank's points, independent of the present distribution.
 // Collective. The points are passed down the tree to their owners. The ranks of a node cut it, in
 // parallel with the other nodes of its level; no rank stores more than points and one histogram of
 // its own node.
 std::vector<int> ksection_owners(const Communicator& communicator, const Work& work,
-                                 double tolerance = k_ksection_tolerance);
+                                 double tolerance = k_balance_tolerance);
 
 // Returns the owners for any number of ranks >= 1, in a process that has all points. Not
 // collective.
 std::vector<int> ksection_owners(int ranks, const Work& work,
-                                 double tolerance = k_ksection_tolerance);
+                                 double tolerance = k_balance_tolerance);
 
 // Returns the owner of each of this rank's blocks, in the order of `local_blocks`. Collective. A
-// rank may get no blocks. Throws RunError on every rank if a cost is negative or not finite, or a
-// block lies outside of the domain.
+// rank may get no blocks. `tolerance` is passed to CurvePartition or ksection_owners. Throws
+// RunError on every rank if a cost is negative or not finite, or a block lies outside of the
+// domain.
 std::vector<int> partition(Decomposition decomposition, const Communicator& communicator,
-                           const DomainShape& domain, std::span<const CostItem> local_blocks);
+                           const DomainShape& domain, std::span<const CostItem> local_blocks,
+                           double tolerance = k_balance_tolerance);
 
 }  // namespace octant

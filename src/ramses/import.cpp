@@ -261,8 +261,9 @@ class TreeReader {
     std::vector<CostItem> items;
     for (const int slot : mesh_.blocks(level).own())
       items.push_back({morton_decode(mesh_.blocks(level).key(slot)), level, 1.0});
-    return partition(simulation_.options().balance.decomposition, mesh_.communicator(),
-                     {mesh_.geometry().extent(0)}, items);
+    const BalanceOptions& balance = simulation_.options().balance;
+    return partition(balance.decomposition, mesh_.communicator(), {mesh_.geometry().extent(0)},
+                     items, balance.tolerance);
   }
 
   // Distributes the base level while its blocks are empty.

@@ -322,6 +322,15 @@ def test_balance_compares_decompositions_of_clustered_work() -> None:
         assert result["partners_min"] <= result["partners_mean"] <= result["partners_max"]
 
 
+def test_balance_has_fewer_border_cells_with_a_larger_tolerance() -> None:
+    cube = ["--cells", 128, "--ranks", 64, "--decomposition", "ksection"]
+    (even,), (smooth,) = (
+        json_on_stdout("balance", *cube, "--tolerance", tolerance, ranks=1) for tolerance in (0, 1)
+    )
+    assert even["imbalance"] < 1.1 < smooth["imbalance"]
+    assert even["surface_to_volume"] > smooth["surface_to_volume"]
+
+
 def test_balance_counts_the_partners_of_uniform_grids() -> None:
     """Section 8.6.1 of the cuRAMSES paper: cuboids have six; pieces of a curve have more."""
     cube = ["--cells", 384, "--clusters", 0, "--ranks", "64,96"]

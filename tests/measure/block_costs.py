@@ -2,25 +2,32 @@
 """Compares how evenly ranks share work and memory under different costs of blocks.
 
     tests/measure/block_costs.py [--ranks 2 4 8] [--steps 24] [--cells 32]
+    tests/measure/block_costs.py --run output/cosmo256_small --steps 12 --costs sweeps measured
 
-Runs a small universe with cooling, star formation and feedback once for each cost. Prints, for the
-second half of the steps, the maximum of the ranks' measured costs over the mean (summed over
-levels, on which ranks meet), the ratio of the largest to the smallest number of bytes of fields and
-particles on a rank in the last step, and the wall-clock time of these steps.
+Runs a small universe with cooling, star formation and feedback once for each cost. With --run, the
+runs continue from the last checkpoint of an earlier run instead. Prints, for the second half of the
+steps, the maximum of the ranks' measured costs over the mean (summed over levels, on which ranks
+meet), the ratio of the largest to the smallest number of bytes of fields and particles on a rank in
+the middle step, at whose begin blocks are redistributed, and the wall-clock time of these steps.
 """
 
 import argparse
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+
+import h5py
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from inputs import GALAXIES_IN_A_BOX
 from running import Outcome, run_well
-from telemetry_tables import ask_one
+from telemetry_tables import ask, ask_one
 
 COSTS = {
+    # Equal costs of all blocks of a level: the sweeps alone, without particles and processes.
+    "sweeps": ("balance.cost=time", "balance.weight_part=1e-3", "balance.weight_sink=1e-3"),
     "memory": ("balance.cost=memory",),
     "memory, exact": ("balance.cost=memory", "balance.policy=exact"),
     "time": ("balance.cost=time",),
@@ -33,18 +40,43 @@ WORK = """
       (select step, level, max(cost) as most, sum(cost) / {ranks} as mean from
          (select step, level, rank, sum(cost_ns) as cost from blocks group by all)
        where step >= {first} group by step, level)"""
-MEMORY = "select max(data_bytes) / min(data_bytes) from ranks where step = {first}"
+MEMORY = """
+    select min(data_bytes) / 1e6, max(data_bytes) / 1e6, max(data_bytes) / min(data_bytes)
+      from ranks where step = {first}"""
 SECONDS = "select sum(end_ns - start_ns) / 1e9 from steps where step >= {first}"
 
 
 def row(outcome: Outcome, ranks: int, first: int) -> str:
     """Give the numbers of a run."""
     work = ask_one(outcome, WORK.format(ranks=ranks, first=first))
-    try:
-        memory = f"{ask_one(outcome, MEMORY.format(first=first)):>8.3f}"
-    except Exception:  # a program that does not record it
-        memory = f"{'-':>8}"
-    return f"{work:>8.3f}{memory}{ask_one(outcome, SECONDS.format(first=first)):>10.2f}"
+    least, most, ratio = ask(outcome, MEMORY.format(first=first))[0]
+    seconds = ask_one(outcome, SECONDS.format(first=first))
+    return f"{work:>8.3f}{least:>9.2f}{most:>9.2f}{ratio:>8.3f}{seconds:>10.2f}"
+
+
+@dataclass(frozen=True)
+class Start:
+    """State and parameters from which the compared runs start."""
+
+    parameters: str
+    settings: tuple[str, ...]
+    checkpoint: Path | None = None
+    step: int = 0
+
+
+def small_universe(cells: int) -> Start:
+    """Give a universe that collapses and forms stars within a few steps."""
+    box = ("cosmology.box=12.0", 'cosmology.start="z = 60"')
+    return Start(GALAXIES_IN_A_BOX, (f"mesh.base_cells=[{cells}, {cells}, {cells}]", *box))
+
+
+def earlier_run(directory: Path) -> Start:
+    """Give the last checkpoint of a run, after the end of which its expansion continues."""
+    checkpoint = max(directory.glob("checkpoint_*.h5"))
+    with h5py.File(checkpoint) as file:
+        step = int(file["header"].attrs["step"])
+    settings = ('cosmology.end="z = 0"', "output.snapshot_interval=0")
+    return Start((directory / "run.toml").read_text(), settings, checkpoint, step)
 
 
 def main() -> int:
@@ -53,28 +85,32 @@ def main() -> int:
     parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4, 8])
     parser.add_argument("--steps", type=int, default=24)
     parser.add_argument("--cells", type=int, default=32)
+    parser.add_argument("--run", type=Path, help="directory of a run to continue")
     parser.add_argument("--costs", nargs="+", default=list(COSTS), choices=list(COSTS))
     options = parser.parse_args()
+    start = earlier_run(options.run) if options.run else small_universe(options.cells)
     settings = (
-        f"mesh.base_cells=[{options.cells}, {options.cells}, {options.cells}]",
-        f"time.max_steps={options.steps}",
-        "cosmology.box=12.0",
-        'cosmology.start="z = 60"',
+        *start.settings,
+        f"time.max_steps={start.step + options.steps}",
         "balance.interval=2",
     )
-    print(f"{'ranks':<6}{'cost':<20}{'work':>8}{'memory':>8}{'seconds':>10}")
+    first = start.step + options.steps // 2
+    first += first % 2  # blocks are redistributed before even steps
+    heads = f"{'min MB':>9}{'max MB':>9}{'ratio':>8}{'seconds':>10}"
+    print(f"{'ranks':<6}{'cost':<20}{'work':>8}{heads}")
     with tempfile.TemporaryDirectory() as scratch:
         for ranks in options.ranks:
             for name in options.costs:
                 outcome = run_well(
                     Path(scratch) / f"{ranks}_{name.replace(', ', '_').replace(' ', '_')}",
-                    GALAXIES_IN_A_BOX,
+                    start.parameters,
                     *settings,
                     *COSTS[name],
                     ranks=ranks,
+                    restart=start.checkpoint,
                     timeout=1200,
                 )
-                print(f"{ranks:<6}{name:<20}{row(outcome, ranks, options.steps // 2)}", flush=True)
+                print(f"{ranks:<6}{name:<20}{row(outcome, ranks, first)}", flush=True)
     return 0
 
 

@@ -118,6 +118,25 @@ def test_ranks_share_the_memory_of_fields_and_particles(tmp_path: Path, ranks: i
     assert most < 1.1 * least
 
 
+@pytest.mark.parametrize("decomposition", ["ksection", "hilbert"])
+def test_a_smaller_tolerance_balances_better(tmp_path: Path, decomposition: str) -> None:
+    settings = (
+        "balance.cost=memory",
+        "time.max_steps=11",
+        f"balance.decomposition={decomposition}",
+    )
+    ratios, outcomes = [], []
+    for tolerance in ("0.0", "1.0"):
+        outcome = run_well(
+            tmp_path / tolerance, CLUMPY_BOX, *settings, f"balance.tolerance={tolerance}", ranks=3
+        )
+        bytes_of = "select max(data_bytes) / min(data_bytes) from ranks where step = 10"
+        ratios.append(ask_one(outcome, bytes_of))
+        outcomes.append(outcome)
+    assert ratios[0] < 1.1 < ratios[1]
+    assert_same_run(*outcomes)
+
+
 def test_heavy_particles_spread_over_ranks(tmp_path: Path) -> None:
     """With weightless blocks, ranks have equal numbers of particles."""
     settings = ("balance.cost=memory", "balance.policy=exact", "time.max_steps=11")

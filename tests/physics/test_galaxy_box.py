@@ -420,3 +420,23 @@ def test_gravity_of_a_ragged_level_converges(tmp_path: Path) -> None:
     most = re.findall(r"gravity: level \d: .* V-cycles on average, (\d+) at most", outcome.text)
     assert len(most) == 2
     assert max(map(int, most)) <= 6
+
+
+def test_decompositions_give_the_same_galaxies(tmp_path: Path) -> None:
+    """Compare k-section with Hilbert segments, as section 8.1 of the cuRAMSES paper does."""
+    text = (ROOT / "examples/cosmo256_small.toml").read_text()
+    how = (*SMALLER["cosmo256_small"], "time.max_steps=4", "balance.interval=1")
+    runs = {
+        name: run_well(tmp_path / name, text, *how, f"balance.decomposition={name}", ranks=2)
+        for name in ("ksection", "hilbert")
+    }
+    owners = []
+    for outcome in runs.values():
+        with h5py.File(outcome.last_snapshot) as file:
+            owners.append(file["mesh/level_1/owner"][...])
+    assert np.any(owners[0] != owners[1])
+    history = runs["ksection"].history()
+    for name in ("stars_particles", "supernovae_number", "sinks_particles", "black_holes_accreted"):
+        assert history[name][-1] > 0, name
+    assert history["black_holes_jet_loaded"][-1] > 0.0
+    assert_same_run(*runs.values())

@@ -87,8 +87,9 @@ BALANCE = Topic(
              "and weight_sink override it", default=(0, 12, 500)),
         Rule("ngridmax ngridtot npartmax nparttot", "", "memory is allocated as required; octant "
              "check estimates it", done=True),
-        Rule("bisec_tol overload remap_thresh", "", "balanced at fixed intervals as evenly as the "
-             "blocks allow"),
+        Rule("bisec_tol", "balance.tolerance", default=0.05, value=same("bisec_tol")),
+        Rule("overload remap_thresh", "", "balanced at fixed intervals as evenly as the blocks "
+             "allow"),
     ),
 )
 

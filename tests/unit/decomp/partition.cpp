@@ -146,6 +146,34 @@ TEST(KSection, a_wall_gets_a_step_where_a_layer_is_too_coarse) {
   EXPECT_LE(*std::max_element(cost.begin(), cost.end()), 22.0);
 }
 
+// Ten blocks in a row: halves have five each, but two blocks in a layer pair stay together if the
+// tolerance allows 4 and 6.
+TEST(KSection, a_tolerance_decides_whether_pairs_of_layers_are_cut) {
+  const DomainShape domain{{1, 1, 10}};
+  const Reduction alone = reduction_of_one();
+  const auto items = uniform_blocks(domain);
+  const Work work = measure_work(domain, items, alone);
+  const auto first = [&](double tolerance) {
+    return cost_per_rank(ksection_owners(2, work, tolerance), 2, items)[0];
+  };
+  EXPECT_EQ(first(0.0), 5.0);
+  EXPECT_EQ(first(k_balance_tolerance), 5.0);
+  EXPECT_EQ(std::abs(first(0.5) - 5.0), 1.0);
+}
+
+// 64 blocks in groups of eight siblings for five ranks.
+TEST(Curves, a_tolerance_decides_whether_siblings_are_separated) {
+  const DomainShape domain{{4, 4, 4}};
+  const Reduction alone = reduction_of_one();
+  const auto items = uniform_blocks(domain);
+  const Work work = measure_work(domain, items, alone);
+  const auto costs = [&](double tolerance) {
+    return cost_per_rank(CurvePartition(Curve::hilbert, 5, work, alone, tolerance), 5, items);
+  };
+  EXPECT_EQ(costs(0.0), (std::vector{13.0, 13.0, 12.0, 13.0, 13.0}));
+  EXPECT_EQ(costs(1.0), (std::vector{16.0, 8.0, 16.0, 8.0, 16.0}));
+}
+
 TEST(Partition, more_ranks_than_blocks_leaves_ranks_idle) {
   const DomainShape domain{{2, 1, 1}};
   const Reduction alone = reduction_of_one();
