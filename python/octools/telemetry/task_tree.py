@@ -18,7 +18,7 @@ from octools.telemetry.database import Telemetry
 LEAST_SHARE = 0.005
 
 ROW, COLUMN = 0.34, 2.35  # inches per node, downwards and to the right
-MOST_LETTERS = 27
+MOST_LETTERS = 34
 
 
 @dataclass

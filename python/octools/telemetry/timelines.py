@@ -148,11 +148,11 @@ def counters(
         raise OctoolsError(f"{telemetry.files.directory} has no rows for these steps and ranks")
     query = _COUNTERS.format(width=-(-count // MOST_BINS), chosen=chosen)
     found = telemetry.columns(query)
-    shown = {"processors": "processors in use per rank", "memory": "resident memory per rank [GB]"}
+    shown = {"processors": "processors in use", "memory": "resident memory [GB]"}
     if telemetry.files.metadata.get("gpu") or found["device_most"].any():
         shown |= {
-            "kernels": "kernels running on the device [% of time]",
-            "device": "arrays in device memory per rank [GB]",
+            "kernels": "kernel time [%]",
+            "device": "device memory [GB]",
         }
     return found["time"], [
         Counter(text, found[f"{name}_most"], found[f"{name}_mean"]) for name, text in shown.items()
@@ -181,7 +181,7 @@ def save_counters(
             axes.set_ylabel(counter.name, fontsize=8)
             axes.set_ylim(bottom=0)
             axes.spines[["top", "right"]].set_visible(False)
-        figure.axes[0].set_title(title, loc="left")
+        figure.axes[0].set_title(f"{title}   per rank", loc="left")
         if several:
             figure.axes[0].legend(fontsize=8)
         figure.axes[-1].set_xlabel("time since the start of the run [s]")
