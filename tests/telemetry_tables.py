@@ -8,8 +8,8 @@ import duckdb
 from running import Outcome
 
 TABLES = (
-    "steps", "ranks", "phases", "kernels", "launches", "messages", "copies", "blocks", "placement",
-    "events",
+    "steps", "ranks", "phases", "kernels", "launches", "samples", "messages", "copies", "blocks",
+    "placement", "events",
 )  # fmt: skip
 
 

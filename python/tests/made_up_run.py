@@ -69,6 +69,10 @@ class MadeUpRun:
         Nanoseconds of further parts of the program, by name and level, on every rank in each step.
     detail
         Steps with rows in the table of events.
+    sampling
+        How many executions there are per sample; 0 for no samples.
+    device_bytes
+        Arrays in device memory.
     circumstances
         What the files say of the machine, by key.
     """
@@ -91,6 +95,8 @@ class MadeUpRun:
     rounds: tuple[int, ...] = (0, 1, 1)
     parts: Mapping[tuple[str, int], int] = field(default_factory=dict)
     detail: range = range(0)
+    sampling: int = 100
+    device_bytes: int = 0
     window: int = 16
     run_id: str = "0123456789abcdef"
     schema: int = VERSION
@@ -114,6 +120,7 @@ class MadeUpRun:
         self._random = np.random.default_rng(self.seed + 1000 * segment)
         self._now = np.zeros(self.ranks, np.int64)
         self._sequence: dict[tuple[str, int, int, int], int] = defaultdict(int)
+        self._executions = 0
         self._speed = np.ones(self.ranks)
         if self.preempted:
             self._speed += self._random.uniform(0, 0.5, self.ranks)
@@ -218,32 +225,45 @@ class MadeUpRun:
         bytes_: int = 0,
         cpu: int | None = None,
     ) -> None:
-        row = self._phases.setdefault(
-            (rank, level, phase, name),
-            {
+        step = self._task(rank, -1, "other", "step", -1)
+        around = step
+        if name == "ghosts":
+            around = self._task(rank, level, "other", "exchange", step["task"])
+        row = self._task(rank, level, phase, name, around["task"])
+        for outer in (step, around)[: 1 + (around is not step)]:
+            outer["total_ns"] += duration
+        added = duration if cpu is None else cpu
+        more = {"calls": 1, "total_ns": duration, "self_ns": duration, "cpu_ns": added}
+        for key, value in (more | {"cells": cells, "bytes": bytes_}).items():
+            row[key] += value
+        self._event(rank, level, phase, name, int(self._now[rank]), duration)
+        self._sample(rank, row, duration, "task")
+        if cells:
+            self._kernel(rank, level, name, duration, cells)
+        self._now[rank] += duration
+        self._cpu[rank] += added
+
+    def _task(self, rank: int, level: int, phase: str, name: str, parent: int) -> dict[str, Any]:
+        """Find the row of a task, or begin one."""
+        key = (rank, level, phase, name)
+        if key not in self._phases:
+            self._phases[key] = {
                 **self._first(),
                 "rank": rank,
                 "level": level,
                 "phase": phase,
                 "name": name,
-                "calls": 0,
+                "task": sum(other[0] == rank for other in self._phases),
+                "parent": parent,
+                "calls": int(phase == "other"),
                 "start_ns": int(self._now[rank]),
                 "total_ns": 0,
                 "self_ns": 0,
                 "cpu_ns": 0,
                 "cells": 0,
                 "bytes": 0,
-            },
-        )
-        added = duration if cpu is None else cpu
-        more = {"calls": 1, "total_ns": duration, "self_ns": duration, "cpu_ns": added}
-        for key, value in (more | {"cells": cells, "bytes": bytes_}).items():
-            row[key] += value
-        self._event(rank, level, phase, name, int(self._now[rank]), duration)
-        if cells:
-            self._kernel(rank, level, name, duration, cells)
-        self._now[rank] += duration
-        self._cpu[rank] += added
+            }
+        return self._phases[key]
 
     def _kernel(self, rank: int, level: int, name: str, duration: int, cells: int) -> None:
         """Note a kernel that runs while its part of the program lasts."""
@@ -253,11 +273,13 @@ class MadeUpRun:
             "level": level,
             "name": f"hydro::{name}",
             "part": name,
+            "task": self._phases[rank, level, "compute", name]["task"],
             "start_ns": int(self._now[rank]),
             "duration_ns": duration,
         }
         if self._number in self.detail:
             self._rows["launches"].append(launch)
+        self._sample(rank, launch, duration, "kernel")
         work = {"bytes": 80 * cells, "operations": 600 * cells}
         row = self._kernels.setdefault(
             (rank, level, name),
@@ -266,6 +288,15 @@ class MadeUpRun:
         more = {"calls": 1, "duration_ns": duration, "items": cells, **work}
         for key, value in more.items():
             row[key] += value
+
+    def _sample(self, rank: int, execution: dict[str, Any], duration: int, kind: str) -> None:
+        """Note one execution in `sampling`."""
+        self._executions += 1
+        if self.sampling and self._executions % self.sampling == 0:
+            names = ("segment", "step", "rank", "level", "name", "task")
+            row = {name: execution[name] for name in names}
+            times = {"start_ns": int(self._now[rank]), "duration_ns": duration}
+            self._rows["samples"].append(row | {"kind": kind} | times)
 
     def _message_event(
         self, rank: int, level: int, phase: str, start: int, duration: int, pair: tuple[int, int]
@@ -356,6 +387,7 @@ class MadeUpRun:
                     "memory_bytes": 200_000_000 + 1_000_000 * rank + 50_000 * self._number,
                     "memory_peak_bytes": 300_000_000,
                     "data_bytes": 100_000_000,
+                    "device_bytes": self.device_bytes,
                     "blocks": 8,
                     "leaf_cells": self.cells,
                     "updates": updates[rank],

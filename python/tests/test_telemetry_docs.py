@@ -57,6 +57,6 @@ def test_clickhouse_agrees_with_duckdb(run: Path) -> None:
     order by ms desc, rank, phase, name"""
     with Telemetry(run) as telemetry:
         ours = telemetry.rows(query)[1]
-    assert len(ours) == 6 * 7
+    assert len(ours) == 6 * 9
     assert [(int(rank), phase, name) for rank, phase, name, _ in theirs] == [r[:3] for r in ours]
     assert [float(row[3]) for row in theirs] == [row[3] for row in ours]

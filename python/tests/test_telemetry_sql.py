@@ -155,7 +155,7 @@ def test_folder_of_telemetry_stands_for_its_run(slow_run: Path) -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("select * from stpes", "no view 'stpes'; did you mean steps?"),
+        ("select * from stpes", "no view 'stpes'; did you mean steps"),
         ("select rnak from ranks", "no column 'rnak'; did you mean rank?"),
         ("select r.rnak from ranks r", "no column 'rnak'; did you mean rank?"),
         ("selec 1", "syntax error"),

@@ -150,3 +150,26 @@ def test_trace_that_cannot_be_made_ends_with_2(
     result = octools("trace", MadeUpRun(steps=2).write(tmp_path), *options)
     assert result.returncode == 2
     assert message in result.stderr
+
+
+@pytest.mark.parametrize("gpu", ["", "a GPU"])
+def test_counters_are_use_of_processors_memory_and_device(
+    octools: Call, tmp_path: Path, gpu: str
+) -> None:
+    size = 7 * 10**9 if gpu else 0
+    made_up = MadeUpRun(ranks=2, steps=3, device_bytes=size, circumstances={"gpu": gpu})
+    octools("trace", made_up.write(tmp_path), "--output", tmp_path / "t.json")
+    values = defaultdict(list)
+    for event in written(tmp_path / "t.json"):
+        if event["ph"] == "C":
+            values[event["name"]] += event["args"].values()
+    names = ["processors of rank {}", "memory of rank {} [MB]"]
+    names += ["kernel time of rank {} [%]", "device memory of rank {} [MB]"] if gpu else []
+    assert set(values) == {name.format(rank) for name in names for rank in (0, 1)}
+    assert all(len(found) == 3 for found in values.values())
+    with Telemetry(tmp_path) as telemetry:
+        query = "select cpu_ns / duration_ns from ranks where rank = 1 order by step"
+        assert values["processors of rank 1"] == [row[0] for row in telemetry.rows(query)[1]]
+    if gpu:
+        assert values["device memory of rank 0 [MB]"] == [7000.0] * 3
+        assert all(10 < percent <= 100 for percent in values["kernel time of rank 1 [%]"])

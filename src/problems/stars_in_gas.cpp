@@ -172,14 +172,14 @@ void StarsInGas::measure(const ProblemContext& context) {
     measured_.angular_momentum[d] = total(StarTerms::angular_momentum + d);
     measured_.centre[d] = total(StarTerms::step_time + d) / total(StarTerms::mass);
   }
-  measured_.density_error =
+  measured_.relative_density_error =
       total(StarTerms::density_error) / (volume * model_.stars.front().central_density);
 }
 
 void StarsInGas::add_columns(Columns& columns) const {
   columns.add_vector("angular_momentum", measured_.angular_momentum);
   columns.add_vector("centre", measured_.centre);
-  columns.add("density_error", measured_.density_error);
+  columns.add("relative_density_error", measured_.relative_density_error);
 }
 
 // --- files of models ---------------------------------------------------------------------------

@@ -107,7 +107,7 @@ class StarsInGas : public Problem {
   StarModel model_;
   std::vector<mesh::DeviceArray<const double>> tables_;  // enthalpy tables of the stars
   struct {
-    double angular_momentum[3], centre[3], density_error;
+    double angular_momentum[3], centre[3], relative_density_error;
   } measured_{};
 };
 

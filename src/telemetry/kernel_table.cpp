@@ -46,10 +46,10 @@ void KernelClock::tell_of_oldest() { tell_(events_->span(pair_of(oldest_++))); }
 
 namespace {
 
-// Key of a row within a step.
+// Key of a row within a step; the task determines the part. A step has fewer than 2^24 tasks.
 template <class Row>
 std::uint64_t key_of(const Row& row) {
-  return static_cast<std::uint64_t>(row.name) << 32 | static_cast<std::uint64_t>(row.part) << 8 |
+  return static_cast<std::uint64_t>(row.name) << 32 | static_cast<std::uint64_t>(row.task) << 8 |
          static_cast<std::uint64_t>(static_cast<std::uint8_t>(row.level));
 }
 
@@ -68,9 +68,9 @@ void give_away(std::vector<Row>& rows, std::int64_t last,
 KernelTable::KernelTable(std::unique_ptr<KernelEvents> events)
     : clock_(std::move(events), [this](const KernelEvents::Span& span) { add(span); }) {}
 
-std::uint64_t KernelTable::begin(const LaunchRow& launch, bool detailed) {
+std::uint64_t KernelTable::begin(const LaunchRow& launch) {
   const std::uint64_t number = clock_.begin();
-  flying_.push_back({find(launch), launch, detailed});
+  flying_.push_back({find(launch), launch});
   rows_[flying_.back().row].calls += 1;
   return number;
 }
@@ -91,6 +91,7 @@ std::size_t KernelTable::find(const LaunchRow& launch) {
                      .rank = launch.rank,
                      .name = launch.name,
                      .part = launch.part,
+                     .task = launch.task,
                      .level = launch.level});
   return place->second;
 }
@@ -100,7 +101,7 @@ void KernelTable::add(const KernelEvents::Span& span) {
   KernelRow& row = rows_[launch.row];
   if (row.start_ns == 0) row.start_ns = span.start_ns;
   row.duration_ns += span.duration_ns;
-  if (launch.detailed) {
+  if (launch.attributes.detailed || launch.attributes.sampled) {
     launch.attributes.start_ns = span.start_ns;
     launch.attributes.duration_ns = span.duration_ns;
     launches_.push_back(launch.attributes);

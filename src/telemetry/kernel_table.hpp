@@ -1,4 +1,4 @@
-// Kernel times, summed by step, level, name and program part.
+// Kernel times, summed by step, level, name and task.
 #pragma once
 
 #include <cstdint>
@@ -79,12 +79,13 @@ class KernelTable {
  public:
   explicit KernelTable(std::unique_ptr<KernelEvents> events);
 
-  // Begins a launch, and returns its number. Detailed launches are also reported individually.
-  std::uint64_t begin(const LaunchRow& launch, bool detailed);
+  // Begins a launch, and returns its number. Detailed and sampled launches are also reported
+  // individually.
+  std::uint64_t begin(const LaunchRow& launch);
   // Ends a launch.
   void end(std::uint64_t launch) { clock_.end(launch); }
 
-  // Adds the work of kernels of this name, part and level in this step.
+  // Adds the work of kernels of this name, task and level in this step.
   void add_work(const LaunchRow& launch, const KernelWork& work);
 
   // Adds the launches that have ended, without waiting.
@@ -98,13 +99,12 @@ class KernelTable {
   struct Launch {
     std::size_t row;
     LaunchRow attributes;
-    bool detailed;
   };
   std::size_t find(const LaunchRow& launch);
   void add(const KernelEvents::Span& span);
 
   std::vector<KernelRow> rows_;
-  std::vector<LaunchRow> launches_;                        // detailed ones that have ended
+  std::vector<LaunchRow> launches_;                        // individual ones that have ended
   std::unordered_map<std::uint64_t, std::size_t> places_;  // index in rows_, for the last step
   std::int64_t step_ = -1;
   std::deque<Launch> flying_;  // oldest first

@@ -23,7 +23,7 @@ struct RankRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, node = 0;
   std::int64_t start_ns = 0, end_ns = 0, cpu_ns = 0;
-  std::int64_t memory_bytes = 0, memory_peak_bytes = 0, data_bytes = 0;
+  std::int64_t memory_bytes = 0, memory_peak_bytes = 0, data_bytes = 0, device_bytes = 0;
   std::int64_t blocks = 0, leaf_cells = 0, updates = 0;
   double work = 0.0;
 };
@@ -32,6 +32,7 @@ struct RankRow {
 struct PhaseRow {
   std::int64_t step = 0;
   std::int32_t rank = 0, name = 0;
+  std::int32_t task = 0, parent = -1;  // number of the task within its step and rank
   std::int8_t level = -1;
   Phase phase = Phase::other;
   std::int32_t calls = 0;
@@ -42,7 +43,7 @@ struct PhaseRow {
 // Kernel times in the default execution space; work is 0 if it was not announced.
 struct KernelRow {
   std::int64_t step = 0;
-  std::int32_t rank = 0, name = 0, part = 0;
+  std::int32_t rank = 0, name = 0, part = 0, task = 0;
   std::int8_t level = -1;
   std::int32_t calls = 0;
   std::int64_t start_ns = 0, duration_ns = 0;
@@ -52,8 +53,18 @@ struct KernelRow {
 // Single kernel launch.
 struct LaunchRow {
   std::int64_t step = 0;
-  std::int32_t rank = 0, name = 0, part = 0;
+  std::int32_t rank = 0, name = 0, part = 0, task = 0;
   std::int8_t level = -1;
+  bool detailed = false, sampled = false;  // tables that contain it: launches, samples
+  std::int64_t start_ns = 0, duration_ns = 0;
+};
+
+// Single execution of a task or kernel, chosen at random.
+struct SampleRow {
+  std::int64_t step = 0;
+  std::int32_t rank = 0, name = 0, task = 0;
+  std::int8_t level = -1;
+  bool is_kernel = false;
   std::int64_t start_ns = 0, duration_ns = 0;
 };
 

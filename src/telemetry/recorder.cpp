@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t k_most_events = 65'536;           // per rank and window
 constexpr std::uint64_t k_untimed = ~std::uint64_t{0};  // marks an untimed kernel launch
+constexpr std::uint64_t k_sampling = 100;               // mean number of executions per sample
 constexpr const char* k_rest = "step";                  // name of the time outside of all scopes
 
 // Shortens names of Kokkos' own kernels, which contain the array name: too many names.
@@ -34,6 +35,7 @@ Recorder::Recorder(const TelemetryOptions& options, const RunFacts& attributes, 
   std::string origin = std::to_string(now());
   ranks_.broadcast(origin);
   origin_ = std::stoll(origin);
+  sampling_ = static_cast<std::uint64_t>(ranks_.rank);
 }
 
 Recorder::~Recorder() { stop(); }
@@ -67,10 +69,13 @@ bool Recorder::window_is_full() const {
 void Recorder::end_step(std::int64_t now) {
   phases_.end(now);
   kernels_.look();
+  std::int32_t task = 0;
   for (const PhaseTable::Entry& e : phases_.entries()) {
     window_.phases.push_back({.step = step_,
                               .rank = ranks_.rank,
                               .name = e.name,
+                              .task = task++,
+                              .parent = e.parent,
                               .level = e.level,
                               .phase = e.phase,
                               .calls = e.calls,
@@ -117,6 +122,7 @@ void Recorder::add_rank_row(std::int64_t now) {
                            .memory_bytes = memory.current,
                            .memory_peak_bytes = memory.peak,
                            .data_bytes = static_cast<std::int64_t>(facts_.own_data_bytes),
+                           .device_bytes = device_memory_use().current,
                            .blocks = facts_.own_blocks,
                            .leaf_cells = facts_.own_leaf_cells,
                            .updates = facts_.own_updates,
@@ -192,7 +198,16 @@ void Recorder::take_kernels(std::int64_t last) {
       },
       [this](LaunchRow row) {
         row.start_ns = run_time(row.start_ns);
-        window_.launches.push_back(row);
+        if (row.detailed) window_.launches.push_back(row);
+        if (!row.sampled) return;
+        window_.samples.push_back({.step = row.step,
+                                   .rank = row.rank,
+                                   .name = row.name,
+                                   .task = row.task,
+                                   .level = row.level,
+                                   .is_kernel = true,
+                                   .start_ns = row.start_ns,
+                                   .duration_ns = row.duration_ns});
       });
   detailed_launches_ = 0;
 }
@@ -220,6 +235,14 @@ void Recorder::enter(Phase phase, std::string_view name, int level) {
 void Recorder::leave() {
   const std::int64_t ended = now();
   const PhaseTable::Ended scope = phases_.leave(ended);
+  if (is_sampled())
+    open_step_.samples.push_back({.step = step_,
+                                  .rank = ranks_.rank,
+                                  .name = scope.name,
+                                  .task = scope.task,
+                                  .level = scope.level,
+                                  .start_ns = run_time(scope.start_ns),
+                                  .duration_ns = ended - scope.start_ns});
   if (!detailed_) return;
   add_event({.step = step_,
              .rank = ranks_.rank,
@@ -228,6 +251,12 @@ void Recorder::leave() {
              .phase = scope.phase,
              .start_ns = run_time(scope.start_ns),
              .duration_ns = ended - scope.start_ns});
+}
+
+// Chooses one execution in k_sampling at random: a fixed interval could match the period of a step.
+bool Recorder::is_sampled() {
+  sampling_ = sampling_ * 6364136223846793005U + 1442695040888963407U;
+  return (sampling_ >> 33) % k_sampling == 0;
 }
 
 void Recorder::lap(Phase phase, std::string_view name) {
@@ -272,6 +301,7 @@ LaunchRow Recorder::launch_of(std::string_view name) {
           .rank = ranks_.rank,
           .name = window_.names.number(kernel_name(name)),
           .part = phases_.innermost_name(),
+          .task = phases_.innermost_task(),
           .level = phases_.innermost_level()};
 }
 
@@ -280,16 +310,17 @@ void Recorder::record_kernel_work(std::string_view name, const KernelWork& work)
 }
 
 std::uint64_t Recorder::begin_kernel(std::string_view name, KernelPlace place) {
-  const LaunchRow launch = launch_of(name);
+  LaunchRow launch = launch_of(name);
   if (place != KernelPlace::device && phases_.innermost() == Phase::other) {
     kernel_is_open_ = true;
     enter(kernel_phase(name), kernel_name(name), -1);
   }
   if (place == KernelPlace::host_beside_device) return k_untimed;
-  const bool detailed = detailed_ && detailed_launches_ < k_most_events;
-  if (detailed) ++detailed_launches_;
+  launch.sampled = is_sampled();
+  launch.detailed = detailed_ && detailed_launches_ < k_most_events;
+  if (launch.detailed) ++detailed_launches_;
   else if (detailed_) ++open_step_.events_dropped;
-  return kernels_.begin(launch, detailed);
+  return kernels_.begin(launch);
 }
 
 void Recorder::end_kernel(std::uint64_t launch) {

@@ -106,6 +106,7 @@ class Recorder final : public Observer {
   void write_window();
   void take_kernels(std::int64_t last);
   LaunchRow launch_of(std::string_view name);
+  bool is_sampled();
   bool window_is_full() const;
   std::int64_t run_time(std::int64_t now) const { return now + alignment_.offset_ns - origin_; }
 
@@ -122,6 +123,7 @@ class Recorder final : public Observer {
   Alignment alignment_;
   std::int64_t origin_ = 0;  // start of the run on the clock of rank 0
   std::int64_t step_ = -1, first_step_ = -1, step_start_ = 0, step_cpu_ = 0;
+  std::uint64_t sampling_ = 0;         // state of a linear congruential generator
   int detailed_steps_ = 0;             // number of steps still to record in detail, by the trigger
   std::size_t detailed_launches_ = 0;  // in this window
   bool detailed_ = false, step_is_open_ = false, kernel_is_open_ = false;

@@ -33,11 +33,22 @@ void PhaseTable::end(std::int64_t now) {
 }
 
 std::size_t PhaseTable::find(Phase phase, std::int32_t name, std::int8_t level, std::int64_t now) {
-  const auto key = static_cast<std::uint64_t>(name) << 16 |
+  std::int32_t parent = -1;
+  if (!scopes_.empty()) {
+    parent = innermost_task();
+    const Entry& around = entries_[scopes_.back().entry];
+    if (around.phase == phase && around.name == name && around.level == level)
+      return scopes_.back().entry;
+  }
+  // A step has fewer than 2^24 tasks, and a window fewer than 2^24 names.
+  const auto key = static_cast<std::uint64_t>(parent) << 40 |
+                   static_cast<std::uint64_t>(name) << 16 |
                    static_cast<std::uint64_t>(static_cast<std::uint8_t>(level)) << 8 |
                    static_cast<std::uint64_t>(phase);
   const auto [place, is_new] = places_.try_emplace(key, entries_.size());
-  if (is_new) entries_.push_back({.phase = phase, .level = level, .name = name, .start_ns = now});
+  if (is_new)
+    entries_.push_back(
+        {.phase = phase, .level = level, .name = name, .parent = parent, .start_ns = now});
   return place->second;
 }
 
@@ -69,7 +80,8 @@ PhaseTable::Ended PhaseTable::leave(std::int64_t now) {
   Entry& entry = entries_[scope.entry];
   charge(entry, now);
   if (--entry.open == 0) entry.total_ns += now - scope.start_ns;
-  return {entry.phase, entry.level, entry.name, scope.start_ns};
+  return {entry.phase, entry.level, entry.name, static_cast<std::int32_t>(scope.entry),
+          scope.start_ns};
 }
 
 void PhaseTable::lap(std::int64_t now, Phase phase, std::int32_t name) {
@@ -87,8 +99,11 @@ void PhaseTable::count(std::int64_t cells, std::int64_t bytes) {
 
 void PhaseTable::copied(TransferKind transfer, TransferDirection way, std::int64_t bytes) {
   const std::size_t entry = scopes_.back().entry;
+  const auto is_same_part = [&](const Entry& known) {
+    return known.name == entries_[entry].name && known.level == entries_[entry].level;
+  };
   auto row = std::find_if(copies_.begin(), copies_.end(), [&](const Copies& known) {
-    return known.entry == entry && known.transfer == transfer && known.way == way;
+    return known.transfer == transfer && known.way == way && is_same_part(entries_[known.entry]);
   });
   if (row == copies_.end()) row = copies_.insert(row, {entry, transfer, way});
   row->copies += 1;

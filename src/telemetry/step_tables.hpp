@@ -1,4 +1,4 @@
-// Distribution of the time of a step: nested scopes, summed by level, phase and name.
+// Distribution of the time of a step: nested scopes, summed by task.
 #pragma once
 
 #include <compare>
@@ -12,21 +12,23 @@
 
 namespace octant::telemetry {
 
-// Times of a step by scope. Times are those of Observer::now(). Every moment of a step belongs to
-// exactly one row: that of the innermost scope, or "other" outside of all scopes.
+// Times of a step by task. Times are those of Observer::now(). A task is a level, phase and name within its parent task; the
+// whole step is task 0. Every moment of a step belongs to exactly one task: that of the innermost
+// scope, or the step outside of all scopes.
 class PhaseTable {
  public:
-  // Row of a scope.
+  // Row of a task.
   struct Entry {
     Phase phase;
     std::int8_t level;
     std::int32_t name;
+    std::int32_t parent = -1;  // index of the enclosing task; -1: none
     std::int32_t calls = 0;
     std::int64_t start_ns = 0, total_ns = 0, self_ns = 0, cpu_ns = 0, cells = 0, bytes = 0;
     int open = 0;  // number of open scopes
   };
 
-  // Copies between host and device within an entry's scopes.
+  // Copies between host and device within scopes of the name and level of an entry.
   struct Copies {
     std::size_t entry;
     TransferKind transfer;
@@ -39,7 +41,7 @@ class PhaseTable {
   struct Ended {
     Phase phase;
     std::int8_t level;
-    std::int32_t name;
+    std::int32_t name, task;
     std::int64_t start_ns;
   };
 
@@ -66,11 +68,13 @@ class PhaseTable {
   std::int32_t innermost_name() const { return entries_[scopes_.back().entry].name; }
   // Level of the innermost scope.
   std::int8_t innermost_level() const { return scopes_.back().level; }
+  // Number of the innermost scope's task.
+  std::int32_t innermost_task() const { return static_cast<std::int32_t>(scopes_.back().entry); }
 
-  // Rows of the step. total_ns of a row includes nested scopes; self_ns of all rows adds up to the
-  // time of the step.
+  // Tasks, parents before their children. total_ns includes nested scopes; self_ns of all tasks
+  // adds up to the time of the step.
   const std::vector<Entry>& entries() const { return entries_; }
-  // Copies by row.
+  // Copies by task.
   const std::vector<Copies>& copies() const { return copies_; }
   // Total time of all rows of a phase.
   std::int64_t self_ns(Phase phase) const;
@@ -81,6 +85,8 @@ class PhaseTable {
     std::int8_t level;
     std::int64_t start_ns;
   };
+  // Returns the task of a level, phase and name within the innermost scope: the innermost task
+  // itself if it has these.
   std::size_t find(Phase phase, std::int32_t name, std::int8_t level, std::int64_t now);
   void charge(Entry& entry, std::int64_t now);
 

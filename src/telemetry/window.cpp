@@ -56,10 +56,12 @@ class Unpacker {
 template <class AnyWindow>
 auto tables_of(AnyWindow& window) {
   return std::tie(window.steps, window.ranks, window.phases, window.kernels, window.launches,
-                  window.messages, window.copies, window.blocks, window.placement, window.events);
+                  window.samples, window.messages, window.copies, window.blocks, window.placement,
+                  window.events);
 }
-constexpr const char* k_tables[] = {"steps",    "ranks",  "phases", "kernels",   "launches",
-                                    "messages", "copies", "blocks", "placement", "events"};
+constexpr const char* k_tables[] = {"steps",    "ranks",     "phases",   "kernels",
+                                    "launches", "samples",   "messages", "copies",
+                                    "blocks",   "placement", "events"};
 
 template <class AnyWindow, class Visit>
 void for_each_table(AnyWindow& window, const Visit& visit) {
@@ -122,11 +124,13 @@ Column phase_column(const std::vector<Row>& rows) {
   return kind_column<Phase, k_phases>("phase", rows, &Row::phase);
 }
 
-Column direction_column(const std::vector<MessageRow>& rows) {
-  static const Names k_names{"send", "receive"};
-  Texts texts{{}, k_names};
-  for (const MessageRow& row : rows) texts.numbers.push_back(row.received ? 1 : 0);
-  return {"direction", std::move(texts)};
+// Column of a condition, with the names of false and true.
+template <class Row>
+Column yes_no_column(const char* name, const std::vector<Row>& rows, bool Row::*field,
+                     const Names& names) {
+  Texts texts{{}, names};
+  for (const Row& row : rows) texts.numbers.push_back(row.*field ? 1 : 0);
+  return {name, std::move(texts)};
 }
 
 std::vector<Column> columns(const std::vector<StepRow>& rows, const Names&) {
@@ -153,6 +157,7 @@ std::vector<Column> columns(const std::vector<RankRow>& rows, const Names&) {
           column("memory_bytes", rows, &RankRow::memory_bytes),
           column("memory_peak_bytes", rows, &RankRow::memory_peak_bytes),
           column("data_bytes", rows, &RankRow::data_bytes),
+          column("device_bytes", rows, &RankRow::device_bytes),
           column("blocks", rows, &RankRow::blocks),
           column("leaf_cells", rows, &RankRow::leaf_cells),
           column("updates", rows, &RankRow::updates),
@@ -165,6 +170,8 @@ std::vector<Column> columns(const std::vector<PhaseRow>& rows, const Names& name
           column("level", rows, &PhaseRow::level),
           phase_column(rows),
           text_column("name", rows, &PhaseRow::name, names),
+          column("task", rows, &PhaseRow::task),
+          column("parent", rows, &PhaseRow::parent),
           column("calls", rows, &PhaseRow::calls),
           column("start_ns", rows, &PhaseRow::start_ns),
           column("total_ns", rows, &PhaseRow::total_ns),
@@ -180,6 +187,7 @@ std::vector<Column> columns(const std::vector<KernelRow>& rows, const Names& nam
           column("level", rows, &KernelRow::level),
           text_column("name", rows, &KernelRow::name, names),
           text_column("part", rows, &KernelRow::part, names),
+          column("task", rows, &KernelRow::task),
           column("calls", rows, &KernelRow::calls),
           column("start_ns", rows, &KernelRow::start_ns),
           column("duration_ns", rows, &KernelRow::duration_ns),
@@ -194,8 +202,20 @@ std::vector<Column> columns(const std::vector<LaunchRow>& rows, const Names& nam
           column("level", rows, &LaunchRow::level),
           text_column("name", rows, &LaunchRow::name, names),
           text_column("part", rows, &LaunchRow::part, names),
+          column("task", rows, &LaunchRow::task),
           column("start_ns", rows, &LaunchRow::start_ns),
           column("duration_ns", rows, &LaunchRow::duration_ns)};
+}
+
+std::vector<Column> columns(const std::vector<SampleRow>& rows, const Names& names) {
+  return {column("step", rows, &SampleRow::step),
+          column("rank", rows, &SampleRow::rank),
+          column("level", rows, &SampleRow::level),
+          yes_no_column("kind", rows, &SampleRow::is_kernel, {"task", "kernel"}),
+          text_column("name", rows, &SampleRow::name, names),
+          column("task", rows, &SampleRow::task),
+          column("start_ns", rows, &SampleRow::start_ns),
+          column("duration_ns", rows, &SampleRow::duration_ns)};
 }
 
 std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& names) {
@@ -203,7 +223,7 @@ std::vector<Column> columns(const std::vector<MessageRow>& rows, const Names& na
           column("rank", rows, &MessageRow::rank),
           column("peer", rows, &MessageRow::peer),
           text_column("component", rows, &MessageRow::component, names),
-          direction_column(rows),
+          yes_no_column("direction", rows, &MessageRow::received, {"send", "receive"}),
           column("messages", rows, &MessageRow::messages),
           column("bytes", rows, &MessageRow::bytes),
           column("wait_ns", rows, &MessageRow::wait_ns),

@@ -41,6 +41,7 @@ struct Window {
   std::vector<PhaseRow> phases;
   std::vector<KernelRow> kernels;
   std::vector<LaunchRow> launches;
+  std::vector<SampleRow> samples;
   std::vector<MessageRow> messages;
   std::vector<CopyRow> copies;
   std::vector<BlockRow> blocks;

@@ -53,7 +53,8 @@ def test_other_programs_read_the_documented_types_and_the_same_values(blast: Out
     number, text = pa.int64(), pa.string()
     assert dict(zip(table.schema.names, table.schema.types, strict=True)) == {
         **{"segment": pa.int16(), "step": number, "rank": pa.int32(), "level": pa.int8()},
-        **{"phase": text, "name": text, "calls": pa.int32(), "start_ns": number},
+        **{"phase": text, "name": text, "task": pa.int32(), "parent": pa.int32()},
+        **{"calls": pa.int32(), "start_ns": number},
         **{"total_ns": number, "self_ns": number, "cpu_ns": number},
         **{"cells": number, "bytes": number},
     }
@@ -71,6 +72,22 @@ def test_the_times_of_a_step_add_up(blast: Outcome) -> None:
            using (step, rank)""",
     )
     assert differences == [(0,)]
+
+
+def test_tasks_of_a_step_are_a_tree_whose_times_nest(blast: Outcome) -> None:
+    """A task lasts as long as its own time and its children, and so does the step of a rank."""
+    missing = """select count(*) from phases c left join phases p on p.step = c.step
+        and p.rank = c.rank and p.task = c.parent where c.parent >= 0 and p.task is null"""
+    assert ask_one(blast, missing) == 0
+    roots = "select distinct name, parent, level from phases where task = 0"
+    assert ask(blast, roots) == [("step", -1, -1)]
+    differences = """select max(abs(p.total_ns - p.self_ns - coalesce(c.total_ns, 0))) from phases p
+        left join (select step, rank, parent as task, sum(total_ns) as total_ns from phases
+          group by all) c using (step, rank, task)"""
+    assert ask_one(blast, differences) == 0
+    within = """select count(*) from kernels k join phases p using (step, rank, task)
+        where k.part = p.name"""
+    assert ask_one(blast, within) == ask_one(blast, "select count(*) from kernels")
 
 
 def test_all_kinds_of_phases_are_seen(blast: Outcome) -> None:

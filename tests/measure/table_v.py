@@ -66,7 +66,7 @@ def errors(directory: Path, overrides: dict[str, object]) -> tuple[float, float]
     given = [f"{key}={value}" for key, value in overrides.items()]
     outcome = run_well(directory, parameters, *given, timeout=None)
     rows = np.genfromtxt(outcome.directory / "history.csv", delimiter=",", names=True)
-    error, time = rows["density_error"], rows["time"]
+    error, time = rows["relative_density_error"], rows["time"]
     mean = np.sum(0.5 * (error[1:] + error[:-1]) * np.diff(time)) / (time[-1] - time[0])
     return float(error[-1]), float(mean)
 

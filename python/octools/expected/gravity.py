@@ -306,7 +306,7 @@ def maclaurin(run: Path) -> Findings:
 def star_at_rest(run: Path) -> Findings:
     """Draw how far the density of a star has moved from equilibrium, of which no theory tells."""
     history = read_history(run)
-    time, error = history["time"], history["density_error"]
+    time, error = history["time"], history["relative_density_error"]
     mass = float(np.abs(history["mass"] + history["outflow_mass"] - history["mass"][0]).max())
     return [
         Number("relative change in mass", mass / float(history["mass"][0]), 0.0, 1e-10),

@@ -2,7 +2,7 @@
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,7 +10,11 @@ from octools.errors import OctoolsError
 from octools.options import Format
 from octools.run import output_path
 
+if TYPE_CHECKING:
+    from octools.telemetry.database import Telemetry
+
 Run = Annotated[Path, typer.Argument(help="A run directory.")]
+Span = tuple[int, int] | None  # first and last
 
 
 def sql(
@@ -136,22 +140,67 @@ def trace(
     ranks: Annotated[
         str | None, typer.Option(help="Range of ranks, FIRST:LAST or one number.")
     ] = None,
+    tree: Annotated[
+        bool,
+        typer.Option(help="Plot the tree of tasks with times and counts instead (task_tree.png)."),
+    ] = False,
+    scatter: Annotated[
+        bool,
+        typer.Option(help="Plot durations of sampled tasks over time instead (durations.png)."),
+    ] = False,
+    counters: Annotated[
+        bool,
+        typer.Option(help="Plot processor use, memory and GPU use instead (counters.png)."),
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="File to write. (default: RUN/trace.json.gz)"),
     ] = None,
 ) -> None:
-    """Write a trace for ui.perfetto.dev or chrome://tracing."""
+    """Write a trace for ui.perfetto.dev or chrome://tracing, or plot tasks and counters."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.trace import save_trace
 
-    destination = output or output_path(run, "trace.json.gz")
+    if tree + scatter + counters > 1 and output is not None:
+        raise OctoolsError("--output is for one file; choose one of --tree, --scatter, --counters")
+    spans = _span("--steps", steps), _span("--ranks", ranks)
     with Telemetry(run) as telemetry:
-        count = save_trace(telemetry, _span("--steps", steps), _span("--ranks", ranks), destination)
+        if tree or scatter or counters:
+            _plots(telemetry, run, spans, (tree, scatter, counters), output)
+            return
+        destination = output or output_path(run, "trace.json.gz")
+        count = save_trace(telemetry, *spans, destination)
     print(f"{count} events\nwrote {destination}")
 
 
-def _span(option: str, text: str | None) -> tuple[int, int] | None:
+def _plots(
+    telemetry: "Telemetry",
+    run: Path,
+    spans: tuple[Span, Span],
+    chosen: tuple[bool, bool, bool],
+    output: Path | None,
+) -> None:
+    """Write plots of tasks, of sampled durations and of counters."""
+    from octools.telemetry.task_tree import save_task_tree, task_tree
+    from octools.telemetry.timelines import save_counters, save_scatter
+
+    title = run.resolve().name
+    names = ("task_tree.png", "durations.png", "counters.png")
+    for kind, (name, is_chosen) in enumerate(zip(names, chosen, strict=True)):
+        if not is_chosen:
+            continue
+        destination = output or output_path(run, name)
+        if kind == 0:
+            tasks = task_tree(telemetry, *spans)
+            print(tasks.to_text())
+            save_task_tree(tasks, title, destination)
+        else:
+            save = save_scatter if kind == 1 else save_counters
+            save(telemetry, *spans, title, destination)
+        print(f"wrote {destination}")
+
+
+def _span(option: str, text: str | None) -> Span:
     if text is None:
         return None
     match = re.fullmatch(r"(\d+)(?::(\d+))?", text)

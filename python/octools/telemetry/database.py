@@ -123,14 +123,17 @@ class Telemetry:
             self._database.execute(f"create view {name} as {view.sql}")
 
     def _source(self, table: str) -> str:
-        paths = self.files.of(table)
-        if not paths:
-            typed = ", ".join(
-                f"null::{kind} as {name}" for name, (kind, _) in TABLES[table].items()
-            )
-            return f"select {typed} where false"
-        listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-        return f"select * from read_parquet([{listed}], union_by_name = true)"
+        """Select the columns of a table; files of older versions lack some, which are then null."""
+        stored, rows = set(), "where false"
+        if paths := self.files.of(table):
+            listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
+            rows = f"from read_parquet([{listed}], union_by_name = true)"
+            stored = {name for name, *_ in self._database.execute(f"describe {rows}").fetchall()}
+        columns = ", ".join(
+            name if name in stored else f"null::{kind} as {name}"
+            for name, (kind, _) in TABLES[table].items()
+        )
+        return f"select {columns} {rows}"
 
     def _define_live_steps(self) -> None:
         """Leave out steps that a later segment made again."""

@@ -20,9 +20,11 @@ _PHASE: Columns = {
     "phase": ("VARCHAR", "compute, pack, send, wait, unpack, collective, regrid, ..."),
     "name": ("VARCHAR", "kernel, component of an exchange, or purpose"),
 }
+_TASK: Columns = {"task": ("INTEGER", "number of the task in its step and rank; 0: the step")}
 _KERNEL: Columns = {
     "name": ("VARCHAR", "kernel"),
     "part": ("VARCHAR", "part of the program that launched it"),
+    **_TASK,
 }
 _MESH: Columns = {
     "blocks": ("BIGINT", "blocks"),
@@ -50,6 +52,7 @@ TABLES: Mapping[str, Columns] = {
         "memory_bytes": ("BIGINT", "resident memory"),
         "memory_peak_bytes": ("BIGINT", "largest resident memory so far"),
         "data_bytes": ("BIGINT", "fields and particles, without tables and buffers"),
+        "device_bytes": ("BIGINT", "arrays in device memory; 0 without a device"),
         **_MESH,
         "work": ("DOUBLE", "work units: cell updates times their weight"),
     },
@@ -58,6 +61,8 @@ TABLES: Mapping[str, Columns] = {
         **_RANK,
         **_LEVEL,
         **_PHASE,
+        **_TASK,
+        "parent": ("INTEGER", "task that encloses it; -1: none"),
         "calls": ("INTEGER", "number of calls"),
         "start_ns": ("BIGINT", "begin of the first call"),
         "total_ns": ("BIGINT", "time with what is nested inside"),
@@ -85,6 +90,16 @@ TABLES: Mapping[str, Columns] = {
         **_KERNEL,
         "start_ns": ("BIGINT", "when it began to run, ns since the run's start"),
         "duration_ns": ("BIGINT", "how long it ran"),
+    },
+    "samples": {
+        **_FIRST,
+        **_RANK,
+        **_LEVEL,
+        "kind": ("VARCHAR", "task or kernel"),
+        "name": ("VARCHAR", "name of the task or kernel"),
+        **_TASK,
+        "start_ns": ("BIGINT", "begin, ns since the run's start"),
+        "duration_ns": ("BIGINT", "duration, with what is nested inside"),
     },
     "messages": {
         **_FIRST,

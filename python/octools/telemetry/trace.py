@@ -74,7 +74,7 @@ def _events(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
     yield from _exchanges(telemetry, chosen)
     yield from _launches(telemetry, chosen)
     yield from _kernels(telemetry, chosen)
-    yield from _memory(telemetry, chosen)
+    yield from _counters(telemetry, chosen)
 
 
 def _names(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
@@ -156,7 +156,7 @@ def _arrows(kind: str, rows: Iterable[tuple[Any, ...]]) -> Iterator[TraceEvent]:
 # The place of each phase of a step without events: one after the other, by their first calls.
 _LAID_OUT = """
   select node, step, rank, level, phase, name, calls, self_ns, cells, bytes,
-    sum(self_ns) over (partition by step, rank order by start_ns, level, phase, name
+    sum(self_ns) over (partition by step, rank order by start_ns, level, phase, name, task
       rows between unbounded preceding and current row) - self_ns as offset_ns
   from phases where step not in (select step from raw.events)"""
 
@@ -219,9 +219,24 @@ def _kernel_slices(telemetry: Telemetry, query: str) -> Iterator[TraceEvent]:
         yield _slice(node, KERNELS_OF + rank, name, "kernel", start, duration, values)
 
 
-def _memory(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
-    query = f"select node, rank, end_ns, memory_bytes from ranks where true{chosen} order by end_ns"
-    for node, rank, end, size in telemetry.stream(query):
-        name = f"memory of rank {rank} [MB]"
-        where = {"pid": node, "tid": rank, "ts": end * MICROSECONDS}
-        yield {"ph": "C", "name": name, **where, "args": {"MB": size / 1e6}}
+def _counters(telemetry: Telemetry, chosen: str) -> Iterator[TraceEvent]:
+    """Give the use of processors and the device over a step at its start, and memory at its end."""
+    query = f"""
+    with busy as (select step, rank, sum(duration_ns) as kernel_ns from raw.kernels group by all)
+    select node, rank, start_ns, end_ns, cpu_ns / nullif(duration_ns, 0),
+      100 * coalesce(kernel_ns, 0) / nullif(duration_ns, 0), memory_bytes / 1e6, device_bytes / 1e6
+    from ranks left join busy using (step, rank) where true{chosen} order by end_ns"""
+    has_device = bool(telemetry.files.metadata.get("gpu"))
+    for node, rank, start, end, processors, kernels, memory, device in telemetry.stream(query):
+        rows = [
+            ("processors", "processors", start, processors),
+            ("memory", "MB", end, memory),
+            ("kernel time", "%", start, kernels if has_device else None),
+            ("device memory", "MB", end, device if has_device or device else None),
+        ]
+        for name, unit, time, value in rows:
+            if value is None:
+                continue
+            label = f"{name} of rank {rank}" + (f" [{unit}]" if unit != name else "")
+            where = {"pid": node, "tid": rank, "ts": time * MICROSECONDS}
+            yield {"ph": "C", "name": label, **where, "args": {unit: value}}

@@ -198,11 +198,9 @@ VIEWS: Mapping[str, View] = {
         },
         _RANKS,
     ),
-    "phases": View(
-        "step, rank, level, phase and name", {**TABLES["phases"], **NODE}, _with_node("phases")
-    ),
+    "phases": View("step, rank and task", {**TABLES["phases"], **NODE}, _with_node("phases")),
     "kernels": View(
-        "step, rank, level, kernel and part of the program",
+        "step, rank, kernel and task that launched it",
         {**TABLES["kernels"], **NODE},
         _with_node("kernels"),
     ),
@@ -210,6 +208,11 @@ VIEWS: Mapping[str, View] = {
         "launch of a kernel, where full detail was recorded",
         {**TABLES["launches"], **NODE},
         _with_node("launches"),
+    ),
+    "samples": View(
+        "execution of a task or kernel: one in a hundred, chosen at random",
+        {**TABLES["samples"], **NODE},
+        _with_node("samples"),
     ),
     "messages": View(
         "step, rank, component, peer and direction",

@@ -130,7 +130,9 @@ class Table : public testing::Test {
     return {.step = step, .name = name, .level = static_cast<std::int8_t>(level)};
   }
   void launch(std::int64_t step, int name, int level = 0, bool detailed = false) {
-    table.end(table.begin(of(step, name, level), detailed));
+    LaunchRow row = of(step, name, level);
+    row.detailed = detailed;
+    table.end(table.begin(row));
   }
   void take(std::int64_t last) {
     kernels.clear();

@@ -56,6 +56,48 @@ TEST(PhaseTable, a_scope_inside_of_itself_counts_its_time_once) {
   EXPECT_EQ(entry(table, k_sweep, 0).calls, 2);
 }
 
+TEST(PhaseTable, a_task_belongs_to_its_parent) {
+  PhaseTable table;
+  table.begin(0, k_step);
+  for (const int around : {k_sweep, k_lap, k_sweep}) {
+    table.enter(10, Phase::compute, around, 0);
+    table.enter(20, Phase::wait, k_ghosts, 0);
+    table.leave(23);
+    table.leave(25);
+  }
+  table.end(30);
+  const auto& tasks = table.entries();
+  ASSERT_EQ(tasks.size(), 5U);
+  EXPECT_EQ(tasks[0].parent, -1);
+  const int names[] = {k_step, k_sweep, k_ghosts, k_lap, k_ghosts};
+  const int parents[] = {-1, 0, 1, 0, 3};
+  const int calls[] = {1, 2, 2, 1, 1};
+  for (int n = 0; n < 5; ++n) {
+    EXPECT_EQ(tasks[n].name, names[n]) << n;
+    EXPECT_EQ(tasks[n].parent, parents[n]) << n;
+    EXPECT_EQ(tasks[n].calls, calls[n]) << n;
+  }
+  EXPECT_EQ(tasks[2].total_ns, 6);
+  EXPECT_EQ(tasks[4].total_ns, 3);
+}
+
+// Copies are of a part of the program, whichever task it belongs to.
+TEST(PhaseTable, copies_of_a_part_in_several_tasks_are_one_row) {
+  PhaseTable table;
+  table.begin(0, k_step);
+  for (const int around : {k_sweep, k_lap}) {
+    table.enter(10, Phase::compute, around, 0);
+    table.enter(20, Phase::wait, k_ghosts, 0);
+    table.copied(TransferKind::fields, TransferDirection::to_host, 8);
+    table.leave(23);
+    table.leave(25);
+  }
+  table.end(30);
+  ASSERT_EQ(table.copies().size(), 1U);
+  EXPECT_EQ(table.copies()[0].copies, 2);
+  EXPECT_EQ(table.copies()[0].bytes, 16);
+}
+
 TEST(PhaseTable, a_call_inside_of_a_collective_scope_is_part_of_it) {
   PhaseTable table;
   table.begin(0, k_step);

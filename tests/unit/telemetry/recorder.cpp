@@ -286,6 +286,62 @@ TEST_F(Recording, the_number_of_events_is_bounded) {
   EXPECT_EQ(events.metadata("octant.events_dropped"), "4464");
 }
 
+TEST_F(Recording, tasks_have_parents_and_kernels_name_their_task) {
+  Recorder recorder(options, attributes, alone());
+  for (int step = 0; step < 2; ++step) {
+    recorder.begin_step(step);
+    for (const char* around : {"sweep", "regrid"}) {
+      const Observed outer(Phase::regrid, around, 1);
+      const Observed inner(Phase::compute, "ghosts");
+      run_kernel("fill");
+    }
+    recorder.describe_step({});
+  }
+  recorder.finish();
+  const ParquetTable phases = only_table("phases"), kernels = only_table("kernels");
+  ASSERT_EQ(phases.rows(), 10);
+  const double parents[] = {-1, 0, 1, 0, 3};
+  for (int row = 0; row < 10; ++row) {
+    EXPECT_EQ(phases.number("task", row), row % 5);
+    EXPECT_EQ(phases.number("parent", row), parents[row % 5]);
+  }
+  ASSERT_EQ(kernels.rows(), 4);
+  for (int row = 0; row < 4; ++row) {
+    EXPECT_EQ(kernels.text("part", row), "ghosts");
+    EXPECT_EQ(kernels.number("task", row), row % 2 == 0 ? 2 : 4);
+    EXPECT_EQ(kernels.number("calls", row), 1);
+  }
+}
+
+TEST_F(Recording, one_execution_in_a_hundred_is_a_sample) {
+  constexpr int k_scopes = 40'000, k_kernels = 10'000;
+  Recorder recorder(options, attributes, alone());
+  recorder.begin_step(7);
+  {
+    const Observed around(Phase::regrid, "around", 2);
+    for (int n = 0; n < k_scopes; ++n) const Observed scope(Phase::compute, "tiny");
+    for (int n = 0; n < k_kernels; ++n) run_kernel("a kernel");
+  }
+  recorder.describe_step({});
+  recorder.finish();
+  const ParquetTable samples = only_table("samples");
+  std::map<std::string, int> count;
+  for (int row = 0; row < samples.rows(); ++row) {
+    const std::string name = samples.text("name", row);
+    if (name == "around") continue;
+    count[name] += 1;
+    EXPECT_EQ(samples.text("kind", row), name == "tiny" ? "task" : "kernel");
+    EXPECT_EQ(samples.number("task", row), name == "tiny" ? 2 : 1);
+    EXPECT_EQ(samples.number("level", row), 2);
+    EXPECT_EQ(samples.number("step", row), 7);
+    EXPECT_GE(samples.number("duration_ns", row), 0);
+  }
+  EXPECT_NEAR(count["tiny"], 400, 80);
+  EXPECT_NEAR(count["a kernel"], 100, 40);
+  EXPECT_TRUE(files("events").empty());
+  EXPECT_TRUE(files("launches").empty());
+}
+
 TEST_F(Recording, a_trigger_turns_on_full_detail_for_some_steps) {
   options.trigger = "step > 20 ms";
   options.trigger_steps = 2;
