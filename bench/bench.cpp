@@ -16,6 +16,7 @@
 #include "bench/ghost_bench.hpp"
 #include "bench/health_bench.hpp"
 #include "bench/hydro_bench.hpp"
+#include "bench/mpi_bench.hpp"
 #include "bench/particle_bench.hpp"
 #include "bench/placement_bench.hpp"
 #include "bench/poisson_bench.hpp"
@@ -41,6 +42,7 @@ constexpr std::array k_benchmarks{
     Benchmark{"device-model", "sweeps by both schedules, for execution.model", device_model_bench},
     Benchmark{"ghost", "ghost-cell exchange on a uniform periodic grid", ghost_bench},
     Benchmark{"collectives", "collective MPI calls", collectives_bench},
+    Benchmark{"mpi", "eager limit, progress and queues of the MPI library", mpi_bench},
     Benchmark{"balance", "load balance of clustered work", balance_bench},
     Benchmark{"comm", "messages between blocks by placement of ranks", comm_bench},
     Benchmark{"poisson", "Poisson solvers: time and convergence", poisson_bench},

@@ -61,6 +61,14 @@ void Options::number(const std::string& option, double& value, double least, dou
   declare(*app_, option, value, meaning, CLI::Range(least, most));
 }
 
+void Options::numbers(const std::string& option, std::vector<double>& values, double least,
+                      double most, const std::string& meaning) {
+  app_->add_option(option, values, meaning)
+      ->delimiter(',')
+      ->capture_default_str()
+      ->check(CLI::Range(least, most));
+}
+
 void Options::text(const std::string& option, std::string& value, const std::string& meaning) {
   app_->add_option(option, value, meaning)->capture_default_str();
 }

@@ -45,6 +45,9 @@ class Options {
   // Declares a number from `least` to `most`.
   void number(const std::string& option, double& value, double least, double most,
               const std::string& meaning);
+  // Declares a list of numbers from `least` to `most`, separated by commas.
+  void numbers(const std::string& option, std::vector<double>& values, double least, double most,
+               const std::string& meaning);
   // Declares a string.
   void text(const std::string& option, std::string& value, const std::string& meaning);
   // Declares the path of a file.

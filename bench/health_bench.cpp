@@ -22,7 +22,7 @@ struct HealthRequest {
 void declare(Options& options, HealthRequest& request) {
   HealthCheck& check = request.check;
   options.file("--exclude", request.exclude_file,
-               "Output file with the names of slow nodes, one per line");
+               "Output file with the names of slow nodes, one per line, the slowest first");
   options.number("--slow", check.slow, 1.01, 1000.0,
                  "Ratio to the median time above which computing or memory is slow");
   options.number("--late", check.late, 1.01, 1000.0,
@@ -36,9 +36,17 @@ void declare(Options& options, HealthRequest& request) {
   options.count("--debug-slow-factor", check.slow_factor, "Slow-down factor of --debug-slow-rank");
 }
 
+double worst_ratio(const SlowNode& node) {
+  return std::max({node.compute_ratio, node.memory_ratio, node.latency_ratio});
+}
+
+// Writes the slowest nodes first, for jobs with fewer spare nodes.
 void write_exclude_list(const Communicator& communicator, const std::string& path,
-                        const std::vector<SlowNode>& nodes) {
+                        std::vector<SlowNode> nodes) {
   if (path.empty()) return;
+  std::stable_sort(nodes.begin(), nodes.end(), [](const SlowNode& a, const SlowNode& b) {
+    return worst_ratio(a) > worst_ratio(b);
+  });
   communicator.collective_try([&] {
     if (!communicator.is_root()) return;
     std::ofstream file(path);

@@ -97,18 +97,24 @@ class Knowledge {
   std::map<Place, std::int32_t> owners_;
 };
 
-// Seconds of each rank for its messages in a step.
-std::vector<double> message_seconds(const Blocks& blocks, const Owners& owners,
-                                    const ReplayOptions& options) {
-  std::vector<double> seconds(static_cast<std::size_t>(options.ranks), 0.0);
+// Messages of a step.
+struct Messages {
+  std::vector<double> seconds;  // of each rank
+  std::int64_t in_node = 0, off_node = 0;
+};
+
+Messages messages_of(const Blocks& blocks, const Owners& owners, const ReplayOptions& options) {
+  Messages messages{.seconds = std::vector<double>(static_cast<std::size_t>(options.ranks), 0.0)};
   for (const Contact& contact : blocks.touching()) {
     const int from = owners[contact.from], to = owners[contact.to];
     if (from == to) continue;
     const bool near = from / options.ranks_per_node == to / options.ranks_per_node;
     const double once = options.latency + contact.bytes / options.bandwidth;
-    seconds[to] += once * (near ? k_inside_node : 1.0) * blocks.block(contact.to).updates;
+    const int updates = blocks.block(contact.to).updates;
+    messages.seconds[to] += once * (near ? k_inside_node : 1.0) * updates;
+    (near ? messages.in_node : messages.off_node) += updates;
   }
-  return seconds;
+  return messages;
 }
 
 void rebalance(const Blocks& blocks, const PolicyOptions& policy, const ReplayOptions& options,
@@ -131,36 +137,40 @@ void rebalance(const Blocks& blocks, const PolicyOptions& policy, const ReplayOp
   known.learn_owners(blocks, owners);
 }
 
-void add_step(const Blocks& blocks, const RecordedStep& step,
-              const std::vector<double>& message_seconds, const Owners& owners,
-              ReplayResult& result) {
+void add_step(const Blocks& blocks, const RecordedStep& step, const Messages& messages,
+              const Owners& owners, ReplayResult& result) {
   std::map<Knowledge::Place, double> measured;
   for (const RecordedBlock& block : step.blocks)
     measured[{block.level, block.key}] = 1e-9 * block.cost_ns;
-  std::vector<double> load(message_seconds.size(), 0.0);
+  std::vector<double> load(messages.seconds.size(), 0.0);
   for (std::size_t n = 0; n < blocks.size(); ++n)
     load[owners[n]] += measured[{blocks.block(n).level, blocks.block(n).key}];
   double compute = 0.0, communication = 0.0, last = 0.0, most = 0.0;
   for (std::size_t rank = 0; rank < load.size(); ++rank) {
     compute += load[rank];
-    communication += message_seconds[rank];
+    communication += messages.seconds[rank];
     most = std::max(most, load[rank]);
-    last = std::max(last, load[rank] + message_seconds[rank]);
+    last = std::max(last, load[rank] + messages.seconds[rank]);
   }
   const auto ranks = static_cast<double>(load.size());
   result.compute += compute / ranks;
   result.communication += communication / ranks;
   result.synchronisation += last - (compute + communication) / ranks;
   result.makespan_over_mean += most * ranks / compute;
+  result.messages_in_node += messages.in_node;
+  result.messages_off_node += messages.off_node;
 }
 
-JsonObject json_of(const ReplayResult& result, const ReplayOptions& options, std::size_t steps) {
+JsonObject json_of(const ReplayResult& result, const ReplayOptions& options,
+                   const std::vector<RecordedStep>& steps) {
   JsonObject object;
   object.add("policy", result.policy)
       .add("x", result.percent)
       .add("ranks", options.ranks)
       .add("node_size", options.ranks_per_node)
-      .add("steps", static_cast<std::int64_t>(steps))
+      .add("steps", std::ssize(steps))
+      .add("initial_blocks", std::ssize(steps.front().blocks))
+      .add("final_blocks", std::ssize(steps.back().blocks))
       .add("compute_seconds", result.compute)
       .add("communication_seconds", result.communication)
       .add("synchronisation_seconds", result.synchronisation)
@@ -168,6 +178,8 @@ JsonObject json_of(const ReplayResult& result, const ReplayOptions& options, std
       .add("total_seconds", result.total())
       .add("rebalancings", result.rebalancings)
       .add("blocks_moved", result.blocks_moved)
+      .add("messages_in_node", result.messages_in_node)
+      .add("messages_off_node", result.messages_off_node)
       .add("makespan_over_mean", result.makespan_over_mean);
   return object;
 }
@@ -189,13 +201,13 @@ ReplayResult replay(const std::vector<RecordedStep>& steps, const PolicyOptions&
   if (policy.name == "cplx") result.percent = policy.percent;
   Knowledge known;
   std::optional<Blocks> blocks;
-  std::vector<double> messages;
+  Messages messages;
   Owners owners;
   for (std::size_t n = 0; n < steps.size(); ++n) {
     if (n == 0 || !same_blocks(steps[n].blocks, steps[n - 1].blocks)) {
       blocks.emplace(steps[n].blocks);
       rebalance(*blocks, policy, options, known, owners, result);
-      messages = message_seconds(*blocks, owners, options);
+      messages = messages_of(*blocks, owners, options);
     }
     add_step(*blocks, steps[n], messages, owners, result);
     known.learn_costs(steps[n].blocks);
@@ -222,7 +234,7 @@ void print_replay(ReplayOptions options, bool json) {
     policy.ranks_per_node = options.ranks_per_node;
     const ReplayResult result = replay(steps, policy, options);
     if (!json) print_row(result);
-    objects += (objects.empty() ? "" : ",\n") + json_of(result, options, steps.size()).text();
+    objects += (objects.empty() ? "" : ",\n") + json_of(result, options, steps).text();
   }
   if (json) fmt::print("[{}]\n", objects);
 }

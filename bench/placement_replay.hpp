@@ -2,6 +2,7 @@
 // placements.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct ReplayResult {
   double synchronisation = 0.0;  // waiting time of the average rank for the last one
   double rebalancing = 0.0;      // planning, and moving blocks
   int rebalancings = 0;
+  std::int64_t messages_in_node = 0, messages_off_node = 0;  // between ranks
   std::int64_t blocks_moved = 0;
   double makespan_over_mean = 0.0;  // of the average step
 

@@ -1,7 +1,8 @@
 """Job scripts for clusters, in which a run continues over several jobs until its end.
 
 A script starts the program on all ranks, has it stop with a checkpoint before the time is up, and
-then puts the job into the queue again, where it goes on with the newest checkpoint.
+then puts the job into the queue again, where it goes on with the newest checkpoint. With a health
+check, it compares the nodes before and after the run, and leaves slow ones to the spare nodes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from octools.errors import OctoolsError
 from octools.text import printable, require_one_line
 
 STOPPED_EARLY = 3  # the program's exit code
+MOST_OF_A_CHECK = 120  # seconds after which a health check is ended
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,10 @@ class Job:
         ``srun``, ``mpirun`` or ``flux run``.
     modules
         Lines that set up the environment before the run, such as ``module load openmpi``.
+    spares
+        Nodes in addition to `nodes`, which replace slow ones.
+    health
+        Whether `octant bench health` compares the nodes before and after the run.
     """
 
     file: Path
@@ -61,6 +67,13 @@ class Job:
     account: str
     launcher: str
     modules: tuple[str, ...]
+    spares: int = 0
+    health: bool = False
+
+    @property
+    def reserved(self) -> int:
+        """The number of nodes of the job, with the spare ones."""
+        return self.nodes + self.spares
 
     @property
     def walltime(self) -> str:
@@ -145,15 +158,17 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
             f"a job of {job.walltime} is shorter than the margin of {job.margin} s: choose a "
             "longer --time or a shorter --margin"
         )
+    if job.spares and not job.health:
+        raise OctoolsError("--spares requires the health check: expected no --no-health")
     header, again, restarts = _SCHEDULERS[scheduler](job, path)
-    settings = [f"run.walltime={job.seconds}", f"run.walltime_margin={job.margin}", *job.settings]
+    settings = [f"run.walltime_margin={job.margin}", *job.settings]
     bound = "close" if job.threads > 1 else "true"
     return "\n".join(
         [
             "#!/bin/bash",
             *header,
             f"# Octant on {job.nodes} node(s), each with {job.ranks} rank(s) of {job.threads} "
-            "thread(s). Comes back until the run is done.",
+            f"thread(s); {job.spares} spare node(s). Comes back until the run is done.",
             "set -uo pipefail",
             f"cd {_quoted(folder.resolve())} || exit",
             *job.modules,
@@ -167,15 +182,19 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
             "  going_on=(--overwrite)  # the job before ended without a checkpoint",
             "fi",
             "",
-            "# A warning interrupts a wait: only one without a warning tells how the run ended.",
             "run='' status=0",
             "trap 'warned=yes; kill -s USR1 \"$run\" 2> /dev/null' USR1",
-            f"{_launch(job)} \\",
+            *(_check_before(job, scheduler, restarts) if job.health else []),
+            f"left=$(({job.seconds} - SECONDS))  # of the time limit",
+            f"{_launch(job, job.nodes, survives=True)}{_AVOIDING if job.health else ''} \\",
             f'  {_quoted(job.program)} run {_quoted_path(job.file)} --output "$results" \\',
+            '  --set "run.walltime=$((left > 0 ? left : 1))" \\',
             *(f"  --set {_quoted(setting)} \\" for setting in settings),
             '  "${going_on[@]}" &',
             "run=$!",
+            "# A warning interrupts a wait: only one without a warning tells how the run ended.",
             'while warned=; wait "$run"; status=$?; [[ $warned ]]; do :; done',
+            *(_check_after(job) if job.health else []),
             "",
             "# Stopped with a checkpoint because the time is up, and not on somebody's order.",
             f"if ((status == {STOPPED_EARLY})); then",
@@ -195,7 +214,7 @@ Parts = tuple[list[str], str, str]  # directives, command that queues it again, 
 def _slurm(job: Job, path: Path) -> Parts:
     options = {
         "job-name": job.name,
-        "nodes": job.nodes,
+        "nodes": job.reserved,
         "ntasks-per-node": job.ranks,
         "cpus-per-task": job.threads,
         "gpus-per-node": job.gpus,
@@ -215,8 +234,9 @@ def _pbs(job: Job, path: Path) -> Parts:
     gpus = f":ngpus={job.gpus}" if job.gpus else ""
     lines = [
         f"#PBS -N {job.name}",
-        f"#PBS -l select={job.nodes}:ncpus={processors}:mpiprocs={job.ranks}"
+        f"#PBS -l select={job.reserved}:ncpus={processors}:mpiprocs={job.ranks}"
         f":ompthreads={job.threads}{gpus}",
+        *(["#PBS -l place=scatter"] if job.spares else []),  # as many nodes as chunks
         f"#PBS -l walltime={job.walltime}",
         "#PBS -j oe",
         *([f"#PBS -q {job.queue}"] if job.queue else []),
@@ -229,8 +249,8 @@ def _pbs(job: Job, path: Path) -> Parts:
 def _flux(job: Job, path: Path) -> Parts:
     lines = [
         f"#flux: --job-name={job.name}",
-        f"#flux: -N {job.nodes}",
-        f"#flux: -n {job.nodes * job.ranks}",
+        f"#flux: -N {job.reserved}",
+        f"#flux: -n {job.reserved * job.ranks}",
         f"#flux: -c {job.threads}",
         *([f"#flux: -g {job.gpus // job.ranks}"] if job.gpus else []),
         f"#flux: -t {job.seconds}s",
@@ -248,21 +268,95 @@ def _flux(job: Job, path: Path) -> Parts:
 _SCHEDULERS = {"slurm": _slurm, "pbs": _pbs, "flux": _flux}
 
 
-def _launch(job: Job) -> str:
-    total = job.nodes * job.ranks
+# The run avoids the nodes that the check before it has named.
+_AVOIDING = ' "${avoiding[@]}"'
+
+# Lists the nodes of the job, one per line.
+_NODE_LISTS = {
+    "slurm": 'scontrol show hostnames "$SLURM_JOB_NODELIST"',
+    "pbs": "awk '!seen[$0]++' \"$PBS_NODEFILE\"",
+    "flux": "flux hostlist --expand instance | tr ' ' '\\n'",
+}
+_JOB_IDS = {
+    "slurm": "$SLURM_JOB_ID",
+    "pbs": "${PBS_JOBID:-$$}",
+    "flux": "${FLUX_ENCLOSING_ID:-$$}",
+}
+
+
+def _check_before(job: Job, scheduler: str, restarts: str) -> list[str]:
+    """Write the lines that compare all nodes and choose those of the run."""
+    most = max(1, min(MOST_OF_A_CHECK, job.margin // 2))
+    return [
+        "",
+        "# Compares nodes: `check WHEN COMMAND...`. Writes the measurements and the names of slow",
+        "# nodes, the slowest first; a check that fails names none.",
+        f"health={_quoted_path(Path(f'{job.name}-health'))}",
+        f"record=$health/{_JOB_IDS[scheduler]}-$(({restarts}))",
+        'mkdir -p "$health"',
+        "check() {",
+        '  : > "$record-$1.txt"',
+        f'  if ! timeout -k 5 {most} "${{@:2}}" \\',
+        f"    {_quoted(job.program)} bench health \\",
+        '    --json "$record-$1.json" --exclude "$record-$1.txt"; then',
+        '    echo "health check $1 the run: failed"',
+        '    : > "$record-$1.txt"',
+        "  elif [[ -s $record-$1.txt ]]; then",
+        '    echo "health check $1 the run: slow: $(paste -sd " " "$record-$1.txt")"',
+        "  else",
+        '    echo "health check $1 the run: no node is slow"',
+        "  fi",
+        "}",
+        f"check before {_launch(job, job.reserved)}",
+        "avoiding=()",
+        *(_choose_nodes(job, scheduler) if job.spares else []),
+        "",
+    ]
+
+
+def _choose_nodes(job: Job, scheduler: str) -> list[str]:
+    """Write the lines that exclude as many slow nodes as there are spare ones."""
+    names = f'head -n {job.spares} "$record-before.txt" | cut -d . -f 1'
+    if job.launcher == "mpirun":
+        return [
+            f"hosts=$({_NODE_LISTS[scheduler]} |",
+            f"  awk -F . -v nodes={job.nodes} -v slow=\"$({names} | paste -sd ' ')\" \\",
+            '    \'BEGIN { split(slow, names, " "); for (n in names) is_slow[names[n]] }',
+            f'     !($1 in is_slow) && used++ < nodes {{ print $0 ":{job.ranks}" }}\' |',
+            "  paste -sd ,)",
+            'avoiding=(--host "$hosts")',
+            'echo "nodes of the run: $hosts"',
+        ]
+    option = "--exclude=" if job.launcher == "srun" else "--requires=-host:"
+    return [
+        f"slow=$({names} | paste -sd ,)",
+        "if [[ $slow ]]; then",
+        f'  avoiding=("{option}$slow")',
+        '  echo "excluded from the run: $slow"',
+        "fi",
+    ]
+
+
+def _check_after(job: Job) -> list[str]:
+    return ["", f"check after {_launch(job, job.nodes)}{_AVOIDING}"]
+
+
+def _launch(job: Job, nodes: int, *, survives: bool = False) -> str:
+    """Write the command that starts ranks on some nodes; `survives` signals to the whole job."""
+    total = nodes * job.ranks
     per_rank = f"{job.gpus // job.ranks}" if job.gpus else ""
     if job.launcher == "srun":
         gpus = f" --gpus-per-task={per_rank} --gpu-bind=single:1" if job.gpus else ""
         return (
-            f"srun --nodes={job.nodes} --ntasks={total} --cpus-per-task={job.threads} "
+            f"srun --nodes={nodes} --ntasks={total} --cpus-per-task={job.threads} "
             f"--cpu-bind=cores --kill-on-bad-exit=0{gpus}"
         )
     if job.launcher == "flux run":
         gpus = f" -g {per_rank} -o gpu-affinity=per-task" if job.gpus else ""
-        return f"flux run -N {job.nodes} -n {total} -c {job.threads} -o cpu-affinity=per-task{gpus}"
+        return f"flux run -N {nodes} -n {total} -c {job.threads} -o cpu-affinity=per-task{gpus}"
+    signals = "env --block-signal=INT,TERM,HUP " if survives else ""
     return (
-        f"env --block-signal=INT,TERM,HUP mpirun -n {total} "
-        f"--map-by ppr:{job.ranks}:node:PE={job.threads} --bind-to core"
+        f"{signals}mpirun -n {total} --map-by ppr:{job.ranks}:node:PE={job.threads} --bind-to core"
     )
 
 

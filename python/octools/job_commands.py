@@ -48,6 +48,16 @@ def job(
         ),
     ] = None,
     threads: Annotated[int, typer.Option(min=1, help="Number of threads per rank.")] = 1,
+    spares: Annotated[
+        int, typer.Option(min=0, help="Number of additional nodes that replace slow ones.")
+    ] = 0,
+    health: Annotated[
+        bool | None,
+        typer.Option(
+            "--health/--no-health",
+            help="Compare the nodes before and after the run. (default: with several nodes)",
+        ),
+    ] = None,
     gpus: Annotated[int, typer.Option(min=0, help="Number of GPUs per node.")] = 0,
     margin: Annotated[
         int, typer.Option(min=1, help="Seconds before the end at which the run stops.")
@@ -94,6 +104,8 @@ def job(
         account=account,
         launcher=(launcher or LAUNCHERS[scheduler.value]).value,
         modules=tuple(setup or ()),
+        spares=spares,
+        health=nodes + spares > 1 if health is None else health,
     )
     text = script(wanted, scheduler.value, destination, Path.cwd())
     try:
@@ -105,7 +117,7 @@ def job(
     except OSError as cause:
         raise OctoolsError(f"cannot write {destination}: {cause.strerror}") from cause
     console.print(
-        f"{nodes} node(s), each with {ranks} rank(s) of {threads} thread(s), "
+        f"{nodes} node(s) and {spares} spare(s), each with {ranks} rank(s) of {threads} thread(s), "
         f"{wanted.walltime}\nwrote {destination}; submit it from this directory: "
         f"{SUBMIT[scheduler.value]} {destination}"
     )

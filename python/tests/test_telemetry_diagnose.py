@@ -13,6 +13,7 @@ from octools.telemetry.critical import blame, critical_windows
 from octools.telemetry.database import Telemetry
 from octools.telemetry.diagnose import diagnose
 from octools.telemetry.finding import Finding
+from octools.telemetry.scatter import communication
 
 MS = 1_000_000
 
@@ -205,6 +206,39 @@ def test_diagnosis_is_printed_for_people_and_programs(octools: Call, tmp_path: P
     assert result["critical_paths"]["blame"][0]["rank"] == 3
     clean = octools("diagnose", MadeUpRun().write(tmp_path / "clean"))
     assert clean.stdout.startswith("no performance problem found")
+
+
+def test_plot_shows_how_communication_time_follows_messages(octools: Call, tmp_path: Path) -> None:
+    """Rank 3 stands still in each step, and its neighbours wait for it; all have equal messages."""
+    run = MadeUpRun(ranks=8, steps=50, stuck_ns={3: 40 * MS}).write(tmp_path)
+    with Telemetry(run) as telemetry:
+        found = communication(telemetry)
+    assert len(found.ranks) == 8 * 50
+    assert set(found.messages) == {12}
+    assert found.correlation is None
+    assert found.medians[3] > 40
+    assert max(found.medians[n] for n in (0, 6, 7)) < 4  # no delay reaches them in a step
+    picture = tmp_path / "scatter.png"
+    done = octools("diagnose", run, "--json", "--plot", picture)
+    assert "findings" in json.loads(done.stdout)
+    assert "the number of messages or the time is constant" in done.stderr
+    assert picture.read_bytes().startswith(b"\x89PNG")
+
+
+def test_plot_of_a_long_run_has_a_limited_number_of_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("octools.telemetry.scatter.POINTS", 100)
+    run = MadeUpRun(ranks=8, steps=50).write(tmp_path)
+    with Telemetry(run) as telemetry:
+        assert len(communication(telemetry).ranks) == 8 * 13  # every fourth step
+
+
+def test_plot_requires_messages(octools: Call, tmp_path: Path) -> None:
+    run = MadeUpRun(ranks=1, steps=4).write(tmp_path)
+    done = octools("diagnose", run, "--plot", tmp_path / "scatter.png")
+    assert done.returncode == 2
+    assert "several ranks" in done.stderr
 
 
 def test_run_without_steps_yet_is_refused(octools: Call, tmp_path: Path) -> None:

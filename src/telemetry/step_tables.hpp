@@ -12,9 +12,9 @@
 
 namespace octant::telemetry {
 
-// Times of a step by task. Times are those of Observer::now(). A task is a level, phase and name within its parent task; the
-// whole step is task 0. Every moment of a step belongs to exactly one task: that of the innermost
-// scope, or the step outside of all scopes.
+// Times of a step by task. Times are those of Observer::now(). A task is a level, phase and name
+// within its parent task; the whole step is task 0. Every moment of a step belongs to exactly one
+// task: that of the innermost scope, or the step outside of all scopes.
 class PhaseTable {
  public:
   // Row of a task.

@@ -14,6 +14,7 @@ import pytest
 from inputs import DRIFTING_BLAST
 from reference_data import reference_path
 from running import octant, octant_command, octant_environment, run_well
+from telemetry_tables import ask
 
 TINY_HYDRO = ["hydro", "--cells", 16, "--steps", 2, "--repeats", 1, "--block-size", 8]
 TINY_GHOST = ["ghost", "--cells", 16, "--block-size", 4, "--exchanges", 2]
@@ -272,6 +273,7 @@ def test_placement_replays_a_run(tmp_path: Path) -> None:
     done = octant("bench", "placement", "--replay", run.directory, "--node-size", 4, "--json")
     assert done.code == 0, done.text
     results = json.loads(done.text)
+    ends = [n for (n,) in ask(run, "select count(*) from blocks group by step order by step")]
     assert [(r["policy"], r["x"]) for r in results] == [
         ("baseline", 0),
         *(("cplx", x) for x in (0, 25, 50, 75, 100)),
@@ -284,6 +286,18 @@ def test_placement_replays_a_run(tmp_path: Path) -> None:
         parts = ("compute", "communication", "synchronisation", "rebalancing")
         total = sum(result[f"{part}_seconds"] for part in parts)
         assert result["total_seconds"] == pytest.approx(total)
+        assert (result["initial_blocks"], result["final_blocks"]) == (ends[0], ends[-1])
+    contiguous, scattered = results[1], results[5]
+    for where in ("in_node", "off_node"):
+        assert contiguous[f"messages_{where}"] > 0
+    # With more messages to other nodes, neighbours on the same rank or node become fewer.
+    assert scattered["messages_off_node"] > contiguous["messages_off_node"]
+    slower = octant(
+        "bench", "placement", "--replay", run.directory, "--node-size", 4, "--json", "--latency", 1
+    )
+    expected = contiguous["messages_off_node"] + 0.1 * contiguous["messages_in_node"]
+    found = json.loads(slower.text)[1]
+    assert found["communication_seconds"] * found["ranks"] == pytest.approx(expected, rel=1e-3)
     refused = octant("bench", "placement", "--replay", tmp_path)
     assert refused.code == 2
     assert "no block records" in refused.text
@@ -292,6 +306,7 @@ def test_placement_replays_a_run(tmp_path: Path) -> None:
 def test_comm_exchanges_between_the_blocks_of_random_meshes() -> None:
     """The same meshes under each policy: the same bytes, of which more or fewer leave a rank."""
     tiny = ["--meshes", 2, "--rounds", 3, "--cold-rounds", 1, "--node-size", 2]
+    tiny += ["--most-seconds", 1000]
     results = {r["policy"]: r for r in json_on_stdout("comm", *tiny, ranks=4)}
     assert len(results) == 9
     assert len({r["total_bytes"] for r in results.values()}) == 1
@@ -300,6 +315,52 @@ def test_comm_exchanges_between_the_blocks_of_random_meshes() -> None:
         assert 0 < result["off_node_bytes"] <= result["off_rank_bytes"] < result["total_bytes"]
         assert 0 < result["messages"] <= 12
         assert result["median_seconds"] > 0.0
+
+
+def test_comm_sends_a_message_per_contact() -> None:
+    """Several percentages of cplx; contacts are more than pairs of ranks, in equal bytes."""
+    tiny = ["--meshes", 2, "--rounds", 3, "--cold-rounds", 1, "--node-size", 2]
+    few = [*tiny, "--policy", "cplx", "--x", "0,50,100", "--most-seconds", 1000]
+    by_rank = json_on_stdout("comm", *few, ranks=4)
+    by_contact = json_on_stdout("comm", *few, "--per-contact", ranks=4)
+    assert [r["x"] for r in by_contact] == [0, 50, 100]
+    for one, all_contacts in zip(by_rank, by_contact, strict=True):
+        assert all_contacts["messages"] == all_contacts["contacts_off_rank"] > one["messages"]
+        assert all_contacts["messages_off_node"] == all_contacts["contacts_off_node"]
+        assert all_contacts["off_rank_bytes"] == one["off_rank_bytes"]
+        assert (all_contacts["rounds"], all_contacts["rounds_dropped"]) == (6, 0)
+        assert all_contacts["mean_seconds"] > 0.0
+    [nothing] = json_on_stdout(
+        "comm", *tiny, "--policy", "baseline", "--most-seconds", 1e-9, ranks=2
+    )
+    assert (nothing["rounds"], nothing["rounds_dropped"]) == (0, 6)
+    assert nothing["mean_seconds"] is None
+
+
+def test_mpi_properties_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The eager limit is that of the library; late sends make others wait for a computation."""
+    few = ["--repeats", 5, "--compute-seconds", 0.1]
+    results = json_on_stdout("mpi", *few, ranks=2)
+    probes = {r["probe"]: r for r in results}
+    assert set(probes) == {"eager", "progress", "burst", "collectives", "send_order"}
+    assert [r["messages"] for r in results if r["probe"] == "burst"] == [1, 16, 256, 4096]
+    assert all(r["seconds_each"] > 0.0 for r in results if r["probe"] == "burst")
+    assert 0.0 <= probes["progress"]["overlapped"] <= 1.0
+    assert probes["collectives"]["barrier_seconds"] > 0.0
+    assert probes["send_order"]["sends_last_wait_seconds"] > 0.05
+    assert probes["send_order"]["sends_first_wait_seconds"] < 0.05
+    version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True)
+    if "Open MPI" not in version.stdout:
+        return
+    for name in ("vader", "sm"):  # Open MPI 4, 5
+        monkeypatch.setenv(f"OMPI_MCA_btl_{name}_eager_limit", "16384")
+    larger = json_on_stdout("mpi", *few, ranks=2)[0]
+    assert 0 < probes["eager"]["bytes"] <= 4096 < larger["bytes"] <= 16384
+
+
+def test_mpi_properties_require_two_ranks() -> None:
+    done = octant("bench", "mpi", ranks=1)
+    assert (done.code, "two ranks" in done.text) == (2, True), done.text
 
 
 def test_collectives_are_timed_by_size() -> None:

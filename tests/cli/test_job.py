@@ -3,6 +3,7 @@
 tests/measure/slurm_job.py has a real Slurm do the same, which takes minutes.
 """
 
+import json
 import os
 import shlex
 import shutil
@@ -172,6 +173,112 @@ def test_bad_requests_are_named(tmp_path: Path) -> None:
             seconds_of(text)
     with pytest.raises(OctoolsError, match="margin"):
         write(tmp_path, job(tmp_path, "slurm", seconds=600, margin=600), "slurm")
+    with pytest.raises(OctoolsError, match="--no-health"):
+        write(tmp_path, job(tmp_path, "slurm", spares=1), "slurm")
+
+
+# Stands for the program: two nodes are slow before the run, n2 more so.
+CHECKED = """#!/bin/bash
+[[ $1 == bench ]] || exit 0
+[[ $* == *--json*--exclude* ]] || exit 2
+while (($#)); do case $1 in --json) json=$2 ;; --exclude) names=$2 ;; esac; shift; done
+echo '[]' > "$json"
+if [[ $json == *before* ]]; then printf 'n2.cluster\nn1.cluster\n'; fi > "$names"
+"""
+NODES = ("n1.cluster", "n2.cluster", "n3.cluster")
+
+
+@pytest.fixture
+def pool(tmp_path: Path, cluster: dict[str, str]) -> dict[str, str]:
+    """Make three nodes, launchers that write down how they are called, and a program."""
+    for name in ("srun", "mpirun", "flux"):
+        (tmp_path / "bin" / name).write_text(
+            "#!/bin/bash\n"
+            'if [[ $1 == hostlist ]]; then echo "n1.cluster n2.cluster n3.cluster"; exit; fi\n'
+            'echo "${0##*/} $*" >> calls\n'
+            "until [[ $1 == */octant ]]; do shift; done\n"
+            'exec "$@"\n'
+        )
+    (tmp_path / "bin/scontrol").write_text("#!/bin/sh\nprintf 'n1\\nn2\\nn3\\n'\n")
+    (tmp_path / "octant").write_text(CHECKED)
+    (tmp_path / "octant").chmod(0o755)
+    # PBS repeats a node for each of its ranks.
+    (tmp_path / "nodes").write_text("".join(f"{name}\n{name}\n" for name in NODES))
+    return cluster | {"PBS_NODEFILE": str(tmp_path / "nodes"), "SLURM_JOB_NODELIST": "n[1-3]"}
+
+
+def run_on_pool(tmp_path: Path, pool: dict[str, str], wanted: Job, scheduler: str) -> list[str]:
+    """Run a job; return how ranks were started, and keep what it printed in `printed`."""
+    path = write(tmp_path, wanted, scheduler)
+    done = subprocess.run(["bash", str(path)], env=pool, capture_output=True, text=True, check=True)
+    (tmp_path / "printed").write_text(done.stdout)
+    return (tmp_path / "calls").read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "launcher", "excluded", "nodes"),
+    [
+        ("slurm", "srun", "--exclude=n2 ", "--nodes={} --ntasks={}"),
+        ("slurm", "mpirun", "--host n1:2,n3:2 ", "-n {1}"),
+        ("pbs", "mpirun", "--host n1.cluster:2,n3.cluster:2 ", "-n {1}"),
+        ("flux", "flux run", "--requires=-host:n2 ", "-N {} -n {}"),
+        ("flux", "mpirun", "--host n1.cluster:2,n3.cluster:2 ", "-n {1}"),
+    ],
+)
+def test_slow_nodes_are_left_to_the_spares(
+    tmp_path: Path, pool: dict[str, str], scheduler: str, launcher: str, excluded: str, nodes: str
+) -> None:
+    """Of two slow nodes, the single spare one replaces the slowest."""
+    wanted = job(
+        tmp_path, scheduler, program=tmp_path / "octant", nodes=2, ranks=2, spares=1, health=True,
+        launcher=launcher,
+    )  # fmt: skip
+    before, run, after = run_on_pool(tmp_path, pool, wanted, scheduler)
+    assert nodes.format(3, 6) in before
+    assert "n2" not in before
+    for call in (run, after):
+        assert nodes.format(2, 4) in call
+        assert excluded in call
+    assert "octant run" in run
+    assert "octant bench health" in after
+    records = sorted(path.name.split("-", 1)[1] for path in (tmp_path / "blast-health").iterdir())
+    assert records == ["0-after.json", "0-after.txt", "0-before.json", "0-before.txt"]
+    printed = (tmp_path / "printed").read_text()
+    assert "health check before the run: slow: n2.cluster n1.cluster" in printed
+    assert "health check after the run: no node is slow" in printed
+    directives = (tmp_path / "job.sh").read_text()
+    requested = {"slurm": "--nodes=3\n", "pbs": "select=3:", "flux": "-N 3\n#flux: -n 6\n"}
+    assert requested[scheduler] in directives
+    checked = shutil.which("shellcheck") and subprocess.run(
+        ["shellcheck", str(tmp_path / "job.sh")], capture_output=True, text=True, check=False
+    )
+    assert not checked or checked.returncode == 0, checked.stdout
+
+
+def test_a_failed_health_check_excludes_nothing(tmp_path: Path, pool: dict[str, str]) -> None:
+    (tmp_path / "octant").write_text(CHECKED + "exit 1\n")
+    wanted = job(
+        tmp_path, "slurm", program=tmp_path / "octant", nodes=2, spares=1, health=True
+    )  # fmt: skip
+    calls = run_on_pool(tmp_path, pool, wanted, "slurm")
+    assert len(calls) == 3
+    assert not any("--exclude=" in call for call in calls)
+    assert "health check before the run: failed" in (tmp_path / "printed").read_text()
+
+
+def test_the_program_checks_the_health_of_a_job(tmp_path: Path, cluster: dict[str, str]) -> None:
+    """One rank has nobody to be slower than; the run ends as without the check."""
+    short = ("time.max_steps=1",)
+    wanted = job(tmp_path, "pbs", seconds=1000, health=True, settings=short)
+    done = subprocess.run(
+        ["bash", str(write(tmp_path, wanted, "pbs"))], env=cluster, capture_output=True, text=True,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    for when in ("before", "after"):
+        assert f"health check {when} the run: no node is slow" in done.stdout
+    [measured] = json.loads(next((tmp_path / "blast-health").glob("*-after.json")).read_text())
+    assert measured["flops_per_second_median"] > 0
 
 
 INJECTED = "x\ntouch owned\n#"

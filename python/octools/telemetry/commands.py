@@ -1,6 +1,7 @@
 """The commands that ask a run's telemetry."""
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -73,14 +74,23 @@ def scaling(
 def diagnose(
     run: Run,
     as_json: Annotated[bool, typer.Option("--json", help="JSON output.")] = False,
+    plot: Annotated[
+        Path | None,
+        typer.Option(help="Output file of a plot: communication time by messages and by rank."),
+    ] = None,
 ) -> None:
     """Diagnose slow ranks, late sends, waiting times, load imbalance and critical paths."""
     from octools.telemetry.database import Telemetry
     from octools.telemetry.diagnose import diagnose as examine
+    from octools.telemetry.scatter import communication, save_scatter
 
     with Telemetry(run) as telemetry:
         result = examine(telemetry)
+        points = communication(telemetry) if plot else None
     print(result.to_json() if as_json else result.to_text())
+    if plot and points:
+        save_scatter(points, plot)
+        print(f"communication time and messages: {points}\nwrote {plot}", file=sys.stderr)
 
 
 def report(
