@@ -146,8 +146,6 @@ std::vector<double> CellDelivery::deliver(std::span<const double> own) {
 
 namespace {
 
-using pencil::Range;
-
 // Cells 2^shift times as large that contain those of a box.
 pencil::Box coarsened(const pencil::Box& box, int shift) {
   if (box.cells() == 0) return {};

@@ -17,8 +17,6 @@
 
 namespace octant::particles {
 
-using mesh::uninitialised;
-
 namespace {
 
 struct MassRange {

@@ -118,7 +118,6 @@ std::int64_t RemoteCells::bytes() const {
 }
 
 using mesh::Node;
-using mesh::Region;
 
 // Finds the cells of every position. Ghost boxes may grow until all positions are known; the places
 // are written afterwards.
