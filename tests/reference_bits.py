@@ -4,8 +4,9 @@
     .octant/venv/bin/python tests/reference_bits.py [EXAMPLE...]
 
 renews tests/reference_bits.json with what the built program gives, for all examples or for some,
-and says what moved. Examples renewed on another kind of machine than the rest say on which. tests/physics/test_reference_bits.py compares. Beside the digests there are
-projections of all fields (tests/projections.py), for machines whose last bits differ.
+and says what moved. Examples renewed on another kind of machine than the rest say on which.
+tests/physics/test_reference_bits.py compares. Beside the digests there are projections of all
+fields (tests/projections.py), for machines whose last bits differ.
 `--complete` adds those that are missing, and leaves digests as they are.
 """
 
