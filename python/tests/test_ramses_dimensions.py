@@ -33,6 +33,7 @@ def test_regions_along_one_axis_are_a_line_of_cells(tmp_path: Path) -> None:
     done, found = converted(tmp_path / "run.nml", TUBE)
     assert found["mesh"]["base_cells"] == [256, 4, 4], "levelmax without refinement"
     assert found["mesh"]["max_level"] == 0
+    assert found["hydro"]["dimensions"] == 1
     assert found["mesh"]["upper"] == [1.0, 4 / 256, 4 / 256]
     assert found["problem"]["density"].endswith("+ 0.5 * at_point_2 / cell_size")
     assert "y" not in found["problem"]["terms"]["at_point_2"]

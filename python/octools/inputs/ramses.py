@@ -163,6 +163,8 @@ def _hydro(ramses: Ramses) -> None:
     cosmo, gamma = s.flag("cosmo"), s.number("gamma")
     source.put("hydro.enabled", s.flag("hydro"))
     source.put("hydro.gamma", gamma)
+    if ramses.dimensions < 3:
+        source.put("hydro.dimensions", ramses.dimensions, "axes along which the gas varies")
     if cosmo and (not s.has("gamma") or np.isclose(gamma, 5 / 3, rtol=1e-6)):
         source.put("hydro.gamma", 5 / 3, "as required by supercomoving units")
         ramses.changed("gamma", now="hydro.gamma = 5/3 exactly")
