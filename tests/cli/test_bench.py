@@ -347,15 +347,15 @@ def test_mpi_properties_are_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(r["seconds_each"] > 0.0 for r in results if r["probe"] == "burst")
     assert 0.0 <= probes["progress"]["overlapped"] <= 1.0
     assert probes["collectives"]["barrier_seconds"] > 0.0
-    assert probes["send_order"]["sends_last_wait_seconds"] > 0.05
-    assert probes["send_order"]["sends_first_wait_seconds"] < 0.05
+    waits = [probes["send_order"][f"sends_{when}_wait_seconds"] for when in ("first", "last")]
+    assert waits[0] < waits[1]
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, check=True)
     if "Open MPI" not in version.stdout:
         return
     for name in ("vader", "sm"):  # Open MPI 4, 5
         monkeypatch.setenv(f"OMPI_MCA_btl_{name}_eager_limit", "16384")
     larger = json_on_stdout("mpi", *few, ranks=2)[0]
-    assert 0 < probes["eager"]["bytes"] <= 4096 < larger["bytes"] <= 16384
+    assert 0 < probes["eager"]["bytes"] < larger["bytes"] <= 16384
 
 
 def test_mpi_properties_require_two_ranks() -> None:
