@@ -87,8 +87,8 @@ std::vector<double> draw_costs(const std::string& distribution, std::int64_t blo
   const auto draw = [&] {
     if (distribution == "exponential") return 50.0 + std::floor(exponential(random));
     if (distribution == "gauss60_5") return std::clamp(std::round(normal(random)), 50.0, 75.0);
-    // Distribution P(k) ~ k^-3 between 50 and 100, by inverting the integral that approximates its
-    // sum.
+    // Discrete power law P(k) ~ k^-3 for 50 <= k <= 100, sampled by inverting the cumulative
+    // distribution of the continuous power law.
     const double low = std::pow(50.0, -2.0), high = std::pow(100.0, -2.0);
     return std::floor(std::pow(low - uniform(random) * (low - high), -0.5));
   };

@@ -47,7 +47,6 @@ void append_rows(const std::string& path, std::vector<Row>& rows) {
 
 }  // namespace
 
-// Files that an interrupted merge left over contain rows that another file has as well.
 std::vector<RecordedStep> read_block_history(const std::string& run) {
   const std::string folder = run + "/telemetry";
   std::vector<Row> rows;
@@ -67,6 +66,8 @@ std::vector<RecordedStep> read_block_history(const std::string& run) {
   std::erase_if(rows, [&](const Row& row) { return row.segment != newest[row.step]; });
   std::sort(rows.begin(), rows.end(),
             [](const Row& a, const Row& b) { return a.place() < b.place(); });
+  // An interrupted merge leaves files whose rows are duplicated in another file; remove the
+  // duplicates.
   const auto end = std::unique(rows.begin(), rows.end(),
                                [](const Row& a, const Row& b) { return a.place() == b.place(); });
   std::vector<RecordedStep> steps;

@@ -1,4 +1,4 @@
-// Flows of `octant bench hydro`.
+// Test cases of `octant bench hydro`.
 #pragma once
 
 #include <array>

@@ -104,7 +104,7 @@ class AmrOptions {
   telemetry::TelemetryOptions telemetry;
   DebugOptions debug;
   // Slow-down factor of this rank's kernels, from [debug]; 1 normally.
-  double slowness = 1.0;  // slow-down factor of its kernels
+  double slowness = 1.0;
   int ranks_per_node = 1;
   std::unique_ptr<problems::Problem> problem;
   // gas that replaces the problem's initial gas; empty: not replaced

@@ -167,7 +167,7 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       balance_(context_, matter_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
             {&context_, &gas_, &gravity_, &particles_, &processes_, &measurement_},
-            [this](int level, double courant) { return gas_.longest_step(level, courant); }) {}
+            [this](int level, double courant) { return gas_.max_dt(level, courant); }) {}
 
 std::string describe_step(const AmrOptions& options) {
   return describe_step(k_step, contents_of(options, !particle_kinds(options).empty()),

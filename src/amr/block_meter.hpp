@@ -65,14 +65,16 @@ class BlockMeter {
   // Ends the measurement of a coarse step, with the particle counts of own blocks.
   void end_step(const BlockCounts& particles);
 
-  // Counters per tile for a sweep of a level: processor cycles, or 1 for each in batches. The time
-  // of a tile is distributed over its blocks by their cells.
+  // Cost counters of the sweeps of a level, one per tile: processor cycles on the host; with the
+  // batch schedule, the number of sweeps, so that all tiles have equal cost. The time of a tile is
+  // distributed over its blocks in proportion to their cells.
   std::uint64_t* tile_cycles(int level) const { return levels_[level].tile_cycles.data(); }
   // Times a part of the cost of a level's blocks until the end of the scope. Parts are identified
   // by name and kind.
   PartTimer time(const std::string& name, const CostKind& kind, int level);
-  // Counters of a part for a level's own blocks, by slot; empty on a device, where the part's time
-  // is distributed by its share. Valid until the mesh changes.
+  // Returns the cycle counters of part `name` for this rank's blocks on `level`, indexed by slot;
+  // valid until the mesh changes. Empty on a device and for kinds without `counts_cycles`: the time
+  // of such a part is distributed in proportion to `kind.share`.
   std::span<std::uint64_t> block_cycles(const std::string& name, const CostKind& kind, int level);
   // Number of cells of own blocks in these tiles.
   std::int64_t cells(int level, int begin, int end) const;

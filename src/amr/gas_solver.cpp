@@ -226,7 +226,7 @@ void GasSolver::reduce_signals() { mesh_.communicator().max_in_place(std::span<d
 // Returns the longest step with v dt + g dt^2 / 2 <= courant dx: a signal of speed v, accelerated
 // by the strongest acceleration g of gravity and hydro.acceleration, then crosses at most `courant`
 // cells.
-double GasSolver::longest_step(int level, double courant) const {
+double GasSolver::max_dt(int level, double courant) const {
   if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
   const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
   const auto& [x, y, z] = options_.hydro.acceleration;

@@ -50,7 +50,7 @@ class GasSolver : public StepPart {
   // Measures signal speeds on levels from `coarsest` on after processes changed the gas.
   void measure_signals(int coarsest);
   // Returns the longest step in which a signal crosses at most `courant` cells.
-  double longest_step(int level, double courant) const;
+  double max_dt(int level, double courant) const;
 
   // --- between steps
 

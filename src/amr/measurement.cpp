@@ -237,14 +237,14 @@ void Measurement::measure_limits() {
 double Measurement::stable_dt() const {
   double dt = std::numeric_limits<double>::infinity();
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const double limit = std::min(gas_.longest_step(level, options_.time.cfl), limits_[level]);
+    const double limit = std::min(gas_.max_dt(level, options_.time.cfl), limits_[level]);
     dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
   }
-  if (options_.universe) dt = std::min(dt, options_.universe->longest_step(context_.time));
+  if (options_.universe) dt = std::min(dt, options_.universe->max_dt(context_.time));
   if (options_.hydro.frame.turns())
     dt = std::min(dt, k_largest_turn / std::abs(options_.hydro.frame.angular_velocity));
-  const double largest = options_.time.largest_step;
-  return largest > 0.0 ? std::min(dt, largest) : dt;
+  const double max_dt = options_.time.largest_step;
+  return max_dt > 0.0 ? std::min(dt, max_dt) : dt;
 }
 
 // --- tasks --------------------------------------------------------------------------------------

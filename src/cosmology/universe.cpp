@@ -123,7 +123,7 @@ double Universe::newton_constant(double time) const {
 }
 
 // Growth rate da/dtau = a^3 H / H0.
-double Universe::longest_step(double time) const {
+double Universe::max_dt(double time) const {
   const double a = scale_factor(time);
   return options_.largest_growth / (a * a * expansion_.background().hubble(a));
 }

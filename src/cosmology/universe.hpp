@@ -92,7 +92,7 @@ class Universe {
   // Gravitational constant in supercomoving units, 3 omega_m a / (8 pi), which grows with a.
   double newton_constant(double time) const;
   // Time in which a grows by the maximum fraction per step, at the present rate.
-  double longest_step(double time) const;
+  double max_dt(double time) const;
   // Code units as physical quantities.
   CodeUnits units(double scale_factor) const;
   // Pressure in code units of gas of density 1 that has cooled by expansion alone; constant in

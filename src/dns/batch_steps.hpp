@@ -23,8 +23,8 @@ class BatchMomentum {
   // `force` is per unit mass.
   BatchMomentum(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
-  // Reads velocity and pressure with their ghosts, and writes the unknowns of the predicted
-  // velocity. Does not wait.
+  // Computes the predicted velocity of Runge-Kutta stage `n` on all faces that are unknowns, from
+  // velocity and pressure with valid ghosts. Returns without waiting for the kernels.
   void predict(const VelocityViews& velocity, const FieldView& pressure, int n, const Stage& stage,
                const VelocityViews& predicted) const;
 

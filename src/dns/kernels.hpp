@@ -308,33 +308,33 @@ struct Buoyancy {
 
 // --- Sources ---
 
-// Addition of a constant to a row.
-struct Addition {
+// Adds a constant to a row.
+struct AddConstant {
   double* values;
   double amount;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += amount; }
 };
 
-// Additions to all rows of a field.
-struct AdditionRows {
+// Returns AddConstant for each row of a field.
+struct AddConstantToRows {
   FieldView field;
   double amount;
-  KOKKOS_FUNCTION Addition operator()(int k, int j) const { return {field.row(k, j), amount}; }
+  KOKKOS_FUNCTION AddConstant operator()(int k, int j) const { return {field.row(k, j), amount}; }
 };
 
 // Adds a multiple of other cells.
-struct ScaledAddition {
+struct AddScaled {
   double* values;
   const double* others;
   double factor;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const { values[i] += factor * others[i]; }
 };
 
-// Additions of multiples to all rows of a field.
-struct ScaledAdditionRows {
+// Returns AddScaled for each row of a field.
+struct AddScaledToRows {
   FieldView field, others;
   double factor;
-  KOKKOS_FUNCTION ScaledAddition operator()(int k, int j) const {
+  KOKKOS_FUNCTION AddScaled operator()(int k, int j) const {
     return {field.row(k, j), others.row(k, j), factor};
   }
 };
@@ -350,7 +350,8 @@ inline FieldView layers(const FieldView& field, int axis, Range range) {
 template <class Space = DeviceSpace>
 void add_to_cells(const FieldView& field, double amount) {
   if (amount == 0.0) return;
-  launch_cells<Space>("dns: sources", {field.nx, field.ny, field.nz}, AdditionRows{field, amount});
+  launch_cells<Space>("dns: sources", {field.nx, field.ny, field.nz},
+                      AddConstantToRows{field, amount});
 }
 // Adds an amount to the cells beside one side. Does not wait.
 template <class Space = DeviceSpace>
@@ -363,7 +364,7 @@ void add_beside(const FieldView& field, int axis, int end, double amount) {
 // Adds factor times the cells of a view to those of another view of the same shape. Does not wait.
 inline void add_cells(const FieldView& field, const FieldView& others, double factor = 1.0) {
   launch_cells("dns: sources", {field.nx, field.ny, field.nz},
-               ScaledAdditionRows{field, others, factor});
+               AddScaledToRows{field, others, factor});
 }
 
 }  // namespace octant::dns

@@ -232,7 +232,7 @@ void BaseFourierSolver::connect(const LevelPatches& patches) {
 void BaseFourierSolver::solve(ModeFactors& factors, const DeviceArray<double>& f,
                               const DeviceArray<double>& phi) {
   if (schedule_ == FourierSchedule::host) return solve_on_host(factors.of, f, phi);
-  begin_batches(factors);
+  prepare_batches(factors);
   multiply_in_batches(factors.table, f, phi);
 }
 
@@ -243,7 +243,7 @@ void BaseFourierSolver::solve(ModeFactors& factors, WaveNumbers& waves, const Wa
     return solve_on_host(
         [&](const pencil::Mode& mode) { return factors.of(mode) * factor_of(waves.of(mode)); }, f,
         phi);
-  if (begin_batches(factors)) {
+  if (prepare_batches(factors)) {
     if (waves.numbers.empty()) find_offsets(waves);
     std::vector<double> of_numbers;
     for (const double k : waves.numbers) of_numbers.push_back(factor_of(k));
@@ -256,8 +256,9 @@ void BaseFourierSolver::solve(ModeFactors& factors, WaveNumbers& waves, const Wa
 
 // --- on a device -------------------------------------------------------------------------------
 
-// Returns true if this rank takes part in the transforms.
-bool BaseFourierSolver::begin_batches(ModeFactors& factors) {
+// Creates the transform and the table of factors at the first use. Returns false, without doing so,
+// on ranks that take no part in the transforms.
+bool BaseFourierSolver::prepare_batches(ModeFactors& factors) {
   if (!grid_) return false;
   if (!batches_) batches_.emplace(*grid_, padding_, options_);
   if (factors.table.size() == 0) factors.table = batches_->factors(factors.of);

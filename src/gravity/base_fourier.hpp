@@ -116,7 +116,7 @@ class BaseFourierSolver {
   void for_each_mode(const Visit& visit);
 
  private:
-  bool begin_batches(ModeFactors& factors);
+  bool prepare_batches(ModeFactors& factors);
   void find_offsets(WaveNumbers& waves) const;
   void multiply_in_batches(const DeviceArray<double>& factors, const DeviceArray<double>& f,
                            const DeviceArray<double>& phi);

@@ -141,10 +141,10 @@ void Fmm::add_level(fmm::BrickLevel bricks) {
 
 void Fmm::send_up(Level& level, Level& coarser) {
   const Observed scope(Phase::compute, "fmm moments", std::max(level.bricks.level(), 0));
-  fmm::combine_bricks(level.fields, level.leaving, level.up.data());
+  fmm::pack_moments(level.fields, level.leaving, level.up.data());
   level.upward.run<double>(level.bricks.upward(), level.up.data(), coarser.arrived.data(),
                            fmm::k_up * fmm::k_octet);
-  fmm::apply_child_messages(coarser.fields, coarser.children, coarser.arrived.data());
+  fmm::unpack_moments(coarser.fields, coarser.children, coarser.arrived.data());
 }
 
 void Fmm::copy_around(Level& level) {
@@ -178,11 +178,11 @@ void Fmm::send_down(Level& coarser, Level& level) {
       pool_.allocate("fmm expansions sent", std::ssize(coarser.bricks.children()) * doubles);
   const auto received =
       pool_.allocate("fmm expansions received", std::ssize(level.bricks.leaving()) * doubles);
-  fmm::write_child_messages(coarser.fields, lists_, jumps, coarser.children, sent.data());
+  fmm::pack_expansions(coarser.fields, lists_, jumps, coarser.children, sent.data());
   level.downward.run<double>(level.bricks.upward(), sent.data(), received.data(),
                              static_cast<int>(doubles), Direction::reverse);
-  fmm::apply_parent_messages(level.fields, lists_, jumps, level.leaving, level.up.data(),
-                             received.data());
+  fmm::unpack_expansions(level.fields, lists_, jumps, level.leaving, level.up.data(),
+                         received.data());
 }
 
 fmm::StoredCells Fmm::stored_cells(int level) const {

@@ -19,8 +19,8 @@ KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
 
 // --- between levels ----------------------------------------------------------------------------
 
-void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
-                    double* message) {
+void pack_moments(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
+                  double* message) {
   for_teams(
       "fmm: combine", leaving.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
         const int slot = leaving(team.league_rank()), place = fields.with_refined(slot);
@@ -44,8 +44,8 @@ void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int3
       });
 }
 
-void apply_child_messages(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
-                          const double* message) {
+void unpack_moments(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
+                    const double* message) {
   const bool jumps = fields.children.size() > 0;
   for_teams(
       "fmm: take children", children.extent(0), teams(0), KOKKOS_LAMBDA(const Team& team) {
@@ -67,8 +67,8 @@ void apply_child_messages(const BrickFields& fields, const DeviceArray<const Chi
       });
 }
 
-void write_child_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
-                          const DeviceArray<const ChildBrick>& children, double* message) {
+void pack_expansions(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                     const DeviceArray<const ChildBrick>& children, double* message) {
   const std::int64_t doubles = down_doubles(lists, with_boundary);
   const int r = lists.near, edge = margin_of(lists);
   for_teams(
@@ -102,9 +102,9 @@ void write_child_messages(const BrickFields& fields, const Lists& lists, bool wi
       });
 }
 
-void apply_parent_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
-                           const DeviceArray<const std::int32_t>& leaving, const double* up,
-                           const double* message) {
+void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                       const DeviceArray<const std::int32_t>& leaving, const double* up,
+                       const double* message) {
   const std::int64_t doubles = down_doubles(lists, with_boundary);
   const int r = lists.near, edge = margin_of(lists);
   for_teams(

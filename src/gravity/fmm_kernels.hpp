@@ -70,11 +70,11 @@ void unpack_copies(const BrickFields& fields, bool with_children,
 inline constexpr int k_up = k_moments + k_child_fields;
 // Combines the moments of eight children into those of each parent (M2M), for the bricks `leaving`
 // to the coarser level.
-void combine_bricks(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
-                    double* message);
-// Stores the messages of combine_bricks() as moments of refined cells.
-void apply_child_messages(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
-                          const double* message);
+void pack_moments(const BrickFields& fields, const DeviceArray<const std::int32_t>& leaving,
+                  double* message);
+// Stores the messages of pack_moments() as moments of refined cells.
+void unpack_moments(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
+                    const double* message);
 
 // Number of parents along a row for which leaf-cell masses are sent. Messages to the finer level,
 // [brick], contain: 1 if leaf cells of the coarser level are near, else 0; the expansions of the
@@ -87,13 +87,13 @@ inline std::int64_t down_doubles(const Lists& lists, bool with_boundary) {
   return 1 + k_terms * k_octet + (with_boundary ? edge * edge * edge : 0);
 }
 // Writes these messages for the finer level's bricks.
-void write_child_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
-                          const DeviceArray<const ChildBrick>& children, double* message);
+void pack_expansions(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                     const DeviceArray<const ChildBrick>& children, double* message);
 // Adds the expansions of the parents to the cells of each brick (L2L). `up` are the messages that
 // these bricks sent to the coarser level.
-void apply_parent_messages(const BrickFields& fields, const Lists& lists, bool with_boundary,
-                           const DeviceArray<const std::int32_t>& leaving, const double* up,
-                           const double* message);
+void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_boundary,
+                       const DeviceArray<const std::int32_t>& leaving, const double* up,
+                       const double* message);
 
 // Fields in the mesh's blocks, and their means over eight cells as messages, [brick][4][octet]:
 // potential and acceleration.

@@ -73,9 +73,9 @@ KOKKOS_INLINE_FUNCTION bool restore_negative_mass(const KernelArguments& a, std:
   return true;
 }
 
-// Resets the mass fractions of a cell whose density is raised to their values before the step,
-// because the small remaining mass leaves them hardly any significant digits. If the cell had no
-// mass before the step, the fractions are unchanged.
+// Restores the mass fractions before the step in a cell whose density is raised to the floor,
+// because its small mass leaves them hardly any significant digits. If the cell had no mass before
+// the step, the fractions are unchanged.
 KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_t offset,
                                            int stride, double from_mass, double mass) {
   const double* const before = a.sweep.old + offset;

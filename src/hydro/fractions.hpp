@@ -88,9 +88,9 @@ OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over
     sum = sum + found.share[f];
   }
   found.rest = max(V(1.0) - sum, V(0.0));
-  // A fraction leaves the interval from 0 to 1 by at most steepest - 1 times its distance to the
-  // nearer bound. The result is found per SIMD lane, so that that of a cell does not depend on the
-  // cells in the other lanes.
+  // A fraction leaves the interval from 0 to 1 by at most steepest - 1 times its difference from
+  // the nearer bound. The result is found per SIMD lane, so that that of a cell does not depend on
+  // the cells in the other lanes.
   found.exceeds = V(steepest - 1.0) * sum > found.rest;
   return found;
 }
@@ -172,8 +172,8 @@ struct FractionRange {
   V mean, least, greatest;  // mean of the cell; range of it and its neighbours
   V lowest, highest;        // range of the values at faces
 
-  // Sets the range of face values. Their largest excess is `most` times the distance from the mean
-  // to the nearer bound.
+  // Sets the range of face values. Their largest excess is `most` times the difference between
+  // the mean and the nearer bound.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION FractionRange(const Cell& cell, int n, double most) {
     mean = cell(n, 0, 0, 0);
@@ -387,7 +387,7 @@ struct KeptValues {
 // Stores the states of fractions first, ..., last - 1, a group or a single one, for schemes with
 // one state at each face. faces_of(n, all) returns the values at the faces, along z alone unless
 // `all`. `Clamps` is for values that may leave the range of the cell and its neighbours, or whose
-// excesses may be larger than `most` times the distance to the nearer bound.
+// excesses may be larger than `most` times the difference from the nearer bound.
 template <bool Inside, bool Clamps, class V, class Cell, class FacesOf, class States>
 KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const FractionGroups& groups, int first, int last,
                                                Departure<V>& departure, double most,

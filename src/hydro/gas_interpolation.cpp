@@ -66,7 +66,7 @@ struct KeepsPositive {
 
 // Number of variables that determine a cold cell's velocity and energy.
 constexpr int k_cold_variables = k_entropy + 1;
-using ColdCell = mesh::CoarseCell<k_cold_variables>;
+using CoarseGasCell = mesh::CoarseCell<k_cold_variables>;
 
 // Maximum density ratio of adjacent cells for which slopes are used.
 constexpr double k_steepest = 2.0;
@@ -75,7 +75,8 @@ constexpr double k_steepest = 2.0;
 // the internal energy is less than the kinetic energy of velocity differences. At shocks and at the
 // edges of dense clumps slopes would empty cells: with a density ratio of 4, or with any internal
 // energy, tests/physics/test_dual_energy.py fails.
-KOKKOS_FORCEINLINE_FUNCTION bool flows_cold(const CoarseStencil& stencil, const ColdCell& cell) {
+KOKKOS_FORCEINLINE_FUNCTION bool is_smooth_cold_flow(const CoarseStencil& stencil,
+                                                     const CoarseGasCell& cell) {
   const double density = cell[k_mass].value;
   bool cold = true;
   // Not unrolled, like loops over children below: this saves registers of a GPU thread.
@@ -111,7 +112,7 @@ OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil,
 }
 
 // Mean kinetic energy of the children.
-KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const ColdCell& cell) {
+KOKKOS_FORCEINLINE_FUNCTION double energy_of_motion(const CoarseGasCell& cell) {
   double sum = 0.0;
   OCTANT_UNROLL(1)
   for (int octant = 0; octant < 8; ++octant) {
@@ -212,7 +213,7 @@ KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
 }
 
 // Writes the children of a cold cell; their energies follow from their velocities and entropies.
-KOKKOS_FORCEINLINE_FUNCTION void write_children(const ColdCell& cell, const Gas& gas,
+KOKKOS_FORCEINLINE_FUNCTION void write_children(const CoarseGasCell& cell, const Gas& gas,
                                                 const Children& children) {
   using V = SimdDouble;
   OCTANT_UNROLL(1)
@@ -274,10 +275,10 @@ class FollowsMotion final : public mesh::Interpolation {
   // Writes the children of a cell in a cold flow; returns false otherwise. The cell's variables
   // except the first become amounts per mass.
   KOKKOS_FORCEINLINE_FUNCTION static bool follow_motion(const CoarseStencil& stencil,
-                                                        ColdCell& cell, const Gas& gas,
+                                                        CoarseGasCell& cell, const Gas& gas,
                                                         int variables, const FractionGroups& groups,
                                                         const Children& children) {
-    if (!flows_cold(stencil, cell)) return false;
+    if (!is_smooth_cold_flow(stencil, cell)) return false;
     const double energy = cell[k_energy].value;
     const LinearValue mass = cell[k_mass];
     OCTANT_UNROLL(8)

@@ -187,15 +187,15 @@ class ThirteenLines {
     OCTANT_UNROLL(1)
     for (int n = 0; n < variables_; ++n) {
       if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
-      V distance[points];
-      Lines::template distances<Inside, V>(
-          [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, distance);
+      V deviation[points];
+      Lines::template deviations<Inside, V>(
+          [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, deviation);
       if (n == k_density && steepens_contacts_)
-        Lines::template steepen<Inside>(cell, gas_.gamma, distance);
+        Lines::template steepen<Inside>(cell, gas_.gamma, deviation);
       if (spin_ >= 0) {
-        if (n == k_velocity_x) add_turn<Inside, 0>(turn, distance);
-        if (n == k_velocity_y) add_turn<Inside, 1>(turn, distance);
-        if (n == k_velocity_z) add_turn<Inside, 2>(turn, distance);
+        if (n == k_velocity_x) add_turn<Inside, 0>(turn, deviation);
+        if (n == k_velocity_y) add_turn<Inside, 1>(turn, deviation);
+        if (n == k_velocity_z) add_turn<Inside, 2>(turn, deviation);
       }
       const V centre = cell(n, 0, 0, 0);
       const V floor(n == k_density    ? gas_.density_floor
@@ -204,7 +204,7 @@ class ThirteenLines {
       OCTANT_UNROLL(27)
       for (int p = 0; p < points; ++p)
         if (p != k_centre && (Inside || direction(p).z != 0))
-          put(p, n, max(V(centre + distance[p]), floor));
+          put(p, n, max(V(centre + deviation[p]), floor));
     }
     if (variables_ > k_hydro_variables) put_fractions<Inside, V>(cell, put);
   }
@@ -262,7 +262,7 @@ class ThirteenLines {
   // at its centre or the mean of all its points; the bound applies to the larger excess of both.
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
-    constexpr double most = 2.0;  // maximum excess over the distance to the nearer bound
+    constexpr double most = 2.0;  // maximum excess over the difference from the nearer bound
     Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, true);
     departure.find(cell);
     for (int first = k_hydro_variables; first < variables_;) {
@@ -285,7 +285,7 @@ class ThirteenLines {
   KOKKOS_FORCEINLINE_FUNCTION V put_fraction(const Departure<V>& departure, double most,
                                              const Cell& cell, int n, const Put& put) const {
     V excess[points];
-    Lines::template distances<true, V>(
+    Lines::template deviations<true, V>(
         [&](int x, int y, int z) OCTANT_INLINE_LAMBDA { return cell(n, x, y, z); }, excess);
     const FractionRange<V> range(cell, n, most);
     OCTANT_UNROLL(27)
@@ -347,15 +347,15 @@ class ThirteenLines {
 
   // Adds the rotation to the velocities at the points of an axis.
   template <bool Inside, int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&distance)[points]) {
+  KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&deviation)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p) {
       const Direction at = direction(p);
       const int place[3] = {at.x, at.y, at.z};
       if (!Inside && at.z == 0) continue;
-      if (place[c] != 0) distance[p] = distance[p] + V(place[c]) * turn[b];
-      if (place[b] != 0) distance[p] = distance[p] - V(place[b]) * turn[c];
+      if (place[c] != 0) deviation[p] = deviation[p] + V(place[c]) * turn[b];
+      if (place[b] != 0) deviation[p] = deviation[p] - V(place[b]) * turn[c];
     }
   }
 

@@ -3,8 +3,8 @@
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
 //   faces(q):   the values at both faces, for stages of Runge-Kutta schemes;
 //   profile(q): the profile that Hancock's half step advances.
-// q(o) is the value at offset o along the axis, -reach <= o <= reach. A profile has the distances
-// of the values at the lower and the upper face from the cell's own, and the difference across the
+// q(o) is the value at offset o along the axis, -reach <= o <= reach. A profile has the deviations
+// of the values at the lower and the upper face from the cell's mean, and the difference across the
 // part `span` of the cell, which is the slope in the half step. If it is curved, the slopes at its
 // faces are steeper and flatter by its bend, and tilt(a, b) adds a to the value at the lower face
 // and subtracts b from that at the upper one.
@@ -46,7 +46,7 @@ namespace octant::hydro {
 
 // Slope limiters, with the `name` used by hydro.limiter. Limiters of reach 1 take the one-sided
 // differences `left` and `right`. If these differ in sign, both clipped terms vanish, so that no
-// test is needed. Linear profiles use half the slope, the distance of both face values from the
+// test is needed. Linear profiles use half the slope, the deviation of both face values from the
 // mean; slope() and half_slope() differ by a factor of exactly 2.
 //
 // Minmod is the smaller difference if both agree in sign.
@@ -141,7 +141,7 @@ struct Huynh {
   }
 };
 
-// Values at the lower and the upper face of a cell, or their distances from its mean.
+// Values at the lower and the upper face of a cell, or their deviations from its mean.
 template <class V>
 struct Faces {
   V lower, upper;
@@ -199,7 +199,7 @@ template <class V>
 struct ParabolicProfile {
   static constexpr bool is_curved = true;
   static constexpr double span = 1.0;  // from face to face
-  V below, above;                      // distances of the values at the faces from the cell's mean
+  V below, above;                      // deviations of the values at the faces from the cell's mean
   // Difference of the values at the faces.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
   // Curvature: difference between the slope at a face and the slope at the centre.
@@ -223,14 +223,15 @@ struct ParabolicProfile {
 //
 // With the mean a, second differences d and m = minmod: a face value lies between the means on both
 // sides and their mean less C m(d, d+) / 6, the value of a curve with an extremum there; its
-// distance from the cell's mean then lies between 0, minus twice that of the other face (a monotone
-// parabola) and C m(d-, d, d+) / 3 (one with an extremum in the cell).
+// deviation from the cell's mean then lies between 0, minus twice that of the other face (a
+// monotone parabola) and C m(d-, d, d+) / 3 (one with an extremum in the cell).
 class ParabolicFaces {
  public:
-  // Distances from the cell's mean, given those of the means of two cells on each side.
+  // Deviations of both face values from the cell's mean, given those of the means of two cells on
+  // each side.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> distances(const V& left2, const V& left,
-                                                        const V& right, const V& right2) {
+  KOKKOS_FORCEINLINE_FUNCTION static Faces<V> deviations(const V& left2, const V& left,
+                                                         const V& right, const V& right2) {
     const V bend = left + right;
     const V bend_left = fused_multiply_add(V(-2.0), left, left2);
     const V bend_right = fused_multiply_add(V(-2.0), right, right2);
@@ -254,8 +255,8 @@ class ParabolicFaces {
     return max(min(a, most), least);
   }
 
-  // Distance of the face towards a neighbour whose mean is at distance `near`; `bends` is the sum
-  // of the second differences on both sides.
+  // Deviation of the value at the face towards a neighbour whose mean has the deviation `near`;
+  // `bends` is the sum of the second differences on both sides.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static V face(const V& near, const V& bends, const V& agreed) {
     const V middle = V(0.5) * near;
@@ -274,7 +275,7 @@ class ParabolicFaces {
 
 // Piecewise parabolic reconstruction (Colella & Woodward 1984); in Hancock's scheme with the
 // limiters of Colella & Sekora (2008) in the form of Peterson & Hammett (2013): smooth extrema keep
-// their curvature, other profiles are monotone. Works on the distances d- = a_L - a and d+ = a_R -
+// their curvature, other profiles are monotone. Works on the deviations d- = a_L - a and d+ = a_R -
 // a of the face values from the cell's mean.
 struct Ppm {
   static constexpr const char* name = "ppm";
@@ -299,9 +300,9 @@ struct Ppm {
   template <class V, class Values>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> faces(const Values& q) {
     const V centre = q(0);
-    const Faces<V> distance = ParabolicFaces::distances(V(q(-2) - centre), V(q(-1) - centre),
-                                                        V(q(1) - centre), V(q(2) - centre));
-    return {centre + distance.lower, centre + distance.upper};
+    const Faces<V> deviation = ParabolicFaces::deviations(V(q(-2) - centre), V(q(-1) - centre),
+                                                          V(q(1) - centre), V(q(2) - centre));
+    return {centre + deviation.lower, centre + deviation.upper};
   }
 
  private:
@@ -326,7 +327,7 @@ struct Ppm {
     return face * (near - face) < V(0.0);
   }
 
-  // Limits each distance to twice the other, and both to 0 if they agree in sign.
+  // Limits each deviation to twice the other, and both to 0 if they agree in sign.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static Profile<V> monotone(const Profile<V>& p) {
     return {Minmod::slope(p.below, V(V(-2.0) * p.above)),
@@ -367,10 +368,10 @@ struct Ppm {
 // Parabolas of the density are steepened where the density jumps and the pressure does not (Colella
 // & Woodward 1984, eqs. 1.14-1.17 and 3.2, with their constants).
 
-// Distances of densities from the cell's own along a line of cells, and pressures.
+// Deviations of densities from that of the cell along a line of cells, and pressures.
 template <class V>
 struct ContactStencil {
-  // density of the centre, and distances of the others from it
+  // density of the centre, and deviations of the others from it
   V left2, left, centre, right, right2;
   V pressure_left, pressure_right;
 };
@@ -407,7 +408,7 @@ OCTANT_OUT_OF_LINE Faces<V> with_contact(const Faces<V> smooth, const ContactSte
           select(changes, Minmod::slope(above, V(V(-2.0) * below)), smooth.upper)};
 }
 
-// Steepens a parabola, given the distances of its ends and the primitive variables along a line:
+// Steepens a parabola, given the deviations of its ends and the primitive variables along a line:
 // line(n, o) is variable n of the cell at offset o.
 template <class V, class Line>
 KOKKOS_FORCEINLINE_FUNCTION Faces<V> steepened(const Faces<V>& smooth, const Line& line,

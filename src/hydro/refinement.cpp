@@ -49,7 +49,8 @@ KOKKOS_FORCEINLINE_FUNCTION void read_cells(const CellPointer& from, int cells, 
         to + i, from.from ? primitive<V>(from.from + i, from.stride, variable, gas) : V(1.0));
 }
 
-// Fills row (j, k) of the patch from the boxes around the tile; beyond the patch only across faces.
+// Fills row (j, k) of the patch, including ghost cells across faces but not at edges and corners,
+// from the boxes in and around the tile. `run`: number of consecutive cells in one box.
 KOKKOS_INLINE_FUNCTION void gather_row(const Patch& patch, const TileView& view,
                                        const mesh::FieldPointers& state, int j, int k, int run,
                                        int variable, const Gas& gas) {
@@ -75,10 +76,11 @@ KernelCost cost_of_primitive(int variable) {
   return {16.0, 2.0};
 }
 
-// Returns true for cells to be refined, by their values and those on both sides along each axis: a
-// V of cells from q[0] on.
+// Refinement test of V::width consecutive cells that start at q[0]. Compares each cell with its two
+// neighbours along each axis (strides 1, `row` and `plane`) and returns the mask of the cells to
+// refine.
 template <class V>
-struct Measure {
+struct RefinementTest {
   using P = SimdTraits<V>;
   using Mask = typename P::Mask;
   RefinementCriterion criterion;
@@ -135,13 +137,13 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
   const Gas gas = options.gas();
   const int M = tiles.patch, N = tiles.block_size, run = std::min(M, N);
   for (const RefinementCriterion& criterion : criteria) {
-    const Measure<double> measure{criterion};
-    const Measure<SimdDouble> measure_pack{criterion};
+    const RefinementTest<double> test{criterion};
+    const RefinementTest<SimdDouble> test_pack{criterion};
     const int variable = criterion.kind == RefinementKind::density ? int{k_density}
                          : criterion.kind == RefinementKind::jeans ? k_jeans
                                                                    : criterion.variable;
     KernelCost cost = cost_of_primitive(variable);
-    cost.operations += measure.operations();
+    cost.operations += test.operations();
     mesh::for_tasks(
         {"flag cells", cost}, tiles.count(),
         {.near_scratch = Patch::bytes(M), .items = std::int64_t{M} * M * M},
@@ -168,10 +170,10 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
               if (slot < 0 || view.box(slot).buffer != mesh::k_own) continue;
               unsigned x = 0;
               for (int first = 0; first < run; first += step) {
-                if (step > 1 && !any(measure_pack(patch.at(begin + first, j, k), across, plane)))
+                if (step > 1 && !any(test_pack(patch.at(begin + first, j, k), across, plane)))
                   continue;
                 for (int i = first; i < first + step; ++i)
-                  if (measure(patch.at(begin + i, j, k), across, plane))
+                  if (test(patch.at(begin + i, j, k), across, plane))
                     x |= mesh::octants_near((begin + i + view.tile().origin[0]) & (N - 1), buffer,
                                             N / 2);
               }

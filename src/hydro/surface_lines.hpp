@@ -30,8 +30,8 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr int step_along(int axis) {
   return axis == 0 ? 1 : axis == 1 ? 3 : 9;
 }
 
-// Monotone parabola along a line of cells (Colella & Woodward 1984). Cells are given by the
-// distances of their means from that of the cell in the middle; values are such distances, too.
+// Monotone parabola along a line of cells (Colella & Woodward 1984). All arguments and results are
+// deviations, i.e. means or values minus the mean of the cell in the middle.
 struct MonotoneParabola {
   // Values at the ends, where the parabolas of two cells agree (eqs. 1.6-1.8).
   template <class V>
@@ -69,10 +69,11 @@ struct MonotoneParabola {
 // the states of Octo-Tiger (Marcello et al. 2021).
 template <bool KeepsExtrema>
 struct SurfaceLines {
-  // Computes the distances from the mean of the cell to the values at the points. q(x, y, z) is the
-  // mean of the cell at this offset. Unless Inside, only points on z faces are set.
+  // Computes the deviations, i.e. the reconstructed value at each surface point minus the mean of
+  // the cell. q(x, y, z) is the mean of the cell at offset (x, y, z). If Inside is false, only the
+  // points on the lower and upper z faces are set.
   template <bool Inside, class V, class Values>
-  KOKKOS_FORCEINLINE_FUNCTION static void distances(const Values& q, V (&distance)[k_points]) {
+  KOKKOS_FORCEINLINE_FUNCTION static void deviations(const Values& q, V (&deviation)[k_points]) {
     const V centre = q(0, 0, 0);
     OCTANT_UNROLL(13)
     for (int p = k_centre + 1; p < k_points; ++p) {
@@ -85,29 +86,29 @@ struct SurfaceLines {
       const V right = difference(1), right2 = difference(2);
       const Faces<V> ends =
           KeepsExtrema && is_on_axis(d)
-              ? ParabolicFaces::distances(left2, left, right, right2)
+              ? ParabolicFaces::deviations(left2, left, right, right2)
               : MonotoneParabola::limited(MonotoneParabola::ends(left2, left, right, right2));
-      distance[p] = ends.upper, distance[opposite(p)] = ends.lower;
+      deviation[p] = ends.upper, deviation[opposite(p)] = ends.lower;
     }
   }
 
-  // Steepens the distances of the density at contacts. cell(n, x, y, z) is primitive variable n.
+  // Steepens the deviations of the density at contacts. cell(n, x, y, z) is primitive variable n.
   template <bool Inside, class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static void steepen(const Cell& cell, double gamma,
-                                                  V (&distance)[k_points]) {
+                                                  V (&deviation)[k_points]) {
     OCTANT_UNROLL(13)
     for (int p = k_centre + 1; p < k_points; ++p) {
       const Direction d = direction(p);
       if ((KeepsExtrema && !is_on_axis(d)) || (!Inside && d.z == 0)) continue;
       const auto line = [&](int n, int o)
                             OCTANT_INLINE_LAMBDA { return cell(n, o * d.x, o * d.y, o * d.z); };
-      Faces<V> ends{distance[opposite(p)], distance[p]};
+      Faces<V> ends{deviation[opposite(p)], deviation[p]};
       if constexpr (KeepsExtrema) {
         ends = steepened<V>(ends, line, gamma);
       } else {
         ends = MonotoneParabola::limited(steepened<V>(unlimited_density<V>(line), line, gamma));
       }
-      distance[opposite(p)] = ends.lower, distance[p] = ends.upper;
+      deviation[opposite(p)] = ends.lower, deviation[p] = ends.upper;
     }
   }
 

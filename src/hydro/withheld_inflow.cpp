@@ -54,8 +54,11 @@ struct BoundaryCells {
   double* next;
   bool is_first, is_last;  // first and last stage of the step
   bool adds_withheld;
-  double a1;               // weight of the withheld amounts
-  double so_far, to_come;  // sums of w_s
+  double a1;  // weight of the withheld amounts
+  // weight of `next` in the amounts after the completed stages
+  double completed_weight;
+  // sum of w_s of the remaining stages; after the last stage, k_max_to_finer
+  double remaining_weight;
 
   KOKKOS_FORCEINLINE_FUNCTION int half() const { return layout.block_size / 2; }
   KOKKOS_FORCEINLINE_FUNCTION int side_cells() const { return half() * half(); }
@@ -149,7 +152,7 @@ struct BoundaryCells {
   // Amount in a cell that refluxing cannot change: mass, or that of a fraction.
   KOKKOS_INLINE_FUNCTION double certain(const CorrectedBlock& block, std::int64_t cell,
                                         int in_block, int v) const {
-    double sum = (1.0 - so_far) * old[at(cell, v)] + so_far * next[at(cell, v)];
+    double sum = (1.0 - completed_weight) * old[at(cell, v)] + completed_weight * next[at(cell, v)];
     for (int t = block.begin; t < block.end; ++t) {
       const CorrectionTask& side = boundary.corrections.tasks(t);
       const int n = number_in(side, in_block);
@@ -170,28 +173,33 @@ struct BoundaryCells {
     const double mass = next[cell], old_mass = old[cell];
     const double certain_mass = certain(block, cell, in_block, k_mass);
     const bool is_certain = certain_mass > k_min_certain_mass * old_mass;
-    double share[k_most], away[k_most];  // fraction of the distance `away` that is withheld
+    // difference from the certain value, and the fraction of it that is withheld
+    double difference[k_most], withheld_fraction[k_most];
     double sum = 0.0, certain_sum = 0.0, largest = 0.0;
     for (int v = first; v < end; ++v) {
       const double value = next[at(cell, v)] / mass, before = old[at(cell, v)] / old_mass;
-      const double sure = is_certain ? certain(block, cell, in_block, v) / certain_mass : before;
+      const double certain_value =
+          is_certain ? certain(block, cell, in_block, v) / certain_mass : before;
       Range range = ranges[v - first];
       range.include(current[at(cell, v)] / current[cell]);
       if (is_first) range.include(value);
-      const double ratio = is_certain ? certain_mass / (to_come * mass) : 0.0;
-      const double high = max(range.least + ratio * max(sure - range.least, 0.0), sure);
-      const double low = min(range.greatest - ratio * max(range.greatest - sure, 0.0), sure);
-      const double beyond = value > high ? value - high : value < low ? value - low : 0.0;
-      away[v - first] = value - sure;
-      share[v - first] = beyond == 0.0 ? 0.0 : beyond / (value - sure);
-      largest = max(largest, share[v - first]);
+      const double ratio = is_certain ? certain_mass / (remaining_weight * mass) : 0.0;
+      const double high =
+          max(range.least + ratio * max(certain_value - range.least, 0.0), certain_value);
+      const double low =
+          min(range.greatest - ratio * max(range.greatest - certain_value, 0.0), certain_value);
+      const double excess = value > high ? value - high : value < low ? value - low : 0.0;
+      difference[v - first] = value - certain_value;
+      withheld_fraction[v - first] = excess == 0.0 ? 0.0 : excess / (value - certain_value);
+      largest = max(largest, withheld_fraction[v - first]);
       sum += value;
-      certain_sum += sure;
+      certain_sum += certain_value;
     }
     const bool is_mixture = end > first + 1 && absolute(sum - 1.0) < groups.tolerance &&
                             absolute(certain_sum - 1.0) < groups.tolerance;
     for (int v = first; v < end; ++v) {
-      const double amount = mass * (is_mixture ? largest : share[v - first]) * away[v - first];
+      const double amount =
+          mass * (is_mixture ? largest : withheld_fraction[v - first]) * difference[v - first];
       next[at(cell, v)] -= amount;
       *withheld(task, v, n) = amount;
     }
@@ -224,8 +232,8 @@ struct BoundaryCells {
     double rest_of_entropy = 0.0, taken_entropy = 0.0;
     const auto find = [&](int v, double& rest_of, double& taken_of) {
       const double before = old[at(cell, v)];
-      rest_of = certain(block, cell, in_block, v) - (is_last ? 0.0 : to_come * before);
-      taken_of = to_come * (next[at(cell, v)] - before);
+      rest_of = certain(block, cell, in_block, v) - (is_last ? 0.0 : remaining_weight * before);
+      taken_of = remaining_weight * (next[at(cell, v)] - before);
     };
     for (int v = 0; v < k_hydro_variables; ++v) find(v, rest[v], taken[v]);
     if (gas.dual_energy) find(k_entropy, rest_of_entropy, taken_entropy);
@@ -277,9 +285,9 @@ void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layou
   const int count = boundary.corrections.count();
   const auto all = stages(options.integrator);
   if (count == 0 || all.size() == 1) return;
-  double so_far = 0.0;
+  double flux_weight = 0.0;
   for (const Stage& s : all.first(static_cast<std::size_t>(&stage - all.data()) + 1))
-    so_far += s.flux_weight;
+    flux_weight += s.flux_weight;
   const bool is_second_last = !stage.last && (&stage)[1].last;
   const BoundaryCells cells{.layout = layout,
                             .boundary = boundary,
@@ -292,10 +300,10 @@ void withhold_inflow(const HydroOptions& options, const mesh::BlockLayout& layou
                             .is_last = stage.last,
                             .adds_withheld = stage.time != 0.0 && !is_repaired,
                             .a1 = stage.new_weight,
-                            .so_far = is_second_last ? (&stage)[1].new_weight
-                                      : stage.last   ? 1.0
-                                                     : so_far,
-                            .to_come = stage.last ? k_max_to_finer : 1.0 - so_far};
+                            .completed_weight = is_second_last ? (&stage)[1].new_weight
+                                                : stage.last   ? 1.0
+                                                               : flux_weight,
+                            .remaining_weight = stage.last ? k_max_to_finer : 1.0 - flux_weight};
   const int fractions = static_cast<int>(options.scalars.size());
   const double side_cells = boundary.corrections.tasks.extent_int(0) * cells.side_cells();
   const double block_cells = layout.block_size * layout.block_size * layout.block_size;
@@ -323,8 +331,8 @@ void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boun
                             .is_last = true,
                             .adds_withheld = true,
                             .a1 = 1.0,
-                            .so_far = 1.0,
-                            .to_come = 0.0};
+                            .completed_weight = 1.0,
+                            .remaining_weight = 0.0};
   record_kernel_work("give back inflow",
                      std::int64_t{boundary.corrections.tasks.extent_int(0)} * cells.side_cells(),
                      {8.0 * layout.variables, 0.0});

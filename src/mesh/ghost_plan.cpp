@@ -107,10 +107,10 @@ bool GhostPlan::has_changed_coarse_block(std::int32_t coarse_slot) const {
 
 // Marks a source that must be resolved again.
 void GhostPlan::open(int n) {
-  GhostSource& need = sources_[n];
-  need.is_open = true;
-  need.is_changed = need.is_required = need.feeds_finer_level = false;
-  need.region = region_of(need.requesters);
+  GhostSource& source = sources_[n];
+  source.is_open = true;
+  source.is_changed = source.is_required = source.feeds_finer_level = false;
+  source.region = region_of(source.requesters);
   open_.push_back(n);
 }
 
@@ -121,10 +121,10 @@ void GhostPlan::release(Row& row) {
 }
 
 GhostSource& GhostPlan::change(Reference r) {
-  GhostSource& need = sources_[source_of(r)];
-  if (!need.is_changed) changed_.push_back(source_of(r));
-  need.is_changed = true;
-  return need;
+  GhostSource& source = sources_[source_index(r)];
+  if (!source.is_changed) changed_.push_back(source_index(r));
+  source.is_changed = true;
+  return source;
 }
 
 void GhostPlan::drop(Reference r, int neighbour) {
@@ -196,47 +196,47 @@ Reference GhostPlan::require(BlockCoordinates position, const Region& region,
     if (node && node->slot >= 0) return node->slot;
   }
   const Reference r = number_of(position);
-  if (!sources_[source_of(r)].is_open) open(source_of(r));
-  coarse_slots_[source_of(r)] = k_not_located;
-  GhostSource& need = sources_[source_of(r)];
-  need.region.merge(region);
-  need.is_required = true;
-  need.feeds_finer_level = need.feeds_finer_level || feeds_finer_level;
+  if (!sources_[source_index(r)].is_open) open(source_index(r));
+  coarse_slots_[source_index(r)] = k_not_located;
+  GhostSource& source = sources_[source_index(r)];
+  source.region.merge(region);
+  source.is_required = true;
+  source.feeds_finer_level = source.feeds_finer_level || feeds_finer_level;
   return r;
 }
 
 void GhostPlan::resolve(GhostPlan* coarser) {
   // Mirrors are resolved first, since they request cells inside the domain.
   for (std::size_t n = 0; n < open_.size(); ++n)
-    if (const GhostSource& need = sources_[open_[n]]; need.is_outside && !need.region.empty())
+    if (const GhostSource& source = sources_[open_[n]]; source.is_outside && !source.region.empty())
       resolve_mirror(open_[n]);
 
   for (const int n : open_) {
-    GhostSource& need = sources_[n];
-    need.is_open = false;
-    if (need.is_outside || need.region.empty()) continue;
+    GhostSource& source = sources_[n];
+    source.is_open = false;
+    if (source.is_outside || source.region.empty()) continue;
     if (coarse_slots_[n] < 0) find_holder(n, coarser);
-    if (need.origin == Origin::interpolated) interpolate(n, *coarser);
+    if (source.origin == Origin::interpolated) interpolate(n, *coarser);
   }
   for (const int n : open_)
     if (sources_[n].origin == Origin::mirrored) {
       const Reference source = mirrors_[n].source;
       sources_[n].scratch =
-          is_source(source) && sources_[source_of(source)].origin == Origin::interpolated;
+          is_source(source) && sources_[source_index(source)].origin == Origin::interpolated;
     }
 }
 
 // Finds the owner of a position inside the domain on another rank; without one it is interpolated.
 void GhostPlan::find_holder(int n, GhostPlan* coarser) {
-  GhostSource& need = sources_[n];
-  const Node* node = tree_.level(level_).find(morton_encode(need.position));
-  need.origin = node ? Origin::remote : Origin::interpolated;
-  need.owner = node ? node->owner : -1;
-  need.scratch = node == nullptr;
-  OCTANT_REQUIRE(node || (coarser && !need.feeds_finer_level),
+  GhostSource& source = sources_[n];
+  const Node* node = tree_.level(level_).find(morton_encode(source.position));
+  source.origin = node ? Origin::remote : Origin::interpolated;
+  source.owner = node ? node->owner : -1;
+  source.scratch = node == nullptr;
+  OCTANT_REQUIRE(node || (coarser && !source.feeds_finer_level),
                  "mesh: level {} has no block at ({}, {}, {}), which level {} requires: the levels "
                  "are not properly nested",
-                 level_, need.position[0], need.position[1], need.position[2], level_ + 1);
+                 level_, source.position[0], source.position[1], source.position[2], level_ + 1);
 }
 
 void GhostPlan::resolve_mirror(int n) {
@@ -281,36 +281,38 @@ void GhostPlan::resolve_mirror(int n) {
 
 // Requests the cells of the coarser level from which a source is interpolated.
 void GhostPlan::interpolate(int n, GhostPlan& coarser) {
-  GhostSource& need = sources_[n];
+  GhostSource& source = sources_[n];
   const int N = tree_.geometry().block_size(), half = N / 2;
   BlockCoordinates parent;
   Region cells;  // cells of the coarse block
   for (int d = 0; d < 3; ++d) {
     // Whole coarse cells are interpolated.
-    need.region.begin[d] = static_cast<std::int16_t>(need.region.begin[d] & ~1);
-    need.region.end[d] = static_cast<std::int16_t>((need.region.end[d] + 1) & ~1);
-    parent[d] = need.position[d] >> 1;
-    const int corner = static_cast<int>(need.position[d] & 1) * half;
-    cells.begin[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
-    cells.end[d] = static_cast<std::int16_t>(corner + need.region.end[d] / 2);
+    source.region.begin[d] = static_cast<std::int16_t>(source.region.begin[d] & ~1);
+    source.region.end[d] = static_cast<std::int16_t>((source.region.end[d] + 1) & ~1);
+    parent[d] = source.position[d] >> 1;
+    const int corner = static_cast<int>(source.position[d] & 1) * half;
+    cells.begin[d] = static_cast<std::int16_t>(corner + source.region.begin[d] / 2);
+    cells.end[d] = static_cast<std::int16_t>(corner + source.region.end[d] / 2);
   }
   Region wider;  // one more cell on each side along each axis, for slopes
   for (int d = 0; d < 3; ++d) {
     wider.begin[d] = static_cast<std::int16_t>(std::max(cells.begin[d] - 1, 0));
     wider.end[d] = static_cast<std::int16_t>(std::min(cells.end[d] + 1, N));
   }
-  need.coarse[0] = coarse_slots_[n] >= 0 ? coarse_slots_[n] : coarser.require(parent, wider, true);
+  source.coarse[0] =
+      coarse_slots_[n] >= 0 ? coarse_slots_[n] : coarser.require(parent, wider, true);
   for (int d = 0; d < 3; ++d) {
     for (int side = 0; side < 2; ++side) {
       const bool reaches_out = side == 0 ? cells.begin[d] == 0 : cells.end[d] == N;
-      need.coarse[1 + 2 * d + side] = k_none;
+      source.coarse[1 + 2 * d + side] = k_none;
       if (!reaches_out) continue;
       const Holder holder =
-          is_source(need.coarse[0])
+          is_source(source.coarse[0])
               ? k_nobody
-              : tree_.level(level_ - 1).neighbours(need.coarse[0])[k_face_neighbours[2 * d + side]];
+              : tree_.level(level_ - 1)
+                    .neighbours(source.coarse[0])[k_face_neighbours[2 * d + side]];
       if (is_own(holder)) {
-        need.coarse[1 + 2 * d + side] = holder;
+        source.coarse[1 + 2 * d + side] = holder;
         continue;
       }
       BlockCoordinates next = parent;
@@ -318,12 +320,12 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
       Region edge = cells;
       edge.begin[d] = static_cast<std::int16_t>(side == 0 ? N - 1 : 0);
       edge.end[d] = static_cast<std::int16_t>(edge.begin[d] + 1);
-      need.coarse[1 + 2 * d + side] = coarser.require(next, edge, true);
+      source.coarse[1 + 2 * d + side] = coarser.require(next, edge, true);
     }
   }
   const bool is_resolved =
-      !need.is_required && std::none_of(need.coarse.begin(), need.coarse.end(), is_source);
-  coarse_slots_[n] = is_resolved ? need.coarse[0] : k_not_located;
+      !source.is_required && std::none_of(source.coarse.begin(), source.coarse.end(), is_source);
+  coarse_slots_[n] = is_resolved ? source.coarse[0] : k_not_located;
 }
 
 // Releases a source that is no longer read, unless it is released already.
@@ -337,21 +339,21 @@ void GhostPlan::remove_source(int n) {
 
 void GhostPlan::place(LevelHalo& halo) {
   write_slot_boxes(halo);
-  CellBox* const boxes = halo.boxes.write(first_need_box_, sources_.size());
+  CellBox* const boxes = halo.boxes.write(first_source_box_, sources_.size());
   std::vector<std::tuple<int, Key, int>> remote;  // owner, key and number of each source
   std::vector<int> kept_mirrors, scratch_mirrors, interpolated;
   for (std::size_t n = 0; n < sources_.size(); ++n) {
-    const GhostSource& need = sources_[n];
+    const GhostSource& source = sources_[n];
     const auto number = static_cast<int>(n);
-    if (need.region.empty()) {
+    if (source.region.empty()) {
       remove_source(number);
       boxes[n] = {};
       continue;
     }
-    if (need.origin == Origin::remote)
-      remote.emplace_back(need.owner, morton_encode(need.position), number);
-    else if (need.origin == Origin::interpolated) interpolated.push_back(number);
-    else (need.scratch ? scratch_mirrors : kept_mirrors).push_back(number);
+    if (source.origin == Origin::remote)
+      remote.emplace_back(source.owner, morton_encode(source.position), number);
+    else if (source.origin == Origin::interpolated) interpolated.push_back(number);
+    else (source.scratch ? scratch_mirrors : kept_mirrors).push_back(number);
   }
   std::sort(remote.begin(), remote.end());
   remote_ = remote.size();
@@ -363,19 +365,19 @@ void GhostPlan::place(LevelHalo& halo) {
 
   halo.halo_doubles = halo.scratch_doubles = halo.received_cells = 0;
   for (const int n : placed_) {
-    const GhostSource& need = sources_[n];
-    const Region& r = need.region;
+    const GhostSource& source = sources_[n];
+    const Region& r = source.region;
     const int ni = r.end[0] - r.begin[0], nj = r.end[1] - r.begin[1];
-    std::int64_t& used = need.scratch ? halo.scratch_doubles : halo.halo_doubles;
+    std::int64_t& used = source.scratch ? halo.scratch_doubles : halo.halo_doubles;
     CellBox& box = boxes[n];
     box.stride_j = ni;
     box.stride_k = ni * nj;
     box.stride_variable = static_cast<std::int32_t>(r.volume());
     box.base =
         used - (std::int64_t{r.begin[2]} * box.stride_k + r.begin[1] * box.stride_j + r.begin[0]);
-    box.buffer = need.scratch ? k_scratch : k_halo;
+    box.buffer = source.scratch ? k_scratch : k_halo;
     used += r.volume() * layout_.variables;
-    if (need.origin == Origin::remote) halo.received_cells += r.volume();
+    if (source.origin == Origin::remote) halo.received_cells += r.volume();
   }
 }
 
@@ -384,22 +386,22 @@ void GhostPlan::write_slot_boxes(LevelHalo& halo) {
   const int slots = tree_.level(level_).slots();
   if (slots > capacity_) {
     capacity_ = slots + slots / 8 + 8;
-    first_need_box_ = may_borrow_ ? 2 * capacity_ : capacity_;
-    halo.boxes.resize(first_need_box_);
+    first_source_box_ = may_borrow_ ? 2 * capacity_ : capacity_;
+    halo.boxes.resize(first_source_box_);
     for (int slot = 0; slot < capacity_; ++slot) halo.boxes.at(slot) = layout_.box(slot);
-    for (int box = capacity_; box < first_need_box_; ++box) {
+    for (int box = capacity_; box < first_source_box_; ++box) {
       halo.boxes.at(box) = layout_.box(box - capacity_);
       halo.boxes.at(box).buffer = k_borrowed;
     }
   }
-  halo.boxes.resize(first_need_box_ + sources_.size());
+  halo.boxes.resize(first_source_box_ + sources_.size());
 }
 
 bool GhostPlan::is_remote(Reference r) const {
   if (!is_source(r)) return false;
-  const GhostSource& n = need(r);
-  if (n.origin == Origin::mirrored) return is_remote(mirrors_[source_of(r)].source);
-  return n.origin == Origin::remote;
+  const GhostSource& source = source_of(r);
+  if (source.origin == Origin::mirrored) return is_remote(mirrors_[source_index(r)].source);
+  return source.origin == Origin::remote;
 }
 
 }  // namespace octant::mesh

@@ -16,11 +16,11 @@ namespace octant::mesh {
 using Reference = std::int32_t;
 inline constexpr Reference k_none = -1;
 // Encodes source n of the level's table.
-constexpr Reference reference_to_source(int need) { return -2 - need; }
+constexpr Reference reference_to_source(int n) { return -2 - n; }
 // True if the reference is a source, not an own slot or k_none.
 constexpr bool is_source(Reference r) { return r <= -2; }
 // Decodes the number of a source.
-constexpr int source_of(Reference r) { return -2 - r; }
+constexpr int source_index(Reference r) { return -2 - r; }
 
 // Origin of the cells of a ghost source.
 enum class Origin : std::uint8_t { remote, mirrored, interpolated };
@@ -76,8 +76,8 @@ class GhostPlan {
 
   // Index of the box of a reference. The list has boxes of slots (possibly more than there are
   // blocks), then, if may_borrow(), as many borrowed boxes, then boxes of sources. All indices
-  // remain valid until `first_need_box` changes.
-  int box_of(Reference r) const { return is_source(r) ? first_need_box_ + source_of(r) : r; }
+  // remain valid until `first_source_box` changes.
+  int box_of(Reference r) const { return is_source(r) ? first_source_box_ + source_index(r) : r; }
   // Index of the borrowed box of a slot.
   int borrowed_box_of(int slot) const { return capacity_ + slot; }
   // True for boxes of slots, borrowed ones included.
@@ -85,12 +85,12 @@ class GhostPlan {
   // True if tiles of this level may extend across a periodic boundary to blocks of other tiles.
   bool may_borrow() const { return may_borrow_; }
   // Index of the first box of a source.
-  int first_need_box() const { return first_need_box_; }
+  int first_source_box() const { return first_source_box_; }
 
   // Source of a reference.
-  const GhostSource& need(Reference r) const { return sources_[source_of(r)]; }
+  const GhostSource& source_of(Reference r) const { return sources_[source_index(r)]; }
   // Source by number.
-  const GhostSource& source_number(int n) const { return sources_[n]; }
+  const GhostSource& source(int n) const { return sources_[n]; }
   // Boundary task of a mirrored source, with references as target and source.
   const BoundaryTask& mirror(int n) const { return mirrors_[n]; }
 
@@ -120,11 +120,11 @@ class GhostPlan {
   void request_ghosts(int slot, Positions positions);
   Region region_of(Positions requesters) const;
   bool has_changed_coarse_block(std::int32_t coarse_slot) const;
-  void open(int need);
-  void find_holder(int need, GhostPlan* coarser);
-  void resolve_mirror(int need);
-  void interpolate(int need, GhostPlan& coarser);
-  void remove_source(int need);
+  void open(int n);
+  void find_holder(int n, GhostPlan* coarser);
+  void resolve_mirror(int n);
+  void interpolate(int n, GhostPlan& coarser);
+  void remove_source(int n);
   void write_slot_boxes(LevelHalo& halo);
 
   const Tree& tree_;
@@ -144,7 +144,7 @@ class GhostPlan {
   std::vector<BoundaryTask> mirrors_;  // by source, for mirrored ones
   std::vector<int> changed_, open_, free_, placed_;
   std::size_t remote_ = 0, mirrored_ = 0;  // numbers of placed sources
-  int capacity_ = 0, first_need_box_ = 0;
+  int capacity_ = 0, first_source_box_ = 0;
 };
 
 // Groups the own blocks of a level into tiles and builds the table of blocks around each.
@@ -154,7 +154,7 @@ class Tiling {
 
   // Writes tables, tiles of side `patch` (0: the faster size) and flux requests, interior tiles
   // first, and uploads changes. Existing tables are rewritten only for the blocks that changed.
-  void follow(int patch, const GhostPlan& needs, const FluxRequests& requests, LevelHalo& halo);
+  void follow(int patch, const GhostPlan& plan, const FluxRequests& requests, LevelHalo& halo);
 
  private:
   // Blocks with a common table: one block (N >= M), or the blocks under one ancestor
@@ -176,7 +176,7 @@ class Tiling {
   };
 
   int faster_patch() const;
-  void begin_anew(int patch, int first_need_box);
+  void begin_anew(int patch, int first_source_box);
   void update_positions();
   void put(int slot, Key key);
   void take(int slot);
@@ -189,13 +189,13 @@ class Tiling {
     Key ancestor;
     std::array<int, 3> place;
   };
-  void write_rows(const GhostPlan& needs, DeviceTable<std::int32_t>& tables);
-  void clear_unread(const RemovedBlock& lost, const GhostPlan& needs, std::int32_t* table) const;
-  bool is_read(const std::array<int, 3>& place, const GhostPlan& needs,
+  void write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables);
+  void clear_unread(const RemovedBlock& lost, const GhostPlan& plan, std::int32_t* table) const;
+  bool is_read(const std::array<int, 3>& place, const GhostPlan& plan,
                const std::int32_t* table) const;
-  void write_table(int number, const GhostPlan& needs, DeviceTable<std::int32_t>& tables) const;
-  void write_row(int slot, Positions positions, const GhostPlan& needs, std::int32_t* table) const;
-  static bool reads_remote_data(const Group& group, const GhostPlan& needs);
+  void write_table(int number, const GhostPlan& plan, DeviceTable<std::int32_t>& tables) const;
+  void write_row(int slot, Positions positions, const GhostPlan& plan, std::int32_t* table) const;
+  static bool reads_remote_data(const Group& group, const GhostPlan& plan);
   void write_requests(int slot, const FluxRequests& requests);
   static void replace_requests(Group& group, int part, std::span<const FluxRequest> requests);
   void add_request(const FluxRequest& request, const std::array<int, 3>& place,
@@ -217,7 +217,7 @@ class Tiling {
 
   const Tree& tree_;
   int level_;
-  int patch_ = 0, first_need_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
+  int patch_ = 0, first_source_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
   Cubes patches_{1, 1};
   std::array<int, 27> steps_;  // index offsets in a table to the 27 positions around one
   // lower corners of the parts of a large block, in its cells

@@ -15,42 +15,43 @@ struct Request {
   Key key;
 };
 
-void write_boundary_tasks(const GhostPlan& needs, LevelHalo& halo) {
+void write_boundary_tasks(const GhostPlan& plan, LevelHalo& halo) {
   halo.halo_boundaries.clear();
   halo.scratch_boundaries.clear();
   halo.inflow_boxes.clear();
   halo.inflow_cells = 0;
-  for (const int n : needs.mirrored()) {
-    const GhostSource& need = needs.source_number(n);
-    BoundaryTask task = needs.mirror(n);
-    task.target = needs.box_of(reference_to_source(n));
-    task.source = task.inflow < 0 ? needs.box_of(task.source) : k_none;
+  for (const int n : plan.mirrored()) {
+    const GhostSource& source = plan.source(n);
+    BoundaryTask task = plan.mirror(n);
+    task.target = plan.box_of(reference_to_source(n));
+    task.source = task.inflow < 0 ? plan.box_of(task.source) : k_none;
     if (task.inflow >= 0) {
       task.inflow_cell = halo.inflow_cells;
-      halo.inflow_boxes.push_back({task.inflow, need.position, task.region, task.inflow_cell});
+      halo.inflow_boxes.push_back({task.inflow, source.position, task.region, task.inflow_cell});
       halo.inflow_cells += task.region.volume();
     }
-    (need.scratch ? halo.scratch_boundaries : halo.halo_boundaries).push_back(task);
+    (source.scratch ? halo.scratch_boundaries : halo.halo_boundaries).push_back(task);
   }
   halo.halo_boundaries.upload();
   halo.scratch_boundaries.upload();
 }
 
-void write_interpolation_tasks(const GhostPlan& needs, const GhostPlan& coarser, int block_size,
+void write_interpolation_tasks(const GhostPlan& plan, const GhostPlan& coarser, int block_size,
                                LevelHalo& halo) {
   halo.interpolations.clear();
-  halo.interpolations.resize(needs.interpolated().size());
+  halo.interpolations.resize(plan.interpolated().size());
   InterpolationTask* next = halo.interpolations.write(0, halo.interpolations.size());
-  for (const int n : needs.interpolated()) {
-    const GhostSource& need = needs.source_number(n);
+  for (const int n : plan.interpolated()) {
+    const GhostSource& source = plan.source(n);
     InterpolationTask& task = *next++;
-    task.target = needs.box_of(reference_to_source(n));
-    task.fine = need.region.begin;
-    for (int s = 0; s < 7; ++s) task.source[s] = coarser.box_of(need.coarse[s]);
+    task.target = plan.box_of(reference_to_source(n));
+    task.fine = source.region.begin;
+    for (int s = 0; s < 7; ++s) task.source[s] = coarser.box_of(source.coarse[s]);
     for (int d = 0; d < 3; ++d) {
-      const int corner = static_cast<int>(need.position[d] & 1) * block_size / 2;
-      task.first[d] = static_cast<std::int16_t>(corner + need.region.begin[d] / 2);
-      task.cells[d] = static_cast<std::int16_t>((need.region.end[d] - need.region.begin[d]) / 2);
+      const int corner = static_cast<int>(source.position[d] & 1) * block_size / 2;
+      task.first[d] = static_cast<std::int16_t>(corner + source.region.begin[d] / 2);
+      task.cells[d] =
+          static_cast<std::int16_t>((source.region.end[d] - source.region.begin[d]) / 2);
     }
   }
   halo.interpolations.upload();
@@ -65,18 +66,17 @@ struct LevelSegments {
 };
 
 // Lists the cells received from other ranks, in the order of the halo's boxes.
-void list_arrivals(const GhostPlan& needs, int variables, LevelHalo& halo,
-                   LevelSegments& segments) {
+void list_arrivals(const GhostPlan& plan, int variables, LevelHalo& halo, LevelSegments& segments) {
   std::int64_t cells_for_finer = 0;
   halo.unpacks.clear();
-  for (const int n : needs.remote()) {
-    const GhostSource& need = needs.source_number(n);
-    const std::int64_t cells = need.region.volume();
-    count_items(segments.whole.receives, need.owner, cells);
-    if (!need.feeds_finer_level) continue;
-    count_items(segments.for_finer_level.receives, need.owner, cells);
+  for (const int n : plan.remote()) {
+    const GhostSource& source = plan.source(n);
+    const std::int64_t cells = source.region.volume();
+    count_items(segments.whole.receives, source.owner, cells);
+    if (!source.feeds_finer_level) continue;
+    count_items(segments.for_finer_level.receives, source.owner, cells);
     halo.unpacks.push_back(
-        {needs.box_of(reference_to_source(n)), need.region, cells_for_finer * variables});
+        {plan.box_of(reference_to_source(n)), source.region, cells_for_finer * variables});
     cells_for_finer += cells;
   }
   halo.unpacks.upload();
@@ -104,9 +104,9 @@ void set_plan(const Communicator& communicator, Segments& segments, HaloMessages
 
 struct Halos::Level {
   Level(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level)
-      : needs(tree, layout, ghosts, level), tiling(tree, level) {}
+      : plan(tree, layout, ghosts, level), tiling(tree, level) {}
 
-  GhostPlan needs;
+  GhostPlan plan;
   Tiling tiling;
   LevelHalo halo;
 };
@@ -122,20 +122,20 @@ Halos::Halos(Halos&&) noexcept = default;
 const LevelHalo& Halos::operator[](int level) const { return levels_[level].halo; }
 
 int Halos::box_across(int level, int slot, int face) const {
-  const GhostPlan& needs = levels_[level].needs;
-  return needs.box_of(needs.around(slot)[k_face_neighbours[face]]);
+  const GhostPlan& plan = levels_[level].plan;
+  return plan.box_of(plan.around(slot)[k_face_neighbours[face]]);
 }
 
 void Halos::follow(const std::vector<FluxRequests>& requests) {
-  for (Level& level : levels_) level.needs.follow();
+  for (Level& level : levels_) level.plan.follow();
   for (int l = tree_.max_level(); l >= 0; --l)
-    levels_[l].needs.resolve(l > 0 ? &levels_[l - 1].needs : nullptr);
+    levels_[l].plan.resolve(l > 0 ? &levels_[l - 1].plan : nullptr);
   for (int l = 0; l <= tree_.max_level(); ++l) {
-    auto& [needs, tiling, halo] = levels_[l];
-    needs.place(halo);
-    write_boundary_tasks(needs, halo);
-    if (l > 0) write_interpolation_tasks(needs, levels_[l - 1].needs, layout_.block_size, halo);
-    tiling.follow(patch_, needs, requests[l], halo);
+    auto& [plan, tiling, halo] = levels_[l];
+    plan.place(halo);
+    write_boundary_tasks(plan, halo);
+    if (l > 0) write_interpolation_tasks(plan, levels_[l - 1].plan, layout_.block_size, halo);
+    tiling.follow(patch_, plan, requests[l], halo);
     halo.boxes.upload();
     halo.tiles.boxes = halo.boxes.on_device();
   }
@@ -148,15 +148,15 @@ void Halos::agree_on_messages() {
   std::vector<int> owners;
   std::vector<LevelSegments> segments(levels_.size());
   for (std::size_t l = 0; l < levels_.size(); ++l) {
-    auto& [needs, tiling, halo] = levels_[l];
+    auto& [plan, tiling, halo] = levels_[l];
     clear(halo.whole);
     clear(halo.for_finer_level);
-    list_arrivals(needs, layout_.variables, halo, segments[l]);
-    for (const int n : needs.remote()) {
-      const GhostSource& need = needs.source_number(n);
-      requests.push_back({static_cast<std::int16_t>(l), need.feeds_finer_level, need.region,
-                          morton_encode(need.position)});
-      owners.push_back(need.owner);
+    list_arrivals(plan, layout_.variables, halo, segments[l]);
+    for (const int n : plan.remote()) {
+      const GhostSource& source = plan.source(n);
+      requests.push_back({static_cast<std::int16_t>(l), source.feeds_finer_level, source.region,
+                          morton_encode(source.position)});
+      owners.push_back(source.owner);
     }
   }
   const auto received = route<Request>(tree_.communicator(), owners, requests);

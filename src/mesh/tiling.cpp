@@ -54,9 +54,9 @@ int Tiling::faster_patch() const {
   return time_of_large < time_of_small ? 16 : 8;
 }
 
-void Tiling::begin_anew(int patch, int first_need_box) {
+void Tiling::begin_anew(int patch, int first_source_box) {
   patch_ = patch;
-  first_need_box_ = first_need_box;
+  first_source_box_ = first_source_box;
   block_size_ = tree_.geometry().block_size();
   patches_ = Cubes(block_size_, patch);
   blocks_per_patch_ = patches_.blocks_across();
@@ -185,32 +185,32 @@ bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& place
 }
 
 // Applies changes to tables that are not rewritten as a whole.
-void Tiling::write_rows(const GhostPlan& needs, DeviceTable<std::int32_t>& tables) {
+void Tiling::write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables) {
   std::erase_if(removed_blocks_, [this](const RemovedBlock& lost) {
     const Group& group = groups_[lost.group];
     return group.ancestor != lost.ancestor || group.is_new;
   });
   for (const RemovedBlock& lost : removed_blocks_)
     table_of(lost.group, tables)[table_index(lost.place)] = k_none;
-  for (const auto& [slot, positions] : needs.rewritten())
+  for (const auto& [slot, positions] : plan.rewritten())
     if (const int group = group_of(slot); group >= 0 && !groups_[group].is_new)
-      write_row(slot, positions, needs, table_of(group, tables));
+      write_row(slot, positions, plan, table_of(group, tables));
   for (const RemovedBlock& lost : removed_blocks_)
-    clear_unread(lost, needs, table_of(lost.group, tables));
+    clear_unread(lost, plan, table_of(lost.group, tables));
   removed_blocks_.clear();
 }
 
 // Clears the entries that only a removed block read.
-void Tiling::clear_unread(const RemovedBlock& lost, const GhostPlan& needs,
+void Tiling::clear_unread(const RemovedBlock& lost, const GhostPlan& plan,
                           std::int32_t* table) const {
-  for (Positions rest = needs.read_positions(); rest != 0; rest &= rest - 1) {
+  for (Positions rest = plan.read_positions(); rest != 0; rest &= rest - 1) {
     const std::array<int, 3> place = neighbour_of(lost.place, std::countr_zero(rest));
-    if (!is_read(place, needs, table)) table[table_index(place)] = k_none;
+    if (!is_read(place, plan, table)) table[table_index(place)] = k_none;
   }
 }
 
 // Returns true if a block of the group is at a position of its table or reads it in its sweep.
-bool Tiling::is_read(const std::array<int, 3>& place, const GhostPlan& needs,
+bool Tiling::is_read(const std::array<int, 3>& place, const GhostPlan& plan,
                      const std::int32_t* table) const {
   const auto first = [](int c) { return std::max(c - 1, 0); };
   const auto end = [this](int c) { return std::min(c + 2, blocks_per_patch_); };
@@ -219,43 +219,43 @@ bool Tiling::is_read(const std::array<int, 3>& place, const GhostPlan& needs,
     for (int j = first(y); j < end(y); ++j)
       for (int i = first(x); i < end(x); ++i) {
         const int n = 13 + 9 * (z - k) + 3 * (y - j) + x - i;
-        if ((needs.read_positions() >> n & 1) != 0 &&
-            needs.is_box_of_slot(table[table_index({i, j, k})]))
+        if ((plan.read_positions() >> n & 1) != 0 &&
+            plan.is_box_of_slot(table[table_index({i, j, k})]))
           return true;
       }
   return false;
 }
 
-void Tiling::write_table(int number, const GhostPlan& needs,
+void Tiling::write_table(int number, const GhostPlan& plan,
                          DeviceTable<std::int32_t>& tables) const {
   const Group& group = groups_[number];
   std::int32_t* const table = table_of(number, tables);
   std::fill_n(table, entries(), k_none);
-  for (const int slot : group.slots) write_row(slot, k_all_positions, needs, table);
+  for (const int slot : group.slots) write_row(slot, k_all_positions, plan, table);
 }
 
 // Writes the entries of a block and of the given positions around it that its sweep reads.
-void Tiling::write_row(int slot, Positions positions, const GhostPlan& needs,
+void Tiling::write_row(int slot, Positions positions, const GhostPlan& plan,
                        std::int32_t* table) const {
   const std::array<int, 3> centre = position_in_group(slot);
   const int group = places_[slot].group;
   std::int32_t* const own = table + table_index(centre);
-  const std::array<Reference, 27>& around = needs.around(slot);
+  const std::array<Reference, 27>& around = plan.around(slot);
   for (; positions != 0; positions &= positions - 1) {
     const int n = std::countr_zero(positions);
     const Reference r = around[n];
     if (r == k_none) continue;
     const bool is_borrowed =
-        r >= 0 && needs.may_borrow() && reaches_itself(group, r, neighbour_of(centre, n));
-    own[steps_[n]] = is_borrowed ? needs.borrowed_box_of(r) : needs.box_of(r);
+        r >= 0 && plan.may_borrow() && reaches_itself(group, r, neighbour_of(centre, n));
+    own[steps_[n]] = is_borrowed ? plan.borrowed_box_of(r) : plan.box_of(r);
   }
   *own = slot;
 }
 
-bool Tiling::reads_remote_data(const Group& group, const GhostPlan& needs) {
+bool Tiling::reads_remote_data(const Group& group, const GhostPlan& plan) {
   return std::any_of(group.slots.begin(), group.slots.end(), [&](int slot) {
-    return std::any_of(needs.around(slot).begin(), needs.around(slot).end(),
-                       [&](Reference r) { return needs.is_remote(r); });
+    return std::any_of(plan.around(slot).begin(), plan.around(slot).end(),
+                       [&](Reference r) { return plan.is_remote(r); });
   });
 }
 
@@ -348,14 +348,14 @@ void Tiling::write_lists(LevelHalo& halo) const {
   }
 }
 
-void Tiling::follow(int patch, const GhostPlan& needs, const FluxRequests& requests,
+void Tiling::follow(int patch, const GhostPlan& plan, const FluxRequests& requests,
                     LevelHalo& halo) {
   if (patch == 0) patch = faster_patch();
-  const bool begins_anew = patch != patch_ || needs.first_need_box() != first_need_box_;
-  if (begins_anew) begin_anew(patch, needs.first_need_box());
+  const bool begins_anew = patch != patch_ || plan.first_source_box() != first_source_box_;
+  if (begins_anew) begin_anew(patch, plan.first_source_box());
   update_positions();
   halo.tile_table.resize(groups_.size() * entries());
-  write_rows(needs, halo.tile_table);
+  write_rows(plan, halo.tile_table);
   const std::span<const int> own = tree_.level(level_).own();
   for (const int slot : begins_anew ? own : std::span<const int>(requests.changed))
     write_requests(slot, requests);
@@ -366,8 +366,8 @@ void Tiling::follow(int patch, const GhostPlan& needs, const FluxRequests& reque
       if (const int group = group_of(slot); group >= 0) touch(group);
   for (const int number : touched_) {
     Group& group = groups_[number];
-    if (group.is_new) write_table(number, needs, halo.tile_table);
-    group.has_remote_data = !alone && reads_remote_data(group, needs);
+    if (group.is_new) write_table(number, plan, halo.tile_table);
+    group.has_remote_data = !alone && reads_remote_data(group, plan);
     group.touched = group.is_new = false;
   }
   touched_.clear();

@@ -235,9 +235,9 @@ class Particles {
   std::vector<ExchangeCount> exchange_counts() const;
 
   // --- columns, for files ----------------------------------------------------------------------
-  // Row of each own particle in a file in the order of ids. The index in this list is the
-  // particle's number below, until particles move. Throws RunError if an id occurs twice.
-  // Collective.
+  // Returns the row of each of this rank's particles in a file sorted by id. The functions below
+  // identify a particle by its index in this list (its number), which is valid until particles
+  // move. Throws RunError if an id occurs twice. Collective.
   std::vector<std::int64_t> file_rows() const;
   // Numbers of all own particles in the order of their ids.
   std::vector<std::int64_t> in_order_of_id() const;

@@ -20,8 +20,8 @@ struct LineShifts {
   std::vector<double> x, y;
 };
 
-// Systems that the ranks of a column solve together: each rank holds other planes of the same
-// lines.
+// Tridiagonal systems along z that the ranks of a column solve together; each rank holds different
+// planes of the same lines.
 struct BatchedLinesProblem {
   Communicator column;
   std::function<Range(int rank)> planes_of;  // planes of a rank of the column

@@ -257,8 +257,8 @@ class BatchedPartition final : public BatchedLines {
     const Partitioned partition{tasks, in_order_of(sweep_, ends, 2),
                                 planes_.rows().part(own_planes_), own_lines_.kinds(),
                                 own_factors()};
-    // Memory traffic of a number: read, write and one factor, with a second factor in back
-    // substitution.
+    // Memory traffic per value: 24 bytes in the elimination (read, write, one factor), 32 in the
+    // back-substitution (a second factor).
     const std::int64_t cells = std::int64_t{lines.nx} * lines.ny * own;
     record_kernel_work("pencil: eliminate planes", cells, {24.0, 7.0});
     for_tasks("pencil: eliminate planes", tasks.count(), EliminatePlanes{partition});

@@ -12,11 +12,10 @@
 
 namespace octant::pencil {
 
-// Tridiagonal systems to solve. Lines are columns x of rows y in planes z, in global indices.
 template <class Matrices>
 class LineSolver;
 
-// Description of the systems.
+// Tridiagonal systems to solve. Lines are columns x of rows y in planes z, in global indices.
 template <class Matrices>
 struct LineProblem {
   Communicator column;  // ranks that hold other planes of the same lines, by ascending planes
@@ -57,10 +56,11 @@ class ReducedLines {
   virtual void solve_gathered() = 0;
 };
 
-// Solver for use plane by plane in a caller's sweep over the planes: forward for n = 0 .. m - 1,
+// Line solver that is called plane by plane within the caller's sweep: forward for n = 0 .. m - 1,
 // exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep;
-// `planes` are line 0 of each in their natural order. All threads of a team call forward and
-// backward; each reads and writes its share of the lines (Lines::share).
+// `planes(k)` is the address of line 0 in plane k, in ascending z whatever the direction of the
+// sweep. All threads of a team call forward and backward; each reads and writes its share of the
+// lines (Lines::share).
 template <class Matrices>
 class LineSolver {
  public:

@@ -25,7 +25,7 @@ class Harmonics {
   Harmonics(int degree, bool axisymmetric) {
     for (int l = 0; l <= degree; ++l)
       for (int m = 0; m <= (axisymmetric ? 0 : l); ++m)
-        if ((l + m) % 2 == 0) orders_.push_back({l, m});
+        if ((l + m) % 2 == 0) modes_.push_back({l, m});
     const int cosines = degree + 1, azimuths = axisymmetric ? 1 : degree + 1;
     for (int j = 0; j < cosines; ++j) {
       // Newton's method for the zeros of the Legendre polynomial, in descending order.
@@ -50,18 +50,18 @@ class Harmonics {
     double cosine, azimuth, weight;  // weights add up to 4 pi
   };
   const std::vector<Node>& nodes() const { return nodes_; }
-  int count() const { return static_cast<int>(orders_.size()); }
-  int degree(int n) const { return orders_[n].l; }
-  int place(int l, int m) const {
+  int count() const { return static_cast<int>(modes_.size()); }
+  int degree(int n) const { return modes_[n].l; }
+  int index(int l, int m) const {
     for (int n = 0; n < count(); ++n)
-      if (orders_[n].l == l && orders_[n].m == m) return n;
+      if (modes_[n].l == l && modes_[n].m == m) return n;
     return -1;
   }
 
   // Returns all harmonics in a direction.
   std::vector<double> at(double colatitude, double azimuth) const {
     std::vector<double> values;
-    for (const auto& [l, m] : orders_)
+    for (const auto& [l, m] : modes_)
       values.push_back(std::sph_legendre(l, m, colatitude) *
                        (m > 0 ? std::sqrt(2.0) * std::cos(m * azimuth) : 1.0));
     return values;
@@ -84,10 +84,10 @@ class Harmonics {
   }
 
  private:
-  struct Order {
+  struct Mode {
     int l, m;
   };
-  std::vector<Order> orders_;
+  std::vector<Mode> modes_;
   std::vector<Node> nodes_;
   std::vector<double> basis_;  // [node][harmonic]
 };
@@ -171,7 +171,7 @@ class Iterate {
   }
   // Returns the derivative of the potential along x at the centre.
   double slope_at_centre() const {
-    const int n = harmonics_.place(1, 1), count = harmonics_.count();
+    const int n = harmonics_.index(1, 1), count = harmonics_.count();
     const double along_x = harmonics_.at(M_PI / 2.0, 0.0)[n];
     return along_x * (8.0 * potential_[count + n] - potential_[2 * count + n]) / (6.0 * radius(1));
   }

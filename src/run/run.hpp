@@ -81,8 +81,8 @@ class Model {
   virtual std::int64_t cell_updates() const = 0;
   // Number of leaf cells on all ranks at the last measurement.
   virtual std::int64_t leaf_cells() const = 0;
-  // Reports the last step to the recorder: adds the blocks, and the sizes on this rank and in total
-  // to `attributes`; the caller adds the rest. Local.
+  // Passes the blocks of the last step to `recorder` and sets the local and global counts in
+  // `attributes`; the caller sets the other members. Local.
   virtual void report_step(telemetry::Recorder& recorder,
                            telemetry::StepFacts& attributes) const = 0;
   // Short text about the state for the status line.

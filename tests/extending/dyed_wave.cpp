@@ -46,13 +46,13 @@ class DyedWave final : public Problem {
     std::vector<std::int64_t> colour;
     const RowRange own = even_share(grains_, communicator.rank(), communicator.size());
     for (std::int64_t n = own.begin; n < own.begin + own.count; ++n) {
-      const double share = (static_cast<double>(n) + 0.5) / static_cast<double>(grains_);
+      const double fraction = (static_cast<double>(n) + 0.5) / static_cast<double>(grains_);
       batch.id.push_back(static_cast<std::uint64_t>(n));
-      batch.position.push_back({lower_[0] + share * size_[0], lower_[1] + share * size_[1],
-                                lower_[2] + share * size_[2]});
+      batch.position.push_back({lower_[0] + fraction * size_[0], lower_[1] + fraction * size_[1],
+                                lower_[2] + fraction * size_[2]});
       batch.velocity.push_back({0.0, 0.0, 0.0});
       origin.push_back(batch.position.back()[0]);
-      colour.push_back(share < 0.5 ? 1 : 2);
+      colour.push_back(fraction < 0.5 ? 1 : 2);
     }
     batch.columns = {{"origin", origin}, {"colour", colour}};
     return batch;

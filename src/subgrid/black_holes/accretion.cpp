@@ -192,12 +192,12 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     for (int d = 0; d < 3; ++d) event.velocity[d] = hole.velocity[d];
     events.push_back(event);
   }
-  const auto fed = grant_requests(step.sync.mesh, accretion_law(step), step.target,
-                                  std::span<const Accretion::Event>(events), step.search);
+  const auto accreted = grant_requests(step.sync.mesh, accretion_law(step), step.target,
+                                       std::span<const Accretion::Event>(events), step.search);
   std::vector<DraggedGas::Event> wakes;
   for (std::size_t n = 0; n < holes.size(); ++n) {
     Hole& hole = holes[n];
-    const auto& [around, taken] = fed[n];
+    const auto& [around, taken] = accreted[n];
     hole.bondi_rate = around.bondi_rate;
     hole.gas_density = around.gas.density;
     hole.sound_speed = around.gas.sound_speed;

@@ -113,9 +113,9 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes);
 bool form_holes(const HoleStep& step);
 
 // Returns the remnant of a merger of two or more `holes`, sorted by id: at their centre of mass,
-// with their momentum, and the id and birth of the oldest one. They merge with the heaviest, one
-// after the other in the order of ids; of equal masses the older one counts as heavier. Adds the
-// kinetic energy that is lost to `lost`.
+// with their momentum, and the id and birth of the oldest one. The others merge with the most
+// massive one in the order of ids; if masses are equal, the oldest counts as the most massive. Adds
+// the dissipated kinetic energy to `lost`.
 Hole merged(const mesh::Geometry& geometry, std::span<const Hole> holes, double& lost);
 
 // Merges black holes of a friends-of-friends group. Returns true, on all ranks, if any merged.

@@ -47,12 +47,13 @@ SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk) {
 }
 
 SpinVector spin_of_merger(double q, const SpinVector& spin1, const SpinVector& spin2,
-                          const SpinVector& orbit) {
+                          const SpinVector& orbital_angular_momentum) {
   constexpr double k_s4 = -0.129, k_s5 = -0.384, k_t0 = -2.686, k_t2 = -3.454, k_t3 = 2.353;
   OCTANT_REQUIRE(q > 0.0 && q <= 1.0, "black-hole merger with a mass ratio of {}; expected 0 to 1",
                  q);
-  OCTANT_REQUIRE(length(orbit) > 0.0, "black-hole merger without orbital angular momentum");
-  const SpinVector l = scaled(orbit, 1.0 / length(orbit));
+  OCTANT_REQUIRE(length(orbital_angular_momentum) > 0.0,
+                 "black-hole merger without orbital angular momentum");
+  const SpinVector l = scaled(orbital_angular_momentum, 1.0 / length(orbital_angular_momentum));
   const double q2 = q * q, nu = q / ((1.0 + q) * (1.0 + q));
   const double squares =
       dot(spin1, spin1) + dot(spin2, spin2) * q2 * q2 + 2.0 * dot(spin1, spin2) * q2;

@@ -99,10 +99,10 @@ double efficiency_in_disc(const SpinVector& spin, const SpinVector& disc);
 SpinVector spin_after_chunk(const SpinVector& spin, const DiscChunk& chunk);
 
 // Spin of the remnant of two black holes of mass ratio q = M2 / M1 <= 1 (Rezzolla et al. 2008,
-// Phys. Rev. D 78, 044002). `orbit` is the direction of their orbital angular momentum, of any
-// length but 0. The fit may exceed 1: see limited_spin().
+// Phys. Rev. D 78, 044002). `orbital_angular_momentum` may have any length but 0. The fit may
+// exceed 1: see limited_spin().
 SpinVector spin_of_merger(double q, const SpinVector& spin1, const SpinVector& spin2,
-                          const SpinVector& orbit);
+                          const SpinVector& orbital_angular_momentum);
 
 // Returns the spin with its length limited to k_largest_spin.
 SpinVector limited_spin(const SpinVector& spin);

@@ -41,12 +41,13 @@ struct IonizationRates {
     ionization[0] = 5.85e-11 * common * Kokkos::exp(-157809.1 / T);
     ionization[1] = 2.38e-11 * common * Kokkos::exp(-285335.4 / T);
     ionization[2] = 5.68e-12 * common * Kokkos::exp(-631515.0 / T);
-    const double falling = Kokkos::pow(T3, -0.2) / ((1.0 + Kokkos::pow(T6, 0.7)) * root);
-    recombination[0] = 0.75 * 8.4e-11 * falling;
+    const double recombination_factor =
+        Kokkos::pow(T3, -0.2) / ((1.0 + Kokkos::pow(T6, 0.7)) * root);
+    recombination[0] = 0.75 * 8.4e-11 * recombination_factor;
     recombination[1] =
         1.5e-10 * Kokkos::pow(T, -0.6353) +
         1.9e-3 / (T * root) * Kokkos::exp(-470000.0 / T) * (1.0 + 0.3 * Kokkos::exp(-94000.0 / T));
-    recombination[2] = 3.36e-10 * falling;
+    recombination[2] = 3.36e-10 * recombination_factor;
   }
 };
 

@@ -298,7 +298,9 @@ class Parts {
   std::vector<PartName> parent_, grandparent_;
 };
 
-// Links given by copies, on the ranks of both parts. Collective.
+// Returns the links between the local parts of groups on different ranks that share a body: parts
+// on one rank with a body of which a part on the other rank contains a copy. Both ranks receive
+// each link, with `own` on the receiving rank. Collective.
 std::vector<Link> links_by_copies(const Communicator& communicator, std::span<const int> groups,
                                   std::span<const Origin> origins) {
   struct Held {

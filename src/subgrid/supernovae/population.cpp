@@ -97,7 +97,7 @@ double PopulationTable::at(const std::vector<double>& field, const Place& z,
                         : below + z.share * (field[(z.row + 1) * age_.size() + age] - below);
 }
 
-Returned PopulationTable::until(double megayears, double metallicity) const {
+StellarYields PopulationTable::until(double megayears, double metallicity) const {
   if (megayears < age_.front()) return {};
   const Place z = place(metallicity);
   const auto next = static_cast<std::size_t>(std::upper_bound(age_.begin(), age_.end(), megayears) -

@@ -43,8 +43,9 @@ inline SupernovaCounts supernovae_until(double megayears) {
 // Tabulated feedback of a stellar population up to an age, for models that include winds and all
 // kinds of supernovae.
 
-// Quantities returned per initial stellar mass; supernovae per solar mass.
-struct Returned {
+// Mass and metals returned to the gas per unit initial stellar mass, and number of supernovae per
+// solar mass.
+struct StellarYields {
   double mass = 0.0, metals = 0.0, supernovae = 0.0;
 };
 
@@ -59,7 +60,7 @@ class PopulationTable {
   PopulationTable(const Communicator& communicator, const std::string& path);
 
   // Returned quantities at an age in Myr, cumulative since birth.
-  Returned until(double megayears, double metallicity) const;
+  StellarYields until(double megayears, double metallicity) const;
 
   // First age at which `returned_mass` had been returned, within k_rounding.
   double age_of(double returned_mass, double metallicity) const;

@@ -257,10 +257,11 @@ class Supernovae final : public Process {
   // Returns the mass due since the age that follows from the remaining mass of the star.
   Ejecta tabulated(const Star& star) const {
     const double given = 1.0 - star.mass / star.initial_mass;
-    const Returned now = table_.until(star.age, star.metallicity);
+    const StellarYields now = table_.until(star.age, star.metallicity);
     const double due = now.mass - given;
     if (due <= PopulationTable::k_rounding || due < options_.least_ejecta) return {};
-    const Returned before = table_.until(table_.age_of(given, star.metallicity), star.metallicity);
+    const StellarYields before =
+        table_.until(table_.age_of(given, star.metallicity), star.metallicity);
     return {star.initial_mass * (now.supernovae - before.supernovae), star.initial_mass * due,
             std::min((now.metals - before.metals) / due, 1.0)};
   }

@@ -37,14 +37,14 @@ constexpr double k_steepened_states[k_points] = {
     2.16165311653117, 2.47975222609369};
 
 TEST(SurfaceLines, are_those_of_octo_tiger) {
-  double distance[k_points], steepened[k_points];
+  double deviation[k_points], steepened[k_points];
   const auto density = [](int x, int y, int z) { return rough(k_density, x, y, z); };
-  distance[k_centre] = steepened[k_centre] = 0;
-  SurfaceLines<false>::distances<true, double>(density, distance);
-  SurfaceLines<false>::distances<true, double>(density, steepened);
+  deviation[k_centre] = steepened[k_centre] = 0;
+  SurfaceLines<false>::deviations<true, double>(density, deviation);
+  SurfaceLines<false>::deviations<true, double>(density, steepened);
   SurfaceLines<false>::steepen<true>(rough, 5.0 / 3.0, steepened);
   for (int p = 0; p < k_points; ++p) {
-    EXPECT_NEAR(density(0, 0, 0) + distance[p], k_states[p], 1e-13) << p;
+    EXPECT_NEAR(density(0, 0, 0) + deviation[p], k_states[p], 1e-13) << p;
     EXPECT_NEAR(density(0, 0, 0) + steepened[p], k_steepened_states[p], 1e-13) << p;
   }
 }
@@ -53,8 +53,8 @@ TEST(SurfaceLines, are_those_of_octo_tiger) {
 TEST(SurfaceLines, keep_a_smooth_extremum_along_the_axes_alone) {
   const auto crest = [](int x, int y, int z) { return 1 - 0.01 * (x * x + y * y + z * z); };
   double kept[k_points], flat[k_points];
-  SurfaceLines<true>::distances<true, double>(crest, kept);
-  SurfaceLines<false>::distances<true, double>(crest, flat);
+  SurfaceLines<true>::deviations<true, double>(crest, kept);
+  SurfaceLines<false>::deviations<true, double>(crest, flat);
   for (int p = 0; p < k_points; ++p) {
     if (p == k_centre) continue;
     EXPECT_EQ(flat[p], 0) << p;
