@@ -145,15 +145,15 @@ void report_all(const Communicator& communicator, const MpiCase& mpi_case, Repor
   };
   const CollectiveTimes times = collective_times(communicator, mpi_case);
   row("barrier", fmt::format("{}, 99 % within {}", microseconds(times.barrier),
-                             microseconds(times.barrier_late)));
+                             microseconds(times.barrier_p99)));
   row("all-reduce",
       fmt::format("{}, 99 % within {}; {} during computation", microseconds(times.all_reduce),
-                  microseconds(times.all_reduce_late), percent(times.background.overlapped())));
+                  microseconds(times.all_reduce_p99), percent(times.background.overlapped())));
   report.add(json_of("collectives", "all")
                  .add("barrier_seconds", times.barrier)
-                 .add("barrier_late_seconds", times.barrier_late)
+                 .add("barrier_p99_seconds", times.barrier_p99)
                  .add("all_reduce_seconds", times.all_reduce)
-                 .add("all_reduce_late_seconds", times.all_reduce_late)
+                 .add("all_reduce_p99_seconds", times.all_reduce_p99)
                  .add("overlapped", times.background.overlapped()));
   const SendOrder order = send_order(communicator, mpi_case);
   row("send order",
@@ -266,9 +266,9 @@ CollectiveTimes collective_times(const Communicator& communicator, const MpiCase
   const auto reductions = repeated(communicator, mpi_case.repeats,
                                    [&] { return timed([&] { (void)communicator.max(1.0); }); });
   times.barrier = quantile(barriers, 0.5);
-  times.barrier_late = quantile(barriers, 0.99);
+  times.barrier_p99 = quantile(barriers, 0.99);
   times.all_reduce = times.background.alone_seconds = quantile(reductions, 0.5);
-  times.all_reduce_late = quantile(reductions, 0.99);
+  times.all_reduce_p99 = quantile(reductions, 0.99);
   const auto waits = repeated(communicator, mpi_case.repeats, [&] {
     PendingMaxima maxima(communicator, {1.0});
     compute(mpi_case.compute_seconds);

@@ -34,8 +34,8 @@ double burst_seconds(const Communicator& pair, const MpiCase& mpi_case, int coun
 
 // Collective calls: median and 99th percentile of the slowest rank.
 struct CollectiveTimes {
-  double barrier = 0.0, barrier_late = 0.0;
-  double all_reduce = 0.0, all_reduce_late = 0.0;
+  double barrier = 0.0, barrier_p99 = 0.0;
+  double all_reduce = 0.0, all_reduce_p99 = 0.0;
   Progress background;  // of a non-blocking reduction
 };
 CollectiveTimes collective_times(const Communicator& communicator, const MpiCase& mpi_case);

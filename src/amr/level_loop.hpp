@@ -1,6 +1,6 @@
-// Recursive time step over levels: a level advances, then the next finer one in two or more
-// substeps. One table of tasks defines the work; one class defines the sequence in which a run
-// executes the tasks and `octant run --plan` prints them.
+// Recursive time step over levels: a level advances, then the next finer one in 2, 4, 8, ...
+// substeps, or without subcycling also in one. One table of tasks defines the work; one class
+// defines the sequence in which a run executes the tasks and `octant run --plan` prints them.
 #pragma once
 
 #include <array>

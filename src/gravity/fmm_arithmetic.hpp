@@ -11,10 +11,10 @@
 //     + (m_B H_A + m_A H_B):D4 / 24.
 // Masses feel its gradient, through their positions in their body and through the motion of the
 // centre of mass. U is invariant under translation and rotation of the pair: total force and torque
-// vanish. The force through the centre of mass is one acceleration per pair, `couple`, as in
-// Marcello (2017, AJ 154, 92), but one order higher than his octupoles. Pairs that are not close
-// omit the terms with H, because the errors of close pairs dominate. Q_A Q_B:D4, of the same order
-// but small in evenly filled cells, is omitted.
+// vanish. The force through the centre of mass is one acceleration per pair (k_couple: the
+// coupling term), as in Marcello (2017, AJ 154, 92), but one order higher than his octupoles. Pairs
+// that are not close omit the terms with H, because the errors of close pairs dominate. Q_A Q_B:D4,
+// of the same order but small in evenly filled cells, is omitted.
 #pragma once
 
 #include <cstring>
@@ -154,9 +154,10 @@ struct Meeting {
   }
 };
 
-// Adds the expansion of a source's potential about a target's centre of mass, and the couple, to L.
-// `ratio(n)`: the target's octupole, and then its hexadecapole, over its mass. Second derivatives
-// lack their traces, and count twice off the diagonal, until finish_second().
+// Adds the expansion of a source's potential about a target's centre of mass, and the acceleration
+// of that centre (k_couple), to L. `ratio(n)`: the target's octupole, and then its hexadecapole,
+// over its mass. Second derivatives lack their traces, and count twice off the diagonal, until
+// finish_second().
 template <bool Close, class V, class Source, class Ratio>
 KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& ratio, V to_x, V to_y,
                                           V to_z, V* L) {
@@ -221,7 +222,8 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
   }
 }
 
-// Interaction with a target that is a point: adds potential and force only, the couple included.
+// Interaction with a target that is a point: adds the potential of the source to F[0] and the force
+// per mass to F[1], F[2] and F[3]; the latter includes what interact() adds to k_couple.
 template <bool Close, class V, class Source>
 KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V to_y, V to_z,
                                                 V* F) {
@@ -385,8 +387,9 @@ KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
 }
 
 // Expansion p(n) about a parent's centre, translated to a position x, in units of the parent. The
-// value includes the couple, the gradient does not: a mass moves the centre of mass to which the
-// couple is applied, so that the value is the change of all pairs' energy per mass added at x.
+// value includes the term of k_couple, the gradient does not: a mass moves the centre of mass to
+// which this acceleration is applied, so that the value is the change of all pairs' energy per mass
+// added at x.
 template <class V>
 struct Expanded {
   V value, gradient[3], second[6], third[7];

@@ -10,8 +10,10 @@ namespace octant::subgrid {
 // Hydrogen mass fraction of gas without metals.
 inline constexpr double k_hydrogen_fraction = 0.76;
 
-// Midpoint of a step of a level. `background_redshift` is that of the midpoint of the coarse step,
-// the same for all its levels, at which radiation backgrounds are evaluated.
+// Time at which processes act on a level, with its units: the midpoint of the interval over which
+// they act, or the current time for time-step limits and integrals. Radiation backgrounds are
+// evaluated at `background_redshift`, which is the same for all levels: that of the midpoint of the
+// coarse step, or of the current time.
 struct StepTime {
   CodeUnits units;            // proper, not comoving
   double time = 0.0;          // in code units

@@ -61,8 +61,9 @@ Accretion accretion_law(const HoleStep& step) {
           options.eddington};
 }
 
-// Changes the spin by accretion: through a thin disc, in successive chunks that first align with
-// the black hole, or through a magnetically arrested disc.
+// Changes the spin by accretion in at most k_max_parts chunks. For each chunk, black hole and inner
+// disc align or counter-align with their total angular momentum (spin_after_chunk); the spin then
+// changes as by a thin disc or, if `arrested`, as by a magnetically arrested disc.
 void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested) {
   constexpr int k_max_parts = 1000;
   const double momentum = std::sqrt(square_of(hole.gas_angular_momentum));
