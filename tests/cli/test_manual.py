@@ -232,12 +232,6 @@ class Box {
     assert "| [mesh](mesh.md) | octree | 2 of 3 |" in (tmp_path / "pages/index.md").read_text()
 
 
-def test_pages_are_short() -> None:
-    """No page has more than 250 lines, except the guide with all worked examples."""
-    lengths = {page.name: len(page.read_text().splitlines()) for page in ROOT.glob("docs/**/*.md")}
-    assert {name for name, length in lengths.items() if length > 250} <= {"extending.md"}
-
-
 def test_gallery_keeps_a_picture_of_every_run_it_tells_of() -> None:
     """Its entries are those of examples that exist, each with its picture."""
     with (ROOT / "docs/gallery/runs.csv").open(newline="") as rows:

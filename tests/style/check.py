@@ -6,7 +6,8 @@
    outside src/comm, which has the reproducible sums. An atomic addition to an integer that is not
    plainly one carries the comment `// integer sum`.
 3. No line is longer than 100 columns.
-4. No file is longer than 600 lines.
+4. No file is longer than 600 lines, and no page of the documentation longer than 250, except the
+   guide with all worked examples.
 5. Files that a page of the documentation names exist, functions that docs/architecture.md
    and docs/developer/time_step.md name with them are in them, the words of docs/glossary.md are
    used, and code in docs/extending.md is that of tests/extending/.
@@ -67,6 +68,8 @@ FOLDERS = ["src", "apps", "bench", "tests", "python", "cmake", "examples", ".ci"
 SUFFIXES = {".hpp", ".cpp", ".py", ".sh", ".cmake", ".toml", ".txt"}
 MAX_COLUMNS = 100
 MAX_LINES = 600
+MAX_PAGE_LINES = 250
+LONG_PAGES = {"extending.md"}
 
 COMMENT_OR_STRING = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.DOTALL)
 REDUCTION = re.compile(r"\bparallel_(?:reduce|scan)\s*\(")
@@ -358,6 +361,9 @@ def documentation(root: Path) -> Iterator[str]:
     for page in sorted(path.relative_to(root) for path in pages):
         text = (root / page).read_text(encoding="utf-8")
         findings = [*missing_files(root, page, text)]
+        lines = len(text.splitlines())
+        if page.parts[0] == "docs" and lines > MAX_PAGE_LINES and page.name not in LONG_PAGES:
+            findings.append((1, f"{page.name} has {lines} lines; at most {MAX_PAGE_LINES}"))
         if page.name in ("architecture.md", "time_step.md"):
             findings += missing_functions(root, text)
         if page.name == "glossary.md":
