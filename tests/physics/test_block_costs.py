@@ -118,8 +118,11 @@ def test_ranks_share_the_memory_of_fields_and_particles(tmp_path: Path, ranks: i
     assert most < 1.1 * least
 
 
-@pytest.mark.parametrize("decomposition", ["ksection", "hilbert"])
-def test_a_smaller_tolerance_balances_better(tmp_path: Path, decomposition: str) -> None:
+# A curve is divided between groups of eight blocks at best, k-section between layers of blocks.
+@pytest.mark.parametrize(("decomposition", "bound"), [("ksection", 1.05), ("hilbert", 1.02)])
+def test_a_smaller_tolerance_balances_better(
+    tmp_path: Path, decomposition: str, bound: float
+) -> None:
     settings = (
         "balance.cost=memory",
         "time.max_steps=11",
@@ -133,7 +136,7 @@ def test_a_smaller_tolerance_balances_better(tmp_path: Path, decomposition: str)
         bytes_of = "select max(data_bytes) / min(data_bytes) from ranks where step = 10"
         ratios.append(ask_one(outcome, bytes_of))
         outcomes.append(outcome)
-    assert ratios[0] < 1.1 < ratios[1]
+    assert ratios[0] < bound < ratios[1]
     assert_same_run(*outcomes)
 
 
