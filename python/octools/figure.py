@@ -136,7 +136,7 @@ def picture_field(snapshot: Snapshot, picture: Picture) -> Field:
 
 
 def _nothing(batch: Batch, _: Header) -> Array:
-    """Return zeros: placeholder for fields that require more than one cell."""
+    """Return zeros instead of a field that must be computed from more than one cell."""
     return np.zeros(batch.leaf.shape)
 
 

@@ -1,8 +1,8 @@
 """Job scripts for clusters, in which a run continues over several jobs until its end.
 
 A script starts the program on all ranks, has it stop with a checkpoint before the time is up, and
-then puts the job into the queue again, where it goes on with the newest checkpoint. With a health
-check, it compares the nodes before and after the run, and leaves slow ones to the spare nodes.
+then puts the job into the queue again, and the next job continues from the newest checkpoint. With
+a health check, the nodes are compared before and after the run, and spare nodes replace slow ones.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def script(job: Job, scheduler: str, path: Path, folder: Path) -> str:
             "#!/bin/bash",
             *header,
             f"# Octant on {job.nodes} node(s), each with {job.ranks} rank(s) of {job.threads} "
-            f"thread(s); {job.spares} spare node(s). Comes back until the run is done.",
+            f"thread(s); {job.spares} spare node(s). Returns to the queue until the run has ended.",
             "set -uo pipefail",
             f"cd {_quoted(folder.resolve())} || exit",
             *job.modules,

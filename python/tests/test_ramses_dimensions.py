@@ -48,6 +48,15 @@ def test_regions_along_two_axes_are_a_layer_of_cells(tmp_path: Path) -> None:
     assert found["problem"]["density"].endswith("/ cell_size^2")
 
 
+def test_cooling_computes_all_cells_of_a_line(tmp_path: Path) -> None:
+    units = "&UNITS_PARAMS\nunits_length=1d20\nunits_time=1d13\nunits_density=1d-24\n/\n"
+    cooling = "&COOLING_PARAMS\ncooling=.true.\n/\n"
+    _, found = converted(tmp_path / "run.nml", TUBE + units + cooling)
+    assert found["cooling"]["enabled"]
+    assert found["mesh"]["base_cells"] == [256, 4, 4]
+    assert "dimensions" not in found["hydro"], "refused with physical processes"
+
+
 @pytest.mark.parametrize("setting", ["z_center=2*0.5", "w_region=2*0.0"])
 def test_regions_that_name_all_axes_are_cubes(tmp_path: Path, setting: str) -> None:
     _, found = converted(tmp_path / "run.nml", TUBE.replace("length_x", f"{setting}\nlength_x"))

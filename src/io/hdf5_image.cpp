@@ -14,8 +14,8 @@ namespace octant {
 
 void Hdf5Image::write(std::int64_t place, std::span<const std::byte> bytes) {
   size_ = std::max(size_, place + std::ssize(bytes));
-  if (bytes.data() == placeholder_) {
-    placeholder_offset_ = place;
+  if (bytes.data() == dummy_rows_) {
+    dummy_rows_offset_ = place;
     return;
   }
   while (!bytes.empty()) {

@@ -23,9 +23,9 @@ class Hdf5Image {
   void write(std::int64_t place, std::span<const std::byte> bytes);
   // Sets dummy bytes for rows that ranks will write themselves: HDF5 allocates their position, and
   // nothing is stored.
-  void set_placeholder(const std::byte* bytes) { placeholder_ = bytes; }
+  void set_dummy_rows(const std::byte* bytes) { dummy_rows_ = bytes; }
   // Position that HDF5 has given to the dummy bytes.
-  std::int64_t placeholder_offset() const { return placeholder_offset_; }
+  std::int64_t dummy_rows_offset() const { return dummy_rows_offset_; }
   // Reads bytes from a position; zeros where nothing was written.
   void read(std::int64_t place,
             std::span<std::byte> bytes) const;  // zero where nothing was written
@@ -47,8 +47,8 @@ class Hdf5Image {
 
   std::map<std::int64_t, Page> pages_;  // by place / k_page
   std::int64_t size_ = 0;
-  const std::byte* placeholder_ = nullptr;
-  std::int64_t placeholder_offset_ = 0;
+  const std::byte* dummy_rows_ = nullptr;
+  std::int64_t dummy_rows_offset_ = 0;
 };
 
 // Access property list with which HDF5 creates its file in the image, which must outlive the file.

@@ -134,17 +134,17 @@ struct Hdf5Writer::State {
     std::int64_t largest = 0;
     for (const PackedChunk& chunk : chunks) largest = std::max(largest, chunk.size);
     const std::vector<std::byte> blank(static_cast<std::size_t>(largest));
-    image.set_placeholder(blank.data());
+    image.set_dummy_rows(blank.data());
     std::vector<hsize_t> first(dataset.shape.size(), 0);
     std::vector<std::int64_t> places;
     for (const PackedChunk& chunk : chunks) {
       checked(H5Dwrite_chunk(rows, H5P_DEFAULT, chunk.left_out, first.data(),
                              static_cast<std::size_t>(chunk.size), blank.data()),
               fmt::format("find a place for a chunk of '{}'", dataset.path));
-      places.push_back(image.placeholder_offset());
+      places.push_back(image.dummy_rows_offset());
       first[0] += static_cast<hsize_t>(dataset.chunk_rows);
     }
-    image.set_placeholder(nullptr);
+    image.set_dummy_rows(nullptr);
     return places;
   }
 

@@ -25,6 +25,15 @@ from octools.units import PARSEC, YEAR
 
 RIEMANN = {"llf": "llf", "hll": "hll", "hllc": "hllc", "exact": "exact", "acoustic": "exact"}
 OF_MAGNETIC_FIELDS = ("hlld", "roe", "upwind", "hydro")
+# Tables of runs without physical processes, which require hydro.dimensions = 3.
+OF_GAS_ALONE = {"", "mesh", "problem", "problem.terms", "time", "hydro", "refine", "units"} | {
+    "output",
+    "run",
+    "balance",
+    "comm",
+    "execution",
+    "telemetry",
+}
 OF_DISC = "gravity_type = 3, the vertical force of a galactic disc: no self-gravity"
 HUGE = 1e30
 MOST_BOUNDARIES = 100  # MAXBOUND of RAMSES
@@ -70,6 +79,8 @@ def convert(path: Path) -> Conversion:
         _refinement(ramses, universe)
         ramses.s.mass_sph = _mass_sph(ramses, universe)
         ramses_rules.apply(source, ramses.s)
+    if ramses.dimensions < 3 and set(source.tables) <= OF_GAS_ALONE:
+        source.put("hydro.dimensions", ramses.dimensions, "axes along which the gas varies")
     return source
 
 
@@ -163,8 +174,6 @@ def _hydro(ramses: Ramses) -> None:
     cosmo, gamma = s.flag("cosmo"), s.number("gamma")
     source.put("hydro.enabled", s.flag("hydro"))
     source.put("hydro.gamma", gamma)
-    if ramses.dimensions < 3:
-        source.put("hydro.dimensions", ramses.dimensions, "axes along which the gas varies")
     if cosmo and (not s.has("gamma") or np.isclose(gamma, 5 / 3, rtol=1e-6)):
         source.put("hydro.gamma", 5 / 3, "as required by supercomoving units")
         ramses.changed("gamma", now="hydro.gamma = 5/3 exactly")
