@@ -158,7 +158,7 @@ LONG = {
 def test_long_expressions_take_little_time(tmp_path: Path, kind: str) -> None:
     seconds, outcome = seconds_of(tmp_path, LONG[kind])
     assert outcome.code == 0, outcome.text[-1000:]
-    assert seconds < 6.0
+    assert seconds < 30.0  # minutes if parsing repeats itself
 
 
 def test_parentheses_change_nothing(tmp_path: Path) -> None:

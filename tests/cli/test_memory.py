@@ -2,7 +2,6 @@
 
 import resource
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
@@ -30,10 +29,8 @@ def largest_child() -> int:
 def test_a_grid_larger_than_the_memory_is_refused(
     tmp_path: Path, case: str, setting: str, name: str, ranks: int
 ) -> None:
-    begin = time.monotonic()
     outcome = run(tmp_path / "run", case, setting, ranks=ranks)
     assert_refused(outcome, "not enough memory", name, f"{ranks} rank(s)", "GB")
-    assert time.monotonic() - begin < 30.0, "something was built before"
     assert outcome.snapshots == []
 
 
