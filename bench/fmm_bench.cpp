@@ -104,7 +104,8 @@ void for_leaf_cells(const mesh::Mesh& mesh, const Visit& visit) {
 }
 
 // Residuals |sum m a| / sum |m a|, and the same for r x m a about the centre.
-std::array<double, 2> unbalanced(const mesh::Mesh& mesh, const gravity::Gravity& gravity) {
+std::array<double, 2> net_force_and_torque(const mesh::Mesh& mesh,
+                                           const gravity::Gravity& gravity) {
   std::array<std::vector<double>, 8> terms;
   const mesh::BlockLayout &gas = mesh.layout(), &stored = gravity.stored().layout();
   for_leaf_cells(mesh, [&](int level, int c, int slot, const Place& x) {
@@ -405,7 +406,7 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
       least = n == 1 ? of_part : std::min(least, of_part);
     }
   }
-  const auto [force, torque] = unbalanced(mesh, gravity);
+  const auto [force, torque] = net_force_and_torque(mesh, gravity);
   result.force_sum = force;
   result.torque_sum = torque;
   return result;

@@ -121,7 +121,7 @@ class Comm {
 
 namespace {
 
-bool g_started_here = false;  // false if the embedding program initialised MPI
+bool g_initialized_by_octant = false;  // false if the embedding program initialised MPI
 
 CommPointer& ranks_of_the_run() {
   static CommPointer comm;
@@ -150,12 +150,12 @@ void initialize(int& argc, char**& argv) {
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_FUNNELED)
     throw RunError("this MPI library does not support threads; MPI_THREAD_FUNNELED is required");
-  g_started_here = true;
+  g_initialized_by_octant = true;
 }
 
 void finalize() {
   ranks_of_the_run().reset();
-  if (g_started_here) MPI_Finalize();
+  if (g_initialized_by_octant) MPI_Finalize();
 }
 
 // Duplicates the communicator, which separates its messages from those of other libraries.

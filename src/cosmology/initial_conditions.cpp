@@ -72,7 +72,7 @@ CellDelivery::CellDelivery(const Communicator& communicator, const CellSpread& s
       boxes_(std::move(boxes)),
       starts_(1, 0),
       parts_(parts_of_boxes(spread)),
-      requested_(exchange_boxes(communicator)),
+      requested_(exchange_requests(communicator)),
       plan_(plan(communicator)),
       exchanger_("initial cells", communicator, {.exchange = Backend::p2p}) {
   for (const pencil::Box& box : boxes_) starts_.push_back(starts_.back() + box.cells());
@@ -94,7 +94,7 @@ std::vector<CellDelivery::Part> CellDelivery::parts_of_boxes(const CellSpread& s
   return parts;
 }
 
-std::vector<pencil::Box> CellDelivery::exchange_boxes(const Communicator& communicator) {
+std::vector<pencil::Box> CellDelivery::exchange_requests(const Communicator& communicator) {
   std::vector<Segment> sends;
   std::vector<pencil::Box> asking;
   for (const Part& part : parts_) {

@@ -66,7 +66,7 @@ class CellDelivery {
     std::size_t target;  // index of the box
   };
   std::vector<Part> parts_of_boxes(const CellSpread& spread) const;
-  std::vector<pencil::Box> exchange_boxes(const Communicator& communicator);
+  std::vector<pencil::Box> exchange_requests(const Communicator& communicator);
   ExchangePlan plan(const Communicator& communicator) const;
 
   pencil::Box own_;

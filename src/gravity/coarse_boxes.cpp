@@ -236,11 +236,11 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
 // first layer inside, because ghost cells are interpolated across the boundary.
 void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   struct FarCell {
-    std::array<std::int64_t, 3> cube;  // coordinates in cubes of k_cube^3 coarse cells
+    std::array<std::int64_t, 3> cube;  // coordinates in cubes of k_group_edge^3 coarse cells
     std::int64_t cell;
     std::array<double, 3> position;
   };
-  constexpr std::int64_t k_cube = 4;
+  constexpr std::int64_t k_group_edge = 4;
   std::vector<FarCell> cells;
   std::vector<CellsInside> near_boundary;
   const double width = 2.0 * geometry_.cell_size(level_);
@@ -270,7 +270,7 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
       for (int d = 0; d < 3; ++d) {
         const std::int64_t c = first[d] + in_box[d];
         far = far || (ends[d][0] && c < inside) || (ends[d][1] && c >= extent[d] - inside);
-        cell.cube[d] = floor_divide(c, k_cube);
+        cell.cube[d] = floor_divide(c, k_group_edge);
         cell.position[d] = geometry_.lower()[d] + (static_cast<double>(c) + 0.5) * width;
       }
       if (!far) continue;
@@ -285,9 +285,9 @@ void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
     if (n == 0 || cells[n].cube != cells[n - 1].cube) {
       PointGroup& group = groups_.emplace_back();
       for (int d = 0; d < 3; ++d)
-        group.centre[d] =
-            geometry_.lower()[d] + (static_cast<double>(cells[n].cube[d]) + 0.5) * k_cube * width;
-      group.radius = 0.5 * static_cast<double>(k_cube - 1) * width * std::sqrt(3.0);
+        group.centre[d] = geometry_.lower()[d] +
+                          (static_cast<double>(cells[n].cube[d]) + 0.5) * k_group_edge * width;
+      group.radius = 0.5 * static_cast<double>(k_group_edge - 1) * width * std::sqrt(3.0);
     }
     groups_.back().points.push_back(cells[n].position);
     places.push_back(cells[n].cell);

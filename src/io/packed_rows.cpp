@@ -114,8 +114,9 @@ Hdf5Handle PackedDataset::layout() const {
 }
 
 // Temporary file for rows, then for the chunks of the current dataset.
-struct PackedRows::Parking {
-  Parking(const Communicator& communicator, const std::string& path) : name(communicator, path) {
+struct PackedRows::TemporaryFile {
+  TemporaryFile(const Communicator& communicator, const std::string& path)
+      : name(communicator, path) {
     communicator.collective_try([&] { file.emplace(name.part_path(), PosixFile::Mode::update); });
   }
   WholeFile name;  // never committed, so it is removed
@@ -128,14 +129,14 @@ PackedRows::PackedRows(const Communicator& communicator, std::string path)
 PackedRows::~PackedRows() = default;
 
 std::int64_t PackedRows::add(PackedDataset dataset) {
-  if (!parking_) parking_ = std::make_unique<Parking>(communicator_, path_ + ".rows");
-  dataset.parked = std::exchange(end_, end_ + dataset.bytes());
+  if (!temporary_) temporary_ = std::make_unique<TemporaryFile>(communicator_, path_ + ".rows");
+  dataset.position = std::exchange(end_, end_ + dataset.bytes());
   datasets_.push_back(std::move(dataset));
-  return datasets_.back().parked;
+  return datasets_.back().position;
 }
 
 void PackedRows::write_at(std::int64_t place, std::span<const std::byte> bytes) {
-  parking_->file->write_at(place, bytes);
+  temporary_->file->write_at(place, bytes);
   written_ += std::ssize(bytes);
 }
 
@@ -150,7 +151,7 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
                        const Allot& allot) {
   const RowRange own = even_share(dataset.chunks(), communicator_.rank(), communicator_.size());
   const auto slot = [&](std::int64_t n) { return end_ + n * (dataset.chunk_bytes() + k_growth); };
-  PosixFile& parked = *parking_->file;
+  PosixFile& temporary = *temporary_->file;
   std::vector<PackedChunk> chunks;
   communicator_.collective_try([&] {
     ChunkPacker packer(dataset);
@@ -158,10 +159,10 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
     for (std::int64_t n = own.begin; n < own.end(); ++n) {
       const std::int64_t before = n * dataset.chunk_bytes();
       const std::int64_t count = std::min(dataset.chunk_bytes(), dataset.bytes() - before);
-      parked.read_at(dataset.parked + before, std::span(rows).first(count));
+      temporary.read_at(dataset.position + before, std::span(rows).first(count));
       std::fill(rows.begin() + count, rows.end(), std::byte{0});
       chunks.push_back(packer.pack(rows));
-      parked.write_at(slot(n), packer.bytes());
+      temporary.write_at(slot(n), packer.bytes());
     }
   });
 
@@ -185,7 +186,7 @@ void PackedRows::store(const PackedDataset& dataset, PosixFile& part, ChecksumWr
     for (std::int64_t n = own.begin; n < own.end(); ++n) {
       for (; offset >= runs[run].bytes; ++run) offset -= runs[run].bytes;
       bytes.resize(static_cast<std::size_t>(chunks[n - own.begin].size));
-      parked.read_at(slot(n), bytes);
+      temporary.read_at(slot(n), bytes);
       checksums.add_bytes(sums[run], offset, bytes);
       part.write_at(runs[run].place + offset, bytes);
       offset += std::ssize(bytes);

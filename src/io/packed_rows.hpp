@@ -40,7 +40,7 @@ struct PackedDataset {
   ElementType type;
   std::vector<std::int64_t> shape;
   std::int64_t row_bytes, chunk_rows;
-  std::int64_t parked = 0;  // position of its rows in the temporary file
+  std::int64_t position = 0;  // position of its rows in the temporary file
 };
 
 // Stored chunk: its length, and HDF5's mask of skipped filters.
@@ -78,10 +78,10 @@ class PackedRows {
   void store(const PackedDataset& dataset, PosixFile& part, ChecksumWriter& checksums,
              const Allot& allot);
 
-  struct Parking;
+  struct TemporaryFile;
   Communicator communicator_;
   std::string path_;
-  std::unique_ptr<Parking> parking_;
+  std::unique_ptr<TemporaryFile> temporary_;
   std::vector<PackedDataset> datasets_;
   std::int64_t end_ = 0, written_ = 0;  // bytes of all datasets, and those from this rank
 };

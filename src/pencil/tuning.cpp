@@ -135,7 +135,7 @@ bool can_share(const Communicator& communicator, const Cells& cells) {
   }
 }
 
-std::vector<TransposeBackend> backends_of(const Communicator& communicator,
+std::vector<TransposeBackend> allowed_backends(const Communicator& communicator,
                                           const TuningProblem& problem,
                                           std::optional<TransposeBackend> forced) {
   using enum TransposeBackend;
@@ -173,7 +173,7 @@ Tuning tune(const Communicator& communicator, const TuningProblem& problem,
             const PencilOptions& options, int trials) {
   const auto backend = options.transpose;
   const std::vector<ProcessGrid> grids = possible_grids(communicator.size(), problem, options);
-  const std::vector<TransposeBackend> backends = backends_of(communicator, problem, backend);
+  const std::vector<TransposeBackend> backends = allowed_backends(communicator, problem, backend);
 
   Tuning tuning{grids.front(), backend.value_or(TransposeBackend::p2p), {}};
   if (communicator.size() == 1 || grids.size() * backends.size() == 1) return tuning;

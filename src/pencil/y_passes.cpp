@@ -34,13 +34,13 @@ class Batches {
   void begin_backward();
 
  private:
-  struct alignas(64) Thread {
+  struct alignas(64) ThreadState {
     std::vector<int> waiting;  // planes whose rows have been written
     bool is_full = false;      // they have been returned
     int known = 0;             // planes from this one on have been solved
   };
   int planes_, size_;
-  std::vector<Thread> threads_;
+  std::vector<ThreadState> threads_;
 };
 
 Batches::Batches(int planes, std::ptrdiff_t doubles_of_plane)
@@ -52,25 +52,25 @@ Batches::Batches(int planes, std::ptrdiff_t doubles_of_plane)
 }
 
 int Batches::next_position(const Team& team) const {
-  const Thread& own = threads_[team.rank()];
-  return own.is_full ? 0 : static_cast<int>(own.waiting.size());
+  const ThreadState& state = threads_[team.rank()];
+  return state.is_full ? 0 : static_cast<int>(state.waiting.size());
 }
 
 std::span<const int> Batches::add(const Team& team, int k) {
-  Thread& own = threads_[team.rank()];
-  if (own.is_full) own.waiting.clear();
-  own.waiting.push_back(k);
-  own.is_full = team.size() == 1 || static_cast<int>(own.waiting.size()) == size_;
-  if (!own.is_full) return {};
+  ThreadState& state = threads_[team.rank()];
+  if (state.is_full) state.waiting.clear();
+  state.waiting.push_back(k);
+  state.is_full = team.size() == 1 || static_cast<int>(state.waiting.size()) == size_;
+  if (!state.is_full) return {};
   team.barrier();
-  return own.waiting;
+  return state.waiting;
 }
 
 std::span<const int> Batches::rest(const Team& team) {
-  Thread& own = threads_[team.rank()];
-  if (own.is_full) return {};
-  own.is_full = true;
-  return own.waiting;
+  ThreadState& state = threads_[team.rank()];
+  if (state.is_full) return {};
+  state.is_full = true;
+  return state.waiting;
 }
 
 Range Batches::wanted(const Team& team, int n) {
@@ -81,7 +81,7 @@ Range Batches::wanted(const Team& team, int n) {
 }
 
 void Batches::begin_backward() {
-  for (Thread& own : threads_) own.known = planes_;
+  for (ThreadState& state : threads_) state.known = planes_;
 }
 
 // Returns true if planes are written where their lines along z are solved. Only a small part of the

@@ -14,7 +14,7 @@ namespace {
 // Compression levels: windows, written while a run waits, and merged files.
 constexpr int k_fast = 1, k_small = 6;
 
-constexpr std::int64_t k_rows_at_once = 1 << 20;
+constexpr std::int64_t k_most_rows_per_group = 1 << 20;
 
 // Runs a step on a file; converts exceptions to a RunError with the file name.
 template <class Step>
@@ -97,7 +97,7 @@ void merge_parquet(std::span<const std::string> inputs, const std::string& path,
     std::vector<Part> held;
     std::int64_t rows = 0;
     for (const Part& part : parts_of(files, rows_of_first)) {
-      if (rows > 0 && rows + part.rows > k_rows_at_once) {
+      if (rows > 0 && rows + part.rows > k_most_rows_per_group) {
         write_group(held, output);
         held.clear();
         rows = 0;
