@@ -64,10 +64,10 @@ def mergers(run: Path, solar_masses: float) -> dict[str, Array]:
     path = run / "black_hole_mergers.parquet"
     if not path.is_file():
         return {}
-    import pyarrow.parquet as pq
+    import duckdb
 
-    table = pq.read_table(path)
-    rows = {name: table[name].to_numpy() for name in table.column_names}
+    with duckdb.connect(":memory:") as database:
+        rows = database.execute("from read_parquet(?)", [str(path)]).fetchnumpy()
     columns = {"time": rows["time"], "scale_factor": rows["scale_factor"]}
     for name, of in (("number", "id"), ("heaviest", "heaviest_id"), ("other", "other_id")):
         columns[name] = (rows[of].astype(np.uint64) - FIRST_ID).astype(np.int64)

@@ -8,11 +8,10 @@ from typing import Any, Self
 
 import duckdb
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from octools.errors import OctoolsError, unknown_name
-from octools.telemetry.files import RunFiles, find_files
+from octools.telemetry.files import RunFiles, TelemetryFile, find_files
 from octools.telemetry.schema import TABLES
 from octools.telemetry.views import VIEWS
 
@@ -35,11 +34,8 @@ class Telemetry:
     def __init__(self, run: Path) -> None:
         self.files: RunFiles = find_files(run)
         self._database = duckdb.connect(":memory:")
-        try:
-            self._define()
-        except duckdb.Error as cause:
-            raise explained(cause) from cause
-        self._lock()
+        define_views(self._database, self.files)
+        lock(self._database, self.files.files)
 
     def __enter__(self) -> Self:
         """Use the telemetry in a ``with`` statement."""
@@ -81,14 +77,6 @@ class Telemetry:
             raise explained(cause) from cause
         return {name: _plain(values) for name, values in found.items()}
 
-    def table(self, query: str) -> pa.Table:
-        """Run a SELECT query; return its rows as an Arrow table."""
-        select_statement(query)
-        try:
-            return self._database.sql(query).to_arrow_table()
-        except duckdb.Error as cause:
-            raise explained(cause) from cause
-
     def value(self, query: str) -> Any:
         """Run a SELECT query with a single value as its result."""
         return self.rows(query)[1][0][0]
@@ -107,59 +95,71 @@ class Telemetry:
         except duckdb.Error as cause:
             raise explained(cause) from cause
 
-    def _define(self) -> None:
-        self._database.execute("create schema raw")
+
+def define_views(database: duckdb.DuckDBPyConnection, files: RunFiles) -> None:
+    """Define tables and views of a run's files in the current catalog of a database."""
+    try:
+        database.execute("create schema raw")
         for table in TABLES:
-            self._database.execute(f"create view raw.{table} as {self._source(table)}")
-        self._define_live_steps()
-        self._database.execute(
+            database.execute(f"create view raw.{table} as {_source(database, files, table)}")
+        _define_live_steps(database, files)
+        database.execute(
             "create table raw.places as select distinct segment, rank, node from raw.ranks"
         )
-        self._database.execute("create table raw.about (key varchar, value varchar)")
-        self._database.executemany(
-            "insert into raw.about values (?, ?)", list(self.files.metadata.items())
-        )
+        database.execute("create table raw.about (key varchar, value varchar)")
+        database.executemany("insert into raw.about values (?, ?)", list(files.metadata.items()))
         for name, view in VIEWS.items():
-            self._database.execute(f"create view {name} as {view.sql}")
+            database.execute(f"create view {name} as {view.sql}")
+    except duckdb.Error as cause:
+        raise explained(cause) from cause
 
-    def _source(self, table: str) -> str:
-        """Select the columns of a table; files of older versions lack some, which are then null."""
-        stored, rows = set(), "where false"
-        if paths := self.files.of(table):
-            listed = ", ".join("'" + str(path).replace("'", "''") + "'" for path in paths)
-            rows = f"from read_parquet([{listed}], union_by_name = true)"
-            stored = {name for name, *_ in self._database.execute(f"describe {rows}").fetchall()}
-        columns = ", ".join(
-            name if name in stored else f"null::{kind} as {name}"
-            for name, (kind, _) in TABLES[table].items()
+
+def _source(database: duckdb.DuckDBPyConnection, files: RunFiles, table: str) -> str:
+    """Select the columns of a table; files of older versions lack some, which are then null."""
+    stored, rows = set(), "where false"
+    if paths := files.of(table):
+        listed = ", ".join(literal(str(path)) for path in paths)
+        rows = f"from read_parquet([{listed}], union_by_name = true)"
+        stored = {name for name, *_ in database.execute(f"describe {rows}").fetchall()}
+    columns = ", ".join(
+        name if name in stored else f"null::{kind} as {name}"
+        for name, (kind, _) in TABLES[table].items()
+    )
+    return f"select {columns} {rows}"
+
+
+def _define_live_steps(database: duckdb.DuckDBPyConnection, files: RunFiles) -> None:
+    """Leave out steps that a later segment made again."""
+    if len(files.segments) < 2:
+        return
+    database.execute(
+        "create table raw.live as select step, max(segment)::smallint as segment from "
+        "(select step, segment from raw.steps union select step, segment from raw.ranks) "
+        "group by step"
+    )
+    for table in TABLES:
+        database.execute(
+            f"create or replace view raw.{table} as select t.* "
+            f"from ({_source(database, files, table)}) t semi join raw.live using (step, segment)"
         )
-        return f"select {columns} {rows}"
 
-    def _define_live_steps(self) -> None:
-        """Leave out steps that a later segment made again."""
-        if len(self.files.segments) < 2:
-            return
-        self._database.execute(
-            "create table raw.live as select step, max(segment)::smallint as segment from "
-            "(select step, segment from raw.steps union select step, segment from raw.ranks) "
-            "group by step"
-        )
-        for table in TABLES:
-            self._database.execute(
-                f"create or replace view raw.{table} as select t.* from ({self._source(table)}) t "
-                "semi join raw.live using (step, segment)"
-            )
 
-    def _lock(self) -> None:
-        self._database.execute("set allowed_paths = ?", [[str(f.path) for f in self.files.files]])
-        for setting in (
-            "temp_directory = ''",
-            "autoload_known_extensions = false",
-            "autoinstall_known_extensions = false",
-            "enable_external_access = false",
-            "lock_configuration = true",
-        ):
-            self._database.execute(f"set {setting}")
+def lock(database: duckdb.DuckDBPyConnection, files: Sequence[TelemetryFile]) -> None:
+    """Let a database read the given files and nothing else."""
+    database.execute("set allowed_paths = ?", [[str(file.path) for file in files]])
+    for setting in (
+        "temp_directory = ''",
+        "autoload_known_extensions = false",
+        "autoinstall_known_extensions = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        database.execute(f"set {setting}")
+
+
+def literal(text: str) -> str:
+    """Quote a text for SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def select_statement(query: str) -> duckdb.Statement:

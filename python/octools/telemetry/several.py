@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,10 +9,16 @@ from types import TracebackType
 from typing import Any, Self
 
 import duckdb
-import pyarrow as pa
 
 from octools.errors import OctoolsError
-from octools.telemetry.database import Telemetry, explained, select_statement
+from octools.telemetry.database import (
+    Telemetry,
+    define_views,
+    explained,
+    literal,
+    lock,
+    select_statement,
+)
 from octools.telemetry.views import VIEWS
 
 # What costs less than this share of a step is not listed.
@@ -21,10 +26,7 @@ LEAST_SHARE = 0.005
 
 
 class Runs:
-    """Views of several runs as one: each has a column `run` in front.
-
-    A query's views are read whole into memory.
-    """
+    """Views of several runs as one: each has a column `run` in front."""
 
     def __init__(self, paths: Sequence[Path]) -> None:
         names = [path.resolve().name for path in paths]
@@ -52,23 +54,28 @@ class Runs:
         """Run a query that selects; return names and types of its columns, and its rows."""
         statement = select_statement(query)
         with duckdb.connect(":memory:") as database:
-            for view in VIEWS:
-                if re.search(rf"\b{view}\b", query):
-                    database.register(view, self._view(view))
-            database.execute("set enable_external_access = false")
-            database.execute("set lock_configuration = true")
+            self._define(database)
             try:
                 cursor = database.execute(statement)
                 return [(c[0], str(c[1])) for c in cursor.description or []], cursor.fetchall()
             except duckdb.Error as cause:
                 raise explained(cause) from cause
 
-    def _view(self, view: str) -> pa.Table:
-        tables = []
-        for name, telemetry in self.runs.items():
-            table = telemetry.table(f"select * from {view}")
-            tables.append(table.add_column(0, "run", [pa.array([name] * len(table), pa.string())]))
-        return pa.concat_tables(tables, promote_options="permissive")
+    def _define(self, database: duckdb.DuckDBPyConnection) -> None:
+        """Define the views of each run in a catalog of its own, and those of all runs."""
+        catalogs = {f"run_{n}": name for n, name in enumerate(self.runs)}
+        for catalog, name in catalogs.items():
+            database.execute(f"attach ':memory:' as {catalog}")
+            database.execute(f"use {catalog}")
+            define_views(database, self.runs[name].files)
+        database.execute("use memory")
+        for view in VIEWS:
+            of_runs = " union all by name ".join(
+                f"select {literal(name)} as run, * from {catalog}.{view}"
+                for catalog, name in catalogs.items()
+            )
+            database.execute(f"create view {view} as {of_runs}")
+        lock(database, [file for run in self.runs.values() for file in run.files.files])
 
 
 # Of each run: seconds of a step in a phase, on the rank where it took longest over the run.
