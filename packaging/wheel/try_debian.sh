@@ -16,7 +16,8 @@ if [[ ! -x $folder/usr/bin/python3 ]]; then
     ${DEBIAN_MIRROR:+"$DEBIAN_MIRROR"} > /dev/null
 fi
 cp /etc/resolv.conf "$folder/etc/"
-cp -rL /etc/ssl/certs "$folder/etc/ssl/"  # those of this machine, which may have further ones
+# Those of this machine, which may have further ones. Links of the folder would lead out of it.
+cp -rL --remove-destination /etc/ssl/certs "$folder/etc/ssl/"
 cp "$wheel" "$here/try.sh" "$folder/root/"
 # shellcheck disable=SC2016
 unshare --mount --pid --fork chroot "$folder" bash -c \
