@@ -527,14 +527,11 @@ run_pytest() {
 }
 
 existing_parts() {
+  local part
   [[ ! -e $root/python ]] || echo -n "python "
-  [[ ! -e $root/tests/cli ]] || echo -n "cli "
-  [[ ! -e $root/tests/physics ]] || echo -n "physics "
-  [[ ! -e $root/tests/cases ]] || echo -n "cases "
-  [[ ! -e $root/tests/invariance ]] || echo -n "invariance "
-  [[ ! -e $root/tests/faults ]] || echo -n "faults "
-  [[ ! -e $root/tests/extending ]] || echo -n "extending "
-  [[ ! -e $root/tests/bindings ]] || echo -n "bindings "
+  for part in cli physics cases invariance faults extending bindings; do
+    [[ ! -e $root/tests/$part ]] || echo -n "$part "
+  done
 }
 
 # The file that holds what the tests of a part wrote.
