@@ -1,6 +1,7 @@
 """What the gate says and keeps, with counts that are made up."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import benches
@@ -45,7 +46,7 @@ def test_costs_of_functions_are_added_up_once() -> None:
 
 
 @pytest.fixture
-def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, gate.Counts]:
+def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, gate.Counts]]:
     """Make up the counts of a program, and an empty record."""
     made_up = {name: {"instructions": 1000, "data_misses": 50} for name in (KERNEL, OTHER)}
     monkeypatch.setattr(gate, "RECORD", tmp_path / "record.json")
@@ -54,7 +55,8 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, gate.Co
         benches, "made_with", lambda: benches.MadeWith("GNU 12.2.0, AVX2", "Kokkos 4.5.1")
     )
     gate.recorded.cache_clear()
-    return made_up
+    yield made_up
+    gate.recorded.cache_clear()  # other tests read the real record
 
 
 def test_nothing_is_compared_without_a_record(counts: dict, capsys: pytest.CaptureFixture) -> None:
