@@ -195,7 +195,10 @@ namespace octant::telemetry {
 namespace {
 
 constexpr int k_gzip = 16;  // added to the window size to select gzip
-constexpr int k_memory = 8;
+// Levels of memory. Short data take less, because clearing the memory would take longer than
+// compressing them.
+constexpr int k_memory = 8, k_memory_of_short = 5;
+constexpr std::size_t k_short = 4096;  // bytes
 
 // zlib counts in 32 bits, and declares its input as non-const.
 void set_input(z_stream& stream, std::span<const std::byte> bytes) {
@@ -216,7 +219,8 @@ bool deflate_is_available() { return true; }
 
 std::vector<std::byte> deflated(std::span<const std::byte> bytes, int effort) {
   z_stream stream{};
-  if (deflateInit2(&stream, effort, Z_DEFLATED, MAX_WBITS + k_gzip, k_memory, Z_DEFAULT_STRATEGY) !=
+  const int memory = bytes.size() <= k_short ? k_memory_of_short : k_memory;
+  if (deflateInit2(&stream, effort, Z_DEFLATED, MAX_WBITS + k_gzip, memory, Z_DEFAULT_STRATEGY) !=
       Z_OK)
     throw RunError("zlib could not be initialized");
   std::vector<std::byte> fewer(deflateBound(&stream, static_cast<uLong>(bytes.size())));
