@@ -38,7 +38,7 @@ struct RandomMesh {
 };
 
 RandomMesh draw_mesh(const CommCase& comm_case, int ranks, int number) {
-  const auto seed = static_cast<std::uint64_t>(comm_case.seed + number);
+  const auto seed = static_cast<std::uint64_t>(comm_case.seed) + static_cast<std::uint64_t>(number);
   const auto roots = static_cast<int>(std::ceil(std::cbrt(ranks) - 1e-9));
   const auto least = std::int64_t{roots} * roots * roots;
   const auto wanted = static_cast<std::int64_t>(std::ceil(comm_case.blocks_per_rank * ranks));

@@ -8,6 +8,6 @@
 namespace octant::bench {
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int device_model_bench(const std::vector<std::string>& options);
+int device_model_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

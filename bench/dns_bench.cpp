@@ -375,7 +375,7 @@ DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case,
     const Clock clock;
     simulation.step(k_step);
     const double seconds = communicator.max(seconds_with_kernels(clock));
-    const double cpu = 1e-9 * communicator.sum(process_cpu_ns() - cpu_before);
+    const double cpu = 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - cpu_before));
     if (n == 0 || cpu < result.cpu_seconds) result.cpu_seconds = cpu;
     if (n == 0 || seconds < result.seconds) result.seconds = seconds;
     result.mean_seconds += seconds / steps;

@@ -60,6 +60,6 @@ struct DnsResult {
 DnsResult measure_dns(const Communicator& communicator, const DnsCase& dns_case, int steps);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int dns_bench(const std::vector<std::string>& options);
+int dns_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

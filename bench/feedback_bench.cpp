@@ -166,8 +166,8 @@ FeedbackResult measure(mesh::Mesh& mesh, int repeats, const Change& change) {
     const Clock clock;
     ReproducibleSum energy = change();
     result.seconds = std::min(result.seconds, communicator.max(seconds_with_kernels(clock)));
-    result.cpu_seconds =
-        std::min(result.cpu_seconds, 1e-9 * communicator.sum(process_cpu_ns() - cpu));
+    result.cpu_seconds = std::min(
+        result.cpu_seconds, 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - cpu)));
     reproducible_sum(communicator, std::span(&energy, 1));
     result.energy = energy.to_double();
   }

@@ -7,6 +7,6 @@
 namespace octant::bench {
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int feedback_bench(const std::vector<std::string>& options);
+int feedback_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

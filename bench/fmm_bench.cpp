@@ -412,9 +412,9 @@ FmmResult measure_fmm(const Communicator& communicator, const FmmCase& fmm_case,
   return result;
 }
 
-int fmm_bench(const std::vector<std::string>& options) {
+int fmm_bench(const std::vector<std::string>& words) {
   return run_command<FmmRequest>("fmm", "Speed and conservation of the fast multipole method",
-                                 declare_fmm, measure_fmm_cases, options);
+                                 declare_fmm, measure_fmm_cases, words);
 }
 
 }  // namespace octant::bench

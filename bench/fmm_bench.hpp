@@ -39,6 +39,6 @@ double multiply_add_peak();
 int operations_per_interaction(bool is_close);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int fmm_bench(const std::vector<std::string>& options);
+int fmm_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

@@ -39,6 +39,6 @@ GhostResult measure_ghosts(const Communicator& communicator, const GhostGrid& gr
                            Decomposition decomposition, Backend backend, int exchanges);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int ghost_bench(const std::vector<std::string>& options);
+int ghost_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

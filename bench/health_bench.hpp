@@ -8,6 +8,6 @@ namespace octant::bench {
 
 // Runs the command. Returns an exit code; throws InputError for bad options or an exclude list that
 // cannot be written. Collective.
-int health_bench(const std::vector<std::string>& options);
+int health_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

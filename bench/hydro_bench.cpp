@@ -62,7 +62,7 @@ HydroResult measure_once(const Communicator& communicator, const HydroCase& hydr
   clock.restart();
   run_steps(simulation, hydro_case.coarse_steps());
   result.seconds = communicator.max(clock.seconds());
-  result.cpu_seconds = 1e-9 * communicator.sum(process_cpu_ns() - cpu_before);
+  result.cpu_seconds = 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - cpu_before));
   result.cell_updates = communicator.sum(simulation.cell_updates() - updates_before);
   result.parts = slowest_parts(simulation.timers(), communicator);
 

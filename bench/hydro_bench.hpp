@@ -35,6 +35,6 @@ HydroResult measure_hydro(const Communicator& communicator, const HydroCase& hyd
                           int repeats);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int hydro_bench(const std::vector<std::string>& options);
+int hydro_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

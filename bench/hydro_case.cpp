@@ -51,15 +51,16 @@ AmrOptions options_on(const HydroCase& c, std::vector<std::string> settings) {
 
 }  // namespace
 
-AmrOptions run_options(const HydroCase& c) {
-  return options_on(c, {fmt::format("mesh.base_cells=[{0}, {0}, {0}]", c.base_cells())});
+AmrOptions run_options(const HydroCase& hydro_case) {
+  return options_on(hydro_case,
+                    {fmt::format("mesh.base_cells=[{0}, {0}, {0}]", hydro_case.base_cells())});
 }
 
-AmrOptions level_options(const HydroCase& c, const std::array<int, 3>& blocks) {
-  const int N = c.block_size;
+AmrOptions level_options(const HydroCase& hydro_case, const std::array<int, 3>& blocks) {
+  const int N = hydro_case.block_size;
   const auto [x, y, z] = blocks;
-  return options_on(c, {fmt::format("mesh.base_cells=[{}, {}, {}]", N * x, N * y, N * z),
-                        fmt::format("mesh.upper=[{}.0, {}.0, {}.0]", x, y, z)});
+  return options_on(hydro_case, {fmt::format("mesh.base_cells=[{}, {}, {}]", N * x, N * y, N * z),
+                                 fmt::format("mesh.upper=[{}.0, {}.0, {}.0]", x, y, z)});
 }
 
 }  // namespace octant::bench

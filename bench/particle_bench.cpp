@@ -123,8 +123,10 @@ JsonObject json(const ParticleResult& r) {
     object.add(name + "_seconds", r.seconds[phase])
         .add(name + "_cpu_seconds", r.cpu_seconds[phase]);
   }
-  return object.add("particles_per_second", c.particles / seconds_of_step(r.seconds))
-      .add("particles_per_cpu_second", c.particles / seconds_of_step(r.cpu_seconds));
+  return object
+      .add("particles_per_second", static_cast<double>(c.particles) / seconds_of_step(r.seconds))
+      .add("particles_per_cpu_second",
+           static_cast<double>(c.particles) / seconds_of_step(r.cpu_seconds));
 }
 
 constexpr const char* k_particle_row = "{:<10} {:>5} {:<6} {:>8} {:>8} {:>8} {:>12} {:>16}  {}";

@@ -36,6 +36,6 @@ ParticleResult measure_particles(const Communicator& communicator,
                                  const ParticleCase& particle_case, int repeats);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int particle_bench(const std::vector<std::string>& options);
+int particle_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

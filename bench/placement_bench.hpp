@@ -8,6 +8,6 @@ namespace octant::bench {
 
 // Runs the command. Returns an exit code; throws InputError for bad options and files. Only the
 // root works.
-int placement_bench(const std::vector<std::string>& options);
+int placement_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

@@ -80,13 +80,12 @@ gravity::DeviceArray<double> source(gravity::PatchLevel& level, double h, bool f
   for (int slot = 0; slot < patches.slots(); ++slot) {
     const BlockCoordinates corner = morton_decode(patches.key(slot));
     for (int c = 0; c < T * T * T; ++c) {
-      const std::array<double, 3> x{(corner[0] * T + c % T + 0.5) * h,
-                                    (corner[1] * T + c / T % T + 0.5) * h,
-                                    (corner[2] * T + c / (T * T) + 0.5) * h};
-      const std::int64_t row =
-          gravity::offset_of_row(strips.data(), T, slot, c / T % T, c / (T * T));
+      const int cell[3] = {c % T, c / T % T, c / (T * T)};
+      std::array<double, 3> x;
+      for (int d = 0; d < 3; ++d) x[d] = (corner[d] * T + cell[d] + 0.5) * h;
+      const std::int64_t row = gravity::offset_of_row(strips.data(), T, slot, cell[1], cell[2]);
       if (row < 0) continue;
-      const std::int64_t at = row + gravity::split(c % T, T);
+      const std::int64_t at = row + gravity::split(cell[0], T);
       host(at) = cover(at) > 0.0 ? h * h / (0.02 + nearest_lump(x)) : 0.0;
     }
   }

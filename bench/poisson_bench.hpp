@@ -44,6 +44,6 @@ PoissonResult measure_poisson(const Communicator& communicator, const PoissonCas
                               int repeats);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int poisson_bench(const std::vector<std::string>& options);
+int poisson_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

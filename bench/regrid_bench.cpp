@@ -92,7 +92,7 @@ void time_change(const Communicator& communicator, RegridCost& cost, const Work&
   const Clock clock;
   work();
   const double seconds = seconds_with_kernels(clock);
-  const double cpu_seconds = 1e-9 * communicator.sum(process_cpu_ns() - cpu);
+  const double cpu_seconds = 1e-9 * static_cast<double>(communicator.sum(process_cpu_ns() - cpu));
   cost.seconds = std::min(cost.seconds, communicator.max(seconds));
   cost.cpu_seconds = std::min(cost.cpu_seconds, cpu_seconds);
 }

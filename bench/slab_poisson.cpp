@@ -235,7 +235,7 @@ class SlabSolver {
       mean[red] = sum_of([&](int k, int j, int i) {
                     return is_red(k, j, i) == red ? phi_.row(k, j)[i] : 0.0;
                   }) *
-                  2.0 / (1.0 * n * n * n);
+                  2.0 / static_cast<double>(n * n * n);
     for_each_cell([&](int k, int j, int i) { phi_.row(k, j)[i] -= mean[is_red(k, j, i)]; });
   }
 

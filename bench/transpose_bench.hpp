@@ -27,6 +27,6 @@ TransposeResult measure_transpose(const Communicator& communicator, const pencil
                                   int repeats);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int transpose_bench(const std::vector<std::string>& options);
+int transpose_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

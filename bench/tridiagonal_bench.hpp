@@ -36,6 +36,6 @@ TridiagonalResult measure_tridiagonal(const Communicator& communicator,
                                       const TridiagonalCase& setup, int repeats);
 
 // Runs the command. Returns an exit code; throws InputError for bad options. Collective.
-int tridiagonal_bench(const std::vector<std::string>& options);
+int tridiagonal_bench(const std::vector<std::string>& words);
 
 }  // namespace octant::bench

@@ -62,13 +62,13 @@ struct KineticBlast {
   }
 
   // A blast in a single cell has no velocities and is purely thermal.
-  bool finish(const Event& event, const double* sums, Blast& blast) const {
-    const double volume = sums[0];
+  bool finish(const Event& event, const double* totals, Blast& blast) const {
+    const double volume = totals[0];
     if (volume == 0.0) return false;
     double variance = 0.0;
     for (int d = 0; d < 3; ++d) {
-      blast.mean[d] = sums[1 + d] / volume;
-      variance += sums[4 + d] / volume - blast.mean[d] * blast.mean[d];
+      blast.mean[d] = totals[1 + d] / volume;
+      variance += totals[4 + d] / volume - blast.mean[d] * blast.mean[d];
     }
     const bool has_momentum = variance > 1e-12 && event.mass > 0.0;
     const double kinetic = has_momentum ? kinetic_energy_fraction * event.energy : 0.0;
@@ -128,10 +128,10 @@ struct StochasticBlast {
   }
 
   // Computes the probability and the heat per mass; returns false if there are no cells.
-  bool finish(const Event& event, const double* sums, Blast& blast) const {
-    if (sums[0] == 0.0) return false;
-    const double per_mass = event.energy / sums[1];
-    blast.volume = sums[0];
+  bool finish(const Event& event, const double* totals, Blast& blast) const {
+    if (totals[0] == 0.0) return false;
+    const double per_mass = event.energy / totals[1];
+    blast.volume = totals[0];
     blast.heat = per_mass > heat ? per_mass : heat;
     blast.chance = per_mass / blast.heat;
     return true;
@@ -224,17 +224,17 @@ struct BlastSurroundings {
 
   // The factors give both sides of an axis equal weights (Hopkins et al. 2018, eq. 5). They are 0
   // for an axis with cells on one side only.
-  bool finish(const Event&, const double* sums, Blast& blast) const {
-    blast.share = sums[6];
+  bool finish(const Event&, const double* totals, Blast& blast) const {
+    blast.share = totals[6];
     if (blast.share == 0.0) return false;
     for (int d = 0; d < 3; ++d)
       for (int side = 0; side < 2; ++side) {
-        const double own = sums[2 * d + side], other = sums[2 * d + 1 - side];
+        const double own = totals[2 * d + side], other = totals[2 * d + 1 - side];
         if (own > 0.0 && other > 0.0)
           blast.factor[d][side] = std::sqrt(0.5 * (1.0 + (other / own) * (other / own)));
       }
-    blast.density = sums[7] / blast.share;
-    blast.metals = sums[8] / blast.share;
+    blast.density = totals[7] / blast.share;
+    blast.metals = totals[8] / blast.share;
     return true;
   }
 };
@@ -295,9 +295,9 @@ struct MechanicalBlast {
     terms[2] = Kokkos::sqrt(portion.square);
   }
 
-  bool finish(const Event& event, const double* sums, Blast& blast) const {
+  bool finish(const Event& event, const double* totals, Blast& blast) const {
     if (event.around.share == 0.0) return false;
-    const double linear = sums[0], quadratic = sums[1], lengths = sums[2];
+    const double linear = totals[0], quadratic = totals[1], lengths = totals[2];
     const double kinetic = kinetic_energy_fraction * event.energy;
     const double root = std::sqrt(linear * linear + 4.0 * quadratic * kinetic);
     blast = {0.0, event.energy, false};
