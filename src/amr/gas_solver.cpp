@@ -211,32 +211,34 @@ void GasSolver::end_finer(const LevelStep& coarse) {
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
   restore_unphysical_cells(level);
-  if (options_.hydro.is_barotropic())
-    close_level(level, mesh_.fields(level).blocks(LevelFields::k_now), 1.0);
+  if (options_.hydro.is_barotropic()) close_leaf_cells(level);
 }
 
 // --- barotropic gas -----------------------------------------------------------------------------
 
-// Sets the energy of barotropic gas on a level. `weight` is that of the state `blocks` in the state
-// at the end of the step. Returns the largest signal speed on this rank.
-double GasSolver::close_level(int level, double* blocks, double weight) {
-  return hydro::close_energy(options_.hydro, mesh_.layout(), blocks, mesh_.cells(level),
-                             weight * mesh_.geometry().cell_volume(level), exchanged_);
+// Sets the energy of barotropic gas in the present state of the leaf cells of a level. Other cells
+// keep the mean of the finer cells, which they have after derefinement.
+void GasSolver::close_leaf_cells(int level) {
+  hydro::close_energy(options_.hydro, mesh_.layout(),
+                      mesh_.fields(level).blocks(LevelFields::k_now), mesh_.leaf_cells(level),
+                      mesh_.geometry().cell_volume(level), exchanged_);
 }
 
 // Sets the energy of barotropic gas in the new state of a sweep, and the signal speed.
 void GasSolver::close_sweep(Sweep& sweep) {
   if (!options_.hydro.is_barotropic()) return;
   const hydro::SweepArguments& arguments = sweep.arguments;
-  const double weight = arguments.flux_weight / (arguments.a1 * arguments.dt);
-  sweep.result.fastest = close_level(sweep.level, arguments.next, weight);
+  // Weight of a stage's state in the state at the end of the step.
+  const double share = arguments.flux_weight / (arguments.a1 * arguments.dt);
+  sweep.result.fastest =
+      hydro::close_energy(options_.hydro, mesh_.layout(), arguments.next, mesh_.cells(sweep.level),
+                          share * mesh_.geometry().cell_volume(sweep.level), exchanged_);
 }
 
 void GasSolver::close_energies(const LevelStep& /*coarse*/) {
   if (!options_.hydro.is_barotropic()) return;
   const auto timing = timers_.time("equation of state", Phase::compute);
-  for (int level = 0; level <= mesh_.finest_level(); ++level)
-    close_level(level, mesh_.fields(level).blocks(LevelFields::k_now), 1.0);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) close_leaf_cells(level);
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(&exchanged_, 1));
   exchanged_energy_ += exchanged_.to_double();
   exchanged_ = {};

@@ -125,7 +125,7 @@ class GasSolver : public StepPart {
   void give_back_inflow(int level, double* next);
   void restore_unphysical_cells(int level);
   void close_sweep(Sweep& sweep);
-  double close_level(int level, double* blocks, double weight);
+  void close_leaf_cells(int level);
 
   StepContext& context_;
   mesh::Mesh& mesh_;

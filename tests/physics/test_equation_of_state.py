@@ -91,6 +91,27 @@ def test_solvers_agree_on_plane_flows(tmp_path: Path) -> None:
     assert np.all(hll == hybrid)
 
 
+def test_inflow_has_the_pressure_of_the_equation_of_state(tmp_path: Path) -> None:
+    """The waves do not reach the ends; the rest of the gas is that beyond the boundary."""
+    for name, end in (("inflow", '["inflow", "inflow"]'), ("outflow", '["outflow", "outflow"]')):
+        tube = TUBE.format(left=[1.0, 0.3, 7.0], right=[0.125, 0.3, 0.1], end=0.1)
+        tube = tube.replace('["outflow", "outflow"]', end)
+        run_well(tmp_path / name, tube, *BAROTROPIC)
+    inflow, outflow = (leaf_cells(tmp_path / f"{n}/snap_00001.h5") for n in ("inflow", "outflow"))
+    for name in ("density", "velocity_x", "pressure"):
+        assert np.array_equal(inflow[name], outflow[name])
+
+
+def test_one_dimension_has_the_bits_of_three(tmp_path: Path) -> None:
+    tube = TUBE.format(left=[1.0, 0.0, 1.0], right=[0.125, 0.0, 0.1], end=0.05)
+    one = run_well(tmp_path / "1", tube, *BAROTROPIC)
+    three = run_well(tmp_path / "3", tube, *BAROTROPIC, "hydro.dimensions=3")
+    for name in ("density", "velocity_x", "pressure"):
+        assert np.array_equal(
+            leaf_cells(one.last_snapshot)[name], leaf_cells(three.last_snapshot)[name]
+        )
+
+
 # --- sound waves ----------------------------------------------------------------------------------
 
 AMPLITUDE = 1e-6
@@ -130,8 +151,54 @@ def test_sound_waves_converge_at_second_order(
     tmp_path: Path, gas: str, scheme: tuple[str, str]
 ) -> None:
     overrides = (f"hydro.scheme={scheme[0]}", f"hydro.reconstruction={scheme[1]}")
+    overrides += ("hydro.limiter=huynh",)  # keeps smooth extrema
     errors = [wave_error(tmp_path / str(n), gas, n, *overrides) for n in (16, 32)]
     assert np.log2(errors[0] / errors[1]) >= 1.9, f"errors {errors}"
+
+
+# --- gravity, rotating frame ----------------------------------------------------------------------
+
+JEANS = """
+[problem]
+name = "jeans"
+amplitude = 1e-3
+
+[gravity]
+enabled = true
+tolerance = 1e-6
+
+[mesh]
+base_cells = [32, 8, 8]
+block_size = 8
+upper = [1.0, 0.25, 0.25]
+
+[hydro]
+equation_of_state = "isothermal"
+reconstruction = "ppm"
+scheme = "rk3"
+"""
+
+
+@pytest.mark.parametrize("sound_speed", [1.0, 0.3])
+def test_jeans_waves_oscillate_and_grow(tmp_path: Path, sound_speed: float) -> None:
+    """Waves are stable below and unstable above the isothermal Jeans length."""
+    square = 4 * np.pi**2 * sound_speed**2 - 4 * np.pi
+    time = 0.45
+    outcome = run_well(
+        tmp_path / "run", JEANS, f"hydro.sound_speed={sound_speed}", f"time.end={time}"
+    )
+    found = leaf_cells(outcome.last_snapshot)
+    amplitude = 2e3 * np.mean(found["density"] * np.cos(2 * np.pi * found.position[:, 0]))
+    assert amplitude == pytest.approx(np.cos(np.emath.sqrt(square) * time).real, abs=0.03)
+
+
+def test_gas_at_rest_stays_at_rest_in_a_rotating_frame(tmp_path: Path) -> None:
+    sides = [f'mesh.boundary_{axis}=["outflow", "outflow"]' for axis in "xy"]
+    frame = (*sides, "frame.angular_velocity=1.5", "problem.velocity=['0', '0', '0']")
+    found = leaf_cells(run_well(tmp_path / "run", SHEAR, *ISOTHERMAL, *frame).last_snapshot)
+    np.testing.assert_allclose(found["density"], 1.0, rtol=1e-13)
+    for axis in "xyz":
+        assert np.all(np.abs(found[f"velocity_{axis}"]) <= 1e-13)
 
 
 # --- shear layers ---------------------------------------------------------------------------------
@@ -174,7 +241,7 @@ def test_the_budget_counts_the_exchanged_energy(
     history = run_well(tmp_path / "run", WAVES, *GASES[gas][0], *overrides).history()
     assert history["leaf_cells_1"][-1] > 0
     energy = history["total_energy"] - history["exchanged_energy"]
-    assert np.abs(history["exchanged_energy"][-1]) > 1e-3 * energy[0]
+    assert np.abs(history["exchanged_energy"][-1]) > 1e-4 * energy[0]
     for conserved in (history["mass"], energy):
         np.testing.assert_allclose(conserved, conserved[0], rtol=1e-13)
     momentum = np.array([history[f"momentum_{axis}"] for axis in "xyz"])
@@ -202,6 +269,7 @@ scalars = 1
 interval = 2
 
 [refine]
+gradient_fields = ["density"]
 gradient = [0.25]
 
 [time]
@@ -262,7 +330,7 @@ BAD_VALUES = {
     "dual_energy": (["hydro.dual_energy=on"], ["hydro.dual_energy", "barotropic"]),
     "pressure_floor": (["hydro.pressure_floor=1e-9"], ["hydro.pressure_floor", "barotropic"]),
     "heating": (["heating.rate=1"], ["[heating]", "internal energy"]),
-    "heat_source": (["sources.heating=1"], ["[sources]", "internal energy"]),
+    "heat_source": (["sources.heating=1 + x"], ["[sources]", "internal energy"]),
     "cooling": (["cooling.enabled=true"], ["[cooling]", "internal energy"]),
     "stars": (["stars.enabled=true"], ["[stars]", "internal energy"]),
     "balance": (
