@@ -197,8 +197,7 @@ std::vector<subgrid::Ledger> read_ledgers(const Hdf5Reader& file,
   return ledgers;
 }
 
-// Reads a total that checkpoints of older versions, or of runs with another equation of state,
-// lack; it starts at zero there.
+// Reads a total that checkpoints up to version 0.2.0 lack; it starts at zero there.
 double read_later_total(const Hdf5Reader& file, const std::string& name) {
   if (file.has_attribute("/header", name)) return finite_attribute(file, "/header", name);
   log::info("{} has no {}, which is initialized to zero", file.path(), name);
@@ -243,9 +242,8 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
           .step = count("step"),
           .scales = {read_scale(file, "density_scale"), read_scale(file, "energy_scale")},
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
-          .exchanged_energy = simulation.options().hydro.is_barotropic()
-                                  ? read_later_total(file, "exchanged_energy")
-                                  : 0.0,
+          .exchanged_energy =
+              simulation.options().hydro.is_barotropic() ? number("exchanged_energy") : 0.0,
           .outflow = read_outflow(file, simulation.gravity() != nullptr),
           .energy = read_energy_budget(file, simulation.energy().counts_withheld),
           .ledgers = read_ledgers(file, simulation.ledgers())};

@@ -9,7 +9,7 @@ from octools.equation_of_state import Barotrope
 
 from barotropic_riemann import BarotropicRiemann
 from refusals import assert_refused
-from running import CHECKPOINT_EVERY_STEP, assert_same_run, leaf_cells, run, run_well
+from running import CHECKPOINT_EVERY_STEP, assert_same_run, leaf_cells, octant, run, run_well
 
 ISOTHERMAL = ("hydro.equation_of_state=isothermal", "hydro.sound_speed=1")
 # As in collapsing clouds: isothermal, adiabatic above the density 0.5.
@@ -303,6 +303,15 @@ def test_bits_survive_a_restart(tmp_path: Path) -> None:
     checkpoint = one.directory / "checkpoint_00004.h5"
     other = run_well(tmp_path / "b", WAVES, *overrides, ranks=2, restart=checkpoint)
     assert_same_run(other, one, first_step=5)
+
+
+def test_the_check_and_the_plan_name_the_equation_of_state(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(WAVES)
+    overrides = [word for override in BAROTROPIC for word in ("--set", override)]
+    assert "gamma = 1.6, barotropic)" in octant("check", path, *overrides).text
+    assert "equation of state" in octant("run", path, "--plan", *overrides).text
+    assert "equation of state" not in octant("run", path, "--plan").text
 
 
 # --- refusals -------------------------------------------------------------------------------------
