@@ -249,6 +249,15 @@ def test_the_budget_counts_the_exchanged_energy(
     assert history["floored_cells"][-1] == 0
 
 
+def test_the_budget_of_driven_turbulence_is_closed(tmp_path: Path) -> None:
+    driven = ("turbulence.acceleration=60", "sources.acceleration=['sin(2*pi*y)', '0', '0']")
+    history = run_well(tmp_path / "run", SHEAR, *ISOTHERMAL, *driven, "time.max_steps=30").history()
+    gains = ("exchanged_energy", "turbulence_energy", "sources_work")
+    energy = history["total_energy"] - sum(history[name] for name in gains)
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-13)
+    assert history["exchanged_energy"][-1] < -0.1 * energy[0]
+
+
 WAVES = """
 [problem]
 name = "expression"
