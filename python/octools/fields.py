@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from octools.equation_of_state import pressure_exponent
 from octools.errors import OctoolsError, unknown_name
 from octools.snapshot import Array, Batch, Header, Snapshot
 from octools.units import HYDROGEN_MASS, shown_units, times_length
@@ -73,7 +74,8 @@ def _speed(batch: Batch, _: Header) -> Array:
 
 
 def _sound_speed(batch: Batch, header: Header) -> Array:
-    return np.sqrt(header.gamma * batch.values["pressure"] / batch.values["density"])
+    density = batch.values["density"]
+    return np.sqrt(pressure_exponent(header, density) * batch.values["pressure"] / density)
 
 
 def _mach(batch: Batch, header: Header) -> Array:

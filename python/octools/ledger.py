@@ -36,6 +36,7 @@ ENERGY = {
     "black_holes_injected": 1.0,
     "black_holes_floor_energy": 1.0,
     "floored_energy": 1.0,
+    "exchanged_energy": 1.0,
     "outflow_energy": -1.0,
     "outflow_potential": -1.0,
 }

@@ -91,6 +91,7 @@ def profile(
     Of a flow: the statistics of a channel in wall units, those of other flows over z, or velocities
     on the centre lines where there are none.
     """
+    from octools.equation_of_state import Barotrope
     from octools.flow import is_flow
     from octools.flow_profile import profile_flow
     from octools.profile import (
@@ -119,7 +120,7 @@ def profile(
     with Snapshot(path) as data:
         header = data.header
         problem = str(header.parameter("problem.name", path.stem))
-        name = _exact_name(exact.value, problem)
+        name = _exact_name(exact.value, problem, is_ideal=Barotrope.of(header) is None)
         if kind is None:
             kind = ProfileKind.radial if name in RADIAL_NAMES else ProfileKind.line
         solution = exact_solution(header, name, overrides) if name != "none" else None
@@ -204,11 +205,13 @@ def spectra(
     console.print(f"wrote {destination}")
 
 
-def _exact_name(wanted: str, problem: str) -> str:
+def _exact_name(wanted: str, problem: str, *, is_ideal: bool) -> str:
     from octools.profile import EXACT_NAMES
 
     if wanted != "auto":
         return wanted
+    if not is_ideal:
+        return "none"
     problem = "sod" if problem == "riemann" else problem
     return problem if problem in EXACT_NAMES else "none"
 

@@ -11,6 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from octools.constant import constant_value
+from octools.equation_of_state import Barotrope
 from octools.errors import OctoolsError
 from octools.exact import Bondi, IsothermalBall, Noh, Riemann, Sedov, State
 from octools.fields import VELOCITY, Field, find_field, with_units
@@ -182,6 +183,11 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         run.
     """
     t = header.time
+    if Barotrope.of(header) is not None:
+        raise OctoolsError(
+            f"the exact {name} solution is that of an ideal gas, but the run has "
+            f'hydro.equation_of_state = "{header.parameter("hydro.equation_of_state")}"'
+        )
 
     def given(key: str, default: float) -> float:
         return float(overrides.get(key, header.parameter(f"problem.{key}", default)))

@@ -113,10 +113,12 @@ std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double a
   if (!hydro.enabled) return {};
   auto all = refine.criteria(level, hydro, scales);
   if (refine.jeans > 0.0) {
-    // Jeans criterion dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho.
+    // Jeans criterion dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho. For barotropic gas
+    // the smallest exponent replaces gamma, so that the Jeans length is resolved at all densities.
+    const double gamma = hydro.is_barotropic() ? hydro.eos.smallest_exponent() : hydro.gamma;
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
     all.push_back({hydro::RefinementKind::jeans, hydro::k_pressure,
-                   newton_constant(at) * dx * dx / (M_PI * hydro.gamma), 0.0});
+                   newton_constant(at) * dx * dx / (M_PI * gamma), 0.0});
   }
   return all;
 }
@@ -185,6 +187,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   balance.check();
   execution.check();
   check_work();
+  check_equation_of_state();
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(
         "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true, because "
@@ -245,6 +248,24 @@ void AmrOptions::check_work() const {
         "{} requires hydro.dual_energy = \"on\", which keeps the pressure positive where the work "
         "exceeds the thermal energy; it is set to \"{}\"",
         work, name_of(hydro.dual_energy));
+}
+
+// A barotropic gas has no heat of its own.
+void AmrOptions::check_equation_of_state() const {
+  if (!hydro.is_barotropic()) return;
+  const std::string eos = fmt::format("hydro.equation_of_state = \"{}\"", name_of(hydro.eos.kind));
+  if (!hydro.enabled) throw InputError("{} requires hydro.enabled = true", eos);
+  if (cosmology.enabled)
+    throw InputError(
+        "{} is not supported with cosmology.enabled = true, because the unit of velocity changes "
+        "with the scale factor; expected \"ideal\"",
+        eos);
+  for (const auto& process : processes)
+    if (process->is_wanted() && process->needs_heat())
+      throw InputError(
+          "{} is not supported with [{}], which changes or reads the internal energy of the gas; "
+          "expected \"ideal\"",
+          eos, process->name());
 }
 
 // Returns the reason why hydro.dimensions = `dimensions` is not allowed; empty if it is.

@@ -162,6 +162,7 @@ class AmrOptions {
   void finish(const ParameterSchema& schema);
   void check_spin(const mesh::Geometry& geometry) const;
   void check_work() const;
+  void check_equation_of_state() const;
   std::string against_dimensions(int dimensions) const;
   void finish_cosmology();
   void add_process_variables();

@@ -56,6 +56,7 @@ const Task k_step[] = {
      "gas, particles"},
     {When::coarse_ends, "number of steps", k_any, &StepContext::end_coarse_step, ""},
     {When::coarse_ends, "ledgers", k_processes, &ProcessStep::sum_ledgers, "changes by processes"},
+    {When::coarse_ends, "equation of state", k_barotropic, &GasSolver::close_energies, "gas"},
     {When::coarse_ends, "work of gravity", k_gravity, &Measurement::count_work, "mass fluxes"},
     {When::coarse_ends, "deposit", k_particles, &ParticleStep::deposit_all, "positions"},
     {When::coarse_ends, "strongest acceleration", k_gravity | k_processes,
@@ -68,8 +69,10 @@ const Task k_step[] = {
 
 // Returns the physics of a run as flags of Contents.
 unsigned contents_of(const AmrOptions& options, bool has_particles) {
-  return (options.hydro.enabled ? k_gas : 0U) | (options.gravity.enabled ? k_gravity : 0U) |
-         (has_particles ? k_particles : 0U) | (options.processes.empty() ? 0U : k_processes);
+  return (options.hydro.enabled ? k_gas : 0U) |
+         (options.hydro.is_barotropic() ? k_barotropic : 0U) |
+         (options.gravity.enabled ? k_gravity : 0U) | (has_particles ? k_particles : 0U) |
+         (options.processes.empty() ? 0U : k_processes);
 }
 
 // --- initial conditions of the gas ---------------------------------------------------------------
@@ -195,6 +198,8 @@ void AmrSimulation::initialise() {
     balance_.rebalance();
   }
   mesh.restrict_all();
+  gas_.close_energies({});
+  gas_.resume_exchange(0.0);
   check_dimensions(context_);
   if (context_.faces) context_.faces->initialise();
   follow_mesh();
@@ -220,6 +225,7 @@ void AmrSimulation::adapt() {
   rebalanced_ = context_.step > 0 &&
                 (is_due(options.balance.interval) || balance_.exceeds_threshold()) &&
                 balance_.rebalance();
+  if (regridded_) gas_.close_energies({});
   if (regridded_ || rebalanced_) {
     measurement_.invalidate();
     follow_mesh();
@@ -241,6 +247,7 @@ void AmrSimulation::resume(const RunState& state) {
   context_.step = state.step;
   options.set_scales(state.scales);
   gas_.resume(state.floored);
+  gas_.resume_exchange(state.exchanged_energy);
   measurement_.resume(state.outflow);
   gravity_.energy() = state.energy;
   processes_.resume(state.ledgers);
@@ -257,6 +264,8 @@ void AmrSimulation::begin_from(double time, std::int64_t step) {
   context_.time = time;
   context_.step = step;
   options.set_scales(measure_scales(context_));
+  gas_.close_energies({});
+  gas_.resume_exchange(0.0);
   check_dimensions(context_);
   balance_.rebalance();
   if (context_.faces) context_.faces->initialise();
@@ -271,6 +280,7 @@ RunState AmrSimulation::state() {
           .step = context_.step,
           .scales = context_.options.scales,
           .floored = gas_.floored(),
+          .exchanged_energy = gas_.exchanged_energy(),
           .outflow = measurement_.outflow(),
           .energy = gravity_.energy(),
           .ledgers = processes_.ledgers()};

@@ -26,6 +26,7 @@ struct RunState {
   std::int64_t step = 0;
   InitialScales scales;
   Floored floored;
+  double exchanged_energy = 0.0;  // of barotropic gas
   Outflow outflow;
   EnergyBudget energy;
   std::vector<subgrid::Ledger> ledgers;  // in the order of the processes
@@ -57,6 +58,8 @@ class AmrSimulation {
   const Totals& totals() const { return measurement_.totals(); }
   // Mass and energy that density and pressure floors have added since the start of the run.
   const Floored& floored() const { return gas_.floored(); }
+  // Energy that barotropic gas has exchanged with its surroundings since the start of the run.
+  double exchanged_energy() const { return gas_.exchanged_energy(); }
   // Mass, momentum and energy that have left through the boundaries since the start of the run.
   const Outflow& outflow() const { return measurement_.outflow(); }
   // Cosmic energy budget, from which `econs` in history.csv follows.

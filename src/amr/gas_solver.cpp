@@ -14,6 +14,7 @@
 #include "core/log.hpp"
 #include "core/memory_transfer.hpp"
 #include "core/observer.hpp"
+#include "hydro/eos/barotropic.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "hydro/withheld_inflow.hpp"
 #include "mesh/device.hpp"
@@ -96,6 +97,7 @@ void GasSolver::advance(const LevelStep& step) {
       const auto timing = timers_.time("sweep", Phase::compute, level);
       const SweepTimer metering(context_.meter, level, 0, 0);
       now.result = sweep.result();
+      close_sweep(now);
     }
     end_stage(now, stage);
   }
@@ -209,6 +211,37 @@ void GasSolver::end_finer(const LevelStep& coarse) {
   const auto timing = timers_.time("level coupling", Phase::other, level + 1);
   mesh_.synchronise(level + 1, gravity_ ? gravity_->face_flow(level) : mesh::FaceFlow{});
   restore_unphysical_cells(level);
+  if (options_.hydro.is_barotropic()) close_leaf_cells(level);
+}
+
+// --- barotropic gas -----------------------------------------------------------------------------
+
+// Sets the energy of barotropic gas in the present state of the leaf cells of a level. Other cells
+// keep the mean of the finer cells, which they have after derefinement.
+void GasSolver::close_leaf_cells(int level) {
+  hydro::close_energy(options_.hydro, mesh_.layout(),
+                      mesh_.fields(level).blocks(LevelFields::k_now), mesh_.leaf_cells(level),
+                      mesh_.geometry().cell_volume(level), exchanged_);
+}
+
+// Sets the energy of barotropic gas in the new state of a sweep, and the signal speed.
+void GasSolver::close_sweep(Sweep& sweep) {
+  if (!options_.hydro.is_barotropic()) return;
+  const hydro::SweepArguments& arguments = sweep.arguments;
+  // Weight of a stage's state in the state at the end of the step.
+  const double share = arguments.flux_weight / (arguments.a1 * arguments.dt);
+  sweep.result.fastest =
+      hydro::close_energy(options_.hydro, mesh_.layout(), arguments.next, mesh_.cells(sweep.level),
+                          share * mesh_.geometry().cell_volume(sweep.level), exchanged_);
+}
+
+void GasSolver::close_energies(const LevelStep& /*coarse*/) {
+  if (!options_.hydro.is_barotropic()) return;
+  const auto timing = timers_.time("equation of state", Phase::compute);
+  for (int level = 0; level <= mesh_.finest_level(); ++level) close_leaf_cells(level);
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(&exchanged_, 1));
+  exchanged_energy_ += exchanged_.to_double();
+  exchanged_ = {};
 }
 
 // --- signal speeds ------------------------------------------------------------------------------
@@ -274,10 +307,10 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
 // --- validation and repair ----------------------------------------------------------------------
 
 // Returns true if ranks may continue before the reduction that reveals unphysical cells on any
-// rank. This requires runs of gas alone, where nothing reads the state before start_ghosts(),
+// rank. This requires runs of ideal gas alone, where nothing reads the state before start_ghosts(),
 // end_finer() or, at the end of a step, finish_validation().
 bool GasSolver::can_defer_validation(int level, bool ends_step) const {
-  if (!is_alone_) return false;
+  if (!is_alone_ || options_.hydro.is_barotropic()) return false;
   if (ends_step && mesh_.finest_level() == 0) return true;
   return mesh_.communicator().size() > 1 && !left_unphysical_cells_[level];
 }
@@ -310,11 +343,12 @@ bool GasSolver::finish_validation(std::int64_t bad_tiles) {
 }
 
 void GasSolver::repair_sweep() {
-  const Sweep sweep = *std::exchange(pending_, std::nullopt);
+  Sweep sweep = *std::exchange(pending_, std::nullopt);
   give_back_inflow(sweep.level, sweep.arguments.next);
   {
     const auto timing = timers_.time("repair", Phase::compute, sweep.level);
     repair(mesh_, sweep.level, options_.hydro, sweep.arguments, floored_);
+    close_sweep(sweep);
   }
   withhold_inflow(sweep.arguments, *sweep.stage, sweep.level, true);
   const auto timing = timers_.time("repair", Phase::compute, sweep.level);

@@ -46,6 +46,9 @@ class GasSolver : public StepPart {
   // Refluxes and restricts; called after all substeps of the next finer level.
   void end_finer(const LevelStep& coarse);
 
+  // Sets the energy of barotropic gas on all levels, and adds up the exchanged energy.
+  void close_energies(const LevelStep& coarse);
+
   // --- within the step
   // Measures signal speeds on levels from `coarsest` on after processes changed the gas.
   void measure_signals(int coarsest);
@@ -76,6 +79,11 @@ class GasSolver : public StepPart {
   const Floored& floored() const { return floored_; }
   // Sets floored() after a restart.
   void resume(const Floored& floored) { floored_ = floored; }
+  // Energy that barotropic gas has gained, or lost if negative, by exchange with its surroundings
+  // since the start of the run, at the last close_energies().
+  double exchanged_energy() const { return exchanged_energy_; }
+  // Sets exchanged_energy() after a restart.
+  void resume_exchange(double energy) { exchanged_energy_ = energy; }
   // Adds energy to floored().
   void add_floor_energy(double energy) { floored_.energy += energy; }
 
@@ -116,6 +124,8 @@ class GasSolver : public StepPart {
                        bool is_repaired);
   void give_back_inflow(int level, double* next);
   void restore_unphysical_cells(int level);
+  void close_sweep(Sweep& sweep);
+  void close_leaf_cells(int level);
 
   StepContext& context_;
   mesh::Mesh& mesh_;
@@ -138,6 +148,8 @@ class GasSolver : public StepPart {
     ReproducibleSum mass, energy;
   } restored_;  // on this rank, since the state was measured
   Floored floored_;
+  ReproducibleSum exchanged_;  // on this rank, since the last close_energies()
+  double exchanged_energy_ = 0.0;
 };
 
 }  // namespace octant

@@ -27,7 +27,14 @@ enum class When {
 };
 
 // Physics of a run. A task lists what it requires.
-enum Contents : unsigned { k_any = 0, k_gas = 1, k_gravity = 2, k_particles = 4, k_processes = 8 };
+enum Contents : unsigned {
+  k_any = 0,
+  k_gas = 1,
+  k_gravity = 2,
+  k_particles = 4,
+  k_processes = 8,
+  k_barotropic = 16
+};
 
 using StepParts = std::array<StepPart*, static_cast<std::size_t>(PartNumber::count)>;
 

@@ -154,12 +154,13 @@ void add_energy_budget(Attributes& attributes, const EnergyBudget& budget) {
   if (budget.counts_withheld) attributes.set("energy_spared", budget.spared);
 }
 
-void add_run_state(MeshContents& contents, const RunState& state) {
+void add_run_state(MeshContents& contents, const RunState& state, bool is_barotropic) {
   contents.attributes.set("density_scale", state.scales.density);
   contents.attributes.set("energy_scale", state.scales.energy);
   contents.attributes.set("floored_cells", state.floored.cells);
   contents.attributes.set("floored_mass", state.floored.mass);
   contents.attributes.set("floored_energy", state.floored.energy);
+  if (is_barotropic) contents.attributes.set("exchanged_energy", state.exchanged_energy);
   const auto& left = state.outflow.amount;
   contents.attributes.set("outflow",
                           std::vector<double>(left.begin(), left.begin() + k_old_outflow));
@@ -241,6 +242,8 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
           .step = count("step"),
           .scales = {read_scale(file, "density_scale"), read_scale(file, "energy_scale")},
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
+          .exchanged_energy =
+              simulation.options().hydro.is_barotropic() ? number("exchanged_energy") : 0.0,
           .outflow = read_outflow(file, simulation.gravity() != nullptr),
           .energy = read_energy_budget(file, simulation.energy().counts_withheld),
           .ledgers = read_ledgers(file, simulation.ledgers())};
@@ -253,7 +256,7 @@ void write_checkpoint(AmrSimulation& simulation, const OutputProgress& progress,
   MeshContents contents = bare_contents(simulation, "checkpoint");
   add_progress(contents.attributes, progress);
   add_further_kinds(contents, simulation.options());
-  add_run_state(contents, simulation.state());
+  add_run_state(contents, simulation.state(), simulation.options().hydro.is_barotropic());
   for (const CheckpointField& stored : checkpoint_fields(simulation))
     contents.fields.push_back(stored.field);
   if (const gravity::Gravity* gravity = simulation.gravity())

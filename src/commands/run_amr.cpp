@@ -63,6 +63,11 @@ AmrOptions read_amr_options(const RunRequest& request, const Communicator& commu
     if (given.source) {
       if (!options.hydro.enabled)
         throw InputError("a source function requires hydro.enabled = true");
+      if (options.hydro.is_barotropic())
+        throw InputError(
+            "hydro.equation_of_state = \"{}\" is not supported with a source function; expected "
+            "\"ideal\", or accelerations as expressions in [sources]",
+            name_of(options.hydro.eos.kind));
       options.processes.push_back(subgrid::make_source(given.source));
     }
   });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "hydro/eos/barotropic.hpp"
 #include "hydro/kernel_arguments.hpp"
 #include "mesh/add_totals.hpp"
 #include "mesh/cell_range.hpp"
@@ -13,17 +14,6 @@ namespace {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_invalid(const State<V>& u) {
   return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
-}
-
-// Returns the centres of a pack of cells.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION Vector<V> places(const mesh::CellRange& cells, const mesh::Cell& cell) {
-  Vector<V> x;
-  for (int axis = 0; axis < 3; ++axis)
-    x[axis] = SimdTraits<V>::generate([&](int lane) {
-      return cells.centre({cell.place, cell.slot, cell.index + lane})[axis];
-    });
-  return x;
 }
 
 // Gas of some blocks, measured in packs of cells.
@@ -39,7 +29,7 @@ struct MeasuredGas {
   // Signal speed in the frame, which may rotate.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V signal_speed_of(const mesh::Cell& cell, State<V> w) const {
-    if (frame.turns()) to_frame(frame, places<V>(cells, cell), w);
+    if (frame.turns()) to_frame(frame, centres<V>(cells, cell), w);
     return signal_speed(w, gas);
   }
   double bytes_of_cell() const { return gas.dual_energy ? 48.0 : 40.0; }
@@ -98,7 +88,8 @@ GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& la
   mesh::record_cells("measure blocks", cells, {terms.bytes_of_cell(), 37.0});
   const auto [fastest, broken] =
       mesh::add_totals("measure blocks", cells, terms, cell_volume, sums);
-  return {fastest, broken > 0.0};
+  if (!options.is_barotropic()) return {fastest, broken > 0.0};
+  return {fastest_barotropic_signal(options, layout, blocks, cells), broken > 0.0};
 }
 
 std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout,
@@ -112,6 +103,7 @@ std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout
 
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells) {
+  if (options.is_barotropic()) return fastest_barotropic_signal(options, layout, blocks, cells);
   const SignalTerm term{{layout, blocks, options.gas(), options.frame, cells}};
   mesh::record_cells("fastest signal", cells, {term.bytes_of_cell(), 19.0});
   const auto [fastest] = mesh::add_totals("fastest signal", cells, term, 1.0, {});

@@ -20,6 +20,7 @@ void HydroOptions::declare(ParameterSchema& schema) {
   schema.add("hydro.enabled", enabled,
              {.meaning = "Gas dynamics; false: particles and their gravity only"});
   schema.add("hydro.gamma", gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
+  eos.declare(schema);
   schema.add("hydro.scheme", integrator,
              {.meaning = "Time integration: MUSCL-Hancock, or strong-stability-preserving "
                          "Runge-Kutta of order 2 or 3"});
@@ -118,6 +119,7 @@ void HydroOptions::finish() {
   pressure_floor = std::max(given_pressure_floor, k_no_floor);
   add_scalars();
   if (is_balanced()) check_balance();
+  eos.check(*this);
   if (integrator == Integrator::muscl_hancock && !listed_scheme(*this).predicts)
     throw InputError(
         "hydro.reconstruction = \"{}\" is not supported with hydro.scheme = \"{}\", which requires "

@@ -10,6 +10,7 @@
 #include <Kokkos_Array.hpp>
 
 #include "core/named.hpp"
+#include "hydro/eos/equation_of_state.hpp"
 #include "mesh/field_info.hpp"
 #include "mesh/frame.hpp"
 #include "mesh/tiles.hpp"
@@ -37,6 +38,9 @@ constexpr auto names_of(DualEnergy) { return std::array{"off", "on", "overwrite"
 enum class WellBalanced { off, isothermal };
 // Names of the values in hydro.well_balanced.
 constexpr auto names_of(WellBalanced) { return std::array{"off", "isothermal"}; }
+
+// Pressure floor of a gas whose pressure follows from its density: below every pressure.
+inline constexpr double k_no_pressure_floor = -1e300;
 
 // Parameters of the ideal gas and floors of its state, for kernels. Copied by value.
 struct Gas {
@@ -124,6 +128,7 @@ struct HydroOptions {
   std::string riemann = "hllc_hybrid";
   bool contact_steepening = false;  // steepens parabolas of Runge-Kutta schemes
   double gamma = 1.4;
+  EosOptions eos;
   double density_floor = 1e-12;
   double pressure_floor = 1e-14;
   // Values of hydro.density_floor and hydro.pressure_floor; 0: from the initial conditions.
@@ -153,6 +158,8 @@ struct HydroOptions {
 
   // True with hydro.well_balanced.
   bool is_balanced() const { return well_balanced != WellBalanced::off; }
+  // True if the pressure is a function of the density alone.
+  bool is_barotropic() const { return eos.is_barotropic(); }
   // True if the entropy density is stored.
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // All variables of a cell, in the order of storage.
@@ -172,7 +179,8 @@ struct HydroOptions {
   mesh::GhostShape ghosts() const;
   // Gas parameters for kernels.
   Gas gas() const {
-    return {gamma, density_floor, pressure_floor, has_dual_energy(), dual_energy_threshold};
+    return {gamma, density_floor, is_barotropic() ? k_no_pressure_floor : pressure_floor,
+            has_dual_energy(), dual_energy_threshold};
   }
 
  private:

@@ -4,6 +4,7 @@
 #include "hydro/hydrostatic.hpp"
 #include "hydro/schemes.hpp"
 #include "hydro/sweep.hpp"
+#include "mesh/cell_range.hpp"
 
 namespace octant::hydro {
 
@@ -64,6 +65,18 @@ KOKKOS_FORCEINLINE_FUNCTION void to_frame(const mesh::Frame& frame, const Vector
   w[k_velocity_y] = w[k_velocity_y] - frame.velocity_y(place[0]);
 }
 
+// Returns the centres of a pack of cells.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION Vector<V> centres(const mesh::CellRange& cells,
+                                              const mesh::Cell& cell) {
+  Vector<V> x;
+  for (int axis = 0; axis < 3; ++axis)
+    x[axis] = SimdTraits<V>::generate([&](int lane) {
+      return cells.centre({cell.place, cell.slot, cell.index + lane})[axis];
+    });
+  return x;
+}
+
 // Transforms a flux of mass, momentum and energy to a frame in which the former one moves with the
 // velocity (x, y).
 template <class V>
@@ -83,12 +96,14 @@ struct KernelArguments {
       : sweep(a),
         patch(a.tiles.patch == 8 ? 0 : 1),
         gas(options.gas()),
+        barotrope(options.eos.barotrope()),
         variables(options.variable_count()),
         fractions(options.fractions()),
         spin(options.spin()),
         dimensions(options.dimensions),
         hancock(options.integrator == Integrator::muscl_hancock),
         senses_shocks(listed_scheme(options).senses_shocks),
+        diffuses_shear(options.riemann == "hll"),
         steepens_contacts(options.contact_steepening),
         frame(options.frame),
         sources(options, a),
@@ -104,12 +119,14 @@ struct KernelArguments {
   SweepArguments sweep;
   int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
+  Barotrope barotrope;  // for BarotropicFluxes
   int variables;
   FractionGroups fractions;
   int spin;        // index of the first of spin_variables(), or -1
   int dimensions;  // axes along which the gas varies; unused by batches of tiles
   bool hancock;
   bool senses_shocks;      // for Riemann solvers with a shock sensor
+  bool diffuses_shear;     // for BarotropicFluxes: averages velocities along faces over the fan
   bool steepens_contacts;  // steepens parabolas of Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;

@@ -1,6 +1,7 @@
 #include "hydro/schemes.hpp"
 
 #include "core/error.hpp"
+#include "hydro/eos/barotropic.hpp"
 #include "hydro/reconstruction.hpp"
 
 namespace octant::hydro {
@@ -57,6 +58,7 @@ const SchemeOps& listed_scheme(const HydroOptions& options) {
 SchemeOps scheme_ops(const HydroOptions& options) {
   SchemeOps ops = listed_scheme(options);
   if (!ops.states_of_cells) set_godunov_states(options, ops);
+  if (options.is_barotropic()) set_barotropic_fluxes(ops);
   return ops;
 }
 

@@ -117,7 +117,8 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
   costs.fluxes.bytes = surface + 3.0 * cell;
   costs.update.bytes = cell * (3.0 + 1.0 + 1.0) + old;
   costs.sweep.bytes = cell * (1.0 + 1.0) + old;
-  if (options.dimensions < 3 || !is_godunov || !is_among(CountedSolvers::names(), options.riemann))
+  if (options.dimensions < 3 || options.is_barotropic() || !is_godunov ||
+      !is_among(CountedSolvers::names(), options.riemann))
     return costs;
   costs.gather.operations = gathered * operations_of_gather(a);
   costs.states.operations = operations_of_states(options, a);

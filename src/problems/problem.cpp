@@ -36,7 +36,9 @@ void store_state(const GasState& state, const hydro::HydroOptions& options, doub
   const hydro::Gas gas = options.gas();
   const hydro::GasCell stored(cell, stride, gas);
   const auto& v = state.velocity;
-  stored.set(state.density, {v[0], v[1], v[2]}, state.pressure);
+  const double pressure =
+      options.is_barotropic() ? options.eos.barotrope().at(state.density).pressure : state.pressure;
+  stored.set(state.density, {v[0], v[1], v[2]}, pressure);
   int place = options.first_scalar();
   auto given = state.scalars.begin();
   for (const hydro::GasVariable& scalar : options.scalars) {

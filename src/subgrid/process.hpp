@@ -126,6 +126,10 @@ class Process {
   // True if the parameters enable the process.
   virtual bool is_wanted() const = 0;
 
+  // True if the process changes the internal energy of the gas, or depends on it. Such processes
+  // are refused for barotropic gas.
+  virtual bool needs_heat() const { return true; }
+
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
   // Particle kinds that the process needs.

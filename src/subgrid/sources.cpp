@@ -49,6 +49,7 @@ class Sources final : public Process {
   bool is_wanted() const override {
     return !acceleration_.empty() || !heating_.empty() || !scalars_.empty();
   }
+  bool needs_heat() const override { return !heating_.empty(); }
   std::vector<std::string> accounts() const override {
     return {"work", "heat", "momentum_x", "momentum_y", "momentum_z"};
   }

@@ -130,6 +130,7 @@ class Turbulence final : public Process {
   }
 
   bool is_wanted() const override { return strength_ > 0.0; }
+  bool needs_heat() const override { return false; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 

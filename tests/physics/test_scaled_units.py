@@ -119,6 +119,18 @@ max_steps = 4
 """
 
 
+def barotropic_collapse(u: Unit) -> str:
+    """Return the collapse of barotropic gas, which is stiffer above the density 1."""
+    extra = f"""
+equation_of_state = "barotropic"
+sound_speed = {u(0.2, 1, 0, -1)}
+barotropic_densities = [{u(0.1, -3, 1, 0)}, {u(1.0, -3, 1, 0)}]
+barotropic_exponents = [1.0, 1.1, 1.6]
+"""
+    jeans = "[refine]\njeans = 8"
+    return collapse(u).replace("\n[gravity]", extra + "[gravity]").replace("[refine]", jeans)
+
+
 def cluster(u: Unit) -> str:
     """Return a cluster of particles in thin gas."""
     return f"""
@@ -157,7 +169,7 @@ FIELDS = {"density": (-3, 1, 0), "pressure": (-1, 1, -2), "velocity_x": (1, 0, -
 
 
 @pytest.mark.parametrize("scales", SCALES.values(), ids=SCALES)
-@pytest.mark.parametrize("problem", [sod, streams, sedov, collapse, cluster])
+@pytest.mark.parametrize("problem", [sod, streams, sedov, collapse, barotropic_collapse, cluster])
 def test_scaled_by_powers_of_two(
     tmp_path: Path, problem: Callable[[Unit], str], scales: tuple[int, int, int]
 ) -> None:

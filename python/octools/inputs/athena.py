@@ -179,7 +179,9 @@ def _first(source: Conversion, default: Any, *names: str) -> tuple[str, Any]:
 def _hydro(source: Conversion) -> None:
     name, gamma = _first(source, None, "hydro/gamma", "eos/gamma", "fluid/gamma")
     if gamma is None or str(source.get("hydro/eos", "ideal")) == "isothermal":
-        raise source.refuse("isothermal gas has no counterpart; gamma is missing")
+        raise source.refuse(
+            "isothermal gas is not converted, gamma is missing; set hydro.equation_of_state by hand"
+        )
     source.put("hydro.gamma", float(gamma))
     source.carried(name, "hydro/eos", now="hydro.gamma")
     name, solver = _first(source, "hllc", "hydro/rsolver")

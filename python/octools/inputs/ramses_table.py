@@ -336,8 +336,8 @@ COOLING = Topic(
              default=(0.0, 1.0)),
         Rule("isothermal barotropic_eos barotropic_eos_form polytrope_rho polytrope_index t_eos "
              "mu_gas", "",
-             "barotropic equations of state are not available; hydro.gamma close to 1 keeps gas "
-             "nearly isothermal, and floor.kind = polytrope stiffens dense gas that cools"),
+             "equations of state are not converted; set hydro.equation_of_state, hydro.sound_speed "
+             "and hydro.barotropic_densities and exponents, without cooling"),
         Rule("cooling_ism", "", "cooling of the interstellar medium (Audit & Hennebelle 2005) is "
              "not available; use a Grackle table"),
         Rule("neq_chem", "", "ionization is in equilibrium; there is no chemical network"),

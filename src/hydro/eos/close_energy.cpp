@@ -1,0 +1,94 @@
+#include "hydro/eos/barotropic.hpp"
+#include "hydro/kernel_arguments.hpp"
+#include "mesh/add_totals.hpp"
+#include "mesh/cell_range.hpp"
+
+namespace octant::hydro {
+
+namespace {
+
+// Cells of a barotropic gas, in packs.
+struct BarotropicCells {
+  static constexpr int parts = mesh::k_sum_parts;
+
+  mesh::BlockLayout layout;
+  Gas gas;
+  Barotrope eos;
+  mesh::Frame frame;
+  mesh::CellRange cells;
+
+  // Returns the total energy density that belongs to the density and the momentum of cells, and
+  // sets `fastest` to their signal speeds. Two divisions, one root, and the powers of the equation
+  // of state.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V energy(const mesh::Cell& cell, const State<V>& u,
+                                       V& fastest) const {
+    V volume;
+    State<V> w = unfloored_primitive(u, gas, volume);
+    const BarotropicState<V> state = eos.at(w[k_density]);
+    const V energy =
+        V(1.0 / (gas.gamma - 1.0)) * state.pressure + V(0.5) * momentum_dot_velocity(u, w);
+    if (frame.turns()) to_frame(frame, centres<V>(cells, cell), w);
+    const V sound = square_root(state.squared_sound_speed(w[k_density]));
+    fastest = (absolute(w[k_velocity_x]) + absolute(w[k_velocity_y])) + absolute(w[k_velocity_z]) +
+              V(3.0) * sound;
+    return energy;
+  }
+};
+
+// Sets the energies; the change and the signal speed of cells are its terms.
+struct CloseEnergy : BarotropicCells {
+  enum { exchanged, sums, fastest = sums, count };
+
+  double* blocks;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    double* const to = blocks + layout.offset(cell);
+    const State<V> u = load_state<V>(to, layout.stride_variable);
+    const V closed = energy(cell, u, terms[fastest]);
+    const auto is_sound = u[k_mass] >= V(gas.density_floor);
+    terms[exchanged] = select(is_sound, closed - u[k_energy], V(0.0));
+    SimdTraits<V>::store(to + k_energy * layout.stride_variable,
+                         select(is_sound, closed, u[k_energy]));
+  }
+};
+
+// Signal speeds alone.
+struct BarotropicSignal : BarotropicCells {
+  enum { sums, count };
+
+  const double* blocks;
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    const State<V> u = load_state<V>(blocks + layout.offset(cell), layout.stride_variable);
+    energy(cell, u, terms[0]);
+  }
+};
+
+BarotropicCells cells_of(const HydroOptions& options, const mesh::BlockLayout& layout,
+                         const mesh::CellRange& cells) {
+  return {layout, options.gas(), options.eos.barotrope(), options.frame, cells};
+}
+
+}  // namespace
+
+double close_energy(const HydroOptions& options, const mesh::BlockLayout& layout, double* blocks,
+                    const mesh::CellRange& cells, double weight, ReproducibleSum& exchanged) {
+  mesh::record_cells("close energy", cells, {48.0, 25.0});
+  const auto [fastest] =
+      mesh::add_totals("close energy", cells, CloseEnergy{cells_of(options, layout, cells), blocks},
+                       {weight}, {&exchanged, 1});
+  return fastest;
+}
+
+double fastest_barotropic_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                 const double* blocks, const mesh::CellRange& cells) {
+  mesh::record_cells("fastest signal", cells, {40.0, 22.0});
+  const auto [fastest] = mesh::add_totals(
+      "fastest signal", cells, BarotropicSignal{cells_of(options, layout, cells), blocks}, {}, {});
+  return fastest;
+}
+
+}  // namespace octant::hydro
