@@ -58,6 +58,7 @@ struct FaceSide {
     Coordinates cell = {fine[0] >> 1, fine[1] >> 1, fine[2] >> 1};
     cell[along] += steps;
     const double inside = coarse.line(cell[1], cell[2])[cell[0] + 2];
+    // NOLINTNEXTLINE(clang-analyzer-security.ArrayBound): axis is 0, 1 or 2
     cell[axis] += outwards();
     return 0.5 * (inside + coarse.line(cell[1], cell[2])[cell[0] + 2]);
   }

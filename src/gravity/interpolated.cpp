@@ -99,7 +99,7 @@ template <int T>
 void interpolate_patches(const PatchLevel& level, const double* boxes, double* phi) {
   const auto strips = level.patches().strips();
   // Interpolation along y and z to T/2 + 2 coarse cells of a row, then along x.
-  constexpr double coarse = T / 2 + 2, fine = T;
+  constexpr double coarse = 0.5 * T + 2.0, fine = T;
   for_teams(
       {"gravity: interpolate",
        {8.0 + 8.0 * coarse * coarse * coarse / (fine * fine * fine), 9.0 * coarse / fine + 3.0}},

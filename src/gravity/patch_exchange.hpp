@@ -114,7 +114,7 @@ class PieceTransfer {
   static constexpr int k_max_fields = 3;
   // Copies the blocks' values to fields of own patches, at most k_max_fields of them; cells
   // without a block become 0.
-  void to_patches(std::span<const PatchValues> fields);
+  void to_patches(std::span<const PatchValues> values);
 
   // Sets a vector field of own blocks: `write` is called with the target, and must store its values
   // there.

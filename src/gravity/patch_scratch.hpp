@@ -277,8 +277,9 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const d
   constexpr int near = T / 2 < 2 ? T / 2 : 2;
   for (int parity = 0; parity < 2; ++parity) {
     double* pairs = to.pairs(parity, j, k);
-    const double* from = field + parity * (T / 2);
-    const auto cells = [&](std::int64_t place) { return place < 0 ? nullptr : from + place; };
+    const auto cells = [&](std::int64_t place) {
+      return place < 0 ? nullptr : field + (place + parity * (T / 2));
+    };
     const double *below = cells(places.below), *here = cells(places.here),
                  *above = cells(places.above);
     copy_pairs<near>(below ? below + T / 2 - near : nullptr, pairs - near);

@@ -103,7 +103,8 @@ class MusclHancock : public GodunovStates<Reconstruction> {
     using Profile = typename Reconstruction::template Profile<V>;
     this->template sense_shocks<V>(cell, put);
     const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
-    const auto along = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {
+    const auto along = [&]([[maybe_unused]] int axis, int n,
+                           const auto& line) OCTANT_INLINE_LAMBDA {
       return Reconstruction::template profile<V>([&](int o) OCTANT_INLINE_LAMBDA {
         if constexpr (Balanced) return hydrostatic.axis[axis].deviation(line, n, o);
         else return line(n, o);
