@@ -136,8 +136,8 @@ bool can_share(const Communicator& communicator, const Cells& cells) {
 }
 
 std::vector<TransposeBackend> allowed_backends(const Communicator& communicator,
-                                          const TuningProblem& problem,
-                                          std::optional<TransposeBackend> forced) {
+                                               const TuningProblem& problem,
+                                               std::optional<TransposeBackend> forced) {
   using enum TransposeBackend;
   if (problem.in_batches)
     return forced ? std::vector{*forced} : std::vector{p2p, alltoall, ksection};

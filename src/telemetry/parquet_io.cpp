@@ -161,12 +161,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-// Smaller chunks are stored uncompressed: zlib would build its trees for a gain of a few bytes.
-constexpr std::size_t k_min_compressed = 256;
-
-int codec_of(std::size_t bytes) {
-  return deflate_is_available() && bytes >= k_min_compressed ? k_gzip : k_uncompressed;
-}
+int codec() { return deflate_is_available() ? k_gzip : k_uncompressed; }
 
 // Returns the schema element of a column.
 Thrift element_of(const Column& column) {
@@ -235,17 +230,17 @@ void Output::end_group() {
 Output::ChunkFacts Output::write_chunk(const Column& column) {
   const std::int64_t begin = bytes_, uncompressed = uncompressed_;
   const Texts* texts = std::get_if<Texts>(&column.values);
-  const auto list = texts ? list_bytes(texts->list) : std::vector<std::byte>();
-  const auto data = value_bytes(column);
-  const int codec = codec_of(list.size() + data.size());
-  if (texts) write_page({k_dictionary_page, k_plain, codec}, std::ssize(texts->list), list);
+  if (texts)
+    write_page(k_dictionary_page, k_plain, static_cast<std::int64_t>(texts->list.size()),
+               list_bytes(texts->list));
   const std::int64_t values = bytes_;
-  write_page({k_data_page, texts ? k_dictionary : k_plain, codec}, group_rows_, data);
+  const int encoding = texts ? k_dictionary : k_plain;
+  write_page(k_data_page, encoding, group_rows_, value_bytes(column));
   return {.begin = begin,
           .values = values,
           .bytes = bytes_ - begin,
           .uncompressed = uncompressed_ - uncompressed,
-          .codec = codec};
+          .codec = codec()};
 }
 
 void Output::describe_chunk(const Column& column, const ChunkFacts& attributes) {
@@ -266,21 +261,20 @@ void Output::describe_chunk(const Column& column, const ChunkFacts& attributes) 
                                        {chunk::contents, {std::move(fields)}}}});
 }
 
-void Output::write_page(const PageKind& kind, std::int64_t count,
+void Output::write_page(int type, int encoding, std::int64_t count,
                         std::span<const std::byte> values) {
-  const bool is_compressed = kind.codec != k_uncompressed;
-  const auto fewer = is_compressed ? deflated(values, effort_) : std::vector<std::byte>();
-  const std::span<const std::byte> stored = is_compressed ? fewer : values;
+  const auto fewer = deflate_is_available() ? deflated(values, effort_) : std::vector<std::byte>();
+  const std::span<const std::byte> stored = deflate_is_available() ? fewer : values;
   Thrift::Structure about{{page_values::count, {static_cast<std::int32_t>(count)}},
-                          {page_values::encoding, {kind.encoding}}};
-  if (kind.type == k_data_page)
+                          {page_values::encoding, {encoding}}};
+  if (type == k_data_page)
     for (const int levels : {page_values::definition_levels, page_values::repetition_levels})
       about.push_back({levels, {k_levels}});
-  const auto header = thrift_bytes(
-      {{page::type, {kind.type}},
-       {page::bytes, {static_cast<std::int32_t>(values.size())}},
-       {page::compressed_bytes, {static_cast<std::int32_t>(stored.size())}},
-       {kind.type == k_data_page ? page::data : page::dictionary, {std::move(about)}}});
+  const auto header =
+      thrift_bytes({{page::type, {type}},
+                    {page::bytes, {static_cast<std::int32_t>(values.size())}},
+                    {page::compressed_bytes, {static_cast<std::int32_t>(stored.size())}},
+                    {type == k_data_page ? page::data : page::dictionary, {std::move(about)}}});
   write_bytes(header);
   write_bytes(stored);
   uncompressed_ += static_cast<std::int64_t>(header.size() + values.size());

@@ -88,10 +88,7 @@ class Output {
   };
   ChunkFacts write_chunk(const Column& column);
   void describe_chunk(const Column& column, const ChunkFacts& attributes);
-  struct PageKind {
-    int type, encoding, codec;
-  };
-  void write_page(const PageKind& kind, std::int64_t count, std::span<const std::byte> values);
+  void write_page(int type, int encoding, std::int64_t count, std::span<const std::byte> values);
   void write_bytes(std::span<const std::byte> bytes);
 
   std::string path_, part_;

@@ -195,10 +195,13 @@ namespace octant::telemetry {
 namespace {
 
 constexpr int k_gzip = 16;  // added to the window size to select gzip
-// Levels of memory. Short data take less, because clearing the memory would take longer than
-// compressing them.
-constexpr int k_memory = 8, k_memory_of_short = 5;
-constexpr std::size_t k_short = 4096;  // bytes
+
+// Returns the level of memory for which data of this size are a single block of symbols. Clearing
+// more memory would take longer than compressing a short column.
+int memory_level(std::size_t bytes) {
+  constexpr int bits_of_first = 6, most = 8;
+  return std::clamp(static_cast<int>(std::bit_width(bytes)) - bits_of_first, 1, most);
+}
 
 // zlib counts in 32 bits, and declares its input as non-const.
 void set_input(z_stream& stream, std::span<const std::byte> bytes) {
@@ -219,9 +222,8 @@ bool deflate_is_available() { return true; }
 
 std::vector<std::byte> deflated(std::span<const std::byte> bytes, int effort) {
   z_stream stream{};
-  const int memory = bytes.size() <= k_short ? k_memory_of_short : k_memory;
-  if (deflateInit2(&stream, effort, Z_DEFLATED, MAX_WBITS + k_gzip, memory, Z_DEFAULT_STRATEGY) !=
-      Z_OK)
+  if (deflateInit2(&stream, effort, Z_DEFLATED, MAX_WBITS + k_gzip, memory_level(bytes.size()),
+                   Z_DEFAULT_STRATEGY) != Z_OK)
     throw RunError("zlib could not be initialized");
   std::vector<std::byte> fewer(deflateBound(&stream, static_cast<uLong>(bytes.size())));
   set_input(stream, bytes);
