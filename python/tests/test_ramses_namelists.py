@@ -56,7 +56,7 @@ GALAXY_OLD = {
     "supernovae.delay": 5.0,
     "supernovae.kinetic_fraction": 0.5,
     "supernovae.radius": 2.0,
-    "supernovae.min_radius": 150.0,
+    "supernovae.least_radius": 150.0,
 }
 
 COSMOLOGY_CURAMSES = {

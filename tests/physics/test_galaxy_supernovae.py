@@ -406,8 +406,8 @@ def test_bad_input_is_refused(
 
 
 def test_a_blast_that_would_reach_half_the_box_ends_the_run(tmp_path: Path) -> None:
-    outcome = run(tmp_path / "run", SWARM, "supernovae.min_radius=32.0")
-    assert_refused(outcome, "supernovae.min_radius = 32", "half of the domain", code=1)
+    outcome = run(tmp_path / "run", SWARM, "supernovae.least_radius=32.0")
+    assert_refused(outcome, "supernovae.least_radius = 32", "half of the domain", code=1)
 
 
 @pytest.mark.parametrize("mode", ["kinetic", "thermal", "stochastic"])

@@ -422,7 +422,7 @@ SUPERNOVAE = Topic(
         Rule("m_snii", "supernovae.mass", "in M☉", default=10.0, value=same("m_snii")),
         Rule("rcell", "supernovae.radius", "in cells; 0 for thermal feedback", default=2.0,
              value=v.reach),
-        Rule("rbubble", "supernovae.min_radius", "in pc", default=0.0, value=same("rbubble")),
+        Rule("rbubble", "supernovae.least_radius", "in pc", default=0.0, value=same("rbubble")),
         Rule("f_ek", "supernovae.kinetic_fraction", "of kinetic and mechanical feedback",
              default=1.0, value=v.kinetic_fraction),
         Rule("ndebris mass_gmc", "", "all supernovae of a star particle explode together, as "
@@ -507,7 +507,7 @@ AGN = Topic(
              value=lambda s: s.flag("mad_jet") and s.flag("spin_bh")),
         Rule("ragn_dx", "agn.radius", "in cells", default=1.0,
              value=lambda s: max(s.number("ragn_dx"), 1.0)),
-        Rule("ragn", "agn.min_radius", "in kpc", default=0.0, value=same("ragn")),
+        Rule("ragn", "agn.least_radius", "in kpc", default=0.0, value=same("ragn")),
         Rule("mloadagn kin_mass_loading", "agn.mass_loading",
              default=(100.0, 100.0), value=v.either("mloadagn", "kin_mass_loading")),
         Rule("jetfrac", "agn.jet_trigger", "fraction of the mass of the black hole", default=0.0,

@@ -13,7 +13,7 @@ namespace {
 
 double active_radius(const HoleStep& step, const Hole& hole) {
   const NucleusOptions& agn = step.options.agn;
-  const double least = agn.min_radius * 1e3 * constants::k_parsec / step.sync.units.length;
+  const double least = agn.least_radius * 1e3 * constants::k_parsec / step.sync.units.length;
   return std::max(agn.radius * step.sync.mesh.geometry().cell_size(hole.level), least);
 }
 
@@ -24,9 +24,9 @@ void check_reach(const HoleStep& step, const std::vector<Hole>& holes) {
       if (2.0 * JetLaw::radius(active_radius(step, hole)) >=
           geometry.upper()[d] - geometry.lower()[d])
         throw RunError(
-            "agn.min_radius = {} kpc: a jet would extend over half of the domain, {} of {} code "
+            "agn.least_radius = {} kpc: a jet would extend over half of the domain, {} of {} code "
             "units",
-            step.options.agn.min_radius, JetLaw::radius(active_radius(step, hole)),
+            step.options.agn.least_radius, JetLaw::radius(active_radius(step, hole)),
             geometry.upper()[d] - geometry.lower()[d]);
 }
 

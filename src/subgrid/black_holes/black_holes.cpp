@@ -40,9 +40,9 @@ void declare_nucleus(ParameterSchema& schema, NucleusOptions& agn) {
   schema.add("agn.radius", agn.radius,
              {.unit = "cells of the black hole's level",
               .meaning = "Radius of the region into which jets and thermal feedback are injected, "
-                         "at least agn.min_radius",
+                         "at least agn.least_radius",
               .min = 1.0});
-  schema.add("agn.min_radius", agn.min_radius,
+  schema.add("agn.least_radius", agn.least_radius,
              {.unit = "kpc",
               .meaning = "Minimum radius of the region of jets and thermal feedback",
               .min = 0});

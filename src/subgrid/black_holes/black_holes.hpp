@@ -29,7 +29,7 @@ struct NucleusOptions {
   double radio_threshold = 0.01;
   double thermal_efficiency = 0.15, jet_efficiency = 1.0;
   bool mad = true;
-  double radius = 1.0, min_radius = 0.0;
+  double radius = 1.0, least_radius = 0.0;
   double mass_loading = 100.0;
   double jet_trigger = 0.0, heating_trigger = 0.0;
   double maximum_temperature = 1e10;

@@ -37,7 +37,7 @@ struct Options {
   std::string table;
   double least_ejecta = 1e-3;
   double fraction = 0.2, energy = 1e51, mass = 10.0, yield = 0.1, delay = 10.0;
-  double radius = 2.0, min_radius = 0.0;
+  double radius = 2.0, least_radius = 0.0;
   double kinetic_fraction = 1.0;
   double heating = 3.1622776601683794e7;
   std::int64_t seed = 1;
@@ -90,10 +90,10 @@ void Options::declare(ParameterSchema& schema) {
        .max = 1.0});
   schema.add("supernovae.radius", radius,
              {.unit = "cells of the star's level",
-              .meaning = "Radius of energy and mass injection, at least supernovae.min_radius; "
+              .meaning = "Radius of energy and mass injection, at least supernovae.least_radius; "
                          "0: only the star's own cell",
               .min = 0});
-  schema.add("supernovae.min_radius", min_radius,
+  schema.add("supernovae.least_radius", least_radius,
              {.unit = "pc", .meaning = "Minimum radius of energy and mass injection", .min = 0});
   schema.add("supernovae.kinetic_fraction", kinetic_fraction,
              {.meaning = "Fraction of the supernova energy injected as kinetic energy in kinetic "
@@ -303,7 +303,7 @@ class Supernovae final : public Process {
     const double now = sync.seconds(sync.time);
     const double step = now - sync.seconds(sync.time - sync.steps.front());
     const double radius = std::max(options_.radius * sync.mesh.geometry().cell_size(level),
-                                   options_.min_radius * constants::k_parsec / sync.units.length);
+                                   options_.least_radius * constants::k_parsec / sync.units.length);
     supernovae::Exploding exploding;
     for (std::size_t n = 0; n < rows.size(); ++n) {
       const Star star{.id = ids[n],
@@ -339,9 +339,9 @@ class Supernovae final : public Process {
       for (int d = 0; d < 3; ++d)
         if (2.0 * event.place.radius >= geometry.upper()[d] - geometry.lower()[d])
           throw RunError(
-              "supernovae.min_radius = {} pc: the injection region would extend over half of the "
+              "supernovae.least_radius = {} pc: the injection region would extend over half of the "
               "domain, {} of {} code units",
-              options_.min_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
+              options_.least_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
   }
 
   // Gas with its pressure and density floors, which follow from the initial state and are unknown
