@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from octools.inputs.conversion import Conversion, read_blocks
+from octools.inputs.conversion import NOT_USED, Conversion, read_blocks
 from octools.snapshot import AXES
 
 BLOCK = 8
@@ -17,6 +17,7 @@ SIDES = {
     "reflecting": "reflecting",
 }
 RIEMANN = {"llf": "llf", "hlle": "hll", "hll": "hll", "hllc": "hllc", "roe": "hllc"}
+OF_ISOTHERMAL_GAS = RIEMANN | {"llf": "hll"}
 SCHEMES = {"rk2": "rk2", "rk3": "rk3", "vl2": "muscl_hancock", "rk1": "rk2", "rk4": "rk3"}
 RECONSTRUCTIONS = {"dc": "plm", "plm": "plm", "ppm": "ppm", "ppm4": "ppm", "ppmx": "ppm"}
 RECONSTRUCTIONS |= {"wenoz": "ppm", "1": "plm", "2": "plm", "3": "ppm", "2c": "plm", "3c": "ppm"}
@@ -66,7 +67,8 @@ def _shock_tube(source: Conversion) -> None:
         velocity = [float(source.get(f"problem/{v}{side}", 0.0)) for v in "uvw"]
         if any(velocity[1:]):
             raise source.refuse("velocities along the plane of a shock tube have no counterpart")
-        state = [float(source.get(f"problem/{q}{side}", 0.0)) for q in "dp"]
+        density = float(source.get(f"problem/d{side}", 0.0))
+        state = [density, _pressure(source, f"problem/p{side}", density, 0.0)]
         source.put(f"problem.{name}", [state[0], velocity[0], state[1]], "density, velocity, p")
     names = [f"problem/{q}{side}" for q in "dpuvw" for side in "lr"]
     source.carried("problem/shock_dir", "problem/xshock", *names, now="problem.*")
@@ -77,11 +79,13 @@ def _implode(source: Conversion) -> None:
     source.put("problem.name", "implosion")
     middle = sum(sides[1]) / 2
     source.put("problem.diagonal", middle - sides[0][0] - sides[1][0], "x + y below the membrane")
-    names = {"d_in": "inner_density", "p_in": "inner_pressure"}
-    names |= {"d_out": "outer_density", "p_out": "outer_pressure"}
-    for theirs, ours in names.items():
-        source.put(f"problem.{ours}", float(source.get(f"problem/{theirs}")))
-        source.carried(f"problem/{theirs}", now=f"problem.{ours}")
+    for theirs, ours in (("in", "inner"), ("out", "outer")):
+        density = float(source.get(f"problem/d_{theirs}"))
+        source.put(f"problem.{ours}_density", density)
+        source.carried(f"problem/d_{theirs}", now=f"problem.{ours}_density")
+        pressure = _pressure(source, f"problem/p_{theirs}", density)
+        source.put(f"problem.{ours}_pressure", pressure)
+        source.carried(f"problem/p_{theirs}", now=f"problem.{ours}_pressure")
 
 
 def _blast(source: Conversion) -> None:
@@ -98,6 +102,10 @@ def _blast(source: Conversion) -> None:
             ("density_ratio", ("drat",), 1.0),
         )
     }
+    if (speed := _sound_speed(source)) is not None:
+        given["pressure"] = speed**2 * given["density"]
+        given["pressure_ratio"] = given["density_ratio"]
+        _not_used(source, "problem/pn_amb", "problem/pamb", "problem/prat")
     inner, pressure = given["inner"], given["pressure"]
     if inner is None or pressure is None:
         raise source.refuse("the blast has no radius or no ambient pressure")
@@ -176,19 +184,77 @@ def _first(source: Conversion, default: Any, *names: str) -> tuple[str, Any]:
     return (found[0], source.get(found[0])) if found else ("", default)
 
 
-def _hydro(source: Conversion) -> None:
-    name, gamma = _first(source, None, "hydro/gamma", "eos/gamma", "fluid/gamma")
-    if gamma is None or str(source.get("hydro/eos", "ideal")) == "isothermal":
-        raise source.refuse(
-            "isothermal gas is not converted, gamma is missing; set hydro.equation_of_state by hand"
-        )
+GAMMAS = ("hydro/gamma", "eos/gamma", "fluid/gamma")
+SPEED = "hydro/iso_sound_speed"
+
+
+def _is_isothermal(source: Conversion) -> bool:
+    """Return true for eos = isothermal of AthenaK, or for a sound speed without gamma.
+
+    Athena++ is configured for one equation of state, and a file may contain the settings of both.
+    """
+    if "hydro/eos" in source.settings:
+        return str(source.get("hydro/eos")) == "isothermal"
+    return SPEED in source.settings and not any(name in source.settings for name in GAMMAS)
+
+
+def _sound_speed(source: Conversion) -> float | None:
+    """Return the sound speed of isothermal gas; None for an ideal gas."""
+    if not _is_isothermal(source):
+        return None
+    speed = source.get(SPEED)
+    if speed is None:
+        raise source.refuse("eos = isothermal requires iso_sound_speed")
+    if not float(speed) > 0:
+        raise ValueError("expected a number above 0")
+    return float(speed)
+
+
+def _pressure(source: Conversion, name: str, density: float, default: Any = None) -> float:
+    """Return a pressure of the file; of isothermal gas, that of the density."""
+    if (speed := _sound_speed(source)) is not None:
+        _not_used(source, name)
+        return speed**2 * density
+    return float(source.get(name, default))
+
+
+def _not_used(source: Conversion, *names: str) -> None:
+    """Account for settings of an ideal gas in a file of isothermal gas."""
+    for name in names:
+        source.account(name, NOT_USED, "the pressure of isothermal gas follows from its density")
+
+
+def _gas(source: Conversion) -> None:
+    """Write the equation of state."""
+    speed = _sound_speed(source)
+    if speed is not None:
+        source.put("hydro.equation_of_state", "isothermal")
+        source.put("hydro.sound_speed", speed, "iso_sound_speed")
+        source.put("hydro.gamma", 5 / 3, "only of the energy in files, p / (gamma - 1)")
+        source.carried(SPEED, "hydro/eos", now="hydro.equation_of_state, hydro.sound_speed")
+        _not_used(source, *GAMMAS, "hydro/pfloor")
+        return
+    if (kind := str(source.get("hydro/eos", "ideal"))) != "ideal":
+        raise source.refuse(f"eos = {kind} has no counterpart; supported: ideal, isothermal")
+    name, gamma = _first(source, None, *GAMMAS)
+    if gamma is None:
+        raise source.refuse("neither gamma nor iso_sound_speed is set in <hydro>")
     source.put("hydro.gamma", float(gamma))
     source.carried(name, "hydro/eos", now="hydro.gamma")
+    why = "gamma is set: Athena++ is taken as configured for an ideal gas. If not, remove gamma"
+    source.account(SPEED, NOT_USED, "eos = ideal" if "hydro/eos" in source.settings else why)
+
+
+def _hydro(source: Conversion) -> None:
+    _gas(source)
+    isothermal = _is_isothermal(source)
     name, solver = _first(source, "hllc", "hydro/rsolver")
     if solver not in RIEMANN:
         raise source.refuse(f"rsolver = {solver} has no counterpart")
-    source.put("hydro.riemann", RIEMANN[solver])
-    (source.changed if solver == "roe" else source.carried)(name, now="hydro.riemann")
+    ours = (OF_ISOTHERMAL_GAS if isothermal else RIEMANN)[solver]
+    source.put("hydro.riemann", ours)
+    same = solver != "roe" and RIEMANN[solver] == ours
+    (source.carried if same else source.changed)(name, now=f"hydro.riemann = {ours}")
     name, given = _first(source, "plm", "hydro/reconstruct", "time/xorder")
     method = RECONSTRUCTIONS.get(str(given))
     if method is None:
@@ -199,7 +265,7 @@ def _hydro(source: Conversion) -> None:
     same = str(given) in ("plm", "2")
     (source.carried if same else source.changed)(name, now=f"hydro.reconstruction = {method}")
     for theirs, ours in (("dfloor", "density_floor"), ("pfloor", "pressure_floor")):
-        if f"hydro/{theirs}" in source.settings:
+        if f"hydro/{theirs}" in source.settings and not (isothermal and theirs == "pfloor"):
             source.put(f"hydro.{ours}", float(source.get(f"hydro/{theirs}")))
             source.carried(f"hydro/{theirs}", now=f"hydro.{ours}")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from octools.inputs import ramses_conditions, ramses_rules
+from octools.inputs import ramses_conditions, ramses_eos, ramses_rules
 from octools.inputs.conversion import NOT_USED, Conversion
 from octools.inputs.namelist import read_namelist
 from octools.inputs.ramses_conditions import Universe
@@ -24,6 +24,7 @@ from octools.snapshot import AXES
 from octools.units import PARSEC, YEAR
 
 RIEMANN = {"llf": "llf", "hll": "hll", "hllc": "hllc", "exact": "exact", "acoustic": "exact"}
+OF_BAROTROPIC_GAS = RIEMANN | {"llf": "hll", "exact": "hllc", "acoustic": "hllc"}
 OF_MAGNETIC_FIELDS = ("hlld", "roe", "upwind", "hydro")
 # Tables of runs without physical processes, which require hydro.dimensions = 3.
 OF_GAS_ALONE = {"", "mesh", "problem", "problem.terms", "time", "hydro", "refine", "units"} | {
@@ -66,6 +67,7 @@ def convert(path: Path) -> Conversion:
     source.put("model", "amr")
     with source.naming_settings():
         _skip_groups(ramses)
+        ramses_eos.refuse_combinations(ramses.s)
         _mesh(ramses)
         _boundaries(ramses)
         universe = None
@@ -172,11 +174,16 @@ def _output(ramses: Ramses) -> None:
 def _hydro(ramses: Ramses) -> None:
     s, source = ramses.s, ramses.source
     cosmo, gamma = s.flag("cosmo"), s.number("gamma")
+    barotropic = ramses_eos.gas(s)
     source.put("hydro.enabled", s.flag("hydro"))
     source.put("hydro.gamma", gamma)
     if cosmo and (not s.has("gamma") or np.isclose(gamma, 5 / 3, rtol=1e-6)):
         source.put("hydro.gamma", 5 / 3, "as required by supercomoving units")
         ramses.changed("gamma", now="hydro.gamma = 5/3 exactly")
+    if barotropic is not None and barotropic.largest_exponent > gamma:
+        meaning = "the largest exponent of the pressure; the flow does not depend on it"
+        source.put("hydro.gamma", barotropic.largest_exponent, meaning)
+        ramses.changed("gamma", now=f"hydro.gamma: {meaning}")
     riemann = s.text("riemann").lower()
     if riemann in OF_MAGNETIC_FIELDS:
         raise source.refuse(
@@ -188,9 +195,10 @@ def _hydro(ramses: Ramses) -> None:
             f"riemann = '{riemann}' has no counterpart; expected {', '.join(RIEMANN)}"
         )
     source.put("hydro.scheme", "muscl_hancock")
-    source.put("hydro.riemann", RIEMANN[riemann])
-    if riemann == "acoustic":
-        ramses.changed("riemann", now="hydro.riemann = exact")
+    solver = (RIEMANN if barotropic is None else OF_BAROTROPIC_GAS)[riemann]
+    source.put("hydro.riemann", solver)
+    if solver != riemann:
+        ramses.changed("riemann", now=f"hydro.riemann = {solver}")
     if s.text("scheme").lower() != "muscl":
         ramses.changed("scheme", now="hydro.scheme = muscl_hancock")
     slope = int(s.number("slope_type"))
@@ -200,10 +208,13 @@ def _hydro(ramses: Ramses) -> None:
     density, sound = s.number("smallr"), s.number("smallc")
     if s.has("smallr"):
         source.put("hydro.density_floor", density)
-    if s.has("smallc"):
+    if barotropic is not None:
+        why = "hydro.equation_of_state: the pressure follows from the density"
+        source.lost(*map(ramses.key, ("smallc", "pressure_fix", "beta_fix")), why=why)
+    elif s.has("smallc"):
         source.put("hydro.pressure_floor", density * sound**2 / gamma, "smallr smallc^2 / gamma")
         ramses.changed("smallc", now="hydro.pressure_floor: a pressure, independent of the density")
-    if s.flag("pressure_fix"):
+    if s.flag("pressure_fix") and barotropic is None:
         source.put("hydro.dual_energy", "overwrite" if cosmo else "on")
     ramses.changed("pressure_fix", "beta_fix", now="hydro.dual_energy, with a different criterion")
     source.put("time.cfl", s.number("courant_factor"), "courant_factor")
@@ -337,10 +348,13 @@ def _jeans(ramses: Ramses) -> None:
         ramses.not_used("jeans_refine", why=why)
         return
     gamma = 5 / 3 if s.flag("cosmo") and not s.has("gamma") else s.number("gamma")
+    name = "gamma"
+    if (barotropic := ramses_eos.gas(s)) is not None:
+        gamma, name = barotropic.smallest_exponent, "smallest exponent"
     value = float(f"{max(used) * gamma**0.5:.6g}")
-    ramses.source.put("refine.jeans", value, f"{max(used):g} sqrt(gamma)")
+    ramses.source.put("refine.jeans", value, f"{max(used):g} sqrt({name})")
     remark = (
-        "refine.jeans: times sqrt(gamma), for the adiabatic instead of the isothermal sound speed"
+        f"refine.jeans: times sqrt({name}), for the adiabatic instead of the isothermal sound speed"
     )
     if len(set(cells)) > 1 or len(cells) < finest - coarsest:
         remark += "; the largest number, on all levels"

@@ -8,7 +8,7 @@ from typing import Any
 
 from octools.inputs.conversion import BY_HAND, LOST
 from octools.inputs.ramses_source import Ramses, listed
-from octools.inputs.ramses_values import cools, forms_stars
+from octools.inputs.ramses_values import cools, forms_stars, is_barotropic
 from octools.snapshot import AXES
 
 REGION = ("x_center", "y_center", "z_center", "length_x", "length_y", "length_z", "exp_region")
@@ -33,6 +33,8 @@ def gas(ramses: Ramses) -> None:
         _from_file(ramses)
         return
     names = ("nregion", "region_type", *REGION, *STATE)
+    if is_barotropic(s):
+        ramses.changed("p_region", now="hydro.equation_of_state replaces the pressure")
     if _is_blast(ramses, regions):
         _blast(ramses, regions)
         now = "problem.name = sedov; the pressure of the point is the energy times gamma - 1"
@@ -83,6 +85,7 @@ def _is_blast(ramses: Ramses, regions: list[dict[str, Any]]) -> bool:
     """Return true for one point without mass in uniform gas at rest: the blast wave of Sedov."""
     if (
         ramses.dimensions < 3
+        or is_barotropic(ramses.s)
         or len(regions) != 2
         or any(region[name] for region in regions for name in STATE[1:4])
     ):

@@ -6,6 +6,7 @@ python -m octools.inputs.ramses_table PAGE prints docs/PAGE, one of `FILES`.
 import sys
 
 from octools.inputs import ramses_values as v
+from octools.inputs.ramses_eos import EQUATION_OF_STATE
 from octools.inputs.ramses_rules import Rule, Topic, flag, page, same, times
 from octools.inputs.ramses_unsupported import OTHER
 
@@ -208,9 +209,11 @@ HYDRO = Topic(
     "Gas dynamics",
     "hydro_params",
     rules=(
-        Rule("gamma", "hydro.gamma", "exactly 5/3 in cosmological runs", default=1.4),
+        Rule("gamma", "hydro.gamma", "exactly 5/3 in cosmological runs; of barotropic gas, at "
+             "least its largest exponent", default=1.4),
         Rule("courant_factor", "time.cfl", default=0.5),
-        Rule("riemann", "hydro.riemann", "acoustic becomes exact", default="llf"),
+        Rule("riemann", "hydro.riemann", "acoustic becomes exact; of barotropic gas, "
+             "llf becomes hll, and exact and acoustic become hllc", default="llf"),
         Rule("scheme", "hydro.scheme", "muscl_hancock", default="muscl"),
         Rule("slope_type", "hydro.limiter", "0 and 1: minmod; others: mc", default=1),
         Rule("smallr", "hydro.density_floor", default=1e-10),
@@ -222,7 +225,8 @@ HYDRO = Topic(
         Rule("niter_riemann", "", "the exact solver iterates to round-off", done=True),
         Rule("difmag", "", "no artificial viscosity"),
         Rule("strict_equilibrium", "", "hydro.well_balanced keeps isothermal atmospheres"),
-        Rule("eos eos_name smallf gamma_rad", "", "gas is ideal, with one hydro.gamma"),
+        Rule("eos eos_name smallf gamma_rad", "",
+             "gas is ideal, isothermal or barotropic (hydro.equation_of_state)"),
         Rule("riemann2d slope_mag_type physics_params/eta_mag eta_mag allow_switch_solver "
              "allow_switch_solver2d switch_solv_b switch_solv_dens switch_solv_min_dens", "",
              "magnetic fields are not available"),
@@ -334,10 +338,6 @@ COOLING = Topic(
              "cooling.initial_metallicity = 0 and supernovae.yield = 0", groups="grackle_params"),
         Rule("j21 a_spec", "", "a power-law background is not available; use a table or courty",
              default=(0.0, 1.0)),
-        Rule("isothermal barotropic_eos barotropic_eos_form polytrope_rho polytrope_index t_eos "
-             "mu_gas", "",
-             "equations of state are not converted; set hydro.equation_of_state, hydro.sound_speed "
-             "and hydro.barotropic_densities and exponents, without cooling"),
         Rule("cooling_ism", "", "cooling of the interstellar medium (Audit & Hennebelle 2005) is "
              "not available; use a Grackle table"),
         Rule("neq_chem", "", "ionization is in equilibrium; there is no chemical network"),
@@ -555,6 +555,7 @@ BASIC = (
     BOUNDARIES,
     OUTPUT,
     HYDRO,
+    EQUATION_OF_STATE,
     GRAVITY,
     UNITS,
     COSMOLOGY,

@@ -184,13 +184,14 @@ OTHER = (
             Rule(
                 "eos_file eos_params eos_type",
                 "",
-                "gas is ideal, with one hydro.gamma",
+                "there is one material; hydro.equation_of_state is ideal, isothermal or barotropic",
                 groups="material_params",
             ),
             Rule(
                 "eos_type nh_h_cc_threshold",
                 "",
-                "gas is ideal, with one hydro.gamma",
+                "equations of state of the patch hydro/eos, which depend on the cell size, are not "
+                "available; set hydro.equation_of_state",
                 groups="eos_params",
             ),
         ),

@@ -41,8 +41,13 @@ def tabulated(s: Settings) -> bool:
     return grackle(s) or s.text("cooling_method").lower() in ("exact", "implicit")
 
 
+def is_barotropic(s: Settings) -> bool:
+    """Return true if the pressure of the gas is a function of its density."""
+    return s.flag("hydro") and (s.flag("isothermal") or s.flag("barotropic_eos"))
+
+
 def cools(s: Settings) -> bool:
-    return wants_cooling(s) and not lacks_units(s)
+    return wants_cooling(s) and not lacks_units(s) and not is_barotropic(s)
 
 
 def wants_cooling(s: Settings) -> bool:
@@ -52,7 +57,7 @@ def wants_cooling(s: Settings) -> bool:
 
 
 def cooling_enabled(s: Settings) -> Any:
-    if s.flag("isothermal") or s.flag("barotropic_eos"):
+    if is_barotropic(s):
         return Note(False, "RAMSES does not cool gas with a barotropic equation of state")
     if wants_cooling(s) and lacks_units(s):
         return Note(False, f"cooling.enabled = true {UNITS}", BY_HAND)
@@ -131,7 +136,12 @@ def maximum_temperature(s: Settings) -> Any:
 # --- pressure floor -------------------------------------------------------------------------------
 
 
-def floor_kind(s: Settings) -> str:
+NO_FLOOR = Note(None, "barotropic gas has no pressure floor", NOT_USED)
+
+
+def floor_kind(s: Settings) -> Any:
+    if is_barotropic(s):
+        return NO_FLOOR
     if s.number("jeans_ncells") > 0:
         return "jeans"
     return "polytrope" if s.number("t2_star") > 0 else "none"
@@ -139,6 +149,8 @@ def floor_kind(s: Settings) -> str:
 
 def of_floor(kind: str, name: str, remark: str = "") -> Any:
     def value(s: Settings) -> Any:
+        if is_barotropic(s):
+            return NO_FLOOR if s.has(name) else None
         if floor_kind(s) != kind:
             ignored = Note(None, f"the pressure floor is {floor_kind(s)}", NOT_USED)
             return ignored if s.has(name) else None
