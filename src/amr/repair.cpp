@@ -242,17 +242,34 @@ class Repair {
          side.difference, request.stride_variable, arguments_.flux_weight / (faces * faces)});
   }
 
+  // Returns true if no finer block covers the cell.
+  bool is_leaf(const hydro::BadCell& cell) const {
+    const int N = block_size_, half = N / 2;
+    const int octant = (cell.cell % N >= half ? 1 : 0) + (cell.cell / N % N >= half ? 2 : 0) +
+                       (cell.cell / N / N >= half ? 4 : 0);
+    return (blocks_.refined(cell.slot) >> octant & 1) == 0;
+  }
+
+  // Raises all unphysical cells to the floors, but counts only leaf cells: restriction replaces the
+  // state of covered cells, and their fluxes into leaf cells are those of the flux registers.
   void floor(Floored& floored) const {
     const auto cells = hydro::find_bad_cells(options_, arguments_);
-    const Communicator& communicator = mesh_.communicator();
-    const auto count = communicator.sum(static_cast<std::int64_t>(cells.size()));
-    if (count == 0) return;
     const hydro::FlooredCells raised = hydro::apply_floors(options_, arguments_, cells);
+    const Communicator& communicator = mesh_.communicator();
+    const auto count = communicator.sum(static_cast<std::int64_t>(std::count_if(
+        cells.begin(), cells.end(), [&](const hydro::BadCell& cell) { return is_leaf(cell); })));
+    if (count == 0) return;
+    std::vector<double> added_mass, added_energy;
+    for (std::size_t n = 0; n < raised.cells.size(); ++n) {
+      if (!is_leaf(raised.cells[n])) continue;
+      added_mass.push_back(raised.mass[n]);
+      added_energy.push_back(raised.energy[n]);
+    }
     // Weight of a stage's state in the state at the end of the step.
     const double share = arguments_.flux_weight / (arguments_.a1 * arguments_.dt);
     const double volume = share * mesh_.geometry().cell_volume(level_);
-    const double mass = volume * reproducible_sum(communicator, raised.mass);
-    const double energy = volume * reproducible_sum(communicator, raised.energy);
+    const double mass = volume * reproducible_sum(communicator, added_mass);
+    const double energy = volume * reproducible_sum(communicator, added_energy);
     floored.cells += count;
     floored.mass += mass;
     floored.energy += energy;

@@ -245,6 +245,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
 
 FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arguments,
                           const std::vector<BadCell>& cells) {
+  if (cells.empty()) return {};
   const KernelArguments a(options, arguments);
   const int count = static_cast<int>(cells.size());
   const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
@@ -259,6 +260,7 @@ FlooredCells apply_floors(const HydroOptions& options, const SweepArguments& arg
     if (!std::isfinite(mass) || !std::isfinite(energy)) {
       floored.irreparable.push_back(cells[n]);
     } else {
+      floored.cells.push_back(cells[n]);
       floored.mass.push_back(mass);
       floored.energy.push_back(energy);
     }

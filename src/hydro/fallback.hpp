@@ -33,10 +33,11 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// Mass and energy that floors have added: one value per raised cell, in the order of the cells, as
+// Cells raised to the floors, in the order of the cells, and the mass and energy added to each, as
 // densities; the caller must sum them reproducibly. `irreparable` lists cells that no floor can
 // repair (NaN).
 struct FlooredCells {
+  std::vector<BadCell> cells;
   std::vector<double> mass, energy;
   std::vector<BadCell> irreparable;
 };
