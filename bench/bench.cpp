@@ -20,6 +20,7 @@
 #include "bench/particle_bench.hpp"
 #include "bench/placement_bench.hpp"
 #include "bench/poisson_bench.hpp"
+#include "bench/radiation_bench.hpp"
 #include "bench/regrid_bench.hpp"
 #include "bench/stars_bench.hpp"
 #include "bench/transpose_bench.hpp"
@@ -55,6 +56,7 @@ constexpr std::array k_benchmarks{
               placement_bench},
     Benchmark{"regrid", "incremental regridding compared with a full rebuild of the mesh",
               regrid_bench},
+    Benchmark{"radiation", "transport of radiation and its exchange with the gas", radiation_bench},
     Benchmark{"particles", "deposit, kick and drift of particles", particle_bench},
     Benchmark{"cooling", "radiative cooling of cells", cooling_bench},
     Benchmark{"stars", "star formation in cells", stars_bench},

@@ -20,6 +20,11 @@ void add_energy(Columns& columns, const Totals& totals) {
               totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
+void add_radiation(Columns& columns, const RadiationTotals& radiation) {
+  columns.add("radiation_energy", radiation.energy);
+  columns.add_vector("radiation_momentum", radiation.momentum);
+}
+
 // Scale of the momentum errors, and contributions of floors to the budgets.
 void add_errors(Columns& columns, const Totals& totals, const Floored& floored) {
   columns.add("absolute_momentum", totals.absolute_momentum);
@@ -37,6 +42,8 @@ void add_outflow(Columns& columns, const AmrSimulation& simulation) {
   const Outflow& outflow = simulation.outflow();
   outflow.add_columns(columns);
   if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
+  if (simulation.options().radiation.enabled)
+    columns.add("outflow_radiation", outflow.amount[Outflow::radiation]);
 }
 
 void add_mesh(Columns& columns, const Totals& totals) {
@@ -101,6 +108,7 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   columns.add("dt", dt);
   add_gas(columns, totals);
   add_energy(columns, totals);
+  if (simulation.options().radiation.enabled) add_radiation(columns, totals.radiation);
   add_errors(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());

@@ -138,6 +138,7 @@ void AmrOptions::declare_all(ParameterSchema& schema) {
       {"units.length", "units.density", "units.time", "cosmology.enabled", "cosmology.h"},
       [this] { return unit_system(); });
   hydro.declare(schema);
+  radiation.declare(schema);
   schema.add(
       "subgrid.preset", preset,
       {.meaning = "Preset of defaults for cooling, star formation and feedback, named after a "
@@ -203,6 +204,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
     throw InputError("refine.mass_scalar = {}: the run has only {} scalars (hydro.scalars)",
                      refine.mass_scalar, scalars);
   add_process_variables();
+  finish_radiation();
   check_output(geometry);
   if (hydro.enabled) integrals.compile(geometry, hydro.gas(), shown_names(hydro.scalars));
   if (problem)
@@ -266,6 +268,15 @@ void AmrOptions::check_equation_of_state() const {
           "{} is not supported with [{}], which changes or reads the internal energy of the gas; "
           "expected \"ideal\"",
           eos, process->name());
+}
+
+void AmrOptions::finish_radiation() {
+  if (!radiation.enabled) return;
+  if (cosmology.enabled)
+    throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
+  const CodeUnits units = physical.units();
+  radiation.finish(hydro, physical.given() ? &units : nullptr);
+  hydro.separate = radiation.fields();
 }
 
 // Returns the reason why hydro.dimensions = `dimensions` is not allowed; empty if it is.

@@ -23,6 +23,7 @@
 #include "output/output_options.hpp"
 #include "problems/given_state.hpp"
 #include "problems/problem.hpp"
+#include "radiation/radiation_options.hpp"
 #include "run/debug_options.hpp"
 #include "run/run_control.hpp"
 #include "run/run_request.hpp"
@@ -84,8 +85,9 @@ class AmrOptions {
   std::string problem_name;
   mesh::MeshOptions mesh;
   mesh::FrameOptions frame;
-  hydro::HydroOptions hydro;  // includes the variables of processes
-  InitialScales scales;       // set by set_scales()
+  hydro::HydroOptions hydro;  // includes the variables of processes and of radiation
+  radiation::RadiationOptions radiation;
+  InitialScales scales;  // set by set_scales()
   gravity::GravityOptions gravity;
   cosmology::CosmologyOptions cosmology;
   cosmology::InitialOptions initial;
@@ -163,6 +165,7 @@ class AmrOptions {
   void check_spin(const mesh::Geometry& geometry) const;
   void check_work() const;
   void check_equation_of_state() const;
+  void finish_radiation();
   std::string against_dimensions(int dimensions) const;
   void finish_cosmology();
   void add_process_variables();

@@ -1,5 +1,6 @@
 #include "amr/amr_simulation.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -29,6 +30,8 @@ const Task k_step[] = {
     {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},
     {When::level_advances, "gas", k_gas, &GasSolver::advance, "gas, ghost cells",
      "ghost cells during the sweep of inner tiles"},
+    {When::level_advances, "radiation", k_radiation, &RadiationStep::advance,
+     "radiation, gas, ghost cells"},
     {When::level_advances, "clock of the level", k_any, &StepContext::count_step,
      "length of the step"},
     {When::finer_begins, "halo of the coarser level", k_gas, &GasSolver::begin_finer,
@@ -71,6 +74,7 @@ const Task k_step[] = {
 unsigned contents_of(const AmrOptions& options, bool has_particles) {
   return (options.hydro.enabled ? k_gas : 0U) |
          (options.hydro.is_barotropic() ? k_barotropic : 0U) |
+         (options.radiation.enabled ? k_radiation : 0U) |
          (options.gravity.enabled ? k_gravity : 0U) | (has_particles ? k_particles : 0U) |
          (options.processes.empty() ? 0U : k_processes);
 }
@@ -163,14 +167,18 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       matter_(context_.mesh, options),
       gravity_(context_, matter_),
       gas_(context_, gravity_.solver(),
-           !gravity_.solver() && !matter_.has_particles() && options.processes.empty()),
+           !gravity_.solver() && !matter_.has_particles() && options.processes.empty() &&
+               !options.radiation.enabled),
+      radiation_(context_, gas_),
       particles_(context_, matter_, gravity_),
       processes_(context_, gas_, gravity_, matter_),
-      measurement_(context_, matter_, gas_, gravity_, particles_, processes_),
+      measurement_(context_, matter_, gas_, radiation_, gravity_, particles_, processes_),
       balance_(context_, matter_),
       loop_(context_, k_step, contents_of(options, matter_.has_particles()),
-            {&context_, &gas_, &gravity_, &particles_, &processes_, &measurement_},
-            [this](int level, double courant) { return gas_.max_dt(level, courant); }) {}
+            {&context_, &gas_, &radiation_, &gravity_, &particles_, &processes_, &measurement_},
+            [this](int level, double courant) {
+              return std::min(gas_.max_dt(level, courant), radiation_.longest_step(level));
+            }) {}
 
 std::string describe_step(const AmrOptions& options) {
   return describe_step(k_step, contents_of(options, !particle_kinds(options).empty()),

@@ -16,6 +16,7 @@
 #include "amr/measurement.hpp"
 #include "amr/particle_step.hpp"
 #include "amr/process_step.hpp"
+#include "amr/radiation_step.hpp"
 #include "amr/step_context.hpp"
 
 namespace octant {
@@ -125,6 +126,7 @@ class AmrSimulation {
   Matter matter_;
   GravityStep gravity_;
   GasSolver gas_;
+  RadiationStep radiation_;
   ParticleStep particles_;
   ProcessStep processes_;
   Measurement measurement_;

@@ -17,6 +17,7 @@
 #include "hydro/eos/barotropic.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "hydro/withheld_inflow.hpp"
+#include "mesh/cell_loop.hpp"
 #include "mesh/device.hpp"
 
 namespace octant {
@@ -79,6 +80,7 @@ void GasSolver::advance(const LevelStep& step) {
   const int level = step.level;
   const mesh::LevelHalo& halo = mesh_.halo(level);
   if (level < mesh_.finest_level()) mesh_.clear_registers(level + 1);
+  if (!options_.hydro.moves) return keep(step);
   const int stages = static_cast<int>(hydro::stages(options_.hydro.integrator).size());
   for (int stage = 0; stage < stages; ++stage) {
     Sweep now = begin_stage(step, stage);
@@ -101,6 +103,27 @@ void GasSolver::advance(const LevelStep& step) {
     }
     end_stage(now, stage);
   }
+}
+
+// Copies the state of gas at rest to the end of the step. Finer levels interpolate between both
+// states, and therefore need the ghost cells of the first.
+void GasSolver::keep(const LevelStep& step) {
+  const int level = step.level;
+  start_ghosts(level, LevelFields::k_now, level == 0 ? 1.0 : step.begin, context_.clocks[level]);
+  ghosts_started_ = false;
+  finish_ghosts(level, LevelFields::k_now);
+  LevelFields& fields = mesh_.fields(level);
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const double* const from = fields.blocks(LevelFields::k_now);
+  double* const to = fields.blocks(stage_target(0));
+  mesh::for_cells(
+      "keep gas", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        for (int n = 0; n < layout.variables; ++n) {
+          const std::int64_t at = layout.offset(cell) + std::int64_t{n} * layout.stride_variable;
+          to[at] = from[at];
+        }
+      });
+  fields.commit(stage_target(0));
 }
 
 // Starts a stage and its ghost-cell exchange.
@@ -254,13 +277,19 @@ void GasSolver::measure_signals(int coarsest) {
   mesh_.communicator().max_in_place(std::span(fastest_).subspan(coarsest, finest + 1 - coarsest));
 }
 
+void GasSolver::measure_signal(int level) {
+  fastest_[level] = mesh_.communicator().max(
+      fastest_signal(level, mesh_.fields(level).blocks(LevelFields::k_now)));
+}
+
 void GasSolver::reduce_signals() { mesh_.communicator().max_in_place(std::span<double>(fastest_)); }
 
 // Returns the longest step with v dt + g dt^2 / 2 <= courant dx: a signal of speed v, accelerated
 // by the strongest acceleration g of gravity and hydro.acceleration, then crosses at most `courant`
 // cells.
 double GasSolver::max_dt(int level, double courant) const {
-  if (!options_.hydro.enabled) return std::numeric_limits<double>::infinity();
+  if (!options_.hydro.enabled || !options_.hydro.moves)
+    return std::numeric_limits<double>::infinity();
   const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
   const auto& [x, y, z] = options_.hydro.acceleration;
   const double g = std::hypot(x, y, z) + (gravity_ ? gravity_->strongest(level) : 0.0);

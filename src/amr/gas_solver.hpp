@@ -52,6 +52,8 @@ class GasSolver : public StepPart {
   // --- within the step
   // Measures signal speeds on levels from `coarsest` on after processes changed the gas.
   void measure_signals(int coarsest);
+  // Measures the signal speed on one level.
+  void measure_signal(int level);
   // Returns the longest step in which a signal crosses at most `courant` cells.
   double max_dt(int level, double courant) const;
 
@@ -103,6 +105,7 @@ class GasSolver : public StepPart {
   };
 
   // Defined in gas_solver.cpp.
+  void keep(const LevelStep& step);
   Sweep begin_stage(const LevelStep& step, int stage);
   void end_stage(Sweep sweep, int stage);
   hydro::SweepArguments sweep_arguments(const LevelStep& step, int stage);

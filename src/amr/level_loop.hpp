@@ -33,7 +33,8 @@ enum Contents : unsigned {
   k_gravity = 2,
   k_particles = 4,
   k_processes = 8,
-  k_barotropic = 16
+  k_barotropic = 16,
+  k_radiation = 32
 };
 
 using StepParts = std::array<StepPart*, static_cast<std::size_t>(PartNumber::count)>;

@@ -49,7 +49,7 @@ struct SumOfFaces {
   mesh::DeviceArray<FaceTotals> totals;
   double* registers;
   PotentialsOfStep potentials;
-  int half, variables, spin;
+  int half, variables, moments, spin;  // moments: index of the first one of the radiation
   double dx;
 
   KOKKOS_INLINE_FUNCTION void operator()(int n) const {
@@ -76,6 +76,7 @@ struct SumOfFaces {
             x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
         if (spin >= 0) sum[Outflow::angular_momentum + d] += of(spin + d);
       }
+      if (moments < variables) sum[Outflow::radiation] += of(moments);
       for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
     }
     for (int t = 0; t < Outflow::terms; ++t) totals(n)[t] = outward * sum[t];
@@ -90,10 +91,10 @@ void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfSt
   const int count = static_cast<int>(faces.extent(0));
   if (count == 0) return;
   const auto totals = mesh::uninitialised<FaceTotals>("outflow", count);
-  mesh::for_items(
-      "outflow", count,
-      SumOfFaces{faces, totals, mesh.registers(level), potentials, mesh.layout().block_size / 2,
-                 mesh.layout().variables, spin, mesh.geometry().cell_size(level)});
+  mesh::for_items("outflow", count,
+                  SumOfFaces{faces, totals, mesh.registers(level), potentials,
+                             mesh.layout().block_size / 2, mesh.layout().variables,
+                             mesh.layout().swept, spin, mesh.geometry().cell_size(level)});
   const auto of_faces = on_host(TransferKind::numbers, totals);
   for (int n = 0; n < count; ++n)
     for (int t = 0; t < Outflow::terms; ++t) terms[t] += of_faces(n)[t];
@@ -120,13 +121,15 @@ double Totals::particle_kinetic_energy() const {
   return energy;
 }
 
-Measurement::Measurement(StepContext& context, Matter& matter, GasSolver& gas, GravityStep& gravity,
-                         ParticleStep& particles, ProcessStep& processes)
+Measurement::Measurement(StepContext& context, Matter& matter, GasSolver& gas,
+                         RadiationStep& radiation, GravityStep& gravity, ParticleStep& particles,
+                         ProcessStep& processes)
     : context_(context),
       mesh_(context.mesh),
       options_(context.options),
       matter_(matter),
       gas_(gas),
+      radiation_(radiation),
       gravity_(gravity),
       particles_(particles),
       processes_(processes),
@@ -143,6 +146,7 @@ void Measurement::measure() {
   gas_energy_before_regrid_.reset();
   for (std::size_t n = 0; n < totals_.particles.size(); ++n)
     totals_.particles[n] = matter_.kinds()[n].totals();
+  totals_.radiation = radiation_.measure();
   measure_integrals();
   if (gravity_.solver()) totals_.potential_energy = gravity_.potential_energy();
   if (options_.universe)
@@ -237,7 +241,8 @@ void Measurement::measure_limits() {
 double Measurement::stable_dt() const {
   double dt = std::numeric_limits<double>::infinity();
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const double limit = std::min(gas_.max_dt(level, options_.time.cfl), limits_[level]);
+    const double limit = std::min(
+        {gas_.max_dt(level, options_.time.cfl), limits_[level], radiation_.longest_step(level)});
     dt = std::min(dt, limit * (options_.time.subcycle ? 1 << level : 1));
   }
   if (options_.universe) dt = std::min(dt, options_.universe->max_dt(context_.time));

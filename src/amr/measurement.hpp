@@ -12,6 +12,7 @@
 #include "amr/matter.hpp"
 #include "amr/particle_step.hpp"
 #include "amr/process_step.hpp"
+#include "amr/radiation_step.hpp"
 #include "amr/step_context.hpp"
 #include "comm/reproducible_sum.hpp"
 #include "core/number_file.hpp"
@@ -24,7 +25,7 @@ namespace octant {
 // Cumulative outflow of gas: mass, momentum, angular momentum about the origin (including the spin
 // variables, if any), total energy with pressure work, and potential energy. The latter is the full
 // potential times the mass, without a factor 1/2, because the remaining matter loses the same
-// binding energy.
+// binding energy. The energy of radiation is another term.
 struct Outflow {
   // Indices of the terms.
   enum {
@@ -33,11 +34,13 @@ struct Outflow {
     angular_momentum = momentum + 3,
     energy = angular_momentum + 3,
     potential,
+    radiation,
     terms
   };
   std::array<double, terms> amount{};
 
-  void add_columns(Columns& columns) const;  // without the potential energy
+  // Adds columns for all terms of the gas except the potential energy.
+  void add_columns(Columns& columns) const;
 };
 
 // Cell potentials of a level before and after its last step; no data without gravity.
@@ -57,6 +60,7 @@ struct Totals {
   // Gas.
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
+  RadiationTotals radiation;
   std::vector<particles::ParticleTotals> particles;  // totals by particle kind
   double potential_energy = 0;                       // of all matter
   std::vector<std::int64_t> blocks, leaf_cells;      // by level
@@ -77,8 +81,8 @@ class Measurement : public StepPart {
  public:
   static constexpr PartNumber k_part = PartNumber::measurement;
 
-  Measurement(StepContext& context, Matter& matter, GasSolver& gas, GravityStep& gravity,
-              ParticleStep& particles, ProcessStep& processes);
+  Measurement(StepContext& context, Matter& matter, GasSolver& gas, RadiationStep& radiation,
+              GravityStep& gravity, ParticleStep& particles, ProcessStep& processes);
 
   // Measures totals and constraints of the next step, unless they are known. Throws RunError with
   // level, position and values if a density or energy is NaN or not positive.
@@ -121,6 +125,7 @@ class Measurement : public StepPart {
   const AmrOptions& options_;
   Matter& matter_;
   GasSolver& gas_;
+  RadiationStep& radiation_;
   GravityStep& gravity_;
   ParticleStep& particles_;
   ProcessStep& processes_;

@@ -21,7 +21,8 @@ int numbers_of_work(const AmrOptions& options) {
 }  // namespace
 
 int gas_states(const AmrOptions& options) {
-  return options.hydro.integrator == hydro::Integrator::muscl_hancock ? 2 : 3;
+  const bool has_one_stage = options.hydro.integrator == hydro::Integrator::muscl_hancock;
+  return has_one_stage && !options.radiation.enabled ? 2 : 3;
 }
 
 int numbers_per_cell(const AmrOptions& options) {

@@ -98,7 +98,7 @@ class Repair {
         blocks_(mesh.blocks(level)),
         level_(level),
         block_size_(mesh.layout().block_size),
-        variables_(mesh.layout().variables),
+        variables_(mesh.layout().swept),
         options_(options),
         arguments_(arguments) {}
 

@@ -154,17 +154,20 @@ void add_energy_budget(Attributes& attributes, const EnergyBudget& budget) {
   if (budget.counts_withheld) attributes.set("energy_spared", budget.spared);
 }
 
-void add_run_state(MeshContents& contents, const RunState& state, bool is_barotropic) {
+void add_run_state(MeshContents& contents, const RunState& state, const AmrOptions& options) {
   contents.attributes.set("density_scale", state.scales.density);
   contents.attributes.set("energy_scale", state.scales.energy);
   contents.attributes.set("floored_cells", state.floored.cells);
   contents.attributes.set("floored_mass", state.floored.mass);
   contents.attributes.set("floored_energy", state.floored.energy);
-  if (is_barotropic) contents.attributes.set("exchanged_energy", state.exchanged_energy);
+  if (options.hydro.is_barotropic())
+    contents.attributes.set("exchanged_energy", state.exchanged_energy);
   const auto& left = state.outflow.amount;
   contents.attributes.set("outflow",
                           std::vector<double>(left.begin(), left.begin() + k_old_outflow));
   contents.attributes.set("outflow_potential", left[Outflow::potential]);
+  if (options.radiation.enabled)
+    contents.attributes.set("outflow_radiation", left[Outflow::radiation]);
   add_energy_budget(contents.attributes, state.energy);
   for (const subgrid::Ledger& ledger : state.ledgers) {
     Attributes totals;
@@ -209,11 +212,13 @@ double read_scale(const Hdf5Reader& file, const std::string& name) {
   return file.has_attribute("/header", name) ? finite_attribute(file, "/header", name) : 1.0;
 }
 
-Outflow read_outflow(const Hdf5Reader& file, bool has_gravity) {
+Outflow read_outflow(const Hdf5Reader& file, bool has_gravity, bool has_radiation) {
   Outflow outflow;
   const auto left = finite_attributes(file, "/header", "outflow", k_old_outflow);
   std::copy(left.begin(), left.end(), outflow.amount.begin());
   if (has_gravity) outflow.amount[Outflow::potential] = read_later_total(file, "outflow_potential");
+  if (has_radiation)
+    outflow.amount[Outflow::radiation] = read_later_total(file, "outflow_radiation");
   return outflow;
 }
 
@@ -244,7 +249,8 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
           .exchanged_energy =
               simulation.options().hydro.is_barotropic() ? number("exchanged_energy") : 0.0,
-          .outflow = read_outflow(file, simulation.gravity() != nullptr),
+          .outflow = read_outflow(file, simulation.gravity() != nullptr,
+                                  simulation.options().radiation.enabled),
           .energy = read_energy_budget(file, simulation.energy().counts_withheld),
           .ledgers = read_ledgers(file, simulation.ledgers())};
 }
@@ -256,7 +262,7 @@ void write_checkpoint(AmrSimulation& simulation, const OutputProgress& progress,
   MeshContents contents = bare_contents(simulation, "checkpoint");
   add_progress(contents.attributes, progress);
   add_further_kinds(contents, simulation.options());
-  add_run_state(contents, simulation.state(), simulation.options().hydro.is_barotropic());
+  add_run_state(contents, simulation.state(), simulation.options());
   for (const CheckpointField& stored : checkpoint_fields(simulation))
     contents.fields.push_back(stored.field);
   if (const gravity::Gravity* gravity = simulation.gravity())

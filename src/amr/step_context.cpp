@@ -16,6 +16,7 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
       .variables = {}, .ghosts = options.hydro.ghosts(), .spares = gas_states(options) - 1};
   for (const hydro::GasVariable& variable : options.hydro.variables())
     setup.variables.push_back(variable.stored_field());
+  setup.others = static_cast<int>(options.hydro.separate.size());
   return setup;
 }
 

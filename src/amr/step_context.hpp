@@ -25,7 +25,16 @@ struct LevelStep {
 // Part of the time step whose member functions are tasks. Each class has its own number `k_part`.
 class StepPart {};
 // Numbers of the classes with tasks.
-enum class PartNumber { context, gas, gravity, particles, processes, measurement, count };
+enum class PartNumber {
+  context,
+  gas,
+  radiation,
+  gravity,
+  particles,
+  processes,
+  measurement,
+  count
+};
 
 // Common data of all parts of a step.
 struct StepContext : StepPart {

@@ -83,7 +83,8 @@ void describe_files(const AmrOptions& options, double cells, double begin, Check
                                                     : options.output.fields;
   CheckReport::Files files{begin, options.end_time(), options.snapshot_times()};
   if (options.hydro.enabled) {
-    const double variables = options.hydro.variable_count() + (options.gravity.enabled ? 1.0 : 0.0);
+    const double variables = static_cast<double>(options.hydro.variables().size()) +
+                             (options.gravity.enabled ? 1.0 : 0.0);
     files.snapshot_bytes = cells * static_cast<double>(fields.size()) *
                            (options.output.precision == Precision::float32 ? 4.0 : 8.0);
     files.checkpoint_bytes = cells * 8.0 * variables;

@@ -21,6 +21,8 @@ void HydroOptions::declare(ParameterSchema& schema) {
              {.meaning = "Gas dynamics; false: particles and their gravity only"});
   schema.add("hydro.gamma", gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
   eos.declare(schema);
+  schema.add("hydro.moves", moves,
+             {.meaning = "false: the gas rests; only radiation and processes change it"});
   schema.add("hydro.scheme", integrator,
              {.meaning = "Time integration: MUSCL-Hancock, or strong-stability-preserving "
                          "Runge-Kutta of order 2 or 3"});
@@ -203,7 +205,7 @@ const GasVariable k_entropy_variable{.name = "entropy",
 }  // namespace
 
 mesh::FieldInfo GasVariable::stored_field() const {
-  mesh::FieldInfo field = stored;
+  mesh::FieldInfo field = role == GasRole::separate ? shown_field() : stored;
   if (field.name.empty()) {
     const std::string density = "mass / length^3";
     field = {name, unit == "1" ? density : unit + " " + density,
@@ -245,6 +247,7 @@ GasVariables HydroOptions::variables() const {
   GasVariables all = k_euler_variables;
   if (has_dual_energy()) all.push_back(k_entropy_variable);
   all.insert(all.end(), scalars.begin(), scalars.end());
+  all.insert(all.end(), separate.begin(), separate.end());
   return all;
 }
 

@@ -81,10 +81,13 @@ enum class GasRole {
   conserved,  // conserved variables of the Euler equations
   tracer,     // auxiliary variable: the entropy of dual energy
   passive,    // user-defined, advected with the gas
-  species     // added and changed by a process
+  species,    // added and changed by a process
+  separate    // field of other physics, which sweeps of the gas do not change
 };
 // Names of the roles in output files.
-constexpr auto names_of(GasRole) { return std::array{"conserved", "tracer", "passive", "species"}; }
+constexpr auto names_of(GasRole) {
+  return std::array{"conserved", "tracer", "passive", "species", "separate"};
+}
 
 // Description of one variable of the gas.
 struct GasVariable {
@@ -123,6 +126,7 @@ std::vector<std::string> shown_names(const GasVariables& variables);
 // Parameters hydro.* and derived options.
 struct HydroOptions {
   bool enabled = true;  // false: a run without gas
+  bool moves = true;    // false: sweeps leave the gas as it is
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc";  // names from hydro/schemes.hpp
   std::string riemann = "hllc_hybrid";
@@ -137,6 +141,7 @@ struct HydroOptions {
   bool angular_momentum = false;  // adds spin_variables()
   // Scalars without the entropy: the user's, spin_variables() if any, then those of processes.
   GasVariables scalars = {};
+  GasVariables separate = {};  // fields of other physics, stored after all variables of the gas
   // Number of passive scalars in each mixture, one group after the other, as integers; an empty
   // list means one mixture of all scalars in cells where their sum is 1.
   std::vector<double> fraction_groups = {};
@@ -162,9 +167,9 @@ struct HydroOptions {
   bool is_barotropic() const { return eos.is_barotropic(); }
   // True if the entropy density is stored.
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
-  // All variables of a cell, in the order of storage.
+  // All variables of a cell, in the order of storage: those of the gas and the separate ones.
   GasVariables variables() const;
-  // Number of conserved variables stored per cell.
+  // Number of variables of the gas per cell, which sweeps advance.
   int variable_count() const { return first_scalar() + static_cast<int>(scalars.size()); }
   // Index of the first scalar after the Euler variables and the entropy.
   int first_scalar() const { return k_hydro_variables + has_dual_energy(); }

@@ -24,7 +24,8 @@ struct Patch {
   }
 };
 
-constexpr int k_jeans = -1;  // code of pressure / density^2 instead of a variable
+constexpr int k_jeans = -1;        // code of pressure / density^2 instead of a variable
+constexpr int k_stored = 1 << 10;  // added to the index of a variable that is not per mass
 
 // Returns a primitive variable of a pack of cells.
 template <class V>
@@ -32,6 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int vari
                                         const Gas& gas) {
   const auto stored = [&](int n) { return SimdTraits<V>::load(cell + n * stride); };
   if (variable == k_density) return stored(0);
+  if (variable >= k_stored) return stored(variable - k_stored);
   const V inverse = V(1.0) / stored(0);
   if (variable != k_pressure && variable != k_jeans) return stored(variable) * inverse;
   const V mx = stored(k_momentum_x), my = stored(k_momentum_y), mz = stored(k_momentum_z);
@@ -70,7 +72,7 @@ KOKKOS_INLINE_FUNCTION void gather_row(const Patch& patch, const TileView& view,
 
 // Cost of primitive() for one cell.
 KernelCost cost_of_primitive(int variable) {
-  if (variable == k_density) return {8.0, 0.0};
+  if (variable == k_density || variable >= k_stored) return {8.0, 0.0};
   if (variable == k_pressure) return {40.0, 11.0};
   if (variable == k_jeans) return {40.0, 13.0};
   return {16.0, 2.0};
@@ -126,6 +128,14 @@ struct RefinementTest {
   }
 };
 
+// Code of the quantity that a criterion tests.
+int code_of(const RefinementCriterion& criterion, const HydroOptions& options) {
+  if (criterion.kind == RefinementKind::density) return k_density;
+  if (criterion.kind == RefinementKind::jeans) return k_jeans;
+  const bool is_of_gas = criterion.variable < options.variable_count();
+  return is_of_gas ? criterion.variable : k_stored + criterion.variable;
+}
+
 }  // namespace
 
 void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
@@ -139,9 +149,7 @@ void flag_cells(const HydroOptions& options, const mesh::TileSet& tiles,
   for (const RefinementCriterion& criterion : criteria) {
     const RefinementTest<double> test{criterion};
     const RefinementTest<SimdDouble> test_pack{criterion};
-    const int variable = criterion.kind == RefinementKind::density ? int{k_density}
-                         : criterion.kind == RefinementKind::jeans ? k_jeans
-                                                                   : criterion.variable;
+    const int variable = code_of(criterion, options);
     KernelCost cost = cost_of_primitive(variable);
     cost.operations += test.operations();
     mesh::for_tasks(

@@ -70,7 +70,7 @@ struct BoundaryCells {
       add_withheld(team, block);
       team.team_barrier();
     }
-    for (int first = k_hydro_variables; first < layout.variables;) {
+    for (int first = k_hydro_variables; first < layout.swept;) {
       const int end = groups.end[first];
       if (end > first) {
         Range ranges[k_most];
@@ -91,7 +91,7 @@ struct BoundaryCells {
   KOKKOS_INLINE_FUNCTION void add_withheld(const TaskTeam& team,
                                            const CorrectedBlock& block) const {
     for_cells(team, block, [&](int task, int n, std::int64_t cell) {
-      for (int v = 0; v < layout.variables; ++v) {
+      for (int v = 0; v < layout.swept; ++v) {
         const double amount = *withheld(task, v, n);
         if (amount != 0.0) next[at(cell, v)] += a1 * amount;
       }
@@ -260,7 +260,7 @@ struct BoundaryCells {
     const int in_block =
         static_cast<int>(cell - boundary.corrections.tasks(task).slot * layout.stride_slot);
     const double share = kept_fraction(block, task, n, cell, in_block);
-    for (int v = 0; v < layout.variables; ++v) {
+    for (int v = 0; v < layout.swept; ++v) {
       double& value = next[at(cell, v)];
       const double before = old[at(cell, v)];
       const double kept = share == 1.0 ? value : before + share * (value - before);
@@ -426,7 +426,7 @@ struct CorrectedBlocks {
     const double ratio = cell[k_mass] / before[k_mass];
     const State<double> u = load_state<double>(cell, stride);
     if (!(u[k_mass] >= gas.density_floor) || !(u[k_energy] > 0.0)) {
-      for (int v = 0; v < layout.variables; ++v)
+      for (int v = 0; v < layout.swept; ++v)
         cell[std::int64_t{v} * stride] = before[std::int64_t{v} * stride];
       return;
     }

@@ -17,9 +17,10 @@ int with_spare_capacity(int slots) { return slots + slots / 4 + 8; }
 
 }  // namespace
 
-BlockLayout::BlockLayout(int block_size, int variables)
+BlockLayout::BlockLayout(int block_size, int variables, int others)
     : block_size(block_size),
       variables(variables),
+      swept(variables - others),
       stride_variable(block_size * block_size * block_size + padding(block_size)),
       stride_slot(static_cast<std::int64_t>(stride_variable) * variables) {}
 

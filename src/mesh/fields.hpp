@@ -12,11 +12,13 @@ namespace octant::mesh {
 // Memory layout of the cells of a block.
 struct BlockLayout {
   int block_size = 0, variables = 0;
+  int swept = 0;  // leading variables, those of the gas, that its sweeps advance
   std::int32_t stride_variable = 0;
   std::int64_t stride_slot = 0;
 
   BlockLayout() = default;
-  BlockLayout(int block_size, int variables);
+  // `others`: number of variables that sweeps of the gas do not advance.
+  BlockLayout(int block_size, int variables, int others = 0);
 
   // Box of the block in a slot, in the buffer k_own.
   CellBox box(std::int64_t slot) const;

@@ -40,7 +40,7 @@ Mesh::Mesh(const Geometry& geometry, const Communicator& communicator,
            const CommOptions& comm_options, FieldSetup setup,
            std::unique_ptr<Interpolation> interpolation)
     : setup_((check_setup(geometry, setup), std::move(setup))),
-      layout_(geometry.block_size(), static_cast<int>(setup_.variables.size())),
+      layout_(geometry.block_size(), static_cast<int>(setup_.variables.size()), setup_.others),
       tree_(std::make_unique<Tree>(geometry, communicator)),
       interpolation_(std::move(interpolation)),
       halos_(*tree_, layout_, setup_.ghosts, setup_.patch),

@@ -26,6 +26,7 @@ namespace octant::mesh {
 // Requirements of the physics on a mesh.
 struct FieldSetup {
   std::vector<FieldInfo> variables;  // stored in cells; conserved
+  int others = 0;                    // the last of them, which sweeps of the gas do not advance
   GhostShape ghosts = {};            // cells that a sweep reads beyond a block
   int patch = 0;                     // side of the tiles of sweeps: 8 or 16; 0: the faster one
   int spares = 1;                    // states besides the present one

@@ -42,6 +42,11 @@ class ExpressionProblem final : public Problem {
                            "table that maps names to expressions, such as {metals = \"0.02\"}; "
                            "variables without an entry keep the default of their process",
                 .is_table = true});
+    schema.add("problem.fields", fields_,
+               {.meaning = "Values of fields that are stored beside the gas, such as those of "
+                           "radiation: a table that maps names to expressions, such as "
+                           "{radiation_energy = \"exp(-r^2)\"}",
+                .is_table = true});
     definitions_.declare(schema, "problem");
     schema.add(
         "problem.random", random_,
@@ -76,6 +81,7 @@ class ExpressionProblem final : public Problem {
           scalars_.size(), passive_scalars(setup.hydro));
 
     find_species(setup.hydro);
+    find_fields(setup.hydro);
     formulas_.set_centre(centre_);
     formulas_.names().add_constant("problem", "gamma", setup.hydro.gamma);
     formulas_.names().add_variable("problem", "cell_size", &cell_size_);
@@ -155,6 +161,22 @@ class ExpressionProblem final : public Problem {
     require_different("problem.species", given);
   }
 
+  // Finds the index of each of problem.fields among the variables of a cell.
+  void find_fields(const hydro::HydroOptions& hydro) {
+    const std::vector<std::string> known = hydro::shown_names(hydro.separate);
+    std::vector<std::string> given;
+    for (const std::string& definition : fields_) {
+      const std::string name = split_definition("problem.fields", definition).first;
+      if (std::ranges::find(known, name) == known.end())
+        throw InputError("problem.fields: this run has no field \"{}\"; {}", name,
+                         known.empty() ? "[radiation] adds fields"
+                                       : fmt::format("expected {}", fmt::join(known, ", ")));
+      given.push_back(name);
+      field_indices_.push_back(hydro.place(name).value());
+    }
+    require_different("problem.fields", given);
+  }
+
   void prepare_temperature(const ProblemSetup& setup) {
     if (!pressure_.empty())
       throw InputError("problem.temperature and problem.pressure: expected exactly one of the two");
@@ -192,6 +214,10 @@ class ExpressionProblem final : public Problem {
     for (const std::string& definition : species_) {
       const auto [name, text] = split_definition("problem.species", definition);
       add("problem.species." + name, text);
+    }
+    for (const std::string& definition : fields_) {
+      const auto [name, text] = split_definition("problem.fields", definition);
+      add("problem.fields." + name, text);
     }
   }
 
@@ -240,6 +266,9 @@ class ExpressionProblem final : public Problem {
     for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = value(k_scalars + n);
     for (std::size_t n = 0; n < gas.others.size(); ++n)
       gas.others[n].second = value(k_scalars + gas.scalars.size() + n);
+    const std::size_t first_field = k_scalars + gas.scalars.size() + gas.others.size();
+    for (std::size_t n = 0; n < gas.fields.size(); ++n)
+      gas.fields[n].second = value(first_field + n);
   }
 
   // State with all variables that expressions set, each 0.
@@ -247,6 +276,7 @@ class ExpressionProblem final : public Problem {
     GasState gas{.density = 0.0, .pressure = 0.0};
     gas.scalars.resize(scalars_.size());
     for (const int place : species_indices_) gas.others.emplace_back(place, 0.0);
+    for (const int place : field_indices_) gas.fields.emplace_back(place, 0.0);
     return gas;
   }
 
@@ -311,6 +341,8 @@ class ExpressionProblem final : public Problem {
       sum.scalars[n] += gas.density * gas.scalars[n];
     for (std::size_t n = 0; n < sum.others.size(); ++n)
       sum.others[n].second += gas.density * gas.others[n].second;
+    for (std::size_t n = 0; n < sum.fields.size(); ++n)
+      sum.fields[n].second += gas.fields[n].second;
   }
 
   void make_mean(GasState& sum) const {
@@ -318,6 +350,7 @@ class ExpressionProblem final : public Problem {
     for (double& velocity : sum.velocity) velocity /= sum.density;
     for (double& scalar : sum.scalars) scalar /= sum.density;
     for (auto& [place, fraction] : sum.others) fraction /= sum.density;
+    for (auto& [place, value] : sum.fields) value /= samples;
     sum.pressure = (sum.pressure - kinetic_energy(sum)) / per_pressure_ / samples;
     sum.density /= samples;
   }
@@ -328,7 +361,7 @@ class ExpressionProblem final : public Problem {
   }
 
   std::string density_ = "1", pressure_, temperature_;
-  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, species_, random_;
+  std::vector<std::string> velocity_{"0", "0", "0"}, scalars_, species_, random_, fields_;
   Definitions definitions_;
   Position centre_{};
   int samples_ = 1;
@@ -337,8 +370,8 @@ class ExpressionProblem final : public Problem {
   double base_cell_size_ = 1.0;
   mutable double cell_size_ = 1.0;  // value of cell_size in the expressions
   double per_pressure_ = 1.0, kelvin_ = 1.0;
-  bool is_hot_ = false;               // true if the temperature is given
-  std::vector<int> species_indices_;  // indices among the variables of a cell
+  bool is_hot_ = false;                               // true if the temperature is given
+  std::vector<int> species_indices_, field_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;
   std::vector<int> quantities_;  // indices of the formulas
 };

@@ -47,6 +47,9 @@ void store_state(const GasState& state, const hydro::HydroOptions& options, doub
   }
   for (const auto& [other, concentration] : state.others)
     stored[other] = state.density * concentration;
+  place = options.variable_count();
+  for (const hydro::GasVariable& field : options.separate) stored[place++] = field.initial;
+  for (const auto& [field, value] : state.fields) stored[field] = value;
 }
 
 void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,

@@ -44,6 +44,8 @@ struct GasState {
   // Concentrations of other scalars by index, HydroOptions::place("name"); missing ones have the
   // initial value of the process that declares them.
   std::vector<std::pair<int, double>> others{};
+  // Values of separate fields by index; missing ones have their initial value.
+  std::vector<std::pair<int, double>> fields{};
 };
 
 // Stores the gas of one cell; variable n is at offset n * stride.

@@ -57,6 +57,8 @@ GENERATED_PAGES = {"parameters.md", "commands.md", "python_api.md", "index.md"} 
 # Exceptions, by which a module includes another one of its layer, or one of its headers.
 EXCEPTIONS = {
     ("io", "comm"),
+    ("radiation", "hydro/gas_cell.hpp"),
+    ("radiation", "hydro/hydro_options.hpp"),
     ("subgrid", "hydro/gas_cell.hpp"),
     ("subgrid", "hydro/gas_gradients.hpp"),
     ("subgrid", "particles/kind.hpp"),

@@ -200,7 +200,7 @@ class BlackHoles final : public Process {
                                    .metals = target_.metals,
                                    .coarsest = sync.coarsest,
                                    .passive = target_.passive},
-                        .variables = sync.mesh.layout().variables,
+                        .variables = sync.mesh.layout().swept,
                         .gravity = step_time.newton_constant,
                         .light = constants::k_speed_of_light / sync.units.velocity(),
                         .finest_cell = step_time.finest_cell};

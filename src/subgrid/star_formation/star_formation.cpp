@@ -301,7 +301,7 @@ class StarFormation final : public Process {
         .floor = level.floor,
         .pressure_floor = level.gas.pressure_floor,
         .metals = metals_,
-        .variables = sync.mesh.layout().variables};
+        .variables = sync.mesh.layout().swept};
   }
 
   // Returns the candidate cells by level. Gradients are computed before any star removes gas.

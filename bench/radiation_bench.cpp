@@ -1,0 +1,124 @@
+#include "bench/radiation_bench.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "amr/amr_simulation.hpp"
+#include "bench/command.hpp"
+#include "bench/kernel_time.hpp"
+#include "bench/report.hpp"
+#include "bench/triad.hpp"
+#include "core/clock.hpp"
+
+namespace octant::bench {
+
+namespace {
+
+struct RadiationRequest {
+  Choice cases{{"transport", "absorption"}, "all"};
+  std::vector<int> block_sizes{8, 16};
+  int cells = 64, substeps = 10, repeats = 5;
+};
+
+// A wave of radiation in gas at rest; the gas absorbs and emits in the case "absorption".
+AmrOptions options_of(const RadiationRequest& request, const std::string& name, int block_size) {
+  AmrOptions options = AmrOptions::from_text(
+      fmt::format(R"toml(
+[problem]
+name = "expression"
+density = "1 + 0.5 * sin(2 * pi * y)"
+fields = {{radiation_energy = "2 + sin(2 * pi * x) * cos(2 * pi * z)", radiation_flux_x = "0.5"}}
+
+[mesh]
+base_cells = [{0}, {0}, {0}]
+block_size = {1}
+
+[hydro]
+moves = false
+
+[radiation]
+enabled = true
+light_speed = 1.0
+constant = 1.0
+max_substeps = {2}
+planck_opacity = {3}
+rosseland_opacity = {3}
+)toml",
+                  request.cells, block_size, request.substeps, name == "absorption" ? 10.0 : 0.0),
+      "bench radiation", {});
+  return options;
+}
+
+struct RadiationCost {
+  double seconds = std::numeric_limits<double>::infinity(), cpu_seconds = seconds;
+};
+
+// Shortest times of a step of the gas, which consists of substeps of the radiation.
+RadiationCost measure_case(const Communicator& communicator, const RadiationRequest& request,
+                           const std::string& name, int block_size) {
+  AmrOptions options = options_of(request, name, block_size);
+  AmrSimulation simulation(communicator, options);
+  simulation.initialise();
+  simulation.measure();
+  RadiationCost cost;
+  for (int n = 0; n <= request.repeats; ++n) {
+    const double dt = simulation.stable_dt();
+    communicator.barrier();
+    const std::int64_t cpu = process_cpu_ns();
+    const Clock clock;
+    simulation.step(dt);
+    const double seconds = communicator.max(seconds_with_kernels(clock));
+    const auto busy = static_cast<double>(communicator.sum(process_cpu_ns() - cpu));
+    simulation.measure();
+    if (n == 0) continue;  // first touch of all memory
+    cost.seconds = std::min(cost.seconds, seconds);
+    cost.cpu_seconds = std::min(cost.cpu_seconds, 1e-9 * busy);
+  }
+  return cost;
+}
+
+void declare(Options& options, RadiationRequest& request) {
+  options.choice("--case", request.cases, "Benchmark case");
+  options.counts("--block-size", request.block_sizes,
+                 "Number of cells along each side of a block, one or several");
+  options.count("--cells", request.cells, "Number of cells along each axis");
+  options.count("--substeps", request.substeps, "Number of substeps per step");
+  options.count("--repeats", request.repeats, "Number of steps; the shortest times are reported");
+}
+
+void measure_all(const RadiationRequest& request, const Communicator& communicator,
+                 Report& report) {
+  constexpr const char* k_row = "{:<12} {:>6} {:>14} {:>16}";
+  report.line(fmt::format("{} rank(s), {}^3 cells, {} substeps per step; shortest of {}\n",
+                          communicator.size(), request.cells, request.substeps, request.repeats));
+  report.line(fmt::format(k_row, "case", "block", "substeps M/s", "substeps M/cpu s"));
+  const double work = 1.0 * request.cells * request.cells * request.cells * request.substeps;
+  for (const std::string& name : request.cases.selected())
+    for (const int block_size : request.block_sizes) {
+      const RadiationCost cost = measure_case(communicator, request, name, block_size);
+      report.line(fmt::format(k_row, name, block_size,
+                              fmt::format("{:.2f}", 1e-6 * work / cost.seconds),
+                              fmt::format("{:.2f}", 1e-6 * work / cost.cpu_seconds)));
+      JsonObject object;
+      object.add("case", name)
+          .add("block_size", block_size)
+          .add("cells", request.cells)
+          .add("ranks", communicator.size())
+          .add("seconds", cost.seconds)
+          .add("cpu_seconds", cost.cpu_seconds)
+          .add("cell_substeps_per_second", work / cost.seconds);
+      report.add(object);
+    }
+}
+
+}  // namespace
+
+int radiation_bench(const std::vector<std::string>& words) {
+  return run_command<RadiationRequest>("radiation",
+                                       "Transport of radiation and its exchange with the gas",
+                                       declare, measure_all, words);
+}
+
+}  // namespace octant::bench

@@ -1,0 +1,122 @@
+#include "amr/radiation_step.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include "comm/reproducible_sum.hpp"
+#include "mesh/add_totals.hpp"
+#include "mesh/cell_loop.hpp"
+#include "radiation/closure.hpp"
+
+namespace octant {
+
+using mesh::LevelFields;
+
+namespace {
+
+// Sums of the moments over the cells of blocks.
+struct MomentTerms {
+  enum { sums = radiation::k_moments, count = sums };
+  static constexpr int parts = mesh::k_sum_parts;
+
+  mesh::BlockLayout layout;
+  const double* moments;  // of slot 0
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    for (int n = 0; n < sums; ++n)
+      terms[n] = SimdTraits<V>::load(moments + layout.offset(cell) + n * layout.stride_variable);
+  }
+};
+
+}  // namespace
+
+RadiationStep::RadiationStep(StepContext& context, GasSolver& gas)
+    : context_(context), mesh_(context.mesh), options_(context.options.radiation), gas_(gas) {}
+
+double RadiationStep::longest_step(int level) const {
+  if (!options_.enabled) return std::numeric_limits<double>::infinity();
+  return options_.max_substeps * options_.longest_substep(mesh_.geometry().cell_size(level));
+}
+
+void RadiationStep::advance(const LevelStep& step) {
+  copy_moments(step.level);
+  const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level));
+  const int substeps = std::max(1, static_cast<int>(std::ceil(step.dt / longest)));
+  const int spare = mesh_.fields(step.level).old() == 1 ? 2 : 1;
+  for (int n = 0; n < substeps; ++n) {
+    stage(step, n, substeps, LevelFields::k_now, spare);
+    stage(step, n, substeps, spare, LevelFields::k_now);
+  }
+  // The exchange changes the temperature; the next coarse step measures all signals anyway.
+  if (step.level > 0 && options_.interacts()) gas_.measure_signal(step.level);
+}
+
+// Copies the moments at the beginning of the step, to which the sweep of the gas has not written.
+void RadiationStep::copy_moments(int level) {
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const LevelFields& fields = mesh_.fields(level);
+  const std::int64_t first = std::int64_t{layout.swept} * layout.stride_variable;
+  const double* const from = fields.blocks(fields.old()) + first;
+  double* const to = fields.blocks(LevelFields::k_now) + first;
+  mesh::for_cells(
+      "copy radiation", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        for (int n = 0; n < radiation::k_moments; ++n) {
+          const std::int64_t at = layout.offset(cell) + n * layout.stride_variable;
+          to[at] = from[at];
+        }
+      });
+}
+
+// Stage of a substep: the first writes the state `target` from the present one, the second writes
+// the present state from the target of the first.
+void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int source,
+                          int target) {
+  const int level = step.level;
+  const bool is_second = source != LevelFields::k_now;
+  const double share = (substep + (is_second ? 1.0 : 0.0)) / substeps;
+  {
+    const auto timing = context_.timers.time("ghost data", Phase::other, level);
+    mesh_.set_inflow_time(level, context_.clocks[level] + share * step.dt);
+    mesh_.fill_ghosts(level, source,
+                      level == 0 ? 1.0 : step.begin + share * (step.end - step.begin));
+  }
+  const auto work = context_.counted_work("radiation", cost::cells, level);
+  const double dt = step.dt / substeps;
+  const LevelFields& fields = mesh_.fields(level);
+  radiation::advance({.tiles = mesh_.halo(level).tiles,
+                      .current = mesh_.pointers(level, source),
+                      .old = fields.blocks(LevelFields::k_now),
+                      .next = fields.blocks(target),
+                      .a0 = is_second ? 0.5 : 0.0,
+                      .a1 = is_second ? 0.5 : 1.0,
+                      .dt = dt,
+                      .dx = mesh_.geometry().cell_size(level),
+                      .flux_weight = 0.5 * dt,
+                      .registers = mesh_.registers(level),
+                      .first = mesh_.layout().swept,
+                      .gas = context_.options.hydro.gas(),
+                      .light = options_.light(),
+                      .material = options_.material(),
+                      .opacity = options_.opacity,
+                      .interacts = options_.interacts()});
+}
+
+RadiationTotals RadiationStep::measure() const {
+  if (!options_.enabled) return {};
+  const mesh::BlockLayout& layout = mesh_.layout();
+  const std::int64_t first = std::int64_t{layout.swept} * layout.stride_variable;
+  std::array<ReproducibleSum, radiation::k_moments> sums;
+  for (int level = 0; level <= mesh_.finest_level(); ++level)
+    mesh::add_totals("radiation totals", mesh_.leaf_cells(level),
+                     MomentTerms{layout, mesh_.fields(level).blocks(LevelFields::k_now) + first},
+                     mesh_.geometry().cell_volume(level), sums);
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  RadiationTotals totals{.energy = sums[0].to_double()};
+  const radiation::Light light = options_.light();
+  for (int d = 0; d < 3; ++d)
+    totals.momentum[d] = sums[1 + d].to_double() / (light.c * light.reduced);
+  return totals;
+}
+
+}  // namespace octant

@@ -1,0 +1,160 @@
+#include "radiation/radiation_options.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+
+namespace octant::radiation {
+
+void RadiationOptions::declare(ParameterSchema& schema) {
+  schema.add(
+      "radiation.enabled", enabled,
+      {.meaning = "Grey radiation with the M1 closure, transported on the mesh of the gas and "
+                  "coupled to it by absorption, emission and scattering"});
+  schema.add("radiation.light_speed", light_speed,
+             {.unit = "length / time",
+              .meaning = "Speed of light; 0: its physical value, which requires [units]",
+              .min = 0.0});
+  schema.add("radiation.speed_ratio", speed_ratio,
+             {.meaning = "Reduced speed of light divided by the speed of light. The reduced speed "
+                         "replaces c in the transport of radiation and in its loss and gain by the "
+                         "gas, but not in the rates of heating and in the force on the gas",
+              .max = 1.0,
+              .above = 0.0});
+  schema.add(
+      "radiation.constant", constant,
+      {.meaning = "Radiation constant a in code units, where a T^4 is the energy density in "
+                  "equilibrium at temperature T; 0: its physical value, which requires [units]",
+       .min = 0.0});
+  schema.add("radiation.molecular_weight", molecular_weight,
+             {.meaning = "Mean molecular weight of the gas, which relates temperature to pressure: "
+                         "T is this number times pressure / density, in kelvin with [units]",
+              .above = 0.0});
+  schema.add("radiation.cubic_heat_capacity", cubic_heat_capacity,
+             {.meaning = "If not 0, the gas has the internal energy density of this number times "
+                         "a T^4 instead (Su & Olson 1996); for tests with gas at rest",
+              .min = 0.0});
+  schema.add("radiation.initial_temperature", initial_temperature,
+             {.unit = "K",
+              .meaning = "Temperature of the initial radiation, which is isotropic, unless "
+                         "problem.fields sets it; in code units if [units] is not set",
+              .min = 0.0});
+  schema.add("radiation.cfl", cfl,
+             {.meaning = "Courant number of a substep: dt = cfl dx / (sqrt(3) reduced speed of "
+                         "light)",
+              .max = 1.0,
+              .above = 0.0});
+  schema.add("radiation.max_substeps", max_substeps,
+             {.meaning = "Maximum number of substeps of the radiation per step of a level, which "
+                         "limits the time step",
+              .min = 1});
+  declare_opacities(schema);
+}
+
+void RadiationOptions::declare_opacities(ParameterSchema& schema) {
+  schema.add("radiation.planck_opacity", planck_opacity,
+             {.unit = "length^2 / mass",
+              .meaning = "Opacity per mass for emission and absorption of energy: the Planck mean",
+              .min = 0.0});
+  schema.add("radiation.rosseland_opacity", rosseland_opacity,
+             {.unit = "length^2 / mass",
+              .meaning = "Opacity per mass for the absorption of the flux: the Rosseland mean",
+              .min = 0.0});
+  schema.add("radiation.scattering_opacity", scattering_opacity,
+             {.unit = "length^2 / mass",
+              .meaning = "Opacity per mass of isotropic scattering, which changes only the flux",
+              .min = 0.0});
+  schema.add("radiation.opacity_density_exponent", opacity_density_exponent,
+             {.meaning = "Exponent a of both absorption opacities, which are proportional to "
+                         "density^a T^b; 1 for Kramers' law"});
+  schema.add("radiation.opacity_temperature_exponent", opacity_temperature_exponent,
+             {.meaning = "Exponent b of both absorption opacities; -3.5 for Kramers' law"});
+  schema.add("radiation.opacity_density", opacity_density,
+             {.unit = "density",
+              .meaning = "Density at which the absorption opacities are as given",
+              .above = 0.0});
+  schema.add(
+      "radiation.opacity_temperature", opacity_temperature,
+      {.unit = "K",
+       .meaning = "Temperature at which the absorption opacities are as given; in code units "
+                  "if [units] is not set",
+       .above = 0.0});
+  schema.add("radiation.least_opacity", least_opacity,
+             {.unit = "length^2 / mass",
+              .meaning = "Smallest absorption opacity where the exponents are not 0",
+              .min = 0.0});
+  schema.add("radiation.largest_opacity", largest_opacity,
+             {.unit = "length^2 / mass",
+              .meaning = "Largest absorption opacity where the exponents are not 0",
+              .above = 0.0});
+}
+
+void RadiationOptions::find_constants(const CodeUnits* units) {
+  const auto physical = [&](double& value, const char* name, double of_units) {
+    if (value > 0.0) return;
+    if (!units)
+      throw InputError(
+          "radiation.{} is 0, but this run has no physical units; expected a positive number, or "
+          "units.length, units.density and units.time",
+          name);
+    value = of_units;
+  };
+  physical(light_speed, "light_speed",
+           units ? constants::k_speed_of_light / units->velocity() : 0.0);
+  physical(constant, "constant", units ? constants::k_radiation / units->energy_density() : 0.0);
+}
+
+void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units) {
+  if (!enabled) return;
+  if (!gas.enabled) throw InputError("radiation.enabled = true requires hydro.enabled = true");
+  if (gas.is_barotropic())
+    throw InputError(
+        "radiation.enabled = true is not supported with hydro.equation_of_state = \"{}\"; expected "
+        "\"ideal\"",
+        name_of(gas.eos.kind));
+  if (gas.dimensions != 3)
+    throw InputError("radiation.enabled = true requires hydro.dimensions = 3, but it is {}",
+                     gas.dimensions);
+  if (gas.frame.turns())
+    throw InputError("radiation.enabled = true is not supported with frame.angular_velocity");
+  find_constants(units);
+  const double kelvin = molecular_weight * (units ? units->temperature() : 1.0);
+  material_ = {.heat_capacity = 1.0 / ((gas.gamma - 1.0) * kelvin),
+               .cubic = cubic_heat_capacity,
+               .moves = gas.moves};
+  if (cubic_heat_capacity > 0.0 && gas.moves)
+    throw InputError("radiation.cubic_heat_capacity requires hydro.moves = false");
+  if (least_opacity > largest_opacity)
+    throw InputError("radiation.least_opacity = {} exceeds radiation.largest_opacity = {}",
+                     least_opacity, largest_opacity);
+  opacity =
+      Opacity::power_law(planck_opacity, rosseland_opacity, opacity_density, opacity_temperature,
+                         opacity_density_exponent, opacity_temperature_exponent, least_opacity,
+                         largest_opacity, scattering_opacity);
+}
+
+hydro::GasVariables RadiationOptions::fields() const {
+  if (!enabled) return {};
+  const double T = initial_temperature;
+  hydro::GasVariables fields{{.name = "radiation_energy",
+                              .initial = constant * T * T * T * T,
+                              .unit = "mass / (length time^2)",
+                              .description = "energy density of the radiation",
+                              .role = hydro::GasRole::separate}};
+  for (int axis = 0; axis < 3; ++axis)
+    fields.push_back({.name = std::string("radiation_flux_") + static_cast<char>('x' + axis),
+                      .unit = "mass / time^3",
+                      .description = std::string("energy flux of the radiation along ") +
+                                     static_cast<char>('x' + axis),
+                      .role = hydro::GasRole::separate,
+                      .vector_axis = axis});
+  return fields;
+}
+
+double RadiationOptions::longest_substep(double dx) const {
+  return cfl * dx / (std::numbers::sqrt3 * light().reduced);
+}
+
+}  // namespace octant::radiation

@@ -1,0 +1,58 @@
+// Parameters of the radiation, and the fields that it stores beside the gas.
+#pragma once
+
+#include "core/units.hpp"
+#include "hydro/hydro_options.hpp"
+#include "radiation/exchange.hpp"
+#include "radiation/opacity.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::radiation {
+
+// Parameters radiation.*: grey radiation with the M1 closure, in code units.
+struct RadiationOptions {
+  bool enabled = false;
+  double light_speed = 0.0;  // 0: from [units]
+  double speed_ratio = 1.0;  // reduced speed of light over the speed of light
+  double constant = 0.0;     // radiation constant; 0: from [units]
+  double molecular_weight = 1.0;
+  double cubic_heat_capacity = 0.0;  // of Material::cubic
+  double initial_temperature = 0.0;
+  double cfl = 0.4;
+  int max_substeps = 100;
+  double planck_opacity = 0.0, rosseland_opacity = 0.0, scattering_opacity = 0.0;
+  double opacity_density_exponent = 0.0, opacity_temperature_exponent = 0.0;
+  double opacity_density = 1.0, opacity_temperature = 1.0;  // where the opacities are as given
+  double least_opacity = 0.0, largest_opacity = 1e300;
+  Opacity opacity;  // of these parameters; set by finish()
+
+  // Binds the parameters to this object, which must outlive all reads of the schema.
+  void declare(ParameterSchema& schema);
+  // Sets derived options. Throws InputError for parameters that are missing or incompatible. `units`
+  // is empty if the run has no physical units.
+  void finish(const hydro::HydroOptions& gas, const CodeUnits* units);
+
+  // Speed of light, its reduced value, and the radiation constant.
+  Light light() const { return {light_speed, speed_ratio * light_speed, constant}; }
+  // Heat capacity of the gas.
+  const Material& material() const { return material_; }
+  // True if the gas absorbs or scatters.
+  bool interacts() const {
+    return planck_opacity > 0.0 || rosseland_opacity > 0.0 || scattering_opacity > 0.0;
+  }
+  // Energy density and flux of the radiation, as fields of the mesh; empty without radiation.
+  hydro::GasVariables fields() const;
+  // Longest stable substep for cells of this size.
+  double longest_substep(double dx) const;
+
+ private:
+  void declare_opacities(ParameterSchema& schema);
+  void find_constants(const CodeUnits* units);
+
+  Material material_{};
+};
+
+}  // namespace octant::radiation
