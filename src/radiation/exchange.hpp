@@ -1,18 +1,17 @@
 // Local exchange of energy and momentum between gas and grey radiation with the M1 closure.
 //
 // Moments E and F in the frame of the grid, opacities in the frame of the gas, to first order in
-// v/c (Mihalas & Mihalas 1984; Lowrie, Morel & Hittinger 1999, eqs. 21-23; Krumholz et al. 2007),
-// with a reduced speed of light c' (Skinner & Ostriker 2013, eqs. 9-12; He, Wibking & Krumholz
-// 2024):
+// v/c (Mihalas & Mihalas 1984; Lowrie, Morel & Hittinger 1999; Krumholz et al. 2007), with a reduced
+// speed of light c' (Skinner & Ostriker 2013; He, Wibking & Krumholz 2024):
 //   dE/dt = -(c'/c) (H + v.G),         dF/dt = -c' c G,
 //   d(e + rho v^2/2)/dt = H + v.G,     d(rho v)/dt = G,
 //   H = c rho kappa_P (E0 - a T^4),    G = rho (kappa_R + scattering) (F - v.(E + P)) / c.
 // E0 = E - 2 v.F/c^2 + v.(E + P).v/c^2 is the energy density in the frame of the gas. Its last term
 // is of second order, keeps E0 positive and makes E0 = a T^4 with F = v.(E + P) correct to second
-// order. P is the pressure tensor of Levermore (1984). The force v/c rho kappa_P (a T^4 - E), which
-// is the change of momentum by the inertia of the exchanged heat, is left out: the momentum rho v of
-// the gas contains no inertia of its internal energy, and radiation that gas emits isotropically in
-// its own frame does not slow it down.
+// order. P is the pressure tensor of Levermore (1984). The force v/c rho kappa_P (a T^4 - E), the
+// change of momentum by the inertia of the exchanged heat, is left out: the momentum rho v of the
+// gas contains no inertia of its internal energy, and radiation that gas emits isotropically in its
+// own frame does not slow it down.
 #pragma once
 
 #include <Kokkos_MathematicalFunctions.hpp>
@@ -112,14 +111,22 @@ struct Before {
 
 // State after the step.
 struct After {
-  double internal = 0.0, energy = 0.0;
+  double internal, energy;
   double change[3] = {0.0, 0.0, 0.0};  // of the velocity
-  double beta[3] = {0.0, 0.0, 0.0};
-  double flux[3] = {0.0, 0.0, 0.0};
+  double beta[3], flux[3];
   double work = 0.0;  // loss of radiation energy to the kinetic energy of the gas
   ImplicitFraction absorbed{0.0};
   int iterations = 0;
   bool converged = false;
+
+  // The state before the step, unchanged.
+  KOKKOS_FORCEINLINE_FUNCTION explicit After(const Before& old)
+      : internal(old.internal), energy(old.energy) {
+    for (int d = 0; d < 3; ++d) {
+      beta[d] = old.beta[d];
+      flux[d] = old.flux[d];
+    }
+  }
 
   // Sets velocity and work from the change of velocity.
   KOKKOS_FORCEINLINE_FUNCTION void move(const Before& old) {
@@ -193,12 +200,12 @@ struct After {
       const double fraction = 0.5 * (least + most);
       (part(old, fraction).is_physical() ? least : most) = fraction;
     }
-    return part(old, least);
+    return least > 0.0 ? part(old, least) : After(old);
   }
 };
 
-// Coupled equations of one call. Temperature and E are solved for given motion, then motion and flux
-// for given E, in turn: the equations depend on each other through terms of order v/c alone.
+// Coupled equations of one call. Temperature and E are solved for given motion, then motion and
+// flux for given E, in turn: the equations depend on each other through terms of order v/c alone.
 struct Equations {
   Before old;
   OpacityAtDensity planck, rosseland;
@@ -234,15 +241,14 @@ struct Equations {
     constexpr int most = 50;
     // Bound of the last relative change of E and F. Conservation does not depend on it.
     constexpr double tolerance = 1e-10;
-    After s;
+    After s(old);
     double square = dot(old.beta, old.beta), work = 0.0;
     Closure closure(old.flux, old.energy);
     double comoving = closure.comoving(old.beta, square);
     double T = initial;
     const double inverse_total = 1.0 / (old.energy + old.internal * old.inverse_ratio);
     for (int pass = 0; pass < most; ++pass) {
-      heat(s, T, comoving, work);
-      if (!(s.energy > 0.0)) return s;
+      if (!heat(s, T, comoving, work)) return After(old);
       const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
       if (!moves) {
         for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
@@ -262,20 +268,19 @@ struct Equations {
       if (s.converged || pass + 1 == most) break;
       closure = now;
       comoving = shifted;
-      work = s.work;
+      work = min(s.work, 0.9 * old.energy);  // E stays positive while the motion converges
     }
     conserve(s, work);
     return s;
   }
 
   // Sets the energies and the temperature T, initially a guess, for a given ratio E0 / E and work.
-  // The energy is zero if there is no solution.
-  KOKKOS_FORCEINLINE_FUNCTION void heat(After& s, double& T, double comoving, double work) const {
+  // Returns false if there is no solution with positive energies.
+  KOKKOS_FORCEINLINE_FUNCTION bool heat(After& s, double& T, double comoving, double work) const {
     const double left = old.energy - work, emission = constant * (1.0 / comoving);
     const HeatBalance equation{
         linear, quartic, old.internal, old.ratio * left, old.ratio * emission, path * comoving};
-    s.energy = 0.0;
-    if (!(equation.total() > 0.0)) return;
+    if (!(equation.total() > 0.0)) return false;
     ImplicitFraction absorbed(equation.path * planck.at(T));
     Temperature now{T, 0.0};
     if (planck.is_constant() || T == initial) now = equation.at_opacity(absorbed, T, s.iterations);
@@ -287,10 +292,11 @@ struct Equations {
     s.energy = absorbed.rest * left + absorbed.theta * emission * now.fourth;
     s.internal = absorbed.theta > 0.0 ? equation.internal_at(now) : old.internal;
     s.absorbed = absorbed;
+    return s.energy > 0.0;
   }
 
-  // Makes the sum of all energies exact, and limits the flux. `work` is that with which the energies
-  // were computed.
+  // Makes the sum of all energies exact, and limits the flux. The energies were computed with this
+  // `work`.
   KOKKOS_FORCEINLINE_FUNCTION void conserve(After& s, double work) const {
     constexpr int most = 12;
     balance(s, s.work - work);
@@ -317,19 +323,20 @@ struct Equations {
 }  // namespace exchanging
 
 // Exchanges energy and momentum over the time dt, by one step of backward Euler in T, E, F and the
-// momentum of the gas, with opacities and velocity at its end. The cell must have a positive density
-// and E, a heat capacity, and |F| <= c E.
+// momentum of the gas, with opacities and velocity at its end. The cell must have a positive
+// density, a positive E, and |F| <= c E; the heat capacity must be positive.
 //
-// Conserved to round-off: e + kinetic energy + (c / c') E, and rho v + F / (c c'). The work of the
+// Conserved to round-off: e + kinetic energy + (c/c') E, and rho v + F / (c c'). The work of the
 // radiation force is the change of the kinetic energy, momentum change times mean velocity, and is
-// taken from the radiation; e changes by absorption and emission alone. Afterwards e > 0, E > 0 and
-// |F| <= c E: where the energy is absorbed faster than the flux, the gas absorbs as much of the flux
-// as |F| <= c E requires. If the equations have no such solution, which happens where the radiation
-// would accelerate the gas to speeds near c, the largest possible part of the exchange takes place.
-// A cell without opacity keeps its bits.
+// taken from the radiation; e changes by absorption and emission alone. Afterwards e > 0, E > 0,
+// and |F| <= c E to round-off: where the energy is absorbed faster than the flux, the gas absorbs
+// as much of the flux as |F| <= c E requires. If the equations have no such solution, or the
+// iteration finds none, which happens where the radiation would accelerate the gas to speeds near
+// c, the largest physical part of the last iterate's exchange takes place. A cell that neither
+// absorbs nor scatters keeps its bits.
 //
-// Returns the number of iterations for the temperature, and its negative (at least 1) if the
-// equations are not solved.
+// Returns the number of iterations for the temperature, and its negative (at most -1) if the
+// equations are not solved. Both are bounded, also for numbers that are not numbers.
 KOKKOS_INLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light,
                                     const Material& material, const Opacity& opacity, double dt) {
   const exchanging::Equations equations(cell, light, material, opacity, dt);
