@@ -56,12 +56,10 @@ KOKKOS_FORCEINLINE_FUNCTION Stream<V> stream_along(int axis, const Moments<V>& w
   const V square = min(
       w[k_flux_x] * w[k_flux_x] + w[k_flux_y] * w[k_flux_y] + w[k_flux_z] * w[k_flux_z], V(1.0));
   const V g = square_root(V(4.0) - V(3.0) * square);
-  // One division for 1 / (5 + 2 g), 1 / (2 + g) and 1 / g.
-  const V five = V(5.0) + V(2.0) * g, two = V(2.0) + g;
-  const V inverse = V(1.0) / (five * two * g);
-  const V share = inverse * two * g, twin = inverse * five * g, slowness = inverse * five * two;
-  const V isotropic = V(0.5) * (V(1.0) - (V(3.0) + V(4.0) * square) * share);
-  const V beamed = (V(3.0) * twin + V(6.0)) * share;  // (3 chi - 1) / (2 f^2)
+  const V two = V(2.0) + g, inverse = V(1.0) / (two * g);
+  const V twin = inverse * g, slowness = inverse * two;  // 1 / (2 + g) and 1 / g
+  const V isotropic = V(1.0 / 3.0) * (g - V(1.0));       // (1 - chi) / 2
+  const V beamed = V(3.0) * twin;                        // (3 chi - 1) / (2 f^2)
   Stream<V> s;
   s.flux[k_energy_density] = energy * along;
   for (int d = 0; d < 3; ++d) {

@@ -1,0 +1,89 @@
+// Grey opacities of the gas as functions of density and temperature, in code units.
+#pragma once
+
+#include "core/compiler.hpp"
+#include "core/power.hpp"
+
+namespace octant::radiation {
+
+// Opacity per mass at one density, as a function of the temperature: a clipped power law.
+struct OpacityAtDensity {
+  double value, exponent, inverse_temperature;  // value at the reference temperature
+  double floor, ceiling;
+
+  // Opacity at a positive temperature.
+  KOKKOS_FORCEINLINE_FUNCTION double at(double T) const {
+    const double growth = exponent == 0.0 ? 1.0 : power(T * inverse_temperature, exponent);
+    return min(max(value * growth, floor), ceiling);
+  }
+  // True if the opacity does not depend on the temperature.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const { return exponent == 0.0; }
+  // d ln kappa / d ln T where the opacity is `kappa`; zero at the floor and the ceiling.
+  KOKKOS_FORCEINLINE_FUNCTION double slope(double kappa) const {
+    return kappa > floor && kappa < ceiling ? exponent : 0.0;
+  }
+};
+
+// Opacity per mass [area / mass], a clipped power law:
+//   kappa = min(max(value (rho / density)^a (T / temperature)^b, floor), ceiling).
+// Exponents of zero cost no power. The reference values must be positive.
+struct OpacityLaw {
+  double value = 0.0;
+  double density_exponent = 0.0, temperature_exponent = 0.0;  // a, b
+  double density = 1.0, temperature = 1.0;                    // reference values
+  double floor = 0.0, ceiling = 1e300;
+
+  // The law at a positive density.
+  KOKKOS_FORCEINLINE_FUNCTION OpacityAtDensity at_density(double rho) const {
+    const double a = density_exponent, b = temperature_exponent;
+    const double growth = a == 0.0 ? 1.0 : a == 1.0 ? rho / density : power(rho / density, a);
+    return {value * growth, b, b == 0.0 ? 1.0 : 1.0 / temperature, floor, ceiling};
+  }
+  // Opacity at a positive density and temperature.
+  KOKKOS_FORCEINLINE_FUNCTION double at(double rho, double T) const {
+    return at_density(rho).at(T);
+  }
+};
+
+// Opacities of the exchange between gas and radiation. Copied to kernels by value.
+struct Opacity {
+  OpacityLaw planck;        // kappa_P: absorption of energy, and emission
+  OpacityLaw rosseland;     // kappa_R: absorption of the flux
+  double scattering = 0.0;  // per mass; acts on the flux alone
+
+  // Absorption coefficient rho kappa_P of the energy [1 / length].
+  KOKKOS_FORCEINLINE_FUNCTION double absorption(double rho, double T) const {
+    return rho * planck.at(rho, T);
+  }
+  // Extinction coefficient rho (kappa_R + scattering) of the flux [1 / length].
+  KOKKOS_FORCEINLINE_FUNCTION double extinction(double rho, double T) const {
+    return rho * (rosseland.at(rho, T) + scattering);
+  }
+
+  // Opacities that depend on neither density nor temperature.
+  static Opacity constant(double kappa_P, double kappa_R, double scattering = 0.0) {
+    Opacity opacity;
+    opacity.planck.value = kappa_P;
+    opacity.rosseland.value = kappa_R;
+    opacity.scattering = scattering;
+    return opacity;
+  }
+  // Opacities kappa_P and kappa_R at the density rho0 and the temperature T0, proportional to
+  // rho^a T^b, each between `floor` and `ceiling`.
+  static Opacity power_law(double kappa_P, double kappa_R, double rho0, double T0, double a,
+                           double b, double floor = 0.0, double ceiling = 1e300,
+                           double scattering = 0.0) {
+    Opacity opacity;
+    opacity.planck = {kappa_P, a, b, rho0, T0, floor, ceiling};
+    opacity.rosseland = {kappa_R, a, b, rho0, T0, floor, ceiling};
+    opacity.scattering = scattering;
+    return opacity;
+  }
+  // Kramers' law: opacities proportional to rho T^-3.5.
+  static Opacity kramers(double kappa_P, double kappa_R, double rho0, double T0, double floor = 0.0,
+                         double ceiling = 1e300, double scattering = 0.0) {
+    return power_law(kappa_P, kappa_R, rho0, T0, 1.0, -3.5, floor, ceiling, scattering);
+  }
+};
+
+}  // namespace octant::radiation
