@@ -148,35 +148,79 @@ class TileStage {
     });
   }
 
+  // States at the lower and upper faces of cells along an axis.
+  template <class V>
+  struct FaceStates {
+    Moments<V> lower, upper;
+  };
+
+  static constexpr int step_along(int axis) {
+    return axis == 0 ? 1 : axis == 1 ? Tile::across : Tile::plane;
+  }
+
+  // Linear reconstruction of the cells that begin at q.
+  template <int Axis, class V>
+  KOKKOS_FORCEINLINE_FUNCTION static FaceStates<V> reconstruct(const double* q) {
+    using P = SimdTraits<V>;
+    constexpr int step = step_along(Axis);
+    FaceStates<V> states;
+    for (int n = 0; n < k_moments; ++n) {
+      const double* const at = q + n * Tile::stride;
+      const V here = P::load(at);
+      const V half = V(0.5) * limited_slope(P::load(at - step), here, P::load(at + step));
+      states.lower[n] = here - half;
+      states.upper[n] = here + half;
+    }
+    limit_reduced_flux(states.lower);
+    limit_reduced_flux(states.upper);
+    return states;
+  }
+
   // Flux through the lower faces along an axis of the cells that begin at q, in units of the reduced
   // speed of light.
   template <int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_below(const double* q) const {
+  KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const Moments<V>& below,
+                                                      const Moments<V>& above) const {
     using P = SimdTraits<V>;
-    constexpr int step = Axis == 0 ? 1 : Axis == 1 ? Tile::across : Tile::plane;
-    Moments<V> left, right;
-    for (int n = 0; n < k_moments; ++n) {
-      const double* const at = q + n * Tile::stride;
-      const V a = P::load(at - 2 * step), b = P::load(at - step), c = P::load(at),
-              d = P::load(at + step);
-      left[n] = b + V(0.5) * limited_slope(a, b, c);
-      right[n] = c - V(0.5) * limited_slope(b, c, d);
-    }
-    limit_reduced_flux(left);
-    limit_reduced_flux(right);
     const double* const extinction = q + Tile::extinction * Tile::stride;
-    const V depth = V(0.5 * a_.dx) * (P::load(extinction - step) + P::load(extinction));
-    return flux_between(Axis, left, right, depth);
+    const V depth = V(0.5 * a_.dx) * (P::load(extinction - step_along(Axis)) + P::load(extinction));
+    return flux_between(Axis, below, above, depth);
+  }
+
+  // The same flux of a single face.
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION Moments<double> flux_below(const double* q) const {
+    return flux_through<Axis>(q, reconstruct<Axis, double>(q - step_along(Axis)).upper,
+                              reconstruct<Axis, double>(q).lower);
   }
 
   // Sets the changes of the cells to the fluxes through their faces along x.
   KOKKOS_INLINE_FUNCTION void add_fluxes_along_x() const {
     using P = SimdTraits<SimdDouble>;
+    constexpr int cells = M + 2 * k_width;
     mesh::in_team(team_, M * M, [&](int row) {
       const int j = row % M, k = row / M;
-      double flux[k_moments][M + 2 * k_width];
+      // States of cell i - 1 at its upper, and of cell i at its lower face.
+      double below[k_moments][cells], above[k_moments][cells], flux[k_moments][cells];
+      for (int i = -1; i <= M; i += k_width) {
+        const auto states = reconstruct<0, SimdDouble>(scratch_.cell(i, j, k));
+        for (int n = 0; n < k_moments; ++n) {
+          P::store(below[n] + i + 1, states.upper[n]);
+          if (i < 0) {
+            for (int lane = 1; lane < k_width; ++lane)
+              above[n][lane - 1] = P::lane(states.lower[n], lane);
+          } else {
+            P::store(above[n] + i, states.lower[n]);
+          }
+        }
+      }
       for (int i = 0; i <= M; i += k_width) {
-        const Moments<SimdDouble> pack = flux_below<0, SimdDouble>(scratch_.cell(i, j, k));
+        Moments<SimdDouble> left, right;
+        for (int n = 0; n < k_moments; ++n) {
+          left[n] = P::load(below[n] + i);
+          right[n] = P::load(above[n] + i);
+        }
+        const auto pack = flux_through<0>(scratch_.cell(i, j, k), left, right);
         for (int n = 0; n < k_moments; ++n) P::store(flux[n] + i, pack[n]);
       }
       for (int n = 0; n < k_moments; ++n) {
@@ -192,15 +236,22 @@ class TileStage {
     using P = SimdTraits<SimdDouble>;
     mesh::in_team(team_, M * (M / k_width), [&](int column) {
       const int other = column % M, i = column / M * k_width;
+      const auto cell = [&](int along) {
+        return Axis == 1 ? scratch_.cell(i, along, other) : scratch_.cell(i, other, along);
+      };
+      double* const first =
+          (Axis == 1 ? scratch_.change(0, 0, other) : scratch_.change(0, other, 0)) + i;
+      constexpr int step = Axis == 1 ? M : M * M;
+      Moments<SimdDouble> below = reconstruct<Axis, SimdDouble>(cell(-1)).upper, last;
       for (int face = 0; face <= M; ++face) {
-        const int j = Axis == 1 ? face : other, k = Axis == 1 ? other : face;
-        const Moments<SimdDouble> flux = flux_below<Axis, SimdDouble>(scratch_.cell(i, j, k));
-        for (int n = 0; n < k_moments; ++n) {
-          double* const above = scratch_.change(n, j, k) + i;
-          double* const below = above - (Axis == 1 ? M : M * M);
-          if (face > 0) P::store(below, P::load(below) - flux[n]);
-          if (face < M) P::store(above, P::load(above) + flux[n]);
+        const auto states = reconstruct<Axis, SimdDouble>(cell(face));
+        const auto flux = flux_through<Axis>(cell(face), below, states.lower);
+        for (int n = 0; n < k_moments && face > 0; ++n) {
+          double* const change = first + n * M * M * M + (face - 1) * step;
+          P::store(change, P::load(change) + (last[n] - flux[n]));
         }
+        last = flux;
+        below = states.upper;
       }
     });
   }
@@ -237,9 +288,9 @@ class TileStage {
                                                    int step) const {
     const auto face = [&](int da, int db) {
       const int x = a + da, y = b + db, p = request.plane;
-      if (request.axis == 0) return flux_below<0, double>(scratch_.cell(p, x, y));
-      if (request.axis == 1) return flux_below<1, double>(scratch_.cell(x, p, y));
-      return flux_below<2, double>(scratch_.cell(x, y, p));
+      if (request.axis == 0) return flux_below<0>(scratch_.cell(p, x, y));
+      if (request.axis == 1) return flux_below<1>(scratch_.cell(x, p, y));
+      return flux_below<2>(scratch_.cell(x, y, p));
     };
     if (step == 1) return face(0, 0);
     const Moments<double> f[4] = {face(0, 0), face(1, 0), face(0, 1), face(1, 1)};
