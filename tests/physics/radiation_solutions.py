@@ -1,4 +1,4 @@
-"""Solutions of grey radiation in gas at rest, and of ionisation fronts, with which runs are compared.
+"""Exact solutions of grey radiation in gas at rest, with which runs are compared.
 
 The gas has the internal energy density h a T^4 (Su & Olson 1996), by which its exchange with the
 radiation is linear. With the emission B = a T^4, a source Q and the extinction s = s_a + s_s:
@@ -47,7 +47,7 @@ class Medium:
 
 
 def marshak_wave(x: Array, tau: float, epsilon: float, points: int = 32) -> tuple[Array, Array]:
-    """Return u and v of the non-equilibrium Marshak wave (Su & Olson 1996, eqs. 13-16).
+    """Return u and v of the non-equilibrium Marshak wave (Su & Olson 1996).
 
         epsilon u_tau = u_xx + v - u,  v_tau = u - v,  u - (2 / sqrt(3)) u_x = 1 at x = 0
 
@@ -64,9 +64,9 @@ def marshak_wave(x: Array, tau: float, epsilon: float, points: int = 32) -> tupl
 
 
 def marshak_wave_p1(x: Array, tau: float, epsilon: float, points: int = 64) -> tuple[Array, Array]:
-    """Return u and v of the Marshak wave if the flux obeys the P1 equation instead of Fick's law.
+    """Return u and v of the Marshak wave with the P1 equation of the flux instead of Fick's law.
 
-    The scales are those of `marshak_wave`, and so is the boundary condition, c E / 4 + F / 2 = F_in.
+    The scales are those of `marshak_wave`. The boundary condition is c E / 4 + F / 2 = F_in, too.
     The front moves at c / sqrt(3), x = tau / epsilon; u is 0 beyond it.
     """
     x = np.atleast_1d(np.asarray(x, float))
@@ -123,9 +123,9 @@ MARSHAK_V = {
 def moment_matrices(k: Array, medium: Medium, order: int) -> Array:
     """Return matrices A of d_t y = A y for modes exp(i k x), shape (len(k), n, n).
 
-    y = (E, B) in diffusion, else y = (E, B, chi_1, ..., chi_order), where (-i)^l chi_l is the moment
-    of the intensity with the Legendre polynomial of degree l; F / c = -i chi_1. Order 1 is P1; high
-    orders converge to the equation of transfer.
+    y = (E, B) in diffusion, else y = (E, B, chi_1, ..., chi_order), where (-i)^l chi_l is the
+    moment of the intensity with the Legendre polynomial of degree l; F / c = -i chi_1. Order 1 is
+    P1; high orders converge to the equation of transfer.
     """
     c, h = medium.light_speed, medium.heat_ratio
     exchange = c * medium.absorption
@@ -212,8 +212,9 @@ def su_olson_source(
     """Return E and B of the source problem of Su & Olson (1997) at `tau`.
 
     A source Q = 1 acts where |x| < half_width until `duration`, in cold gas. With the default
-    medium (h = 1, c = 1, s = 1) E and B are u and v of the paper. A series of cosines in a domain of
-    `half_length` on each side, which waves do not reach by default.
+    medium (h = 1, c = 1, s = 1) E and B are u and v of the paper. `order` is that of
+    `moment_matrices`. The series of cosines is periodic in 2 `half_length`; by default its images
+    do not reach `x`.
     """
     medium = medium or Medium()
     size = half_length or _half_length(x, tau, order, medium, half_width)
@@ -321,8 +322,8 @@ def gaussian_pulse(
     """Return E of a Gaussian pulse that diffuses in optically thick gas at rest.
 
     E = amplitude exp(-r^2 / (2 width^2)) at the beginning; `r2` is r^2, or |x - v t|^2 in gas that
-    moves at v: the energy in the frame of the gas is advected with it (to order v/c, with static and
-    dynamic diffusion; Mihalas & Mihalas 1984, sec. 97). With absorption, E = B, and the gas stores
+    moves at v, which advects the energy in the frame of the gas to order v/c, in static and in
+    dynamic diffusion (Mihalas & Mihalas 1984, sec. 97). With absorption, E = B, and the gas stores
     h E: diffusion is slower by 1 + h.
     """
     spread = variance(time, medium, width)
@@ -344,83 +345,3 @@ def gaussian_flux(
     """
     gradient = -distance / variance(time, medium, width) * energy
     return -medium.diffusivity * gradient + 4.0 / 3.0 * velocity * energy
-
-
-# --- Ionisation fronts ----------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Stromgren:
-    """Ionised sphere of a source of `photons` per time in hydrogen of constant density, in cgs.
-
-    Strömgren (1939); the numbers are those of test 1 of Iliev et al. (2006), MNRAS 371, 1057.
-    """
-
-    photons: float = 5e48
-    density: float = 1e-3  # hydrogen atoms and ions per volume
-    recombination: float = 2.59e-13  # coefficient alpha_B at 1e4 K
-    cross_section: float = 6.3e-18
-    light_speed: float = 2.99792458e10
-
-    @property
-    def radius(self) -> float:
-        """Return the Strömgren radius."""
-        rate = 4.0 * np.pi * self.recombination * self.density**2
-        return float((3.0 * self.photons / rate) ** (1.0 / 3.0))
-
-    @property
-    def recombination_time(self) -> float:
-        """Return the time 1 / (alpha_B n)."""
-        return 1.0 / (self.recombination * self.density)
-
-    def front(self, time: Array) -> Array:
-        """Return the radius of a sharp front, without limit of its speed (Spitzer 1978, eq. 12-6)."""
-        return self.radius * (-np.expm1(-np.asarray(time) / self.recombination_time)) ** (1.0 / 3.0)
-
-    def front_without_recombination(self, time: Array) -> Array:
-        """Return the radius within which the source has ionised every atom once."""
-        volume = self.photons * np.asarray(time) / self.density
-        return (3.0 / (4.0 * np.pi) * volume) ** (1.0 / 3.0)
-
-    def relativistic_front(self, time: Array) -> Array:
-        """Return the radius of a front that photons reach at the speed of light.
-
-        With y = R / R_S: t / t_rec = q y - ln(1 - y^3), q = R_S / (c t_rec); Shapiro et al. (2006),
-        ApJ 648, 922, eq. 13.
-        """
-        w = np.atleast_1d(np.asarray(time, float)) / self.recombination_time
-        q = self.radius / (self.light_speed * self.recombination_time)
-        low, high = np.zeros_like(w), np.ones_like(w)
-        for _ in range(60):
-            y = 0.5 * (low + high)
-            late = q * y - np.log1p(-(y**3)) > w
-            low, high = np.where(late, low, y), np.where(late, y, high)
-        return self.radius * low
-
-    def equilibrium(self, radius: Array, cells: int = 20000) -> Array:
-        """Return the neutral fraction in equilibrium with grey photons (Osterbrock 1989, sec. 2.3).
-
-        (1 - x) S exp(-tau) sigma / (4 pi r^2) = alpha_B n x^2, d tau / dr = (1 - x) n sigma, with
-        the source at r = 0. The on-the-spot approximation: only absorptions balance alpha_B.
-        """
-        edges = np.linspace(0.0, max(float(np.max(radius)), 1.5 * self.radius), cells + 1)
-        middle = 0.5 * (edges[1:] + edges[:-1])
-        shell = 4.0 * np.pi / 3.0 * np.diff(edges**3)
-        neutral = np.empty(cells)
-        photons = self.photons
-        for n in range(cells):
-            neutral[n], photons = self._shell(shell[n], edges[n + 1] - edges[n], photons)
-        return np.interp(radius, middle, neutral)
-
-    def _shell(self, volume: float, thickness: float, photons: float) -> tuple[float, float]:
-        """Return the neutral fraction of a shell whose recombinations balance its absorptions."""
-        depth = self.density * self.cross_section * thickness
-        per_volume = self.recombination * self.density**2 * volume
-        low, high = 0.0, 1.0
-        for _ in range(45):
-            y = 0.5 * (low + high)
-            if -photons * np.expm1(-y * depth) > per_volume * (1.0 - y) ** 2:
-                high = y
-            else:
-                low = y
-        return high, photons * float(np.exp(-high * depth))

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from radiation_solutions import (
     MARSHAK_U,
     MARSHAK_V,
@@ -13,7 +12,6 @@ from radiation_solutions import (
     SU_OLSON_X,
     Array,
     Medium,
-    Stromgren,
     evolve_periodic,
     exponentials,
     gaussian_pulse,
@@ -22,6 +20,7 @@ from radiation_solutions import (
     marshak_wave_p1,
     su_olson_source,
 )
+from stromgren_solutions import Stromgren
 
 
 def test_marshak_wave_has_the_tabulated_values() -> None:
