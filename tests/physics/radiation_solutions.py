@@ -147,6 +147,27 @@ def moment_matrices(k: Array, medium: Medium, order: int) -> Array:
     return matrices
 
 
+def add_motion(matrices: Array, k: Array, medium: Medium, velocity: float) -> NDArray:
+    """Return the matrices of P1 for gas that moves at a constant velocity v along x.
+
+    To order v/c in the frame at rest (He, Wibking & Krumholz 2024), with G = s (F - (4/3) v E) / c:
+
+        d_t E + d_x F = c s_a (B - E + 2 v F / c^2) - v G,  d_t F + (c^2 / 3) d_x E = -c^2 G
+        h (d_t B + v d_x B) = c s_a (E - 2 v F / c^2 - B)
+    """
+    if matrices.shape[1] != 3:
+        raise ValueError("velocity requires order = 1")
+    c, beta = medium.light_speed, velocity / medium.light_speed
+    s, exchange = medium.extinction, 2.0 * beta * medium.light_speed * medium.absorption
+    moving = matrices.astype(complex)
+    moving[:, 0, 0] += 4.0 / 3.0 * beta**2 * c * s
+    moving[:, 0, 2] += -1j * (exchange - beta * c * s)  # F / c = -i chi_1
+    moving[:, 1, 1] += -1j * k * velocity
+    moving[:, 1, 2] += 1j * exchange / medium.heat_ratio
+    moving[:, 2, 0] += 4.0j / 3.0 * beta * c * s
+    return moving
+
+
 def exponentials(matrices: Array) -> Array:
     """Return exp(A) of a stack of matrices, by scaling and squaring of the Taylor series."""
     norm = float(np.abs(matrices).sum(axis=2).max(initial=0.0))
@@ -180,11 +201,13 @@ def evolve_periodic(
     time: float,
     medium: Medium,
     order: int = 1,
+    velocity: float = 0.0,
 ) -> tuple[Array, Array, Array]:
     """Return E, F and B on the grid of the arguments, in a periodic domain, after `time`.
 
     Exact for fields whose Fourier series the grid resolves. Moments of degrees above 1 are 0 at the
-    beginning. F is -c / (3 s) dE/dx in diffusion, where the argument `flux` is not used.
+    beginning. F is -c / (3 s) dE/dx in diffusion, where the argument `flux` is not used. `velocity`
+    is that of the gas, in P1 alone: `add_motion`.
     """
     k = 2.0 * np.pi * np.fft.rfftfreq(len(energy), length / len(energy))
     c = medium.light_speed
@@ -192,7 +215,10 @@ def evolve_periodic(
     y[:, 0], y[:, 1] = np.fft.rfft(energy), np.fft.rfft(emission)
     if order != DIFFUSION:
         y[:, 2] = 1j * np.fft.rfft(flux) / c
-    y = (exponentials(moment_matrices(k, medium, order) * time) @ y[:, :, None])[:, :, 0]
+    matrices = moment_matrices(k, medium, order)
+    if velocity != 0.0:
+        matrices = add_motion(matrices, k, medium, velocity)
+    y = (exponentials(matrices * time) @ y[:, :, None])[:, :, 0]
     f = -1j * medium.diffusivity * k * y[:, 0] if order == DIFFUSION else -1j * c * y[:, 2]
     e, f, b = (np.fft.irfft(mode, len(energy)) for mode in (y[:, 0], f, y[:, 1]))
     return e, f, b

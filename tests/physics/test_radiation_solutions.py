@@ -14,6 +14,7 @@ from radiation_solutions import (
     Medium,
     evolve_periodic,
     exponentials,
+    gaussian_flux,
     gaussian_pulse,
     hot_slab,
     marshak_wave,
@@ -143,6 +144,23 @@ def test_gaussian_pulse_is_the_limit_of_great_optical_depth() -> None:
             assert np.abs(e - exact).max() < error
             if absorption > 0.0:
                 assert np.abs(b_end - e).max() < error
+
+
+@pytest.mark.parametrize("absorption", [0.0, 3e4])
+def test_gas_carries_the_pulse_with_it_in_dynamic_diffusion(absorption: float) -> None:
+    # Optical depths of 1e5 and v / c = 1e-3.
+    cells, length, width, velocity, time = 256, 20.0, 1.0, 0.01, 500.0
+    medium = Medium(absorption, 1e5 - absorption, heat_ratio=0.5, light_speed=10.0)
+    x = (np.arange(cells) + 0.5) * length / cells - 0.5 * length
+    initial = gaussian_pulse(x**2, 0.0, medium, width)
+    flux = gaussian_flux(x, initial, 0.0, medium, width, velocity)
+    b = initial if absorption > 0.0 else np.zeros(cells)
+    e, f, _ = evolve_periodic(initial, flux, b, length, time, medium, velocity=velocity)
+    distance = x - velocity * time
+    exact = gaussian_pulse(distance**2, time, medium, width)
+    assert np.abs(e - exact).max() < 1e-4
+    exact_flux = gaussian_flux(distance, exact, time, medium, width, velocity)
+    assert np.abs(f - exact_flux).max() < 1e-4 * np.abs(exact_flux).max()
 
 
 def test_p1_without_matter_is_the_wave_equation() -> None:
