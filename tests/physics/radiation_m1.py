@@ -38,8 +38,9 @@ def p1(f: Array) -> tuple[Array, Array, Array]:
 class Slab:
     """Radiation and emission in equal cells of 0 < x < length. The boundary at `length` is open.
 
-    `incident` is the flux F_in that enters at x = 0, where c E / 4 + F / 2 = F_in (Marshak); if it
-    is None, x = 0 is a plane of symmetry. `source` is Q of each cell.
+    `incident` is the flux F_in that enters at x = 0, where c E / 4 + F / 2 = F_in (Marshak).
+    Otherwise, `bath` is the energy density of isotropic radiation in ghost cells at x = 0. If both
+    are None, x = 0 is a plane of symmetry. `source` is Q of each cell.
     """
 
     length: float
@@ -47,6 +48,7 @@ class Slab:
     medium: Medium = field(default_factory=Medium)
     closure: Closure = levermore
     incident: float | None = None
+    bath: float | None = None
     source: float | Array = 0.0
     time: float = 0.0
     energy: Array = field(init=False)
@@ -104,7 +106,9 @@ class Slab:
         dx = self.length / self.cells
         energy, f = state[0], state[1] / state[0]
         padded = np.stack([np.pad(energy, 2, mode="edge"), np.pad(f, 2, mode="edge")])
-        if self.incident is None:
+        if self.bath is not None:
+            padded[0, :2], padded[1, :2] = self.bath, 0.0
+        elif self.incident is None:
             padded[0, :2] = energy[1::-1]
             padded[1, :2] = -f[1::-1]
         left, right = np.diff(padded)[:, :-1], np.diff(padded)[:, 1:]
@@ -161,17 +165,41 @@ def su_olson_slab(
     return slab
 
 
+def hot_slab_m1(
+    tau: float, cells: int = 2000, length: float = 0.0, closure: Closure = levermore
+) -> Slab:
+    """Return the solution from E = 1 where |x| < 1/2, and no other energy, at `tau`, with M1.
+
+    h = 1, c = 1, s = 1, as in `hot_slab`. Cells must divide x = 1/2.
+    """
+    length = length or 0.5 * np.ceil(2.0 * (tau + 1.0))
+    slab = Slab(length, cells, closure=closure)
+    slab.energy = np.clip((0.5 - slab.x) * cells / length + 0.5, 0.0, 1.0)
+    return slab.advance(tau)
+
+
 def marshak_slab(
-    tau: float, epsilon: float, cells: int = 1000, length: float = 0.0, closure: Closure = levermore
+    tau: float,
+    epsilon: float,
+    cells: int = 1000,
+    length: float = 0.0,
+    closure: Closure = levermore,
+    *,
+    bath: bool = False,
 ) -> Slab:
     """Return the Marshak wave at `tau`, in the scales of `marshak_wave`, with the M1 closure.
 
-    E and B of the slab are u and v, its x is sqrt(3) s z, and so c = sqrt(3) / epsilon: the
-    extinction is 1 / sqrt(3) and h = 1 / epsilon.
+    With `bath`, the boundary is a ghost cell with u = 1 and without flux. E and B of the slab are u
+    and v, its x is sqrt(3) s z, and so c = sqrt(3) / epsilon: the extinction is 1 / sqrt(3), and
+    h = 1 / epsilon.
     """
     c = np.sqrt(3.0) / epsilon
     medium = Medium(1.0 / np.sqrt(3.0), heat_ratio=1.0 / epsilon, light_speed=c)
-    slab = Slab(length or 1.05 * c * tau, cells, medium, closure, incident=0.25 * c)
+    slab = Slab(length or 1.05 * c * tau, cells, medium, closure)
+    if bath:
+        slab.bath = 1.0
+    else:
+        slab.incident = 0.25 * c
     return slab.advance(tau)
 
 

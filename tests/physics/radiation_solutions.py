@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
+MARSHAK = 2.0 / np.sqrt(3.0)  # coefficient of u_x at a boundary
+MARK = 1.0
 DIFFUSION = 0  # order of moments in which the flux is -c / (3 s) dE/dx
 
 
@@ -46,27 +48,35 @@ class Medium:
 # --- Non-equilibrium Marshak wave ---------------------------------------------------------------
 
 
-def marshak_wave(x: Array, tau: float, epsilon: float, points: int = 32) -> tuple[Array, Array]:
+def marshak_wave(
+    x: Array, tau: float, epsilon: float, *, boundary: float = MARSHAK, points: int = 32
+) -> tuple[Array, Array]:
     """Return u and v of the non-equilibrium Marshak wave (Su & Olson 1996).
 
-        epsilon u_tau = u_xx + v - u,  v_tau = u - v,  u - (2 / sqrt(3)) u_x = 1 at x = 0
+        epsilon u_tau = u_xx + v - u,  v_tau = u - v,  u - b u_x = 1 at x = 0
 
-    with u = v = 0 at tau = 0. In physical units x = sqrt(3) s z, tau = c s t / h, epsilon = 1 / h,
-    u = c E / (4 F_in) and v = c B / (4 F_in), where F_in is the incident flux. The inverse Laplace
-    transform is integrated along the parabola of Weideman & Trefethen (2007, Math. Comp. 76, 1341),
-    with an error below 1e-10; the integrals of the paper (eqs. 36 and 42) follow the branch cuts.
+    with u = v = 0 at tau = 0, and b = `boundary` = 2 / sqrt(3) in the paper. In physical units
+    x = sqrt(3) s z, tau = c s t / h, epsilon = 1 / h, u = c E / (4 F_in) and v = c B / (4 F_in),
+    where F_in is the incident flux. The inverse Laplace transform is integrated along the parabola
+    of Weideman & Trefethen (2007, Math. Comp. 76, 1341), with an error below 1e-10; the integrals
+    of the paper (eqs. 36 and 42) follow the branch cuts.
     """
     x = np.atleast_1d(np.asarray(x, float))
     s, weight = _parabola(np.full_like(x, tau), points)
     beta = np.sqrt(s * (epsilon + 1.0 / (1.0 + s)))
-    u = np.exp(s * tau - beta * x[:, None]) / (s * (1.0 + 2.0 / np.sqrt(3.0) * beta))
+    u = np.exp(s * tau - beta * x[:, None]) / (s * (1.0 + boundary * beta))
     return (weight * u).sum(axis=1).real, (weight * u / (1.0 + s)).sum(axis=1).real
 
 
-def marshak_wave_p1(x: Array, tau: float, epsilon: float, points: int = 64) -> tuple[Array, Array]:
+def marshak_wave_p1(
+    x: Array, tau: float, epsilon: float, *, boundary: float = MARSHAK, points: int = 64
+) -> tuple[Array, Array]:
     """Return u and v of the Marshak wave with the P1 equation of the flux instead of Fick's law.
 
-    The scales are those of `marshak_wave`. The boundary condition is c E / 4 + F / 2 = F_in, too.
+    The scales are those of `marshak_wave`. The boundary condition is c E / 4 + F / 2 = F_in, too,
+    or E + sqrt(3) b F / c = 4 F_in / c. With b = 1, nothing but isotropic radiation of the energy
+    density 4 F_in / c enters along the characteristic of P1 (Mark), as in a Riemann solver with a
+    ghost cell of that energy and without flux.
     The front moves at c / sqrt(3), x = tau / epsilon; u is 0 beyond it.
     """
     x = np.atleast_1d(np.asarray(x, float))
@@ -78,7 +88,7 @@ def marshak_wave_p1(x: Array, tau: float, epsilon: float, points: int = 64) -> t
     # Each root has its cut on the negative real axis, unlike the root of the product.
     beta = np.sqrt(s) * np.sqrt(slow) * np.sqrt(epsilon + 1.0 / (1.0 + s))
     wave = np.exp(s * tau - beta * behind[:, None])
-    wave = wave / (s * (1.0 + 2.0 / np.sqrt(3.0) * beta / slow))
+    wave = wave / (s * (1.0 + boundary * beta / slow))
     u[lit] = (weight * wave).sum(axis=1).real
     v[lit] = (weight * wave / (1.0 + s)).sum(axis=1).real
     return u, v

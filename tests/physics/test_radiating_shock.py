@@ -2,8 +2,21 @@
 
 import numpy as np
 import pytest
-from radiating_shock import RadiatingShock
+from radiating_shock import RadiatingShock, integrate
 from radiation_waves import RadiationWave
+
+
+def test_integration_is_of_fifth_order() -> None:
+    errors = []
+    for tolerance in (1e-9, 1e-11):
+        rows = integrate(
+            lambda y, v: (v, -y), (0.0, 1.0), 1e-3, lambda s: s[1] > -0.99, (1e3, 1e3), tolerance
+        )
+        x = rows[0, -1]
+        assert 2.9 < x < np.pi
+        errors.append(np.hypot(rows[1, -1] - np.sin(x), rows[2, -1] - np.cos(x)) / rows.shape[1])
+    assert errors[1] < 1e-8
+    assert 30.0 < errors[0] / errors[1] < 300.0
 
 
 @pytest.fixture(scope="module", params=[2.0, 5.0])

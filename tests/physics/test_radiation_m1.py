@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from radiation_m1 import Slab, extrapolated, levermore, marshak_slab, p1, su_olson_slab
+from radiation_m1 import Slab, extrapolated, hot_slab_m1, levermore, marshak_slab, p1, su_olson_slab
 from radiation_solutions import (
+    MARK,
+    MARSHAK,
     SU_OLSON_TRANSPORT_U,
     SU_OLSON_X,
     Medium,
@@ -35,11 +37,14 @@ def test_p1_solutions_converge_to_the_exact_ones() -> None:
     assert errors[1] < 5e-4
     assert errors[0] > 5.0 * errors[1]
 
-    slab = marshak_slab(1.0, 0.1, 300, closure=p1)
-    u, v = marshak_wave_p1(slab.x, 1.0, 0.1)
-    assert np.abs(slab.energy - u).max() < 1e-2
-    assert np.abs(slab.energy - u).mean() < 3e-3 * u.mean()
-    assert np.abs(slab.emission - v).mean() < 5e-3 * v.mean()
+
+@pytest.mark.parametrize(("bath", "boundary"), [(False, MARSHAK), (True, MARK)])
+def test_p1_waves_have_the_exact_boundary_condition(bath: bool, boundary: float) -> None:
+    slab = marshak_slab(1.0, 0.1, 300, closure=p1, bath=bath)
+    u, v = marshak_wave_p1(slab.x, 1.0, 0.1, boundary=boundary)
+    assert np.abs(slab.energy - u).max() < 3e-2
+    assert np.abs(slab.energy - u).mean() < 8e-3 * u.mean()
+    assert np.abs(slab.emission - v).mean() < 8e-3 * v.mean()
 
 
 def test_scattering_and_heat_capacity_are_those_of_the_exact_solution() -> None:
@@ -67,6 +72,15 @@ def test_m1_solutions_conserve_energy_and_converge() -> None:
     # M1 is no exact transport: the difference is largest at the edge of the source.
     error = np.interp(SU_OLSON_X, finest.x, finest.energy) - SU_OLSON_TRANSPORT_U[3.16228]
     assert 0.1 < np.abs(error).max() < 0.2
+
+
+def test_slab_without_source_has_the_fronts_of_p1() -> None:
+    slab = hot_slab_m1(1.0, 400, 2.0, closure=p1)
+    e, b = hot_slab(slab.x, 1.0, 1, modes=4000)
+    assert np.abs(slab.energy - e).mean() < 0.02 * e.mean()
+    assert np.abs(slab.emission - b).mean() < 2e-3 * b.mean()
+    stored = np.sum(slab.energy + slab.emission) * slab.length / slab.cells
+    assert stored == pytest.approx(0.5, rel=1e-10)
 
 
 def test_m1_wave_of_great_optical_depth_is_the_diffusion_wave() -> None:
