@@ -179,7 +179,10 @@ def add_motion(matrices: Array, k: Array, medium: Medium, velocity: float) -> ND
 
 
 def exponentials(matrices: Array) -> Array:
-    """Return exp(A) of a stack of matrices, by scaling and squaring of the Taylor series."""
+    """Return exp(A) of a stack of matrices, by scaling and squaring of the Taylor series.
+
+    Rounding errors are about 1e-16 times the largest row sum of |A|.
+    """
     norm = float(np.abs(matrices).sum(axis=2).max(initial=0.0))
     squarings = max(0, int(np.ceil(np.log2(max(norm, 1e-300)))) + 1)
     scaled = matrices / 2.0**squarings
