@@ -1,8 +1,8 @@
 // Local exchange of energy and momentum between gas and grey radiation with the M1 closure.
 //
 // Moments E and F in the frame of the grid, opacities in the frame of the gas, to first order in
-// v/c (Mihalas & Mihalas 1984; Lowrie, Morel & Hittinger 1999; Krumholz et al. 2007), with a reduced
-// speed of light c' (Skinner & Ostriker 2013; He, Wibking & Krumholz 2024):
+// v/c (Mihalas & Mihalas 1984; Lowrie, Morel & Hittinger 1999; Krumholz et al. 2007), with a
+// reduced speed of light c' (Skinner & Ostriker 2013; He, Wibking & Krumholz 2024):
 //   dE/dt = -(c'/c) (H + v.G),         dF/dt = -c' c G,
 //   d(e + rho v^2/2)/dt = H + v.G,     d(rho v)/dt = G,
 //   H = c rho kappa_P (E0 - a T^4),    G = rho (kappa_R + scattering) (F - v.(E + P)) / c.
