@@ -244,6 +244,8 @@ struct Equations {
     return path * initial_opacity == 0.0 && path * (rosseland.at(initial) + scattering) == 0.0;
   }
 
+  // `Constant`: the opacity kappa_P does not depend on the temperature.
+  template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION After solve() const {
     constexpr int most = 50;
     // Bound of the last relative change of E and F. Conservation does not depend on it.
@@ -255,7 +257,7 @@ struct Equations {
     double T = initial;
     const double inverse_total = 1.0 / (old.energy + old.internal * old.inverse_ratio);
     for (int pass = 0; pass < most; ++pass) {
-      if (!heat(s, T, comoving, work)) return After(old);
+      if (!heat<Constant>(s, T, comoving, work)) return After(old);
       const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
       if (!moves) {
         for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
@@ -283,16 +285,15 @@ struct Equations {
 
   // Sets the energies and the temperature T, initially a guess, for a given ratio E0 / E and work.
   // Returns false if there is no solution with positive energies.
+  template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION bool heat(After& s, double& T, double comoving, double work) const {
     const double left = old.energy - work, emission = constant * (1.0 / comoving);
     const HeatBalance equation{
         linear, quartic, old.internal, old.ratio * left, old.ratio * emission, path * comoving};
     if (!(equation.total() > 0.0)) return false;
     Temperature now{T, 0.0, 0.0};
-    if (planck.is_constant() || T == initial)
-      now = equation.at_opacity(initial_opacity, T, s.iterations);
-    if (!planck.is_constant())
-      now = equation.at_implicit_opacity(planck, initial, now.value, s.iterations);
+    if (Constant || T == initial) now = equation.at_opacity(initial_opacity, T, s.iterations);
+    if (!Constant) now = equation.at_implicit_opacity(planck, initial, now.value, s.iterations);
     const ImplicitFraction absorbed(equation.path * now.opacity);
     T = now.value;
     s.energy = absorbed.rest * left + absorbed.theta * emission * now.fourth;
@@ -348,7 +349,8 @@ KOKKOS_FORCEINLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light
                                          double dt) {
   const exchanging::Equations equations(cell, light, material, opacity, dt);
   if (equations.are_trivial()) return 0;
-  exchanging::After after = equations.solve();
+  exchanging::After after =
+      equations.planck.is_constant() ? equations.solve<true>() : equations.solve<false>();
   if (!after.is_physical()) {
     after = after.largest_part(equations.old);
     after.converged = false;

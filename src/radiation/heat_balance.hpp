@@ -111,9 +111,9 @@ struct HeatBalance {
   // Temperature after the step for an opacity that depends on it, which lies between the initial
   // temperature and that of equilibrium. There may be several solutions if the opacity increases
   // with the temperature; the result is one of them. Newton's method, safeguarded by bisection.
-  KOKKOS_INLINE_FUNCTION Temperature at_implicit_opacity(const OpacityAtDensity& law,
-                                                         double initial, double guess,
-                                                         int& iterations) const {
+  KOKKOS_FORCEINLINE_FUNCTION Temperature at_implicit_opacity(const OpacityAtDensity& law,
+                                                              double initial, double guess,
+                                                              int& iterations) const {
     constexpr int most = 100;
     constexpr double last_step = 1e-9;  // its square is the error after this step of Newton's
     double cold = initial, hot = initial;
