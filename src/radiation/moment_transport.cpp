@@ -166,7 +166,7 @@ class TileStage {
                                                       const Moments<V>& above) const {
     using P = SimdTraits<V>;
     const double* const extinction = q + Tile::extinction * Tile::stride;
-    const V depth = V(0.5 * a_.dx) * (P::load(extinction - step_along(Axis)) + P::load(extinction));
+    const V depth = V(a_.dx) * min(P::load(extinction - step_along(Axis)), P::load(extinction));
     return flux_between(Axis, below, above, depth);
   }
 
