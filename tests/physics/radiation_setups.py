@@ -99,10 +99,3 @@ def profile(path: Path, axis: int = 0) -> dict[str, Array]:
 def mean_error(found: Array, exact: Array) -> float:
     """Return the mean of |found - exact| in units of the mean of |exact|."""
     return float(np.mean(np.abs(found - exact)) / np.mean(np.abs(exact)))
-
-
-def cell_means(function: object, x: Array, points: int = 16) -> Array:
-    """Return the means of a function of x over equal cells with these centres."""
-    dx = x[1] - x[0]
-    parts = (np.arange(points) + 0.5) / points - 0.5
-    return function(x[:, None] + dx * parts).mean(axis=1)

@@ -25,9 +25,7 @@ BOLTZMANN, PROTON_MASS = 1.380649e-16, 1.67262192369e-24
 def relaxation(gas_energy: float, speed_ratio: float) -> Relaxation:
     """Return the second test of Turner & Stone (2001), in cgs: mean molecular weight 0.6."""
     heat = 1e-7 * BOLTZMANN * 1.5 / (0.6 * PROTON_MASS)
-    return Relaxation(
-        gas_energy, 1e12, heat, RADIATION_CONSTANT, 4e-8, LIGHT_SPEED, speed_ratio
-    )
+    return Relaxation(gas_energy, 1e12, heat, RADIATION_CONSTANT, 4e-8, LIGHT_SPEED, speed_ratio)
 
 
 def relaxed(directory: Path, cell: Relaxation, end: float, substeps: int) -> tuple[float, float]:
@@ -35,7 +33,7 @@ def relaxed(directory: Path, cell: Relaxation, end: float, substeps: int) -> tup
 
     The size of the cells sets the number of substeps. The code unit of time is 1e-8 s.
     """
-    dx = end / substeps * LIGHT_SPEED * cell.speed_ratio * np.sqrt(3.0) / 0.4
+    dx = end / substeps * LIGHT_SPEED * cell.speed_ratio * 3.0**0.5 / 0.4
     text = slab(
         4,
         4 * dx * (1.0 + 1e-12),
@@ -104,7 +102,7 @@ def test_radiation_drags_gas(tmp_path: Path, speed_ratio: float) -> None:
             f"radiation.speed_ratio={speed_ratio}",
         )
         found = profile(outcome.last_snapshot)
-        velocity, flux = drag(0.4, 5.0, speed_ratio=speed_ratio, **state)
+        velocity, _ = drag(0.4, 5.0, speed_ratio=speed_ratio, **state)
         errors.append(abs(found["velocity_x"][0] / velocity - 1.0))
         momentum = 2.0 * found["velocity_x"][0]
         momentum += found["radiation_flux_x"][0] / (speed_ratio * 10.0**2)
@@ -210,7 +208,7 @@ def test_sound_in_radiating_gas_has_its_speed_and_damping(tmp_path: Path, case: 
     for name, rest, field in (
         ("density", 1.0, vector[0]),
         ("pressure", wave.pressure, vector[2]),
-        ("radiation_energy", wave.energy, vector[3]),
+        ("velocity_x", 0.0, vector[1]),
     ):
         amplitude = 2.0 * np.mean((found[name] - rest) * np.exp(-2j * np.pi * found["x"])) / field
         factor = np.exp(omega.imag * period)
@@ -362,7 +360,10 @@ def test_opaque_gas_and_radiation_share_one_temperature(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", MOVING, *opaque)
     found = leaf_cells(outcome.last_snapshot)
     temperature = found["pressure"] / found["density"]
-    np.testing.assert_allclose(found["radiation_energy"], 0.2 * temperature**4, rtol=1e-3)
+    # To first order in v/c, what is in equilibrium is the energy in the frame of the gas.
+    work = sum(found[f"velocity_{axis}"] * found[f"radiation_flux_{axis}"] for axis in "xyz")
+    energy = found["radiation_energy"] - 2.0 * work / 20.0**2
+    np.testing.assert_allclose(energy, 0.2 * temperature**4, rtol=1e-3)
     energy, momentum = conserved(outcome.history(), 1.0)
     np.testing.assert_allclose(energy, energy[0], rtol=1e-13)
     scale = outcome.history()["absolute_momentum"][0]

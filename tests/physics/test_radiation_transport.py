@@ -1,10 +1,10 @@
-"""Transport of radiation: free streaming, shadows, diffusion, moving gas, refinement and budgets."""
+"""Transport of radiation: free streaming, shadows, diffusion, moving gas, mesh and budgets."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
-from radiation_setups import Array, cell_means, mean_error, profile, slab
+from radiation_setups import Array, mean_error, profile, slab
 from radiation_solutions import Medium, evolve_periodic
 
 from running import Outcome, leaf_cells, run_well, uniform_grid
@@ -29,9 +29,7 @@ def beam_error(directory: Path, cells: int, axes: str) -> float:
     """Give the relative error of a plane beam along an axis after a tenth of a wavelength."""
     wave, speed = "2 + sin(2*pi*x)", 3.0
     flux = (f"{speed} * ({wave})", "0", "0")
-    text = slab(
-        cells, 1.0, 0.1, axes=axes, energy=wave, flux=flux, light_speed=speed, samples=4
-    )
+    text = slab(cells, 1.0, 0.1, axes=axes, energy=wave, flux=flux, light_speed=speed, samples=4)
     axis = "xyz".index(axes[0])
     found = profile(run_well(directory, text).last_snapshot, axis)
     # A beam carries the flux c E, and nothing across.
@@ -59,7 +57,9 @@ def test_beams_along_a_diagonal_converge(tmp_path: Path) -> None:
         found = leaf_cells(run_well(tmp_path / str(n), text).last_snapshot)
         for axis in "xy":
             np.testing.assert_allclose(
-                found[f"radiation_flux_{axis}"], np.sqrt(0.5) * found["radiation_energy"], rtol=1e-13
+                found[f"radiation_flux_{axis}"],
+                np.sqrt(0.5) * found["radiation_energy"],
+                rtol=1e-13,
             )
         phase = found.position[:, :2].sum(axis=1) - np.sqrt(2.0) * 0.2
         exact = 2.0 + np.sin(2 * np.pi * phase) * np.sinc(1.0 / n) ** 2
@@ -216,7 +216,7 @@ def test_pulses_converge_at_second_order(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("depth", [10.0, 500.0])
 def test_moving_gas_carries_a_pulse(tmp_path: Path, depth: float) -> None:
-    """v / c = 0.02, and up to 3200 mean free paths in a pulse: dynamic diffusion."""
+    """Gas with v / c = 0.02, and up to 3200 mean free paths in a pulse: dynamic diffusion."""
     error, speed = pulse_errors(tmp_path / "run", 32, depth, 25.0, velocity=0.2, width=2.0)
     assert abs(speed) <= 0.01
     assert error <= 0.06
@@ -333,7 +333,9 @@ def test_reflecting_walls_are_mirrors(tmp_path: Path) -> None:
         *AT_REST,
         scattering,
     )
-    half = run_well(tmp_path / "half", slab(32, 1.0, 0.8, sides=sides, **rest), *AT_REST, scattering)
+    half = run_well(
+        tmp_path / "half", slab(32, 1.0, 0.8, sides=sides, **rest), *AT_REST, scattering
+    )
     found, expected = profile(half.last_snapshot), profile(whole.last_snapshot)
     for name in MOMENTS:
         np.testing.assert_allclose(found[name], expected[name][32:], atol=1e-13)
