@@ -17,7 +17,6 @@
 #include "hydro/eos/barotropic.hpp"
 #include "hydro/sweep_costs.hpp"
 #include "hydro/withheld_inflow.hpp"
-#include "mesh/cell_loop.hpp"
 #include "mesh/device.hpp"
 
 namespace octant {
@@ -113,16 +112,8 @@ void GasSolver::keep(const LevelStep& step) {
   ghosts_started_ = false;
   finish_ghosts(level, LevelFields::k_now);
   LevelFields& fields = mesh_.fields(level);
-  const mesh::BlockLayout& layout = mesh_.layout();
-  const double* const from = fields.blocks(LevelFields::k_now);
-  double* const to = fields.blocks(stage_target(0));
-  mesh::for_cells(
-      "keep gas", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        for (int n = 0; n < layout.variables; ++n) {
-          const std::int64_t at = layout.offset(cell) + std::int64_t{n} * layout.stride_variable;
-          to[at] = from[at];
-        }
-      });
+  mesh::copy_variables(mesh_.cells(level), mesh_.layout(), 0, fields.blocks(LevelFields::k_now),
+                       fields.blocks(stage_target(0)));
   fields.commit(stage_target(0));
 }
 
@@ -290,7 +281,10 @@ void GasSolver::reduce_signals() { mesh_.communicator().max_in_place(std::span<d
 double GasSolver::max_dt(int level, double courant) const {
   if (!options_.hydro.enabled || !options_.hydro.moves)
     return std::numeric_limits<double>::infinity();
-  const double distance = courant * mesh_.geometry().cell_size(level), v = fastest_[level];
+  const double distance = courant * mesh_.geometry().cell_size(level);
+  // Signals are |vx| + |vy| + |vz| + 3 c, where c also contains the pressure of the radiation.
+  const double wave = level < std::ssize(radiation_waves_) ? radiation_waves_[level] : 0.0;
+  const double v = fastest_[level] + 3.0 * wave;
   const auto& [x, y, z] = options_.hydro.acceleration;
   const double g = std::hypot(x, y, z) + (gravity_ ? gravity_->strongest(level) : 0.0);
   if (g == 0.0) return distance / v;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "amr/level_loop.hpp"
@@ -52,6 +53,8 @@ class GasSolver : public StepPart {
   // --- within the step
   // Measures signal speeds on levels from `coarsest` on after processes changed the gas.
   void measure_signals(int coarsest);
+  // Sets the fastest waves of radiation pressure by level, which make signals faster.
+  void set_radiation_waves(std::vector<double> speeds) { radiation_waves_ = std::move(speeds); }
   // Measures the signal speed on one level.
   void measure_signal(int level);
   // Returns the longest step in which a signal crosses at most `courant` cells.
@@ -136,7 +139,8 @@ class GasSolver : public StepPart {
   Timers& timers_;
   gravity::Gravity* gravity_;
   bool is_alone_;
-  std::vector<double> fastest_;  // by level: signal speed, over all ranks
+  std::vector<double> fastest_;          // by level: signal speed, over all ranks
+  std::vector<double> radiation_waves_;  // by level; empty without radiation
   mesh::DeviceArray<std::uint8_t> bad_tiles_;
   std::optional<ScheduleModel> schedules_;       // empty: the same schedule for all levels
   std::unique_ptr<hydro::BatchBuffer> batches_;  // null: no level uses batches of tiles

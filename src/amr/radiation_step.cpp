@@ -2,10 +2,13 @@
 
 #include <cmath>
 #include <limits>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "comm/reproducible_sum.hpp"
 #include "mesh/add_totals.hpp"
-#include "mesh/cell_loop.hpp"
+#include "mesh/transfer.hpp"
 #include "radiation/closure.hpp"
 
 namespace octant {
@@ -14,18 +17,23 @@ using mesh::LevelFields;
 
 namespace {
 
-// Sums of the moments over the cells of blocks.
+// Sums of the moments over the cells of blocks, and their fastest wave of radiation pressure.
 struct MomentTerms {
-  enum { sums = radiation::k_moments, count = sums };
+  enum { sums = radiation::k_moments, wave = sums, count };
   static constexpr int parts = mesh::k_sum_parts;
 
   mesh::BlockLayout layout;
-  const double* moments;  // of slot 0
+  const double* blocks;
+  radiation::RadiatingGas matter;
+  double dx;
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    const int stride = layout.stride_variable;
+    const double* const state = blocks + layout.offset(cell);
     for (int n = 0; n < sums; ++n)
-      terms[n] = SimdTraits<V>::load(moments + layout.offset(cell) + n * layout.stride_variable);
+      terms[n] = SimdTraits<V>::load(state + (layout.swept + n) * stride);
+    terms[wave] = matter.pressure_wave<V>(state, stride, terms[0], dx);
   }
 };
 
@@ -40,32 +48,19 @@ double RadiationStep::longest_step(int level) const {
 }
 
 void RadiationStep::advance(const LevelStep& step) {
-  copy_moments(step.level);
+  // The sweep of the gas has not written the moments, which are those at the beginning of the step.
+  const LevelFields& fields = mesh_.fields(step.level);
+  mesh::copy_variables(mesh_.cells(step.level), mesh_.layout(), mesh_.layout().swept,
+                       fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
   const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level));
   const int substeps = std::max(1, static_cast<int>(std::ceil(step.dt / longest)));
-  const int spare = mesh_.fields(step.level).old() == 1 ? 2 : 1;
+  const int spare = fields.old() == 1 ? 2 : 1;
   for (int n = 0; n < substeps; ++n) {
     stage(step, n, substeps, LevelFields::k_now, spare);
     stage(step, n, substeps, spare, LevelFields::k_now);
   }
   // The exchange changes the temperature; the next coarse step measures all signals anyway.
   if (step.level > 0 && options_.interacts()) gas_.measure_signal(step.level);
-}
-
-// Copies the moments at the beginning of the step, to which the sweep of the gas has not written.
-void RadiationStep::copy_moments(int level) {
-  const mesh::BlockLayout& layout = mesh_.layout();
-  const LevelFields& fields = mesh_.fields(level);
-  const std::int64_t first = std::int64_t{layout.swept} * layout.stride_variable;
-  const double* const from = fields.blocks(fields.old()) + first;
-  double* const to = fields.blocks(LevelFields::k_now) + first;
-  mesh::for_cells(
-      "copy radiation", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
-        for (int n = 0; n < radiation::k_moments; ++n) {
-          const std::int64_t at = layout.offset(cell) + n * layout.stride_variable;
-          to[at] = from[at];
-        }
-      });
 }
 
 // Stage of a substep: the first writes the state `target` from the present one, the second writes
@@ -95,23 +90,25 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                       .flux_weight = 0.5 * dt,
                       .registers = mesh_.registers(level),
                       .first = mesh_.layout().swept,
-                      .gas = context_.options.hydro.gas(),
-                      .light = options_.light(),
-                      .material = options_.material(),
-                      .opacity = options_.opacity,
-                      .interacts = options_.interacts()});
+                      .matter = options_.matter(context_.options.hydro.gas())});
 }
 
-RadiationTotals RadiationStep::measure() const {
+RadiationTotals RadiationStep::measure() {
   if (!options_.enabled) return {};
-  const mesh::BlockLayout& layout = mesh_.layout();
-  const std::int64_t first = std::int64_t{layout.swept} * layout.stride_variable;
   std::array<ReproducibleSum, radiation::k_moments> sums;
-  for (int level = 0; level <= mesh_.finest_level(); ++level)
-    mesh::add_totals("radiation totals", mesh_.leaf_cells(level),
-                     MomentTerms{layout, mesh_.fields(level).blocks(LevelFields::k_now) + first},
-                     mesh_.geometry().cell_volume(level), sums);
+  std::vector<double> waves;
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    const mesh::Geometry& geometry = mesh_.geometry();
+    const MomentTerms terms{mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
+                            options_.matter(context_.options.hydro.gas()),
+                            geometry.cell_size(level)};
+    const auto [wave] = mesh::add_totals("radiation totals", mesh_.leaf_cells(level), terms,
+                                         geometry.cell_volume(level), sums);
+    waves.push_back(wave);
+  }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  mesh_.communicator().max_in_place(std::span(waves));
+  gas_.set_radiation_waves(std::move(waves));
   RadiationTotals totals{.energy = sums[0].to_double()};
   const radiation::Light light = options_.light();
   for (int d = 0; d < 3; ++d)

@@ -6,7 +6,7 @@
 #include "amr/gas_solver.hpp"
 #include "amr/level_loop.hpp"
 #include "amr/step_context.hpp"
-#include "radiation/transport.hpp"
+#include "radiation/moment_transport.hpp"
 
 namespace octant {
 
@@ -30,11 +30,11 @@ class RadiationStep : public StepPart {
   // --- between steps
   // Longest step of a level: radiation.max_substeps substeps. Infinite without radiation. Local.
   double longest_step(int level) const;
-  // Returns the sums over the leaf cells of all ranks.
-  RadiationTotals measure() const;
+  // Returns the sums over the leaf cells of all ranks, and tells the gas how fast waves of
+  // radiation pressure are.
+  RadiationTotals measure();
 
  private:
-  void copy_moments(int level);
   void stage(const LevelStep& step, int substep, int substeps, int source, int target);
 
   StepContext& context_;

@@ -21,8 +21,10 @@ void HydroOptions::declare(ParameterSchema& schema) {
              {.meaning = "Gas dynamics; false: particles and their gravity only"});
   schema.add("hydro.gamma", gamma, {.meaning = "Ratio of specific heats", .above = 1.0});
   eos.declare(schema);
-  schema.add("hydro.moves", moves,
-             {.meaning = "false: the gas rests; only radiation and processes change it"});
+  schema.add(
+      "hydro.moves", moves,
+      {.meaning =
+           "Motion of the gas; false: it rests, and only radiation and processes change it"});
   schema.add("hydro.scheme", integrator,
              {.meaning = "Time integration: MUSCL-Hancock, or strong-stability-preserving "
                          "Runge-Kutta of order 2 or 3"});

@@ -3,7 +3,7 @@
 
 #include "core/simd.hpp"
 #include "hydro/kernel_arguments.hpp"
-#include "mesh/tile_view.hpp"
+#include "mesh/tile_cells.hpp"
 
 namespace octant::hydro {
 
@@ -11,9 +11,9 @@ using mesh::BlockRow;
 using mesh::CellPointer;
 
 // Addresses of the cells of one tile, and their coordinates.
-class TileView : public mesh::TileView {
+class TileView : public mesh::TileCells {
  public:
-  using mesh::TileView::TileView;
+  using TileCells::TileCells;
 
   // Coordinate along an axis in cell `index`: at the fraction `share` of the cell from its lower
   // face, 0.5 for the centre.

@@ -1,5 +1,6 @@
 #include "mesh/transfer.hpp"
 
+#include "mesh/cell_loop.hpp"
 #include "mesh/launch.hpp"
 
 namespace octant::mesh {
@@ -99,6 +100,17 @@ void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& 
             block[static_cast<std::int64_t>(n) * layout.stride_variable + cell] =
                 from[n * cells + cell];
         });
+      });
+}
+
+void copy_variables(const CellRange& cells, const BlockLayout& layout, int first,
+                    const double* from, double* to) {
+  for_cells(
+      "copy variables", cells, KOKKOS_LAMBDA(const Cell& cell) {
+        for (int n = first; n < layout.variables; ++n) {
+          const std::int64_t at = layout.offset(cell) + std::int64_t{n} * layout.stride_variable;
+          to[at] = from[at];
+        }
       });
 }
 

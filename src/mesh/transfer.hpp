@@ -24,6 +24,10 @@ void unpack(const DeviceArray<const PackTask>& tasks, const DeviceArray<const Ce
 void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& layout,
                    const double* source, double* blocks);
 
+// Copies the variables of own blocks from `first` on to the same blocks of another state.
+void copy_variables(const CellRange& cells, const BlockLayout& layout, int first,
+                    const double* from, double* to);
+
 // Axis of each variable that is a component of a vector, for reflecting boundaries.
 using VectorAxes = DeviceArray<const std::int32_t>;  // by variable; -1 for scalars
 

@@ -74,9 +74,10 @@ KOKKOS_FORCEINLINE_FUNCTION Stream<V> stream_along(int axis, const Moments<V>& w
 }
 
 // Flux through a face between two states (E, f), by the solver of Harten, Lax & van Leer (1983).
-// `depth` is the optical depth of a cell. Where cells are optically thick, the dissipation of the
-// energy is reduced by the optical depth (Skinner et al. 2019; He, Wibking & Krumholz 2024), because
-// it would exceed the physical diffusion, c / (3 kappa rho).
+// `depth` is the optical depth of a cell, the smaller one of both. Where both cells are optically
+// thick, the dissipation of the energy is reduced by the depth (Skinner et al. 2019; He, Wibking &
+// Krumholz 2024), because it would exceed the physical diffusion, c / (3 kappa rho). A beam that
+// meets an opaque cell needs all of it: otherwise the beam is reflected.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_between(int axis, const Moments<V>& left,
                                                     const Moments<V>& right, const V& depth) {

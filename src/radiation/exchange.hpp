@@ -1,8 +1,8 @@
 // Local exchange of energy and momentum between gas and grey radiation with the M1 closure.
 //
 // Moments E and F in the frame of the grid, opacities in the frame of the gas, to first order in
-// v/c (Mihalas & Mihalas 1984; Lowrie, Morel & Hittinger 1999; Krumholz et al. 2007), with a reduced
-// speed of light c' (Skinner & Ostriker 2013; He, Wibking & Krumholz 2024):
+// v/c (Mihalas & Mihalas 1984; Lowrie, Morel & Hittinger 1999; Krumholz et al. 2007), with a
+// reduced speed of light c' (Skinner & Ostriker 2013; He, Wibking & Krumholz 2024):
 //   dE/dt = -(c'/c) (H + v.G),         dF/dt = -c' c G,
 //   d(e + rho v^2/2)/dt = H + v.G,     d(rho v)/dt = G,
 //   H = c rho kappa_P (E0 - a T^4),    G = rho (kappa_R + scattering) (F - v.(E + P)) / c.
@@ -54,8 +54,12 @@ struct RadiatingCell {
 // Parts of exchange(). Velocities are in units of c, and fluxes divided by c.
 namespace exchanging {
 
+// a b + c, rounded once.
+KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
+  return fused_multiply_add(a, b, c);
+}
 KOKKOS_FORCEINLINE_FUNCTION double dot(const double (&a)[3], const double (&b)[3]) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+  return multiply_add(a[0], b[0], multiply_add(a[1], b[1], a[2] * b[2]));
 }
 
 // The tensor (E + P) / E = h + g n n, with n = F / |F| and the reduced flux f = |F| / (c E):
@@ -69,7 +73,7 @@ struct Closure {
   // Closure for F / c and E. Divisions and root depend on each other as little as possible.
   KOKKOS_FORCEINLINE_FUNCTION Closure(const double (&flux)[3], double energy) {
     const double most = energy * energy;
-    const double root = Kokkos::sqrt(max(4.0 * most - 3.0 * dot(flux, flux), most));
+    const double root = Kokkos::sqrt(max(multiply_add(-3.0, dot(flux, flux), 4.0 * most), most));
     const double scaled = max((2.0 * energy + root) * (1.0 / 3.0), 1e-300);
     inverse_energy = 1.0 / max(energy, 1e-300);
     inverse_h = energy * (1.0 / scaled);
@@ -78,18 +82,18 @@ struct Closure {
   }
   // Component d of the tensor times a vector v, of which `along` = reduced . v / h.
   KOKKOS_FORCEINLINE_FUNCTION double times(const double (&v)[3], double along, int d) const {
-    return h * v[d] + reduced[d] * along;
+    return multiply_add(h, v[d], reduced[d] * along);
   }
   // E0 / E in gas with this velocity.
   KOKKOS_FORCEINLINE_FUNCTION double comoving(const double (&beta)[3], double square) const {
     const double along = dot(reduced, beta);
-    return 1.0 - 2.0 * along + (h * square + along * along * inverse_h);
+    return 1.0 + multiply_add(multiply_add(along, inverse_h, -2.0), along, h * square);
   }
   // Squared distance to another reduced flux.
   KOKKOS_FORCEINLINE_FUNCTION double squared_distance(const Closure& other) const {
     const double x = reduced[0] - other.reduced[0], y = reduced[1] - other.reduced[1],
                  z = reduced[2] - other.reduced[2];
-    return x * x + y * y + z * z;
+    return multiply_add(x, x, multiply_add(y, y, z * z));
   }
 };
 
@@ -140,7 +144,7 @@ struct After {
     double sum = 0.0;
     for (int d = 0; d < 3; ++d) {
       beta[d] = old.beta[d] + change[d];
-      sum += change[d] * (old.beta[d] + beta[d]);
+      sum = multiply_add(change[d], old.beta[d] + beta[d], sum);
     }
     work = 0.5 * old.inverse_kick * sum;
   }
@@ -165,21 +169,22 @@ struct After {
     const double along = dot(closure.reduced, old.beta) * closure.inverse_h;
     const double strength = damped.theta * old.kick;
     for (int d = 0; d < 3; ++d)
-      force[d] = strength * (old.flux[d] - energy * closure.times(old.beta, along, d));
+      force[d] = strength * multiply_add(-energy, closure.times(old.beta, along, d), old.flux[d]);
 
     // (diagonal + beam reduced reduced) change = force
     const double inertia = strength * energy;
-    const double diagonal = 1.0 + inertia * closure.h, beam = inertia * closure.inverse_h;
-    const double determinant = diagonal + beam * dot(closure.reduced, closure.reduced);
+    const double diagonal = multiply_add(inertia, closure.h, 1.0),
+                 beam = inertia * closure.inverse_h;
+    const double determinant = multiply_add(beam, dot(closure.reduced, closure.reduced), diagonal);
     const double inverse = 1.0 / (diagonal * determinant);
     const double part = beam * dot(closure.reduced, force);
     for (int d = 0; d < 3; ++d)
-      change[d] = (force[d] * determinant - closure.reduced[d] * part) * inverse;
+      change[d] = multiply_add(force[d], determinant, -closure.reduced[d] * part) * inverse;
     move(old);
     const double ahead = dot(closure.reduced, beta) * closure.inverse_h;
     const double carried = damped.theta * energy;
     for (int d = 0; d < 3; ++d)
-      flux[d] = damped.rest * old.flux[d] + carried * closure.times(beta, ahead, d);
+      flux[d] = multiply_add(damped.rest, old.flux[d], carried * closure.times(beta, ahead, d));
   }
   // True if energies are positive and the flux is at most c E. False for NaN.
   KOKKOS_FORCEINLINE_FUNCTION bool is_physical() const {
@@ -220,6 +225,7 @@ struct Equations {
   double path;             // optical depth per opacity
   double linear, quartic;  // internal energy, see HeatBalance
   double initial;          // temperature
+  double initial_opacity;  // kappa_P
   bool moves;
 
   KOKKOS_FORCEINLINE_FUNCTION Equations(const RadiatingCell& cell, const Light& light,
@@ -237,14 +243,17 @@ struct Equations {
     const double internal = max(cell.internal, 0.0);
     const double T = is_cubic ? Kokkos::sqrt(Kokkos::sqrt(internal / quartic)) : internal / linear;
     initial = max(T, 1e-200);
+    initial_opacity = planck.at(initial);
   }
 
   // True if radiation and gas do not affect each other.
   KOKKOS_FORCEINLINE_FUNCTION bool are_trivial() const {
-    return path * planck.at(initial) == 0.0 && path * (rosseland.at(initial) + scattering) == 0.0;
+    return path * initial_opacity == 0.0 && path * (rosseland.at(initial) + scattering) == 0.0;
   }
 
-  KOKKOS_INLINE_FUNCTION After solve() const {
+  // `Constant`: the opacity kappa_P does not depend on the temperature.
+  template <bool Constant>
+  KOKKOS_FORCEINLINE_FUNCTION After solve() const {
     constexpr int most = 50;
     // Bound of the last relative change of E and F. Conservation does not depend on it.
     constexpr double tolerance = 1e-10;
@@ -255,7 +264,7 @@ struct Equations {
     double T = initial;
     const double inverse_total = 1.0 / (old.energy + old.internal * old.inverse_ratio);
     for (int pass = 0; pass < most; ++pass) {
-      if (!heat(s, T, comoving, work)) return After(old);
+      if (!heat<Constant>(s, T, comoving, work)) return After(old);
       const ImplicitFraction damped(path * (rosseland.at(T) + scattering));
       if (!moves) {
         for (int d = 0; d < 3; ++d) s.flux[d] = damped.rest * old.flux[d];
@@ -283,18 +292,16 @@ struct Equations {
 
   // Sets the energies and the temperature T, initially a guess, for a given ratio E0 / E and work.
   // Returns false if there is no solution with positive energies.
+  template <bool Constant>
   KOKKOS_FORCEINLINE_FUNCTION bool heat(After& s, double& T, double comoving, double work) const {
     const double left = old.energy - work, emission = constant * (1.0 / comoving);
     const HeatBalance equation{
         linear, quartic, old.internal, old.ratio * left, old.ratio * emission, path * comoving};
     if (!(equation.total() > 0.0)) return false;
-    ImplicitFraction absorbed(equation.path * planck.at(T));
-    Temperature now{T, 0.0};
-    if (planck.is_constant() || T == initial) now = equation.at_opacity(absorbed, T, s.iterations);
-    if (!planck.is_constant()) {
-      now = equation.at_implicit_opacity(planck, initial, now.value, s.iterations);
-      absorbed = ImplicitFraction(equation.path * planck.at(now.value));
-    }
+    Temperature now{T, 0.0, 0.0};
+    if (Constant || T == initial) now = equation.at_opacity(initial_opacity, T, s.iterations);
+    if (!Constant) now = equation.at_implicit_opacity(planck, initial, now.value, s.iterations);
+    const ImplicitFraction absorbed(equation.path * now.opacity);
     T = now.value;
     s.energy = absorbed.rest * left + absorbed.theta * emission * now.fourth;
     s.internal = absorbed.theta > 0.0 ? equation.internal_at(now) : old.internal;
@@ -344,11 +351,13 @@ struct Equations {
 //
 // Returns the number of iterations for the temperature, and its negative (at most -1) if the
 // equations are not solved. Both are bounded, also for numbers that are not numbers.
-KOKKOS_INLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light,
-                                    const Material& material, const Opacity& opacity, double dt) {
+KOKKOS_FORCEINLINE_FUNCTION int exchange(RadiatingCell& cell, const Light& light,
+                                         const Material& material, const Opacity& opacity,
+                                         double dt) {
   const exchanging::Equations equations(cell, light, material, opacity, dt);
   if (equations.are_trivial()) return 0;
-  exchanging::After after = equations.solve();
+  exchanging::After after =
+      equations.planck.is_constant() ? equations.solve<true>() : equations.solve<false>();
   if (!after.is_physical()) {
     after = after.largest_part(equations.old);
     after.converged = false;

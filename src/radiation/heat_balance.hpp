@@ -37,9 +37,10 @@ KOKKOS_FORCEINLINE_FUNCTION double quartic_root(double linear, double quartic, d
     }
   }
   for (int n = 0; n < most; ++n) {  // Halley's method
-    const double square = quartic * (T * T), cube = square * T;
-    const double value = T * (linear + cube) - sum, slope = linear + 4.0 * cube;
-    const double step = value * slope / (slope * slope - 6.0 * square * value);
+    const double square = quartic * (T * T);
+    const double slope = fused_multiply_add(4.0 * square, T, linear);
+    const double value = fused_multiply_add(T, fused_multiply_add(square, T, linear), -sum);
+    const double step = value * slope / fused_multiply_add(slope, slope, -6.0 * square * value);
     T -= step;
     ++iterations;
     if (Kokkos::fabs(step) <= last_step * T) break;
@@ -47,9 +48,9 @@ KOKKOS_FORCEINLINE_FUNCTION double quartic_root(double linear, double quartic, d
   return T;
 }
 
-// Temperature T and its fourth power.
+// Temperature T, its fourth power, and the opacity kappa_P at this temperature.
 struct Temperature {
-  double value, fourth;
+  double value, fourth, opacity;
 };
 
 // Fraction theta = tau / (1 + tau) of an optical depth, and `rest` = 1 - theta.
@@ -77,74 +78,76 @@ struct HeatBalance {
     return linear * T.value + quartic * T.fourth;
   }
 
-  // Temperature after the step for a given opacity, which depends on no temperature. `guess` may be
-  // any number.
-  KOKKOS_FORCEINLINE_FUNCTION Temperature at_opacity(const ImplicitFraction& fraction, double guess,
+  // Temperature after the step for a given opacity. `guess` may be any number.
+  KOKKOS_FORCEINLINE_FUNCTION Temperature at_opacity(double kappa, double guess,
                                                      int& iterations) const {
+    const ImplicitFraction fraction(path * kappa);
     const double sum = internal + fraction.theta * radiation;
     const double factor = quartic + fraction.theta * emission;
     if (!(linear > 0.0)) {
       ++iterations;
       const double fourth = sum / factor;
-      return {Kokkos::sqrt(Kokkos::sqrt(fourth)), fourth};
+      return {Kokkos::sqrt(Kokkos::sqrt(fourth)), fourth, kappa};
     }
     const double T = quartic_root(linear, factor, sum, guess, iterations);
-    return {T, (T * T) * (T * T)};
+    return {T, (T * T) * (T * T), kappa};
   }
 
   // Residual of the implicit equation with the opacity of the temperature T, and its derivative.
   struct Residual {
     double value, slope;
+    double opacity, exponent;  // d ln opacity / d ln T
   };
-  KOKKOS_INLINE_FUNCTION Residual residual(const OpacityAtDensity& law, double T) const {
-    const double kappa = law.at(T), cube = T * T * T;
+  KOKKOS_FORCEINLINE_FUNCTION Residual residual(const OpacityAtDensity& law, double T) const {
+    const double kappa = law.at(T), exponent = law.slope(kappa), cube = T * T * T;
     const ImplicitFraction fraction(path * kappa);
     const double theta = fraction.theta;
     const double excess = emission * cube * T - radiation;
-    const double growth = law.slope(kappa) * theta * fraction.rest / T;  // d theta / d T
+    const double growth = exponent * theta * fraction.rest / T;  // d theta / d T
     return {linear * T + quartic * cube * T - internal + theta * excess,
-            linear + 4.0 * (quartic + theta * emission) * cube + growth * excess};
+            linear + 4.0 * (quartic + theta * emission) * cube + growth * excess, kappa, exponent};
   }
 
   // Temperature after the step for an opacity that depends on it, which lies between the initial
   // temperature and that of equilibrium. There may be several solutions if the opacity increases
   // with the temperature; the result is one of them. Newton's method, safeguarded by bisection.
-  KOKKOS_INLINE_FUNCTION Temperature at_implicit_opacity(const OpacityAtDensity& law,
-                                                         double initial, double guess,
-                                                         int& iterations) const {
+  KOKKOS_FORCEINLINE_FUNCTION Temperature at_implicit_opacity(const OpacityAtDensity& law,
+                                                              double initial, double guess,
+                                                              int& iterations) const {
     constexpr int most = 100;
     constexpr double last_step = 1e-9;  // its square is the error after this step of Newton's
     double cold = initial, hot = initial;
-    bracket(law, initial, cold, hot);
-    double T = min(max(guess, cold), hot);
-    double last = hot;
+    bracket(initial, cold, hot);
+    double T = min(max(guess, cold), hot), last = hot, kappa = 0.0;
     for (int n = 0; n < most; ++n) {
       ++iterations;
       const Residual r = residual(law, T);
       (r.value < 0.0 ? cold : hot) = T;
       const double step = r.value / r.slope, next = T - step;
+      kappa = r.opacity;
       if (Kokkos::fabs(step) <= last_step * T) {
+        kappa *= 1.0 - r.exponent * step / T;
         T = next;
         break;
       }
+      if (!(hot > cold * (1.0 + 4e-16))) break;
       const bool is_safe = next > cold && next < hot && Kokkos::fabs(step) < 0.5 * last;
       const double moved = is_safe ? next : Kokkos::sqrt(cold) * Kokkos::sqrt(hot);
       last = Kokkos::fabs(moved - T);
       T = moved;
-      if (!(hot > cold * (1.0 + 4e-16))) break;
     }
-    return {T, (T * T) * (T * T)};
+    return {T, (T * T) * (T * T), kappa};
   }
 
   // Extends the interval from `cold` to `hot`, both the initial temperature, beyond the temperature
   // of equilibrium. The residual has different signs at its ends.
-  KOKKOS_INLINE_FUNCTION void bracket(const OpacityAtDensity& law, double initial, double& cold,
-                                      double& hot) const {
+  KOKKOS_FORCEINLINE_FUNCTION void bracket(double initial, double& cold, double& hot) const {
     const double fourth = total() / (quartic + emission);
     double bound = Kokkos::sqrt(Kokkos::sqrt(fourth));
     if (linear > 0.0) bound = min(bound, total() / linear);
     // The equilibrium temperature lies between 0.72 bound and bound.
-    if (residual(law, initial).value < 0.0) hot = max(initial, 1.01 * bound);
+    const bool heats = emission * (initial * initial) * (initial * initial) < radiation;
+    if (heats) hot = max(initial, 1.01 * bound);
     else cold = min(initial, 0.7 * bound);
   }
 };

@@ -8,13 +8,14 @@ namespace octant::radiation {
 
 // Opacity per mass at one density, as a function of the temperature: a clipped power law.
 struct OpacityAtDensity {
-  double value, exponent, inverse_temperature;  // value at the reference temperature
+  double value;  // at the reference temperature; between floor and ceiling if exponent = 0
+  double exponent, inverse_temperature;
   double floor, ceiling;
 
   // Opacity at a positive temperature.
   KOKKOS_FORCEINLINE_FUNCTION double at(double T) const {
-    const double growth = exponent == 0.0 ? 1.0 : power(T * inverse_temperature, exponent);
-    return min(max(value * growth, floor), ceiling);
+    if (is_constant()) return value;
+    return min(max(value * power(T * inverse_temperature, exponent), floor), ceiling);
   }
   // True if the opacity does not depend on the temperature.
   KOKKOS_FORCEINLINE_FUNCTION bool is_constant() const { return exponent == 0.0; }
@@ -37,7 +38,9 @@ struct OpacityLaw {
   KOKKOS_FORCEINLINE_FUNCTION OpacityAtDensity at_density(double rho) const {
     const double a = density_exponent, b = temperature_exponent;
     const double growth = a == 0.0 ? 1.0 : a == 1.0 ? rho / density : power(rho / density, a);
-    return {value * growth, b, b == 0.0 ? 1.0 : 1.0 / temperature, floor, ceiling};
+    const double here = value * growth;
+    if (b == 0.0) return {min(max(here, floor), ceiling), 0.0, 1.0, floor, ceiling};
+    return {here, b, 1.0 / temperature, floor, ceiling};
   }
   // Opacity at a positive density and temperature.
   KOKKOS_FORCEINLINE_FUNCTION double at(double rho, double T) const {

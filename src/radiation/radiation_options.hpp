@@ -3,8 +3,7 @@
 
 #include "core/units.hpp"
 #include "hydro/hydro_options.hpp"
-#include "radiation/exchange.hpp"
-#include "radiation/opacity.hpp"
+#include "radiation/radiating_gas.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -31,14 +30,16 @@ struct RadiationOptions {
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
-  // Sets derived options. Throws InputError for parameters that are missing or incompatible. `units`
-  // is empty if the run has no physical units.
+  // Sets derived options. `units` is null if the run has no physical units. Throws InputError for
+  // parameters that are missing or incompatible.
   void finish(const hydro::HydroOptions& gas, const CodeUnits* units);
 
   // Speed of light, its reduced value, and the radiation constant.
   Light light() const { return {light_speed, speed_ratio * light_speed, constant}; }
-  // Heat capacity of the gas.
-  const Material& material() const { return material_; }
+  // Properties of gas and light for kernels.
+  RadiatingGas matter(const hydro::Gas& gas) const {
+    return {gas, light(), material_, opacity, interacts()};
+  }
   // True if the gas absorbs or scatters.
   bool interacts() const {
     return planck_opacity > 0.0 || rosseland_opacity > 0.0 || scattering_opacity > 0.0;

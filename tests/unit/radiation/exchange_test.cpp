@@ -262,6 +262,7 @@ TEST(Exchange, solves_the_implicit_equation_to_round_off_at_any_stiffness_and_en
 }
 
 TEST(Exchange, reaches_equilibrium_in_an_infinite_time_from_both_sides) {
+  const double infinity = std::numeric_limits<double>::infinity();
   Draw draw(3);
   for (int n = 0; n < 10000; ++n) {
     const Light light = n % 2 ? k_light : k_reduced;
@@ -270,7 +271,7 @@ TEST(Exchange, reaches_equilibrium_in_an_infinite_time_from_both_sides) {
     RadiatingCell cell = before;
     for (double& m : cell.momentum) m = 0;
     for (double& f : cell.flux) f = 0;
-    ASSERT_GT(exchange(cell, light, gas, Opacity::constant(1.0, 1.0), 1e80), 0);
+    ASSERT_GT(exchange(cell, light, gas, Opacity::constant(1.0, 1.0), infinity), 0);
     const long double ratio = light.c / light.reduced, linear = gas.heat_capacity * before.density;
     const long double T = quartic_temperature(linear, ratio * light.constant,
                                               before.internal + ratio * before.energy);
@@ -434,8 +435,14 @@ TEST(Exchange, damps_the_flux_in_gas_at_rest_and_keeps_its_momentum) {
     RadiatingCell cell{2.0, {0.5, -0.25, 3.0}, 1.0, 2.0, {3.0, -4.0, 5.0}};
     const RadiatingCell before = cell;
     const double dt = depth / (k_reduced.reduced * 2.0 * 1.5);
+    RadiatingCell resting = before;
+    for (double& m : resting.momentum) m = 0;
     // Emission keeps E from becoming less than |F|, which would limit F.
-    exchange(cell, k_reduced, ideal(0.3, false), Opacity::constant(0.01, 1.0, 0.5), dt);
+    const Opacity opacity = Opacity::constant(0.01, 1.0, 0.5);
+    exchange(cell, k_reduced, ideal(0.3, false), opacity, dt);
+    exchange(resting, k_reduced, ideal(0.3, false), opacity, dt);
+    EXPECT_EQ(cell.internal, resting.internal);
+    EXPECT_EQ(cell.energy, resting.energy);
     for (int d = 0; d < 3; ++d) {
       EXPECT_NEAR(cell.flux[d] / before.flux[d] * (1 + depth), 1.0, 1e-14);
       EXPECT_EQ(cell.momentum[d], before.momentum[d]);

@@ -20,11 +20,11 @@ struct BlockRow {
 };
 
 // Addresses of the cells of one tile.
-class TileView {
+class TileCells {
  public:
   static constexpr int k_none = -1000;  // index that no cell of the patch has
 
-  KOKKOS_FORCEINLINE_FUNCTION TileView(const TileSet& set, int index)
+  KOKKOS_FORCEINLINE_FUNCTION TileCells(const TileSet& set, int index)
       : tile_(&set.tiles(index)),
         table_(set.table.data() + tile_->table),
         boxes_(set.boxes.data()),
@@ -80,8 +80,8 @@ class TileView {
     return boxes_[entry].offset(position(0, i) & (size_ - 1), row.j, row.k);
   }
   // Pointer to cell i of a row in the arrays of `state`; null if no box contains it.
-  KOKKOS_FORCEINLINE_FUNCTION CellPointer cell(const FieldPointers& state,
-                                               const BlockRow& row, int i) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellPointer cell(const FieldPointers& state, const BlockRow& row,
+                                               int i) const {
     const int holder = entry(row, i);
     if (holder < 0) return {nullptr, 0};
     const CellBox& box = boxes_[holder];

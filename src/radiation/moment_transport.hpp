@@ -3,16 +3,14 @@
 
 #include <cstdint>
 
-#include "hydro/gas_cell.hpp"
 #include "mesh/tiles.hpp"
-#include "radiation/exchange.hpp"
-#include "radiation/opacity.hpp"
+#include "radiation/radiating_gas.hpp"
 
 namespace octant::radiation {
 
-// Arguments of one stage of a substep: next = a0 old + a1 (current + dt L(current)), followed by the
-// implicit exchange between gas and radiation over a1 dt. The two stages of a substep, (a0, a1) =
-// (0, 1) and (1/2, 1/2), are the scheme IMEX PD-ARS of He, Wibking & Krumholz (2024): of second
+// Arguments of one stage of a substep: next = a0 old + a1 (current + dt L(current)), followed by
+// the implicit exchange between gas and radiation over a1 dt. The two stages of a substep, (a0, a1)
+// = (0, 1) and (1/2, 1/2), are the scheme IMEX PD-ARS of He, Wibking & Krumholz (2024): of second
 // order for free streaming, and correct in the limit of diffusion. Arrays are in device memory and
 // hold all variables of the mesh; the four moments begin at variable `first`.
 struct TransportStage {
@@ -25,11 +23,7 @@ struct TransportStage {
   double flux_weight = 0.0;     // factor of fluxes added to `registers`
   double* registers = nullptr;  // flux registers of the level
   int first = 0;                // index of the radiation energy among the variables
-  hydro::Gas gas;
-  Light light;
-  Material material;
-  Opacity opacity;
-  bool interacts = false;  // false: the gas neither absorbs nor scatters
+  RadiatingGas matter;
 };
 
 // Advances the radiation of the own cells of all tiles by one stage, and the gas if it absorbs or

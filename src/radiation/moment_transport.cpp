@@ -1,9 +1,9 @@
-#include "radiation/transport.hpp"
+#include "radiation/moment_transport.hpp"
 
 #include <algorithm>
 
 #include "mesh/launch.hpp"
-#include "mesh/tile_view.hpp"
+#include "mesh/tile_cells.hpp"
 #include "radiation/closure.hpp"
 
 namespace octant::radiation {
@@ -121,31 +121,14 @@ class TileStage {
     if (from.from) {
       const double* const moments = from.from + cell + a_.first * from.stride;
       w[k_energy_density] = max(P::load(moments), V(k_dark));
-      const V per_energy = V(1.0) / (V(a_.light.c) * w[k_energy_density]);
+      const V per_energy = V(1.0) / (V(a_.matter.light.c) * w[k_energy_density]);
       for (int n = k_flux_x; n < k_moments; ++n)
         w[n] = P::load(moments + n * from.stride) * per_energy;
       limit_reduced_flux(w);
-      if (a_.interacts) extinction = extinction_of<V>(from, cell);
+      extinction = a_.matter.extinction<V>(from.from + cell, from.stride);
     }
     for (int n = 0; n < k_moments; ++n) P::store(to + n * Tile::stride, w[n]);
     P::store(to + Tile::extinction * Tile::stride, extinction);
-  }
-
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION V extinction_of(const mesh::CellPointer& from, int cell) const {
-    using P = SimdTraits<V>;
-    // The cells are only read.
-    const hydro::GasCells<V> gas(const_cast<double*>(from.from) + cell, from.stride, a_.gas);
-    const V density = gas.density();
-    if (a_.opacity.rosseland.temperature_exponent == 0.0)
-      return P::generate(
-          [&](int lane) { return a_.opacity.extinction(P::lane(density, lane), 1.0); });
-    const V internal = density * gas.internal_energy();
-    return P::generate([&](int lane) {
-      const double rho = P::lane(density, lane);
-      return a_.opacity.extinction(rho,
-                                   a_.material.temperature(rho, P::lane(internal, lane), a_.light));
-    });
   }
 
   // States at the lower and upper faces of cells along an axis.
@@ -176,14 +159,14 @@ class TileStage {
     return states;
   }
 
-  // Flux through the lower faces along an axis of the cells that begin at q, in units of the reduced
-  // speed of light.
+  // Flux through the lower faces along an axis of the cells that begin at q, in units of the
+  // reduced speed of light.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const Moments<V>& below,
                                                       const Moments<V>& above) const {
     using P = SimdTraits<V>;
     const double* const extinction = q + Tile::extinction * Tile::stride;
-    const V depth = V(0.5 * a_.dx) * (P::load(extinction - step_along(Axis)) + P::load(extinction));
+    const V depth = V(a_.dx) * min(P::load(extinction - step_along(Axis)), P::load(extinction));
     return flux_between(Axis, below, above, depth);
   }
 
@@ -259,7 +242,7 @@ class TileStage {
   // Factor from the fluxes and changes of a moment to those of its variable, per reduced speed of
   // light.
   KOKKOS_FORCEINLINE_FUNCTION double unit_of(int moment) const {
-    return moment == k_energy_density ? 1.0 : a_.light.c;
+    return moment == k_energy_density ? 1.0 : a_.matter.light.c;
   }
 
   // Adds fluxes to the registers of coarse-fine boundaries and of the domain's boundaries.
@@ -278,7 +261,7 @@ class TileStage {
                            static_cast<std::int64_t>(a_.first) * request.stride_variable;
         for (int m = 0; m < k_moments; ++m)
           to[static_cast<std::int64_t>(m) * request.stride_variable] +=
-              a_.flux_weight * a_.light.reduced * unit_of(m) * flux[m];
+              a_.flux_weight * a_.matter.light.reduced * unit_of(m) * flux[m];
       });
     }
   }
@@ -322,9 +305,9 @@ class TileStage {
         update_pack<SimdDouble>(offset + c, stride, change + c);
     else
       for (int c = 0; c < cells; ++c) update_pack<double>(offset + c, stride, change + c);
-    if (!a_.interacts) return;
+    if (!a_.matter.interacts) return;
     for (int c = 0; c < cells; ++c)
-      exchange_with_gas(hydro::GasCell(a_.next + offset + c, stride, a_.gas));
+      exchange_with_gas(hydro::GasCell(a_.next + offset + c, stride, a_.matter.gas));
   }
 
   template <class V>
@@ -338,7 +321,7 @@ class TileStage {
       const V stage = V(a_.a1) * advanced;
       return a_.a0 == 0.0 ? stage : V(a_.a0) * P::load(old + variable * stride) + stage;
     };
-    const double ratio = a_.dt * a_.light.reduced / a_.dx;
+    const double ratio = a_.dt * a_.matter.light.reduced / a_.dx;
     Moments<V> u;
     for (int n = 0; n < k_moments; ++n)
       u[n] = blend(a_.first + n, P::load(from + (a_.first + n) * stride) +
@@ -346,8 +329,8 @@ class TileStage {
     u[k_energy_density] = max(u[k_energy_density], V(k_dark));
     limit_flux(u);
     for (int n = 0; n < k_moments; ++n) P::store(to + (a_.first + n) * stride, u[n]);
-    if (!a_.interacts) return;
-    const int gas_variables = hydro::k_hydro_variables + a_.gas.dual_energy;
+    if (!a_.matter.interacts) return;
+    const int gas_variables = hydro::k_hydro_variables + a_.matter.gas.dual_energy;
     for (int n = 0; n < gas_variables; ++n)
       P::store(to + n * stride, blend(n, P::load(from + n * stride)));
   }
@@ -355,7 +338,7 @@ class TileStage {
   // Limits the flux F to c E.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void limit_flux(Moments<V>& u) const {
-    const V square = square_of_flux(u), most = V(a_.light.c) * u[k_energy_density];
+    const V square = square_of_flux(u), most = V(a_.matter.light.c) * u[k_energy_density];
     const auto exceeds = square > most * most;
     if (!any(exceeds)) return;
     const V scale = select(exceeds, most / square_root(square), V(1.0));
@@ -374,7 +357,7 @@ class TileStage {
       cell.flux[d] = gas[a_.first + k_flux_x + d];
     }
     const RadiatingCell before = cell;
-    exchange(cell, a_.light, a_.material, a_.opacity, a_.a1 * a_.dt);
+    exchange(cell, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt);
     double push[3], work = 0.0;
     for (int d = 0; d < 3; ++d) {
       push[d] = cell.momentum[d] - before.momentum[d];
@@ -387,7 +370,7 @@ class TileStage {
 
   const TransportStage& a_;
   const TaskTeam& team_;
-  mesh::TileView view_;
+  mesh::TileCells view_;
   Tile scratch_;
 };
 
@@ -396,7 +379,7 @@ void advance_tiles(const TransportStage& stage) {
   const TransportStage a = stage;
   // Cost of a cell: 4 moments and the gas are read and written; reconstruction, closure and solver
   // for three faces.
-  const KernelCost cost{a.interacts ? 200.0 : 96.0, 3.0 * 190.0};
+  const KernelCost cost{a.matter.interacts ? 200.0 : 96.0, 3.0 * 190.0};
   mesh::for_tasks(
       {"radiation transport", cost}, a.tiles.count(),
       {.scratch = Scratch<M>::bytes(), .items = std::int64_t{M} * M * M},

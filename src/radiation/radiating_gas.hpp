@@ -1,0 +1,47 @@
+// Gas as the radiation sees it: its temperature, and how it absorbs, emits and scatters.
+#pragma once
+
+#include "hydro/gas_cell.hpp"
+#include "radiation/exchange.hpp"
+#include "radiation/opacity.hpp"
+
+namespace octant::radiation {
+
+// Properties of gas and light for kernels. Copied by value.
+struct RadiatingGas {
+  hydro::Gas gas;
+  Light light;
+  Material material;
+  Opacity opacity;
+  bool interacts = false;  // false: the gas neither absorbs nor scatters
+
+  // Extinction, absorption and scattering per length, of the cells whose variables begin at `state`
+  // and are `stride` apart.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V extinction(const double* state, std::int64_t stride) const {
+    using P = SimdTraits<V>;
+    if (!interacts) return V(0.0);
+    // The cells are only read.
+    const hydro::GasCells<V> cells(const_cast<double*>(state), stride, gas);
+    const V density = cells.density();
+    if (opacity.rosseland.temperature_exponent == 0.0)
+      return P::generate([&](int lane) { return opacity.extinction(P::lane(density, lane), 1.0); });
+    const V internal = density * cells.internal_energy();
+    return P::generate([&](int lane) {
+      const double rho = P::lane(density, lane);
+      return opacity.extinction(rho, material.temperature(rho, P::lane(internal, lane), light));
+    });
+  }
+
+  // Speed of the waves that the pressure E / 3 of trapped radiation carries, sqrt(4 E / (9 rho)),
+  // reduced in cells of size dx that radiation crosses freely.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V pressure_wave(const double* state, std::int64_t stride,
+                                              const V& energy, double dx) const {
+    if (!interacts) return V(0.0);
+    const V depth = min(V(dx) * extinction<V>(state, stride), V(1.0));
+    return square_root(V(4.0 / 9.0) * depth * max(energy, V(0.0)) / SimdTraits<V>::load(state));
+  }
+};
+
+}  // namespace octant::radiation
