@@ -62,22 +62,35 @@ def refined_run(directory: Path, *overrides: str, **how: object) -> Outcome:
 # --- bits -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("subcycle", ["true", "false"])
-def test_bits_depend_neither_on_ranks_nor_threads(tmp_path: Path, subcycle: str) -> None:
-    cycles = f"time.subcycle={subcycle}"
-    one = refined_run(tmp_path / "one", cycles)
-    assert one.history()["leaf_cells_1"][-1] > 0
-    for ranks in (2, 3):
-        assert_same_run(refined_run(tmp_path / str(ranks), cycles, ranks=ranks), one)
-    if subcycle == "true":
-        assert_same_run(refined_run(tmp_path / "threads", threads=2), one)
-        curve = "balance.curve=hilbert"
-        assert_same_run(refined_run(tmp_path / "hilbert", curve, ranks=3), one)
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Give the run on one rank, with all of its checkpoints."""
+    outcome = refined_run(tmp_path_factory.mktemp("reference") / "one", *CHECKPOINT_EVERY_STEP)
+    assert outcome.history()["leaf_cells_1"][-1] > 0
+    return outcome
 
 
-def test_bits_do_not_depend_on_the_schedule(tmp_path: Path) -> None:
-    one = refined_run(tmp_path / "one")
-    assert_same_run(refined_run(tmp_path / "device", "execution.schedule=device"), one)
+@pytest.mark.parametrize(
+    ("ranks", "threads", "overrides"),
+    [
+        (2, 1, ()),
+        (3, 1, ("balance.decomposition=hilbert",)),
+        (2, 1, ("balance.decomposition=morton", "comm.exchange=alltoall")),
+        (1, 2, ()),
+        (1, 1, ("execution.schedule=device",)),
+    ],
+)
+def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
+    tmp_path: Path, reference: Outcome, ranks: int, threads: int, overrides: tuple[str, ...]
+) -> None:
+    outcome = refined_run(tmp_path / "run", *overrides, ranks=ranks, threads=threads)
+    assert_same_run(outcome, reference)
+
+
+def test_bits_without_subcycling_do_not_depend_on_ranks(tmp_path: Path) -> None:
+    overrides = ("time.subcycle=false", "time.max_steps=3")
+    one = refined_run(tmp_path / "one", *overrides)
+    assert_same_run(refined_run(tmp_path / "three", *overrides, ranks=3), one)
 
 
 def test_bits_do_not_depend_on_the_size_of_blocks(tmp_path: Path) -> None:
@@ -91,11 +104,12 @@ def test_bits_do_not_depend_on_the_size_of_blocks(tmp_path: Path) -> None:
             assert np.array_equal(other, first), name
 
 
-def test_runs_go_on_from_checkpoints_on_other_ranks(tmp_path: Path) -> None:
-    one = refined_run(tmp_path / "one", *CHECKPOINT_EVERY_STEP)
+@pytest.mark.parametrize(("step", "ranks"), [(2, 3), (3, 2)])
+def test_runs_go_on_from_checkpoints_on_other_ranks(
+    tmp_path: Path, reference: Outcome, step: int, ranks: int
+) -> None:
     overrides = (*GREY, *REFINED, *CHECKPOINT_EVERY_STEP)
-    assert_goes_on(tmp_path / "a", one, 2, *overrides, ranks=3)
-    assert_goes_on(tmp_path / "b", one, 4, *overrides, ranks=2)
+    assert_goes_on(tmp_path / "run", reference, step, *overrides, ranks=ranks)
 
 
 # --- files and commands ---------------------------------------------------------------------------
@@ -104,8 +118,9 @@ def test_runs_go_on_from_checkpoints_on_other_ranks(tmp_path: Path) -> None:
 def test_snapshots_state_the_units_of_radiation(tmp_path: Path) -> None:
     outcome = run_well(tmp_path / "run", BALL, *GREY, "time.max_steps=1")
     with h5py.File(outcome.last_snapshot) as file:
+        (fields,) = file["hydro"].values()
         for name in MOMENTS:
-            attributes = file["hydro/level_00"][name].attrs
+            attributes = fields[name].attrs
             unit = "mass / time^3" if "flux" in name else "mass / (length time^2)"
             assert attributes["units"] == unit
             assert "radiation" in attributes["description"]

@@ -252,7 +252,7 @@ def test_refined_regions_conserve_radiation(tmp_path: Path, opacity: float) -> N
     # In opaque gas, what remains is the interpolation of ghost cells, of second order.
     largest = 5e-4 if opacity > 100.0 else np.abs(coarse - fine).mean()
     assert np.abs(refined - fine).mean() <= largest
-    assert np.abs(refined - fine).max() <= 0.02
+    assert np.abs(refined - fine).max() <= 0.05
 
 
 def means_on_coarse_cells(outcome: Outcome) -> Array:
