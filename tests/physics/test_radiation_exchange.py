@@ -175,9 +175,12 @@ WAVES = {
 }
 
 
-@pytest.mark.parametrize("case", WAVES)
-def test_sound_in_radiating_gas_has_its_speed_and_damping(tmp_path: Path, case: str) -> None:
-    radiation, absorption, cells, largest = WAVES[case]
+def wave_factors(directory: Path, case: str, cells: int) -> tuple[dict[str, complex], complex]:
+    """Return the factors by which the fields of a sound wave change in one period.
+
+    The second result is the exact factor.
+    """
+    radiation, absorption, *_ = WAVES[case]
     wave = RadiationWave(5 / 3, radiation, 100.0, absorption)
     omega, vector = wave.acoustic(1e-6)
     period = 2 * np.pi / omega.real
@@ -195,7 +198,7 @@ def test_sound_in_radiating_gas_has_its_speed_and_damping(tmp_path: Path, case: 
         constant=wave.radiation_constant,
     )
     outcome = run_well(
-        tmp_path / "run",
+        directory,
         text,
         f"hydro.gamma={5 / 3!r}",
         "hydro.scheme=rk3",
@@ -205,15 +208,21 @@ def test_sound_in_radiating_gas_has_its_speed_and_damping(tmp_path: Path, case: 
         f"radiation.rosseland_opacity={absorption}",
     )
     found = profile(outcome.last_snapshot)
-    for name, rest, field in (
-        ("density", 1.0, vector[0]),
-        ("pressure", wave.pressure, vector[2]),
-        ("velocity_x", 0.0, vector[1]),
-    ):
-        amplitude = 2.0 * np.mean((found[name] - rest) * np.exp(-2j * np.pi * found["x"])) / field
-        factor = np.exp(omega.imag * period)
-        assert abs(amplitude) == pytest.approx(factor, rel=largest), name
-        assert abs(np.angle(amplitude)) / (2 * np.pi) <= 0.01, name
+    rest = {"density": 1.0, "velocity_x": 0.0, "pressure": wave.pressure}
+    factors = {
+        name: 2.0 * np.mean((found[name] - value) * np.exp(-2j * np.pi * found["x"])) / field
+        for (name, value), field in zip(rest.items(), vector, strict=False)
+    }
+    return factors, np.exp(-1j * omega * period)
+
+
+@pytest.mark.parametrize("case", WAVES)
+def test_sound_in_radiating_gas_has_its_speed_and_damping(tmp_path: Path, case: str) -> None:
+    *_, cells, largest = WAVES[case]
+    factors, exact = wave_factors(tmp_path / "run", case, cells)
+    for name, factor in factors.items():
+        assert abs(factor) == pytest.approx(abs(exact), rel=largest), name
+        assert abs(np.angle(factor / exact)) / (2 * np.pi) <= 0.01, name
 
 
 # --- shocks ---------------------------------------------------------------------------------------
@@ -296,7 +305,7 @@ def test_a_radiating_shock_keeps_its_structure(tmp_path: Path) -> None:
 MOVING = slab(
     16,
     1.0,
-    0.05,
+    0.03,
     across=(8, 8),
     density="1 + 0.8 * sin(2*pi*x) * cos(4*pi*y)",
     velocity=("sin(4*pi*y)", "cos(2*pi*x)", "0.5 * sin(2*pi*x)"),

@@ -44,6 +44,7 @@ GREY = (
     "radiation.opacity_temperature_exponent=-3.5",
     "radiation.largest_opacity=1e5",
     "radiation.speed_ratio=0.5",
+    "radiation.max_substeps=10",
     "output.history_interval=1",
 )
 REFINED = (

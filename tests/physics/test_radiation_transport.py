@@ -10,6 +10,7 @@ from radiation_solutions import Medium, evolve_periodic
 from running import Outcome, leaf_cells, run_well, uniform_grid
 
 AT_REST = ("hydro.moves=false",)
+GREY = ("radiation.planck_opacity=1", "radiation.rosseland_opacity=1")
 MOMENTS = ("radiation_energy", "radiation_flux_x", "radiation_flux_y", "radiation_flux_z")
 
 
@@ -88,11 +89,10 @@ def test_the_reduced_speed_of_light_slows_beams(tmp_path: Path) -> None:
 CLUMP = "(x-0.5)^2 + (y-0.5)^2 < 0.0625 ? {density} : 1e-8"
 
 
-@pytest.mark.parametrize("density", [14.0, 1e4, 1e8])
-def test_an_opaque_clump_casts_a_shadow(tmp_path: Path, density: float) -> None:
-    """A beam enters at x = 0; the optical depth of a cell of the clump is 0.9 to 6e6."""
+def beam_at_a_clump(density: float) -> str:
+    """Return a beam that enters at x = 0 and meets a cylinder of a density, of opacity 1."""
     clump = CLUMP.format(density=density)
-    text = slab(
+    return slab(
         32,
         2.0,
         2.5,
@@ -104,17 +104,43 @@ def test_an_opaque_clump_casts_a_shadow(tmp_path: Path, density: float) -> None:
         sides=("inflow", "outflow"),
         constant=1e-30,
     )
-    opacity = ("radiation.planck_opacity=1", "radiation.rosseland_opacity=1")
-    outcome = run_well(tmp_path / "run", text, *AT_REST, *opacity)
+
+
+def assert_casts_a_shadow(outcome: Outcome, tolerance: float) -> None:
+    """Check that the shadow is dark, and that the rest of the beam is as it was."""
     found = leaf_cells(outcome.last_snapshot)
     energy, x = found["radiation_energy"], found.position[:, 0]
     distance = np.abs(found.position[:, 1] - 0.5)
     assert np.all(energy[(x > 0.8) & (distance < 0.15)] < 0.01)
-    np.testing.assert_allclose(energy[distance > 0.3], 1.0, atol=1e-3)
-    assert energy.max() <= 1.001
+    np.testing.assert_allclose(energy[distance > 0.3], 1.0, atol=tolerance)
+    assert energy.min() >= 0.0
+    assert energy.max() <= 1.0 + tolerance
+
+
+@pytest.mark.parametrize("density", [14.0, 1e4, 1e8])
+def test_an_opaque_clump_casts_a_shadow(tmp_path: Path, density: float) -> None:
+    """The optical depth of a cell of the clump is 0.9 to 6e6."""
+    outcome = run_well(tmp_path / "run", beam_at_a_clump(density), *AT_REST, *GREY)
+    assert_casts_a_shadow(outcome, 1e-3)
     budget = total_energy(outcome.history())
     entered = -outcome.history()["outflow_radiation"][-1]
     np.testing.assert_allclose(budget, budget[0], atol=1e-13 * entered)
+
+
+def test_a_refined_clump_casts_a_shadow(tmp_path: Path) -> None:
+    """Light that meets the clump crosses coarse-fine boundaries on both of its sides."""
+    refined = (
+        "mesh.max_level=1",
+        "refine.gradient_fields=['density']",
+        "refine.gradient=[0.2]",
+        "radiation.max_substeps=4",
+    )
+    outcome = run_well(tmp_path / "run", beam_at_a_clump(1e3), *AT_REST, *GREY, *refined)
+    assert outcome.history()["leaf_cells_1"][-1] > 0
+    assert_casts_a_shadow(outcome, 0.01)
+    budget = total_energy(outcome.history())
+    entered = -outcome.history()["outflow_radiation"][-1]
+    np.testing.assert_allclose(budget, budget[0], atol=1e-10 * entered)
 
 
 def test_crossing_beams_merge_but_are_conserved(tmp_path: Path) -> None:
@@ -197,7 +223,7 @@ def pulse_errors(
 
 
 # Optical depth per cell of 64, time, largest error. At 1e2 and above, the pulse must stay.
-PULSES = {"thin": (1e-2, 0.3, 0.03), "1": (1.0, 0.48, 0.02), "10": (10.0, 4.8, 0.02)}
+PULSES = {"thin": (1e-2, 0.3, 0.03), "1": (1.0, 0.48, 0.02), "10": (10.0, 2.4, 0.02)}
 PULSES |= {"1e2": (1e2, 3.0, 0.006), "1e4": (1e4, 3.0, 5e-4)}
 
 
@@ -356,10 +382,9 @@ def test_open_boundaries_are_in_the_budget(tmp_path: Path, speed_ratio: float) -
         sides=("inflow", "outflow"),
         constant=0.01,
     )
-    opacity = ("radiation.planck_opacity=1", "radiation.rosseland_opacity=1")
     ratio = f"radiation.speed_ratio={speed_ratio}"
     short = "radiation.max_substeps=8"
-    history = run_well(tmp_path / "run", text, *AT_REST, *opacity, ratio, short).history()
+    history = run_well(tmp_path / "run", text, *AT_REST, *GREY, ratio, short).history()
     budget = total_energy(history, speed_ratio)
     np.testing.assert_allclose(budget, budget[0], rtol=1e-13)
     assert np.ptp(history["internal"]) > 0.01 * history["internal"][0]
