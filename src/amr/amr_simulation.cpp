@@ -209,6 +209,7 @@ void AmrSimulation::initialise() {
   gas_.close_energies({});
   gas_.resume_exchange(0.0);
   check_dimensions(context_);
+  radiation_.check_initial_state();
   if (context_.faces) context_.faces->initialise();
   follow_mesh();
   options.problem->end_of_beginning();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
+#include "core/error.hpp"
 #include "mesh/add_totals.hpp"
 #include "mesh/transfer.hpp"
 #include "radiation/closure.hpp"
@@ -91,6 +92,42 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                       .registers = mesh_.registers(level),
                       .first = mesh_.layout().swept,
                       .matter = options_.matter(context_.options.hydro.gas())});
+}
+
+namespace {
+
+// Cells whose radiation is impossible: E < 0, |F| > c E but for rounding errors, or not a number.
+std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, double c) {
+  const mesh::BlockLayout& layout = mesh.layout();
+  const double* const moments = mesh.fields(level).blocks(LevelFields::k_now) +
+                                std::int64_t{layout.swept} * layout.stride_variable;
+  return mesh::find_cells(
+      "impossible radiation", mesh.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+        const double* const of = moments + layout.offset(cell);
+        double square = 0.0;
+        for (int n = radiation::k_flux_x; n < radiation::k_moments; ++n)
+          square += of[n * layout.stride_variable] * of[n * layout.stride_variable];
+        const double most = (1.0 + 1e-12) * c * of[0];
+        return !(of[0] >= 0.0 && square <= most * most);
+      });
+}
+
+}  // namespace
+
+void RadiationStep::check_initial_state() const {
+  if (!options_.enabled) return;
+  mesh_.communicator().collective_try([&] {
+    for (int level = 0; level <= mesh_.finest_level(); ++level) {
+      const auto found = impossible_cells(mesh_, level, options_.light().c);
+      if (found.empty()) continue;
+      const auto place = mesh_.cells(level).centre(found.front());
+      throw InputError(
+          "problem.fields: the initial radiation in the cell at x = {}, y = {}, z = {} on level {} "
+          "is impossible; expected radiation_energy >= 0, and a flux of at most "
+          "radiation.light_speed = {} times radiation_energy",
+          place[0], place[1], place[2], level, options_.light().c);
+    }
+  });
 }
 
 RadiationTotals RadiationStep::measure() {

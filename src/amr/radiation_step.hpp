@@ -28,6 +28,9 @@ class RadiationStep : public StepPart {
   void advance(const LevelStep& step);
 
   // --- between steps
+  // Throws InputError, on all ranks, if an initial energy is negative or an initial flux exceeds c
+  // times the energy anywhere.
+  void check_initial_state() const;
   // Longest step of a level: radiation.max_substeps substeps. Infinite without radiation. Local.
   double longest_step(int level) const;
   // Returns the sums over the leaf cells of all ranks, and tells the gas how fast waves of

@@ -48,6 +48,7 @@ std::string describe_physics(const AmrOptions& options) {
         "gas ({}, {}, {}, gamma = {:.6g}{})", gas.reconstruction, name_of(gas.integrator),
         gas.riemann, gas.gamma,
         gas.is_barotropic() ? fmt::format(", {}", name_of(gas.eos.kind)) : std::string()));
+  if (options.radiation.enabled) parts.push_back("grey radiation (M1)");
   if (options.gravity.enabled) parts.push_back("self-gravity");
   if (options.universe) parts.push_back("cosmology");
   for (const auto& process : options.processes) parts.push_back(process->name());
