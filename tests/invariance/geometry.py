@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from running import Array, leaf_cells
 
 AXES = "xyz"
-VECTORS = ("velocity", "acceleration", "momentum")
+VECTORS = ("velocity", "acceleration", "momentum", "radiation_flux")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ those that have their defaults, so that a default with a hidden unit is scaled l
 
 import json
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -92,6 +93,16 @@ FIELDS: dict[str, Dimension] = {
     "pressure": NAMED["pressure"],
     **dict.fromkeys(("velocity_x", "velocity_y", "velocity_z"), NAMED["velocity"]),
 }
+FIELDS_OF_PROBLEMS: dict[str, Dimension] = {
+    "radiation_energy": NAMED["pressure"],
+    **{f"radiation_flux_{axis}": (0, 1, -3) for axis in "xyz"},
+}
+# Parameters with another dimension if temperatures are pressures over densities, without [units].
+WITHOUT_UNITS: dict[str, Dimension] = {
+    "radiation.constant": (-9, 1, 6),  # energy density per temperature^4
+    "radiation.initial_temperature": (2, 0, -2),
+    "radiation.opacity_temperature": (2, 0, -2),
+}
 # Texts and lists of texts without a unit that are expressions, or `name = expression`.
 EXPRESSIONS = ("problem.scalars", "problem.scalar", "refine.where")
 TABLES_OF_EXPRESSIONS = (
@@ -174,7 +185,7 @@ def scaled_value(value: Any, unit: list[Dimension | None], scales: Scales, text:
         return f"({expression})*{factor!r}" if expression and factor != 1 else expression
     if isinstance(value, bool) or unit[0] is None:
         return value
-    return value * scales.factor(unit[0])
+    return min(value * scales.factor(unit[0]), sys.float_info.max)
 
 
 def scaled_parameters(parameters: str, scales: Scales) -> dict[str, dict[str, Any]]:
@@ -183,6 +194,7 @@ def scaled_parameters(parameters: str, scales: Scales) -> dict[str, dict[str, An
     model = given.pop("model")
     units = units_of_parameters(model)
     problem = given["problem"]["name"]
+    has_units = any(value != 1.0 for value in given.get("units", {}).values())
     result: dict[str, dict[str, Any]] = {}
     for section, values in given.items():
         known = VARIABLES | (FIELDS if section in ("sources", "output") else {})
@@ -196,6 +208,13 @@ def scaled_parameters(parameters: str, scales: Scales) -> dict[str, dict[str, An
             unit = units.get(f"{problem}:{name}", units.get(name, ""))
             if name in UNITS_OF_CODE:
                 value = value / scales.factor(UNITS_OF_CODE[name])
+            elif name in WITHOUT_UNITS and not has_units:
+                value = value * scales.factor(WITHOUT_UNITS[name])
+            elif name == "problem.fields":
+                rows = [row.split(" = ", 1) for row in value]
+                value = [
+                    f"{k} = ({text(v)})*{scales.factor(FIELDS_OF_PROBLEMS[k])!r}" for k, v in rows
+                ]
             elif name in TABLES_OF_EXPRESSIONS:
                 value = [f"{k} = {text(v)}" for k, v in (row.split(" = ", 1) for row in value)]
             elif name in EXPRESSIONS or dimensions(unit) != [None]:
