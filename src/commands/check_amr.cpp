@@ -47,7 +47,7 @@ std::string describe_physics(const AmrOptions& options) {
     parts.push_back(fmt::format(
         "gas ({}, {}, {}, gamma = {:.6g}{})", gas.reconstruction, name_of(gas.integrator),
         gas.riemann, gas.gamma,
-        gas.is_barotropic() ? fmt::format(", {}", name_of(gas.eos.kind)) : std::string()));
+        gas.is_ideal() ? std::string() : fmt::format(", {}", name_of(gas.eos.kind))));
   if (options.gravity.enabled) parts.push_back("self-gravity");
   if (options.universe) parts.push_back("cosmology");
   for (const auto& process : options.processes) parts.push_back(process->name());
