@@ -12,12 +12,16 @@ from numpy.typing import NDArray
 from octools.equation_of_state import ColdCurve
 
 Array = NDArray[np.float64]
+NODES, WEIGHTS = (
+    0.5 * (values + shift)
+    for values, shift in zip(np.polynomial.legendre.leggauss(24), (1, 0), strict=True)
+)  # of Gauss quadrature from 0 to 1
 State = tuple[float, float, float]  # density, velocity and pressure
 
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return the root of an increasing function between two positive numbers."""
-    for _ in range(200):
+    for _ in range(60):
         middle = float(np.sqrt(low * high))
         if function(middle) < 0:
             low = middle
@@ -66,10 +70,12 @@ class Wave:
     def after(self, density: float) -> tuple[float, float]:
         """Return pressure and velocity behind the wave that leads to a density."""
         if density <= self.density:
-            fan = np.geomspace(density, self.density, 4001)
+            range_of_log = np.log(self.density / density)
+            fan = density * np.exp(range_of_log * NODES)
             slope = self.gas.sound_speed(fan, self.entropy)  # du / dln rho
-            gain = np.trapezoid(slope, np.log(fan))
-            return float(self.gas.pressure(fan[:1], self.entropy)[0]), self.velocity + float(gain)
+            gain = float(range_of_log * (WEIGHTS @ slope))
+            star = np.array([density])
+            return float(self.gas.pressure(star, self.entropy)[0]), self.velocity + gain
         volume = 1 / self.density - 1 / density
 
         def excess(pressure: float) -> float:

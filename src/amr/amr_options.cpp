@@ -263,9 +263,10 @@ void AmrOptions::check_equation_of_state() const {
         "with the scale factor; expected \"ideal\"",
         eos);
   if (hydro.eos.kind == hydro::EquationOfState::stiffened && refine.jeans > 0.0)
-    throw InputError("{} is not supported with refine.jeans = {}, because its pressure may be "
-                     "negative; expected 0",
-                     eos, refine.jeans);
+    throw InputError(
+        "{} is not supported with refine.jeans = {}, because its pressure may be "
+        "negative; expected 0",
+        eos, refine.jeans);
   const auto supports = [&](const subgrid::Process& process) {
     return hydro.has_cold_curve() ? process.supports_cold_curve() : !process.needs_heat();
   };

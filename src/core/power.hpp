@@ -102,7 +102,7 @@ template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V power(const V& a, double exponent) {
   using Traits = SimdTraits<V>;
   constexpr double two_52 = 4503599627370496.0;  // moves integers to the last bits
-  const BinaryForm<V> form(a);  // a = 2^k m
+  const BinaryForm<V> form(a);                   // a = 2^k m
   const V k = form.exponent, log2_m = powers::log2_of_mantissa(form.mantissa);
 
   // Decomposition exponent * log2(a) = n + r. The first half of the exponent's digits times k is

@@ -227,11 +227,12 @@ class CellUpdate {
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
                                          UpdateResult<W>& result) const {
-    State<W> w = physical_state(u, entropy, gas_);
+    decltype(cold_state(entropy, gas_)) cold;
+    State<W> w = physical_state(u, entropy, gas_, cold);
     result.bad = result.bad || needs_repair(u, w, entropy, gas_, a_.guards_entropy);
     w[k_pressure] = max(w[k_pressure], W(gas_.pressure_floor));
     if (a_.frame.turns()) to_frame(a_.frame, view_.place<W>(a_.sweep, k, j, i), w);
-    result.fastest = max(result.fastest, signal_speed(w, gas_));
+    result.fastest = max(result.fastest, signal_speed(w, cold, gas_));
   }
 
   const KernelArguments& a_;

@@ -139,8 +139,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto has_spurious_entropy(const State<V>& u, const S
 // physical_state(). Guarded entropy is checked by other criteria (DualEnergy::overwrite).
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>& w,
-                                              const V& entropy, const G& gas,
-                                              bool guards_entropy) {
+                                              const V& entropy, const G& gas, bool guards_entropy) {
   const auto bad = is_unphysical(u, w, entropy, gas);
   if (!gas.dual_energy || guards_entropy) return bad;
   return bad || has_spurious_entropy(u, w, gas);

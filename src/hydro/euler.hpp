@@ -65,8 +65,8 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
   w[k_velocity_y] = u[k_momentum_y] * inverse;
   w[k_velocity_z] = u[k_momentum_z] * inverse;
   cold = cold_state(w[k_density], gas);
-  w[k_pressure] = V(gas.gamma - 1.0) *
-                  cold.thermal_energy(u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
+  w[k_pressure] =
+      V(gas.gamma - 1.0) * cold.thermal_energy(u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
   return w;
 }
 // Primitive variables from conserved ones, with the thermal pressure, without a floor for it.
@@ -85,8 +85,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energ
 }
 
 // Dual-energy thermal pressure: from the entropy density rho (p / rho^gamma) where the thermal
-// energy is less than the threshold fraction of the total energy, otherwise `pressure`. One power if
-// needed.
+// energy is less than the threshold fraction of the total energy, otherwise `pressure`. One power
+// if needed.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
                                             const V& entropy, const Gas& gas) {
@@ -122,15 +122,22 @@ KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store
   for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
 }
 
-// Primitive variables with the thermal pressure, without a floor for it. `entropy` is unused without
-// dual energy.
+// Primitive variables with the thermal pressure, without a floor for it. `entropy` is unused
+// without dual energy; `cold` is the cold part.
+template <class V, class G, class Cold>
+KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
+                                                    const G& gas, Cold& cold) {
+  V volume;
+  State<V> w = unfloored_primitive(u, gas, volume, cold);
+  if (gas.dual_energy) w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
+  return w;
+}
+// Primitive variables with the thermal pressure, without a floor for it.
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
                                                     const G& gas) {
-  V volume;
-  State<V> w = unfloored_primitive(u, gas, volume);
-  if (gas.dual_energy) w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
-  return w;
+  decltype(cold_state(entropy, gas)) cold;
+  return physical_state(u, entropy, gas, cold);
 }
 
 // Returns true if the kinetic energy exceeds the total energy by more than rounding and truncation
@@ -151,14 +158,18 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>
   return bad || lacks_energy(u, w) || !(entropy > V(0.0));
 }
 
-// Signal speed |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it, with the thermal pressure in w.
-// One division, one root.
-template <class V, class G>
-KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const G& gas) {
-  const auto cold = cold_state(w[k_density], gas);
+// Signal speed |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it, with the thermal pressure in
+// w. One division, one root.
+template <class V, class Cold>
+KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Cold& cold, const Gas& gas) {
   const V sound = square_root(cold.adiabatic_modulus(w[k_pressure], gas.gamma) / w[k_density]);
   return (absolute(w[k_velocity_x]) + absolute(w[k_velocity_y])) + absolute(w[k_velocity_z]) +
          V(3.0) * sound;
+}
+// Signal speed of gas whose cold part is not known.
+template <class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const G& gas) {
+  return signal_speed(w, cold_state(w[k_density], gas), gas);
 }
 
 }  // namespace octant::hydro

@@ -54,8 +54,8 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States sta
 
 // --- schemes -------------------------------------------------------------------------------------
 
-// Common part of all Godunov schemes, without the reconstruction and the fluxes, for an ideal gas, or
-// for one with a cold curve if G is Gas.
+// Common part of all Godunov schemes, without the reconstruction and the fluxes, for an ideal gas,
+// or for one with a cold curve if G is Gas.
 template <class Reconstruction, class G>
 class GodunovStates {
  public:
@@ -145,8 +145,8 @@ class GodunovStates {
   bool senses_shocks_;
 
  private:
-  // Accessor for the primitive variables around a cell, with pressures that are positive also if the
-  // lowest pressure is negative: all differences remain.
+  // Accessor for the primitive variables around a cell, with pressures that are positive also if
+  // the lowest pressure is negative: all differences remain.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION decltype(auto) above_lowest(const Cell& cell) const {
     if constexpr (std::is_same_v<G, IdealGas>) {

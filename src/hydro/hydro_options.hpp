@@ -213,8 +213,12 @@ struct HydroOptions {
   mesh::GhostShape ghosts() const;
   // Gas parameters for kernels.
   Gas gas() const {
-    return {gamma, density_floor, is_barotropic() ? k_no_pressure_floor : pressure_floor,
-            has_dual_energy(), dual_energy_threshold, eos.cold_curve()};
+    return {gamma,
+            density_floor,
+            is_barotropic() ? k_no_pressure_floor : pressure_floor,
+            has_dual_energy(),
+            dual_energy_threshold,
+            eos.cold_curve()};
   }
 
  private:

@@ -129,7 +129,7 @@ struct KernelArguments {
   SweepArguments sweep;
   int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
-  IdealGas ideal_gas;  // the same without a cold curve, for kernels compiled for an ideal gas
+  IdealGas ideal_gas;   // the same without a cold curve, for kernels compiled for an ideal gas
   Barotrope barotrope;  // for BarotropicFluxes
   int variables;
   FractionGroups fractions;

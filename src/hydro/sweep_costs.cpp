@@ -79,8 +79,8 @@ double operations_of_fluxes(const HydroOptions& options, const KernelArguments& 
 
 double operations_of_update(const KernelArguments& a) {
   const State<Counted> u = smooth_conserved();
-  const double validation_cost =
-      operations_of([&] { signal_speed(physical_state(u, Counted(1.0), a.ideal_gas), a.ideal_gas); });
+  const double validation_cost = operations_of(
+      [&] { signal_speed(physical_state(u, Counted(1.0), a.ideal_gas), a.ideal_gas); });
   // Conservative update: five sums and differences, the product with dt/dx and its sum; a blended
   // stage also computes a0 old + a1 new.
   return validation_cost + a.variables * (a.blended ? 10.0 : 7.0);

@@ -55,8 +55,9 @@ dimensions = 1
 [time]
 end = {end}
 """
-# States on both sides and the time of the comparison. Stiffened gas has negative pressures between
-# two rarefactions; the thermal pressure of the white dwarf is a part of the pressure.
+# States on both sides and the time of the comparison, half of it for stiffened gas, which has
+# negative pressures between two rarefactions. The thermal pressure of the white dwarf is a part of
+# the pressure.
 PROBLEMS = {
     "shock_and_rarefaction": ([1.0, 0.0, 3.0], [0.125, 0.0, 0.2], 0.12),
     "two_shocks": ([1.0, 1.5, 2.5], [0.5, -1.5, 1.0], 0.15),
@@ -68,7 +69,7 @@ def tube_errors(directory: Path, gas: str, problem: str, *overrides: str) -> NDA
     """Give the means of |q - exact mean over the cell| of density, velocity and pressure."""
     parameters, matter = GASES[gas]
     left, right, end = PROBLEMS[problem]
-    tube = TUBE.format(left=left, right=right, end=end)
+    tube = TUBE.format(left=left, right=right, end=end / 2 if gas == "stiffened" else end)
     found = leaf_cells(run_well(directory, tube, *parameters, *overrides).last_snapshot)
     parts = (np.arange(32) + 0.5) / 32 - 0.5
     x = found.position[:, 0, None] + found.size[:, None] * parts

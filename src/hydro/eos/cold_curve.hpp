@@ -59,8 +59,9 @@ struct NoColdState {
 // (Chandrasekhar 1935, MNRAS 95, 207).
 template <class V>
 struct DegenerateElectrons {
-  V pressure;  // p / A = x (2 x^2 - 3) sqrt(1 + x^2) + 3 asinh(x) = 8 int_0^x t^4 / sqrt(1 + t^2) dt
-  V energy;    // e / A = 8 x^3 (sqrt(1 + x^2) - 1) - p / A
+  // p / A = x (2 x^2 - 3) sqrt(1 + x^2) + 3 asinh(x) = 8 int_0^x t^4 / sqrt(1 + t^2) dt
+  V pressure;
+  V energy;        // e / A = 8 x^3 (sqrt(1 + x^2) - 1) - p / A
   V bulk_modulus;  // rho dp/drho / A = 8/3 x^5 / sqrt(1 + x^2)
 
   // Relative errors are below 1e-13 for any x. One division, two roots; lanes do not depend on each
@@ -98,11 +99,21 @@ struct DegenerateElectrons {
   }
 };
 
+// Cold part of degenerate electrons with the constant A at a density of x^3 / inverse_density. Out
+// of line, which halves the time for compiling kernels.
+template <class V>
+OCTANT_OUT_OF_LINE ColdState<V> degenerate_state(V rho, double unit_of_pressure,
+                                                 double inverse_density) {
+  const DegenerateElectrons<V> electrons(power(V(rho * V(inverse_density)), 1.0 / 3.0));
+  const V unit(unit_of_pressure);
+  return {unit * electrons.pressure, unit * electrons.energy, unit * electrons.bulk_modulus};
+}
+
 // Cold curve of the gas, for kernels. Copied by value.
 struct ColdCurve {
   enum Kind { none, degenerate, stiffened };
 
-  Kind kind = none;  // none: an ideal gas
+  Kind kind = none;              // none: an ideal gas
   double pressure = 0.0;         // degenerate: A; stiffened: p_inf
   double inverse_density = 0.0;  // degenerate: 1 / B, with x = (rho / B)^(1/3)
 
@@ -112,11 +123,7 @@ struct ColdCurve {
   // Cold part at a density, which must be positive; zero for an ideal gas.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION ColdState<V> at(const V& rho) const {
-    if (kind == degenerate) {
-      const DegenerateElectrons<V> electrons(power(V(rho * V(inverse_density)), 1.0 / 3.0));
-      const V unit(pressure);
-      return {unit * electrons.pressure, unit * electrons.energy, unit * electrons.bulk_modulus};
-    }
+    if (kind == degenerate) return degenerate_state(rho, pressure, inverse_density);
     if (kind == stiffened) return {V(-pressure), V(pressure), V(0.0)};
     return {V(0.0), V(0.0), V(0.0)};
   }

@@ -119,8 +119,9 @@ void EosOptions::check(const HydroOptions& options) const {
                      name_of(kind));
   if (kind == EquationOfState::barotropic) check_pieces(*this, options.gamma);
   if (kind == EquationOfState::stiffened && stiffening_pressure == 0.0)
-    throw InputError("hydro.equation_of_state = \"stiffened\" requires "
-                     "hydro.stiffening_pressure > 0");
+    throw InputError(
+        "hydro.equation_of_state = \"stiffened\" requires "
+        "hydro.stiffening_pressure > 0");
   const auto refuse = [&](bool is_set, const std::string& value, const char* expected) {
     if (is_set)
       throw InputError("{} is not supported with hydro.equation_of_state = \"{}\"; expected {}",
@@ -135,7 +136,7 @@ void EosOptions::check(const HydroOptions& options) const {
            "\"llf\", \"hll\", \"hllc\", \"hllc_hybrid\" or \"hllc_low_mach\"");
   else
     refuse(solver != "hll" && solver != "hllc" && solver != "hllc_hybrid",
-         text("hydro.riemann", solver), "\"hll\", \"hllc\" or \"hllc_hybrid\"");
+           text("hydro.riemann", solver), "\"hll\", \"hllc\" or \"hllc_hybrid\"");
   const auto profiles = Reconstructions::names();
   refuse(std::ranges::find(profiles, options.reconstruction) == profiles.end(),
          text("hydro.reconstruction", options.reconstruction), "\"plm\" or \"ppm\"");

@@ -11,7 +11,7 @@
 namespace octant {
 class ParameterSchema;
 struct CodeUnits;
-}
+}  // namespace octant
 
 namespace octant::hydro {
 
