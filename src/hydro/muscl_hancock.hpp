@@ -56,9 +56,9 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& pr
   profile.tilt(min(v, V(0.0)) * bend, max(v, V(0.0)) * bend);
 }
 
-// Tilts profiles of the primitive variables along an axis, in a cell of the state w. A change of
-// density or pressure by more than a tenth is attributed to a discontinuity, not to a curved
-// profile, and omitted.
+// Tilts profiles of the primitive variables along an axis, in a cell of the state w, with its
+// pressure above the lowest one of the equation of state. A change of density or pressure by more
+// than a tenth is attributed to a discontinuity, not to a curved profile, and omitted.
 template <int Axis, class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const V& modulus,
                                       ParabolicProfile<V> (&profile)[k_hydro_variables]) {
@@ -160,11 +160,14 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
     if constexpr (Profile::is_curved) {
+      State<V> above_lowest = w;
+      if constexpr (!std::is_same_v<G, IdealGas>)
+        above_lowest[k_pressure] = w[k_pressure] - V(this->gas_.cold.lowest_pressure());
       if constexpr (Inside) {
-        tilt<0>(w, half_step.vx, h_, modulus, x);
-        tilt<1>(w, half_step.vy, h_, modulus, y);
+        tilt<0>(above_lowest, half_step.vx, h_, modulus, x);
+        tilt<1>(above_lowest, half_step.vy, h_, modulus, y);
       }
-      tilt<2>(w, half_step.vz, h_, modulus, z);
+      tilt<2>(above_lowest, half_step.vz, h_, modulus, z);
     }
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
