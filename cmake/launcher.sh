@@ -324,7 +324,7 @@ estimate_time_left() {
 set_weight() {
   case $1 in
     *\ Linking\ *) weight=0 ;;
-    */godunov_*) weight=85 ;;
+    */godunov_* | */cold_states.*) weight=85 ;;
     */bench/* | *octant_bench*) weight=40 ;;
     */ppm26.*) weight=28 ;;
     *octant_program.dir/batches/*) weight=25 ;;

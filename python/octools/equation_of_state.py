@@ -1,4 +1,4 @@
-"""Equations of state of the gas in files: the sound speed as a function of density and pressure."""
+"""Equations of state of the gas in files: sound speed and thermal part of the pressure."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from octools.snapshot import Header
 
 Array = NDArray[np.float64]
+
+# Constants of degenerate electrons, for one nucleon per electron (Chandrasekhar 1935).
+PRESSURE_CGS = 6.0023e22  # erg / cm^3
+DENSITY_CGS = 9.81011e5  # g / cm^3
 
 
 @dataclass(frozen=True)
@@ -48,9 +52,8 @@ class Barotrope:
 
     @classmethod
     def of(cls, header: Header) -> Barotrope | None:
-        """Return the equation of state of a file; None if it is that of an ideal gas."""
-        kind = header.parameter("hydro.equation_of_state", "ideal")
-        if kind == "ideal":
+        """Return the equation of state of a file; None if the gas is not barotropic."""
+        if _kind(header) not in ("isothermal", "barotropic"):
             return None
         return cls.of_pieces(
             float(header.parameter("hydro.sound_speed")),
@@ -72,7 +75,93 @@ class Barotrope:
         return np.searchsorted(np.asarray(self.densities), density, side="right")
 
 
+@dataclass(frozen=True)
+class ColdCurve:
+    """Pressure of gas at zero temperature, of degenerate electrons or stiffened gas.
+
+    Attributes
+    ----------
+    pressure_scale
+        Constant A of degenerate electrons, or the pressure p_inf of stiffened gas.
+    density_scale
+        Constant B of degenerate electrons; None for stiffened gas.
+    """
+
+    pressure_scale: float
+    density_scale: float | None = None
+
+    @classmethod
+    def of(cls, header: Header) -> ColdCurve | None:
+        """Return the cold curve of a file; None if the gas has no cold pressure."""
+        kind = _kind(header)
+        if kind == "stiffened":
+            return cls(float(header.parameter("hydro.stiffening_pressure")))
+        if kind != "white_dwarf":
+            return None
+        pressure = float(header.parameter("hydro.degeneracy_pressure", 0.0))
+        density = float(header.parameter("hydro.degeneracy_density", 0.0))
+        length, mass, time = (header.units[name] for name in ("length", "mass", "time"))
+        if pressure == 0.0:
+            pressure = PRESSURE_CGS / (mass / (length * time**2))
+        if density == 0.0:
+            weight = float(header.parameter("hydro.electron_weight", 2.0))
+            density = DENSITY_CGS * weight / (mass / length**3)
+        return cls(pressure, density)
+
+    def pressure(self, density: Array) -> Array:
+        """Return the cold pressure."""
+        if self.density_scale is None:
+            return np.full_like(density, -self.pressure_scale)
+        x = np.cbrt(density / self.density_scale)
+        z = x**2
+        closed = x * (2 * z - 3) * np.sqrt(1 + z) + 3 * np.arcsinh(x)
+        terms = [8.0]  # 8 binom(-1/2, n)
+        for n in range(24):
+            terms.append(-terms[-1] * (2 * n + 1) / (2 * n + 2))
+        series = sum(t * z**n / (2 * n + 5) for n, t in enumerate(terms)) * x**5
+        return self.pressure_scale * np.where(x > 0.4, closed, series)
+
+    def energy(self, density: Array) -> Array:
+        """Return the internal energy at zero temperature, per volume."""
+        if self.density_scale is None:
+            return np.full_like(density, self.pressure_scale)
+        x = np.cbrt(density / self.density_scale)
+        kinetic = x**2 / (np.sqrt(1 + x**2) + 1)
+        return 8 * self.pressure_scale * x**3 * kinetic - self.pressure(density)
+
+    def bulk_modulus(self, density: Array) -> Array:
+        """Return rho times the derivative of the cold pressure."""
+        if self.density_scale is None:
+            return np.zeros_like(density)
+        x = np.cbrt(density / self.density_scale)
+        return 8 / 3 * self.pressure_scale * x**5 / np.sqrt(1 + x**2)
+
+
+def _kind(header: Header) -> str:
+    return str(header.parameter("hydro.equation_of_state", "ideal"))
+
+
+def is_ideal(header: Header) -> bool:
+    """Return true if the gas of a file is ideal."""
+    return _kind(header) == "ideal"
+
+
 def pressure_exponent(header: Header, density: Array) -> Array | float:
     """Return c² rho / p: the ratio of specific heats, or the exponent of a barotropic gas."""
     gas = Barotrope.of(header)
     return header.gamma if gas is None else gas.exponent(density)
+
+
+def thermal_pressure(header: Header, density: Array, pressure: Array) -> Array:
+    """Return the pressure without that at zero temperature."""
+    cold = ColdCurve.of(header)
+    return pressure if cold is None else pressure - cold.pressure(density)
+
+
+def adiabatic_modulus(header: Header, density: Array, pressure: Array) -> Array:
+    """Return rho c²."""
+    cold = ColdCurve.of(header)
+    if cold is None:
+        return pressure_exponent(header, density) * pressure
+    thermal = pressure - cold.pressure(density)
+    return header.gamma * thermal + cold.bulk_modulus(density)

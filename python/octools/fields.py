@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from octools.equation_of_state import pressure_exponent
+from octools.equation_of_state import adiabatic_modulus, thermal_pressure
 from octools.errors import OctoolsError, unknown_name
 from octools.snapshot import Array, Batch, Header, Snapshot
 from octools.units import HYDROGEN_MASS, shown_units, times_length
@@ -75,19 +75,23 @@ def _speed(batch: Batch, _: Header) -> Array:
 
 def _sound_speed(batch: Batch, header: Header) -> Array:
     density = batch.values["density"]
-    return np.sqrt(pressure_exponent(header, density) * batch.values["pressure"] / density)
+    return np.sqrt(adiabatic_modulus(header, density, batch.values["pressure"]) / density)
 
 
 def _mach(batch: Batch, header: Header) -> Array:
     return _speed(batch, header) / _sound_speed(batch, header)
 
 
+def _thermal_pressure(batch: Batch, header: Header) -> Array:
+    return thermal_pressure(header, batch.values["density"], batch.values["pressure"])
+
+
 def _internal_energy(batch: Batch, header: Header) -> Array:
-    return batch.values["pressure"] / ((header.gamma - 1) * batch.values["density"])
+    return _thermal_pressure(batch, header) / ((header.gamma - 1) * batch.values["density"])
 
 
 def _entropy(batch: Batch, header: Header) -> Array:
-    return batch.values["pressure"] / batch.values["density"] ** header.gamma
+    return _thermal_pressure(batch, header) / batch.values["density"] ** header.gamma
 
 
 def _overdensity(batch: Batch, header: Header) -> Array:
@@ -99,7 +103,7 @@ def _overdensity(batch: Batch, header: Header) -> Array:
 def _temperature(batch: Batch, header: Header) -> Array:
     """Return temperature over mean molecular weight, because the latter is not stored."""
     velocity = header.units["length"] / header.units["time"]
-    specific = batch.values["pressure"] / batch.values["density"] * velocity**2
+    specific = _thermal_pressure(batch, header) / batch.values["density"] * velocity**2
     return specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT
 
 

@@ -91,7 +91,7 @@ def profile(
     Of a flow: the statistics of a channel in wall units, those of other flows over z, or velocities
     on the centre lines where there are none.
     """
-    from octools.equation_of_state import Barotrope
+    from octools.equation_of_state import is_ideal as gas_is_ideal
     from octools.flow import is_flow
     from octools.flow_profile import profile_flow
     from octools.profile import (
@@ -120,7 +120,7 @@ def profile(
     with Snapshot(path) as data:
         header = data.header
         problem = str(header.parameter("problem.name", path.stem))
-        name = _exact_name(exact.value, problem, is_ideal=Barotrope.of(header) is None)
+        name = _exact_name(exact.value, problem, is_ideal=gas_is_ideal(header))
         if kind is None:
             kind = ProfileKind.radial if name in RADIAL_NAMES else ProfileKind.line
         solution = exact_solution(header, name, overrides) if name != "none" else None

@@ -11,7 +11,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from octools.constant import constant_value
-from octools.equation_of_state import Barotrope
+from octools.equation_of_state import is_ideal
 from octools.errors import OctoolsError
 from octools.exact import Bondi, IsothermalBall, Noh, Riemann, Sedov, State
 from octools.fields import VELOCITY, Field, find_field, with_units
@@ -183,7 +183,7 @@ def exact_solution(header: Header, name: str, overrides: dict[str, float]) -> Ex
         run.
     """
     t = header.time
-    if Barotrope.of(header) is not None:
+    if not is_ideal(header):
         raise OctoolsError(
             f"the exact {name} solution is that of an ideal gas, but the run has "
             f'hydro.equation_of_state = "{header.parameter("hydro.equation_of_state")}"'

@@ -5,7 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from octools.equation_of_state import Barotrope, pressure_exponent
+from octools.equation_of_state import (
+    Barotrope,
+    ColdCurve,
+    adiabatic_modulus,
+    is_ideal,
+    pressure_exponent,
+    thermal_pressure,
+)
 
 
 def header(**hydro: object) -> SimpleNamespace:
@@ -45,3 +52,35 @@ def test_pieces_are_continuous_and_their_exponents_those_of_the_slope() -> None:
     density = np.array([0.1, 0.6, 2.0, 40.0])
     slope = np.log(gas.pressure(1.001 * density) / gas.pressure(density)) / np.log(1.001)
     np.testing.assert_allclose(slope, pressure_exponent(pieces, density))
+
+
+@pytest.mark.parametrize("kind", ["white_dwarf", "stiffened"])
+def test_cold_curves_obey_the_first_law(kind: str) -> None:
+    constants = {"degeneracy_pressure": 3.0, "degeneracy_density": 2.0, "stiffening_pressure": 3.0}
+    gas = header(equation_of_state=kind, **constants)
+    gas.units = {"length": 1.0, "mass": 1.0, "time": 1.0}
+    cold = ColdCurve.of(gas)
+    assert cold is not None
+    density = np.geomspace(1e-4, 1e4, 60)
+    above, below = 1.0001 * density, density / 1.0001
+    slope = (cold.energy(above) - cold.energy(below)) / (2 * np.log(1.0001))
+    np.testing.assert_allclose(
+        slope, cold.energy(density) + cold.pressure(density), rtol=1e-6, atol=1e-11
+    )
+    modulus = (cold.pressure(above) - cold.pressure(below)) / (2 * np.log(1.0001))
+    np.testing.assert_allclose(modulus, cold.bulk_modulus(density), rtol=1e-6, atol=1e-12)
+    pressure = cold.pressure(density) + 2.0
+    np.testing.assert_allclose(thermal_pressure(gas, density, pressure), 2.0, rtol=1e-5)
+    expected = 1.6 * thermal_pressure(gas, density, pressure) + cold.bulk_modulus(density)
+    np.testing.assert_allclose(adiabatic_modulus(gas, density, pressure), expected)
+    assert not is_ideal(gas)
+    assert Barotrope.of(gas) is None
+
+
+def test_constants_of_degenerate_electrons_follow_from_the_units() -> None:
+    gas = header(equation_of_state="white_dwarf", electron_weight=2.1)
+    gas.units = {"length": 1e5, "mass": 1e21, "time": 1.0}
+    cold = ColdCurve.of(gas)
+    assert cold is not None
+    assert cold.density_scale == pytest.approx(2.1 * 0.981011)
+    assert cold.pressure_scale == pytest.approx(6.0023e6)

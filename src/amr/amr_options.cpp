@@ -113,9 +113,9 @@ std::vector<hydro::RefinementCriterion> AmrOptions::criteria(int level, double a
   if (!hydro.enabled) return {};
   auto all = refine.criteria(level, hydro, scales);
   if (refine.jeans > 0.0) {
-    // Jeans criterion dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho. For barotropic gas
-    // the smallest exponent replaces gamma, so that the Jeans length is resolved at all densities.
-    const double gamma = hydro.is_barotropic() ? hydro.eos.smallest_exponent() : hydro.gamma;
+    // Jeans criterion dx > c sqrt(pi / (G rho)) / n, where c^2 = gamma p / rho. For other gas the
+    // lower bound of rho c^2 / p replaces gamma, so that the Jeans length is resolved everywhere.
+    const double gamma = hydro.eos.smallest_exponent(hydro.gamma);
     const double dx = refine.jeans * mesh::Geometry(mesh).cell_size(level);
     all.push_back({hydro::RefinementKind::jeans, hydro::k_pressure,
                    newton_constant(at) * dx * dx / (M_PI * gamma), 0.0});
@@ -189,6 +189,8 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   execution.check();
   check_work();
   check_equation_of_state();
+  const CodeUnits code_units = physical.units();
+  hydro.eos.set_constants(physical.given() ? &code_units : nullptr);
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(
         "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true, because "
@@ -252,9 +254,9 @@ void AmrOptions::check_work() const {
         work, name_of(hydro.dual_energy));
 }
 
-// A barotropic gas has no heat of its own.
+// A barotropic gas has no heat of its own; gas with a cold curve has heat besides its cold energy.
 void AmrOptions::check_equation_of_state() const {
-  if (!hydro.is_barotropic()) return;
+  if (hydro.is_ideal()) return;
   const std::string eos = fmt::format("hydro.equation_of_state = \"{}\"", name_of(hydro.eos.kind));
   if (!hydro.enabled) throw InputError("{} requires hydro.enabled = true", eos);
   if (cosmology.enabled)
@@ -262,8 +264,16 @@ void AmrOptions::check_equation_of_state() const {
         "{} is not supported with cosmology.enabled = true, because the unit of velocity changes "
         "with the scale factor; expected \"ideal\"",
         eos);
+  if (hydro.eos.kind == hydro::EquationOfState::stiffened && refine.jeans > 0.0)
+    throw InputError(
+        "{} is not supported with refine.jeans = {}, because its pressure may be "
+        "negative; expected 0",
+        eos, refine.jeans);
+  const auto supports = [&](const subgrid::Process& process) {
+    return hydro.has_cold_curve() ? process.supports_cold_curve() : !process.needs_heat();
+  };
   for (const auto& process : processes)
-    if (process->is_wanted() && process->needs_heat())
+    if (process->is_wanted() && !supports(*process))
       throw InputError(
           "{} is not supported with [{}], which changes or reads the internal energy of the gas; "
           "expected \"ideal\"",

@@ -69,6 +69,12 @@ Attributes facts_of(const AmrSimulation& simulation) {
   attributes.set("max_level", std::int64_t{geometry.max_level()});
   attributes.set("finest_level", std::int64_t{simulation.mesh().finest_level()});
   attributes.set("gamma", options.hydro.gamma);
+  if (options.hydro.eos.kind == hydro::EquationOfState::white_dwarf) {
+    attributes.set("degeneracy_pressure", options.hydro.eos.degeneracy_pressure);
+    attributes.set("degeneracy_density", options.hydro.eos.degeneracy_density);
+  }
+  if (options.hydro.eos.kind == hydro::EquationOfState::stiffened)
+    attributes.set("stiffening_pressure", options.hydro.eos.stiffening_pressure);
   add_gravity_constant(attributes, options);
   if (options.universe) add_universe(attributes, *options.universe, simulation.scale_factor());
   return attributes;

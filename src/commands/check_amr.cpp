@@ -44,10 +44,10 @@ std::string describe_physics(const AmrOptions& options) {
   std::vector<std::string> parts;
   const hydro::HydroOptions& gas = options.hydro;
   if (gas.enabled)
-    parts.push_back(fmt::format(
-        "gas ({}, {}, {}, gamma = {:.6g}{})", gas.reconstruction, name_of(gas.integrator),
-        gas.riemann, gas.gamma,
-        gas.is_barotropic() ? fmt::format(", {}", name_of(gas.eos.kind)) : std::string()));
+    parts.push_back(
+        fmt::format("gas ({}, {}, {}, gamma = {:.6g}{})", gas.reconstruction,
+                    name_of(gas.integrator), gas.riemann, gas.gamma,
+                    gas.is_ideal() ? std::string() : fmt::format(", {}", name_of(gas.eos.kind))));
   if (options.radiation.enabled) parts.push_back("grey radiation (M1)");
   if (options.gravity.enabled) parts.push_back("self-gravity");
   if (options.universe) parts.push_back("cosmology");

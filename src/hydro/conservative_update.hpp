@@ -18,8 +18,9 @@ struct UpdateResult {
 };
 
 // Final kernel step for the cells of one tile: the new conserved state from face fluxes and
-// sources. `Planes` is the memory layout of the CPU or the device schedule.
-template <class Planes>
+// sources. `Planes` is the memory layout of the CPU or the device schedule, G the type of the gas:
+// IdealGas, or Gas with a cold curve.
+template <class Planes, class G>
 class CellUpdate {
   using FacePlane = typename Planes::FacePlane;
   using InnerPlane = typename Planes::InnerPlane;
@@ -27,7 +28,7 @@ class CellUpdate {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellUpdate(const KernelArguments& arguments, const TileView& view,
                                          const Planes& planes)
-      : a_(arguments), view_(view), s_(planes) {}
+      : a_(arguments), gas_(arguments.gas_as<G>()), view_(view), s_(planes) {}
 
   // Updates the pack of cells that begins at (i, j, k); the fluxes of planes k and k + 1 must be
   // complete.
@@ -104,18 +105,18 @@ class CellUpdate {
     };
     W entropy = W(0.0);
     const W conserved = u[k_energy];
-    if (a_.gas.dual_energy) {
+    if (gas_.dual_energy) {
       entropy = next_scalar(k_entropy);
       if (a_.guards_entropy) {
         const double* error = s_.truncation(k).at(j, i);
         guard_entropy(u, entropy, Q::load(error), Q::load(error + InnerPlane::stride),
-                      a_.overwrites_energy, a_.gas);
+                      a_.overwrites_energy, gas_);
       } else {
-        follow_energy(u, entropy, a_.gas);
+        follow_energy(u, entropy, gas_);
       }
       Q::store(to + k_entropy * stride, entropy);
     }
-    for (int n = k_hydro_variables + a_.gas.dual_energy; n < a_.variables; ++n)
+    for (int n = k_hydro_variables + gas_.dual_energy; n < a_.variables; ++n)
       Q::store(to + n * stride, next_scalar(n));
     if (a_.spin >= 0) spin<W>(from, k, j, i, stride, to);
     store_state(to, stride, u);
@@ -226,14 +227,16 @@ class CellUpdate {
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
                                          UpdateResult<W>& result) const {
-    State<W> w = physical_state(u, entropy, a_.gas);
-    result.bad = result.bad || needs_repair(u, w, entropy, a_.gas, a_.guards_entropy);
-    w[k_pressure] = max(w[k_pressure], W(a_.gas.pressure_floor));
+    decltype(cold_state(entropy, gas_)) cold;
+    State<W> w = physical_state(u, entropy, gas_, cold);
+    result.bad = result.bad || needs_repair(u, w, entropy, gas_, a_.guards_entropy);
+    w[k_pressure] = max(w[k_pressure], W(gas_.pressure_floor));
     if (a_.frame.turns()) to_frame(a_.frame, view_.place<W>(a_.sweep, k, j, i), w);
-    result.fastest = max(result.fastest, signal_speed(w, a_.gas));
+    result.fastest = max(result.fastest, signal_speed(w, cold, gas_));
   }
 
   const KernelArguments& a_;
+  const G& gas_;
   const TileView& view_;
   const Planes& s_;
 };

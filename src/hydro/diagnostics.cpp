@@ -70,11 +70,11 @@ struct SignalTerm : MeasuredGas {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
     const double* const from = blocks + layout.offset(cell);
-    const auto load = [&](int n) OCTANT_INLINE_LAMBDA {
-      return SimdTraits<V>::load(from + n * layout.stride_variable);
-    };
-    V volume;
-    State<V> w = to_primitive(load, gas, volume);
+    const State<V> u = load_state<V>(from, layout.stride_variable);
+    V entropy(0.0);
+    if (gas.dual_energy) entropy = SimdTraits<V>::load(from + k_entropy * layout.stride_variable);
+    State<V> w = physical_state(u, entropy, gas);
+    w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
     terms[0] = signal_speed_of(cell, w);
   }
 };
@@ -170,7 +170,9 @@ std::vector<double> read_primitive(const HydroOptions& options, const mesh::Bloc
         const State<double> u = load_state<double>(cell, stride);
         if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
         const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
-        return physical_state(u, entropy, gas)[variable];
+        const State<double> w = physical_state(u, entropy, gas);
+        if (variable != k_pressure) return w[variable];
+        return cold_state(w[k_density], gas).total_pressure(w[k_pressure]);
       });
 }
 

@@ -88,8 +88,8 @@ inline constexpr double k_warm = 10.0;
 
 // Synchronises the entropy at the end of a stage with DualEnergy::on: keeps the advected entropy
 // where it determines the pressure, and resets it from the total energy elsewhere.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, const Gas& gas) {
+template <class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, const G& gas) {
   V volume;
   const State<V> w = unfloored_primitive(u, gas, volume);
   entropy = select(entropy_rules(w[k_pressure], u[k_energy], gas), entropy,
@@ -100,10 +100,10 @@ KOKKOS_FORCEINLINE_FUNCTION void follow_energy(const State<V>& u, V& entropy, co
 // internal energy, or its excess over the value from the entropy, may be a truncation error, the
 // advected entropy is kept and, if `overwrite`, the total energy is reset from it; elsewhere the
 // entropy is reset from the total energy. Energies of unphysical states are unchanged.
-template <class V>
+template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION void guard_entropy(State<V>& u, V& entropy, const V& any_error,
                                                const V& steady_error, bool overwrite,
-                                               const Gas& gas) {
+                                               const G& gas) {
   V volume;
   const State<V> w = unfloored_primitive(u, gas, volume);
   const V scale = power(w[k_density], gas.gamma - 1.0);  // pressure over entropy density
@@ -125,21 +125,21 @@ KOKKOS_FORCEINLINE_FUNCTION void guard_entropy(State<V>& u, V& entropy, const V&
 // mixture of hot rarefied and cold dense gas has less heat than the mixed entropy gives, by up to
 // the ratio of densities to the power gamma - 1: a pressure without an energy source. u is
 // conserved, w is as from physical_state().
-template <class V>
+template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION auto has_spurious_entropy(const State<V>& u, const State<V>& w,
-                                                      const Gas& gas) {
+                                                      const G& gas) {
   constexpr double k_cold = 10.0;  // times the fraction below which entropy is used
-  const V pressure = V(gas.gamma - 1.0) * (u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
+  const V internal = u[k_energy] - V(0.5) * momentum_dot_velocity(u, w);
+  const V pressure = V(gas.gamma - 1.0) * cold_state(w[k_density], gas).thermal_energy(internal);
   return entropy_rules(pressure, u[k_energy], gas) &&
          !entropy_rules(w[k_pressure], V(V(k_cold) * u[k_energy]), gas);
 }
 
 // Returns true if a new state must fall back to first-order fluxes: u conserved, w as from
 // physical_state(). Guarded entropy is checked by other criteria (DualEnergy::overwrite).
-template <class V>
+template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>& w,
-                                              const V& entropy, const Gas& gas,
-                                              bool guards_entropy) {
+                                              const V& entropy, const G& gas, bool guards_entropy) {
   const auto bad = is_unphysical(u, w, entropy, gas);
   if (!gas.dual_energy || guards_entropy) return bad;
   return bad || has_spurious_entropy(u, w, gas);
@@ -154,7 +154,7 @@ KOKKOS_INLINE_FUNCTION bool is_unphysical(const double* cell, int stride, const 
   return is_unphysical(u, physical_state(u, entropy, gas), entropy, gas);
 }
 
-// Pressure of one cell from its total energy.
+// Thermal pressure of one cell from its total energy.
 KOKKOS_INLINE_FUNCTION double pressure_of_energy(const State<double>& u, const Gas& gas) {
   double volume;
   return unfloored_primitive(u, gas, volume)[k_pressure];
@@ -168,15 +168,17 @@ KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& g
   return !lacks_energy(u, w) && entropy_rules(w[k_pressure], u[k_energy], gas);
 }
 
-// Total energy and entropy density that raise the pressure of one cell to `pressure`. The result is
-// larger by a few units of rounding, so that the cell does not end below the floor.
+// Total energy and entropy density that raise the thermal pressure of one cell to `pressure`. The
+// result is larger by a few units of rounding, so that the cell does not end below the floor.
 template <class V>
 KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas) {
   V volume;
-  const State<V> w = unfloored_primitive(u, gas, volume);
-  return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w)) * V(1.0 + 1e-14);
+  ColdState<V> cold;
+  const State<V> w = unfloored_primitive(u, gas, volume, cold);
+  return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w) + cold.energy) *
+         V(1.0 + 1e-14);
 }
-// Returns the entropy density rho (p / rho^gamma) of gas with this density and pressure.
+// Returns the entropy density rho (p / rho^gamma) of gas with this density and thermal pressure.
 KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const Gas& gas) {
   return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);
 }
@@ -185,9 +187,11 @@ KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const 
 // floor.
 KOKKOS_INLINE_FUNCTION void slow_down(State<double>& u, const Gas& gas) {
   double volume;
-  const State<double> w = unfloored_primitive(u, gas, volume);
+  ColdState<double> cold;
+  const State<double> w = unfloored_primitive(u, gas, volume, cold);
   const double kinetic = 0.5 * momentum_dot_velocity(u, w);
-  const double most = max(u[k_energy] - gas.pressure_floor / (gas.gamma - 1.0), 0.0);
+  const double most =
+      max(cold.thermal_energy(u[k_energy]) - gas.pressure_floor / (gas.gamma - 1.0), 0.0);
   if (!(kinetic > most)) return;
   const double factor = Kokkos::sqrt(most / kinetic);
   for (int n = k_momentum_x; n <= k_momentum_z; ++n) u[n] *= factor;

@@ -49,29 +49,44 @@ KOKKOS_FORCEINLINE_FUNCTION V momentum_dot_velocity(const State<V>& u, const Sta
          u[k_momentum_z] * w[k_velocity_z];
 }
 
-// Primitive variables from conserved ones, without a pressure floor. One division, returned as
-// `inverse`, the specific volume.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const Gas& gas,
-                                                         V& inverse) {
+// Functions whose gas has the type G are compiled for an ideal gas if G is IdealGas, and for any
+// equation of state if G is Gas. A cold curve divides the pressure into a cold and a thermal part
+// (eos/cold_curve.hpp); without one the thermal pressure is the pressure.
+
+// Primitive variables from conserved ones, with the thermal pressure, without a floor for it. One
+// division, returned as `inverse`, the specific volume; `cold` is the cold part.
+template <class V, class G, class Cold>
+KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const G& gas,
+                                                         V& inverse, Cold& cold) {
   State<V> w;
   w[k_density] = max(u[k_mass], V(gas.density_floor));
   inverse = V(1.0) / w[k_density];
   w[k_velocity_x] = u[k_momentum_x] * inverse;
   w[k_velocity_y] = u[k_momentum_y] * inverse;
   w[k_velocity_z] = u[k_momentum_z] * inverse;
-  w[k_pressure] = V(gas.gamma - 1.0) * (u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
+  cold = cold_state(w[k_density], gas);
+  w[k_pressure] =
+      V(gas.gamma - 1.0) * cold.thermal_energy(u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
   return w;
 }
+// Primitive variables from conserved ones, with the thermal pressure, without a floor for it.
+template <class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const G& gas,
+                                                         V& inverse) {
+  decltype(cold_state(inverse, gas)) cold;
+  return unfloored_primitive(u, gas, inverse, cold);
+}
 
-// Returns true if dual energy uses the entropy: too little of the total energy is internal.
+// Returns true if dual energy uses the entropy: too little of the total energy is thermal.
+// `pressure` is the thermal pressure.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energy, const Gas& gas) {
   return pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * energy;
 }
 
-// Dual-energy pressure: from the entropy density rho (p / rho^gamma) where the internal energy is
-// less than the threshold fraction of the total energy, otherwise `pressure`. One power if needed.
+// Dual-energy thermal pressure: from the entropy density rho (p / rho^gamma) where the thermal
+// energy is less than the threshold fraction of the total energy, otherwise `pressure`. One power
+// if needed.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u, const V& density,
                                             const V& entropy, const Gas& gas) {
@@ -80,25 +95,26 @@ KOKKOS_FORCEINLINE_FUNCTION V dual_pressure(const V& pressure, const State<V>& u
   return select(cold, entropy * power(density, gas.gamma - 1.0), pressure);
 }
 
-// Primitive variables from conserved ones load(n), with floors. `volume` is the specific volume: a
-// scalar's concentration is load(n) * volume.
-template <class V, class Load>
-KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const Gas& gas, V& volume) {
+// Primitive variables from conserved ones load(n), with the total pressure and floors. `volume` is
+// the specific volume: a scalar's concentration is load(n) * volume.
+template <class V, class Load, class G>
+KOKKOS_FORCEINLINE_FUNCTION State<V> to_primitive(const Load& load, const G& gas, V& volume) {
   State<V> u;
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) u[n] = load(n);
-  State<V> w = unfloored_primitive(u, gas, volume);
+  decltype(cold_state(volume, gas)) cold;
+  State<V> w = unfloored_primitive(u, gas, volume, cold);
   if (gas.dual_energy)
     w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], V(load(k_entropy)), gas);
-  w[k_pressure] = max(w[k_pressure], V(gas.pressure_floor));
+  w[k_pressure] = cold.total_pressure(max(w[k_pressure], V(gas.pressure_floor)));
   return w;
 }
 
 // All primitive variables, followed by concentrations. load(n) returns conserved variable n,
 // store(n, value) stores a primitive one.
-template <class V, class Load, class Store>
+template <class V, class Load, class Store, class G>
 KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store& store,
-                                                   const Gas& gas, int variables) {
+                                                   const G& gas, int variables) {
   V volume;
   const State<V> w = to_primitive(load, gas, volume);
   OCTANT_UNROLL(8)
@@ -106,14 +122,22 @@ KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store
   for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
 }
 
-// Primitive variables without a pressure floor. `entropy` is unused without dual energy.
-template <class V>
+// Primitive variables with the thermal pressure, without a floor for it. `entropy` is unused
+// without dual energy; `cold` is the cold part.
+template <class V, class G, class Cold>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
-                                                    const Gas& gas) {
+                                                    const G& gas, Cold& cold) {
   V volume;
-  State<V> w = unfloored_primitive(u, gas, volume);
+  State<V> w = unfloored_primitive(u, gas, volume, cold);
   if (gas.dual_energy) w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
   return w;
+}
+// Primitive variables with the thermal pressure, without a floor for it.
+template <class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
+                                                    const G& gas) {
+  decltype(cold_state(entropy, gas)) cold;
+  return physical_state(u, entropy, gas, cold);
 }
 
 // Returns true if the kinetic energy exceeds the total energy by more than rounding and truncation
@@ -134,12 +158,18 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>
   return bad || lacks_energy(u, w) || !(entropy > V(0.0));
 }
 
-// Signal speed |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it. One division, one root.
-template <class V>
-KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Gas& gas) {
-  const V sound = square_root(V(gas.gamma) * w[k_pressure] / w[k_density]);
+// Signal speed |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it, with the thermal pressure in
+// w. One division, one root.
+template <class V, class Cold>
+KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Cold& cold, const Gas& gas) {
+  const V sound = square_root(cold.adiabatic_modulus(w[k_pressure], gas.gamma) / w[k_density]);
   return (absolute(w[k_velocity_x]) + absolute(w[k_velocity_y])) + absolute(w[k_velocity_z]) +
          V(3.0) * sound;
+}
+// Signal speed of gas whose cold part is not known.
+template <class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const G& gas) {
+  return signal_speed(w, cold_state(w[k_density], gas), gas);
 }
 
 }  // namespace octant::hydro

@@ -58,7 +58,7 @@ struct OutflowFractions {
 // Computes the outflowing fractions from the primitive variables around a cell. Not inlined,
 // because few cells need them.
 template <class V, class Cell>
-OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over_dx, const Gas& gas,
+OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over_dx, double gamma,
                                                  double steepest, bool spreads) {
   OutflowFractions<V> found;
   const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
@@ -71,7 +71,7 @@ OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over
     thinnest = min(thinnest, density[f]);
     most = max(most, pressure[f]);
   }
-  const V half_sound = V(0.5) * square_root(V(gas.gamma) * most / thinnest);
+  const V half_sound = V(0.5) * square_root(V(gamma) * most / thinnest);
   const V volume = V(1.0) / rho, per_pressure = V(1.0) / p;
   V sum(0.0);
   OCTANT_UNROLL(6)
@@ -105,9 +105,9 @@ class Departure {
   bool may_exceed = false;
   OutflowFractions<V> shares;
 
-  KOKKOS_FORCEINLINE_FUNCTION Departure(double dt_over_dx, const Gas& gas, double steepest,
+  KOKKOS_FORCEINLINE_FUNCTION Departure(double dt_over_dx, double gamma, double steepest,
                                         bool spreads)
-      : dt_over_dx_(dt_over_dx), gas_(gas), steepest_(steepest), spreads_(spreads) {}
+      : dt_over_dx_(dt_over_dx), gamma_(gamma), steepest_(steepest), spreads_(spreads) {}
 
   // Computes `may_exceed` and, if it is true, `shares`; further calls have no effect. cell(n, x, y,
   // z) is primitive variable n of the cell at this offset.
@@ -116,7 +116,7 @@ class Departure {
     if (known_) return;
     known_ = true;
     if (!any(!is_small(cell))) return;
-    const OutflowFractions<V> found = shares_of<V>(cell, dt_over_dx_, gas_, steepest_, spreads_);
+    const OutflowFractions<V> found = shares_of<V>(cell, dt_over_dx_, gamma_, steepest_, spreads_);
     shares = found;
     may_exceed = any(found.exceeds);
   }
@@ -157,11 +157,11 @@ class Departure {
     const V mass = V(steepest_ * dt_over_dx_) * min(densest, V(steepest_) * rho);
     const V available = max(fused_multiply_add(-mass, out, V(k_margin) * rho), V(0.0)) * product;
     const V sound = mass * fall;
-    return V(9.0 * gas_.gamma) * most * (sound * sound) < thinnest * (available * available);
+    return V(9.0 * gamma_) * most * (sound * sound) < thinnest * (available * available);
   }
 
   double dt_over_dx_;
-  const Gas& gas_;
+  double gamma_;  // upper bound of rho c^2 / p
   double steepest_;
   bool spreads_, known_ = false;
 };

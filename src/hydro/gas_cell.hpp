@@ -31,23 +31,30 @@ class GasCells {
   // Mass density.
   KOKKOS_FORCEINLINE_FUNCTION V density() const { return load(k_mass); }
 
-  // Pressure as used by sweeps: from dual energy, and not below the floor.
-  KOKKOS_FORCEINLINE_FUNCTION V pressure() const {
+  // Thermal pressure as used by sweeps: from dual energy, and not below the floor. Without a cold
+  // curve, it is the pressure.
+  KOKKOS_FORCEINLINE_FUNCTION V thermal_pressure() const {
     const V entropy = gas_.dual_energy ? load(k_entropy) : V(0.0);
     return max(physical_state(state(), entropy, gas_)[k_pressure], V(gas_.pressure_floor));
   }
+  // Total pressure as used by sweeps.
+  KOKKOS_FORCEINLINE_FUNCTION V pressure() const {
+    return gas_.cold.at(density()).total_pressure(thermal_pressure());
+  }
 
-  // Internal energy per mass, for the pressure of the state or a given one.
-  KOKKOS_FORCEINLINE_FUNCTION V internal_energy() const { return internal_energy(pressure()); }
-  // Internal energy per mass at this pressure.
+  // Thermal energy per mass. Without a cold curve, it is the internal energy.
+  KOKKOS_FORCEINLINE_FUNCTION V internal_energy() const {
+    return internal_energy(thermal_pressure());
+  }
+  // Thermal energy per mass at this thermal pressure.
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V& pressure) const {
     return pressure / (V(gas_.gamma - 1.0) * density());
   }
 
-  // Sets the internal energy per mass, with a pressure not below the floor. The total energy
-  // changes accordingly, but the decrease is limited to its internal part; the dual-energy entropy,
+  // Sets the thermal energy per mass, with a thermal pressure not below the floor. The total energy
+  // changes accordingly, but the decrease is limited to its thermal part; the dual-energy entropy,
   // if stored, is set from the new pressure. Returns the change of the stored energy density.
-  // `old_pressure` is pressure(); cells outside the mask `meant` are unchanged.
+  // `old_pressure` is thermal_pressure(); cells outside the mask `meant` are unchanged.
   KOKKOS_FORCEINLINE_FUNCTION V set_internal_energy(const V& per_mass, const V& old_pressure,
                                                     const Mask& meant) const {
     const V before = load(k_energy);
@@ -100,20 +107,23 @@ class GasCell : public GasCells<double> {
   // Sets the internal energy per mass; returns the change of the stored energy density, as in
   // GasCells.
   KOKKOS_INLINE_FUNCTION double set_internal_energy(double per_mass) const {
-    return GasCells::set_internal_energy(per_mass, pressure(), true);
+    return GasCells::set_internal_energy(per_mass, thermal_pressure(), true);
   }
 
-  // Sets density, velocity and pressure of the gas; scalars are unchanged.
+  // Sets density, velocity and total pressure of the gas; scalars are unchanged. A pressure below
+  // the cold one is raised to it: the thermal pressure is at least the floor.
   KOKKOS_INLINE_FUNCTION void set(double density, const double (&v)[3], double pressure) const {
     const double kinetic = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     (*this)[k_mass] = density;
     for (int d = 0; d < 3; ++d) (*this)[k_momentum_x + d] = density * v[d];
-    (*this)[k_energy] = pressure / (gas_.gamma - 1.0) + kinetic;
+    const ColdState<double> cold = gas_.cold.at(density);
+    if (gas_.cold.exists()) pressure = max(cold.thermal_pressure(pressure), gas_.pressure_floor);
+    (*this)[k_energy] = pressure / (gas_.gamma - 1.0) + kinetic + cold.energy;
     if (gas_.dual_energy) (*this)[k_entropy] = pressure / Kokkos::pow(density, gas_.gamma - 1.0);
   }
 
   // Removes the fraction `share` of the gas, of all `variables`; velocity, temperature and
-  // concentrations of the remaining gas are unchanged.
+  // concentrations of the remaining gas are unchanged. Requires a gas without a cold curve.
   KOKKOS_INLINE_FUNCTION void take(double share, int variables) const {
     const double left = 1.0 - share;
     for (int n = 0; n < variables; ++n) (*this)[n] *= left;
@@ -123,7 +133,7 @@ class GasCell : public GasCells<double> {
 
   // Adds mass, momentum and total energy, per volume. The non-kinetic part of the energy heats the
   // gas; the dual-energy entropy, if stored, follows. Returns the energy added to keep the pressure
-  // floor.
+  // floor. Requires a gas without a cold curve.
   KOKKOS_INLINE_FUNCTION double add(double mass, const double (&momentum)[3], double energy) const {
     const double per_pressure = 1.0 / (gas_.gamma - 1.0), old_pressure = pressure();
     const double new_density = density() + mass;

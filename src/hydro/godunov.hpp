@@ -54,8 +54,9 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States sta
 
 // --- schemes -------------------------------------------------------------------------------------
 
-// Common part of all Godunov schemes, without the reconstruction and the fluxes.
-template <class Reconstruction>
+// Common part of all Godunov schemes, without the reconstruction and the fluxes, for an ideal gas,
+// or for one with a cold curve if G is Gas.
+template <class Reconstruction, class G>
 class GodunovStates {
  public:
   static constexpr int reach = Reconstruction::reach, points = 7;
@@ -64,7 +65,7 @@ class GodunovStates {
   using Surface = FaceAndCellCentres<Planes>;
 
   KOKKOS_FUNCTION explicit GodunovStates(const KernelArguments& a)
-      : gas_(a.gas),
+      : gas_(a.gas_as<G>()),
         variables_(a.variables),
         senses_shocks_(a.senses_shocks),
         dt_over_dx_(a.dt_over_dx),
@@ -81,7 +82,7 @@ class GodunovStates {
     put(face, n, n == k_density || n == k_pressure ? max(value, floor) : value);
   }
   KOKKOS_FORCEINLINE_FUNCTION double floor_of(int n) const {
-    return n == k_density ? gas_.density_floor : gas_.pressure_floor;
+    return n == k_density ? gas_.density_floor : gas_.lowest_pressure();
   }
 
   // Stores the states of all scalars; faces_of(n, all) as for put_fractions. With `Predicts` values
@@ -99,12 +100,12 @@ class GodunovStates {
       for (int n = k_hydro_variables; n < variables_; ++n) put_other(n);
       return;
     }
-    Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, false);
+    Departure<V> departure(dt_over_dx_, gas_.largest_exponent(), 1.0 + most, false);
     for (int n = k_hydro_variables; n < variables_;) {
       const int end = fractions_.end[n];
       if (end > n) {
-        put_fractions<Inside, Predicts || reach != 1, V>(fractions_, n, end, departure, most, cell,
-                                                         faces_of, put);
+        put_fractions<Inside, Predicts || reach != 1, V>(fractions_, n, end, departure, most,
+                                                         above_lowest(cell), faces_of, put);
         n = end;
       } else {
         put_other(n);
@@ -117,16 +118,47 @@ class GodunovStates {
   template <class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void sense_shocks(const Cell& cell, const Put& put) const {
     if (!senses_shocks_) return;
-    find_transverse_shocks<V>(cell, gas_.gamma,
+    find_transverse_shocks<V>(above_lowest(cell), gas_.gamma,
                               [&](int axis, const V& strength)
                                   OCTANT_INLINE_LAMBDA { put(k_cell_centre, axis, strength); });
   }
 
-  Gas gas_;
+  // Adiabatic bulk modulus rho c^2 of a cell.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const State<V>& w) const {
+    const auto cold = cold_state(w[k_density], gas_);
+    return cold.adiabatic_modulus(cold.thermal_pressure(w[k_pressure]), gas_.gamma);
+  }
+  // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
+  // negative.
+  template <bool Inside, class V, class Cell, class States>
+  KOKKOS_FORCEINLINE_FUNCTION void limit_temperature(const V& thinnest, const Cell& cell,
+                                                     const States& states) const {
+    if constexpr (!std::is_same_v<G, IdealGas>)
+      if (gas_.cold.lowest_pressure() < 0.0) return;
+    if (any(is_rarefied(thinnest, V(cell(k_density, 0, 0, 0)))))
+      limit_face_temperature<Inside, V>(cell, states);
+  }
+
+  G gas_;
   int variables_;
   bool senses_shocks_;
 
  private:
+  // Accessor for the primitive variables around a cell, with pressures that are positive also if
+  // the lowest pressure is negative: all differences remain.
+  template <class Cell>
+  KOKKOS_FORCEINLINE_FUNCTION decltype(auto) above_lowest(const Cell& cell) const {
+    if constexpr (std::is_same_v<G, IdealGas>) {
+      return (cell);
+    } else {
+      return [&cell, lowest = gas_.cold.lowest_pressure()](int n, int x, int y, int z) {
+        const auto value = cell(n, x, y, z);
+        return n == k_pressure ? value - lowest : value;
+      };
+    }
+  }
+
   double dt_over_dx_;
   FractionGroups fractions_;
   bool has_fractions_ = false;
@@ -152,11 +184,11 @@ struct HydrostaticLines<true, Reach, V> {
 };
 
 // Face states of a Runge-Kutta stage.
-template <class Reconstruction, bool Balanced = false>
-class RungeKutta : public GodunovStates<Reconstruction> {
+template <class Reconstruction, bool Balanced = false, class G = IdealGas>
+class RungeKutta : public GodunovStates<Reconstruction, G> {
  public:
   KOKKOS_FUNCTION explicit RungeKutta(const KernelArguments& a)
-      : GodunovStates<Reconstruction>(a),
+      : GodunovStates<Reconstruction, G>(a),
         steepens_contacts_(a.steepens_contacts),
         stratification_(a.stratification) {}
 
@@ -195,8 +227,7 @@ class RungeKutta : public GodunovStates<Reconstruction> {
     };
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) reconstruct_variable(n);
-    if (any(is_rarefied(thinnest, V(cell(k_density, 0, 0, 0)))))
-      limit_face_temperature<Inside, V>(cell, put);
+    this->template limit_temperature<Inside, V>(thinnest, cell, put);
     if (this->variables_ == k_hydro_variables) return;
     const auto faces_of = [&](int n, bool all) OCTANT_INLINE_LAMBDA {
       const V mean = cell(n, 0, 0, 0);

@@ -42,15 +42,45 @@ constexpr auto names_of(WellBalanced) { return std::array{"off", "isothermal"}; 
 // Pressure floor of a gas whose pressure follows from its density: below every pressure.
 inline constexpr double k_no_pressure_floor = -1e300;
 
-// Parameters of the ideal gas and floors of its state, for kernels. Copied by value.
+// Parameters of the equation of state and floors of the state, for kernels. Copied by value.
 struct Gas {
   double gamma = 1.4;
   double density_floor = 1e-12;
-  double pressure_floor = 1e-14;
+  double pressure_floor = 1e-14;  // of the thermal pressure
   bool dual_energy = false;
-  // ratio of internal to total energy below which the entropy determines the pressure
+  // ratio of thermal to total energy below which the entropy determines the pressure
   double dual_energy_threshold = 1e-3;
+  ColdCurve cold = {};
+
+  // Lowest total pressure of any state.
+  KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const {
+    return pressure_floor + cold.lowest_pressure();
+  }
+  // Upper bound of rho c^2 / (p - cold.lowest_pressure()).
+  KOKKOS_FORCEINLINE_FUNCTION double largest_exponent() const {
+    return cold.largest_exponent() > gamma ? cold.largest_exponent() : gamma;
+  }
 };
+
+// Gas without a cold curve. Kernels that take it as the type G of their gas are compiled for an
+// ideal gas; those that take Gas are for any equation of state.
+struct IdealGas : Gas {
+  KOKKOS_FORCEINLINE_FUNCTION explicit IdealGas(const Gas& gas) : Gas(gas) {}
+  KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return pressure_floor; }
+  KOKKOS_FORCEINLINE_FUNCTION double largest_exponent() const { return gamma; }
+};
+
+// Cold part of gas with this density.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION NoColdState<V> cold_state(const V& /*density*/,
+                                                      const IdealGas& /*gas*/) {
+  return {};
+}
+// Cold part of gas with this density; zero if the gas is ideal.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const Gas& gas) {
+  return gas.cold.at(density);
+}
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their
 // groups of mixtures. Copied by value.
@@ -163,8 +193,12 @@ struct HydroOptions {
 
   // True with hydro.well_balanced.
   bool is_balanced() const { return well_balanced != WellBalanced::off; }
+  // True if the gas is ideal.
+  bool is_ideal() const { return eos.kind == EquationOfState::ideal; }
   // True if the pressure is a function of the density alone.
   bool is_barotropic() const { return eos.is_barotropic(); }
+  // True if the gas has a cold pressure besides its thermal pressure.
+  bool has_cold_curve() const { return eos.has_cold_curve(); }
   // True if the entropy density is stored.
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // All variables of a cell, in the order of storage: those of the gas and the separate ones.
@@ -184,8 +218,12 @@ struct HydroOptions {
   mesh::GhostShape ghosts() const;
   // Gas parameters for kernels.
   Gas gas() const {
-    return {gamma, density_floor, is_barotropic() ? k_no_pressure_floor : pressure_floor,
-            has_dual_energy(), dual_energy_threshold};
+    return {gamma,
+            density_floor,
+            is_barotropic() ? k_no_pressure_floor : pressure_floor,
+            has_dual_energy(),
+            dual_energy_threshold,
+            eos.cold_curve()};
   }
 
  private:

@@ -1,6 +1,8 @@
 // Options and arguments of a sweep in the form that its kernels need, and point-wise sources.
 #pragma once
 
+#include <type_traits>
+
 #include "hydro/hydrostatic.hpp"
 #include "hydro/schemes.hpp"
 #include "hydro/sweep.hpp"
@@ -96,6 +98,7 @@ struct KernelArguments {
       : sweep(a),
         patch(a.tiles.patch == 8 ? 0 : 1),
         gas(options.gas()),
+        ideal_gas(gas),
         barotrope(options.eos.barotrope()),
         variables(options.variable_count()),
         fractions(options.fractions()),
@@ -116,9 +119,17 @@ struct KernelArguments {
         cells_per_block(static_cast<std::int64_t>(a.tiles.block_size) * a.tiles.block_size *
                         a.tiles.block_size) {}
 
+  // Gas in the type of a kernel: IdealGas or Gas.
+  template <class G>
+  KOKKOS_FORCEINLINE_FUNCTION const G& gas_as() const {
+    if constexpr (std::is_same_v<G, IdealGas>) return ideal_gas;
+    else return gas;
+  }
+
   SweepArguments sweep;
   int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
+  IdealGas ideal_gas;   // the same without a cold curve, for kernels compiled for an ideal gas
   Barotrope barotrope;  // for BarotropicFluxes
   int variables;
   FractionGroups fractions;

@@ -15,7 +15,8 @@ namespace octant::hydro {
 
 // Change in half a step by the primitive equations (Hancock's predictor), with the differences
 // along each axis across the part `span` of the cell (reconstruction.hpp) and h = dt / (2 span dx):
-//   rho: -h (v . d rho + rho div v),  v: -h (v . d v + d p / rho),  p: -h (v . d p + gamma p div v)
+//   rho: -h (v . d rho + rho div v),  v: -h (v . d v + d p / rho),  p: -h (v . d p + K div v)
+// K = rho c^2 is the adiabatic bulk modulus, gamma p in an ideal gas.
 // Scalars are advected with `advance`. One division.
 template <class V>
 struct HalfStep {
@@ -31,7 +32,7 @@ struct HalfStep {
 
   KOKKOS_FORCEINLINE_FUNCTION State<V> operator()(const State<V>& w, const State<V>& dx,
                                                   const State<V>& dy, const State<V>& dz, double h,
-                                                  const Gas& gas) const {
+                                                  const V& modulus) const {
     const V divergence = V(h) * (dx[k_velocity_x] + dy[k_velocity_y] + dz[k_velocity_z]);
     State<V> half;
     OCTANT_UNROLL(8)
@@ -41,7 +42,7 @@ struct HalfStep {
     half[k_velocity_x] = half[k_velocity_x] - h_over_density * dx[k_pressure];
     half[k_velocity_y] = half[k_velocity_y] - h_over_density * dy[k_pressure];
     half[k_velocity_z] = half[k_velocity_z] - h_over_density * dz[k_pressure];
-    half[k_pressure] = half[k_pressure] - V(gas.gamma) * w[k_pressure] * divergence;
+    half[k_pressure] = half[k_pressure] - modulus * divergence;
     return half;
   }
 };
@@ -55,11 +56,11 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& pr
   profile.tilt(min(v, V(0.0)) * bend, max(v, V(0.0)) * bend);
 }
 
-// Tilts profiles of the primitive variables along an axis, in a cell of the state w. A change of
-// density or pressure by more than a tenth is attributed to a discontinuity, not to a curved
-// profile, and omitted.
+// Tilts profiles of the primitive variables along an axis, in a cell of the state w, with its
+// pressure above the lowest one of the equation of state. A change of density or pressure by more
+// than a tenth is attributed to a discontinuity, not to a curved profile, and omitted.
 template <int Axis, class V>
-KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const Gas& gas,
+KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const V& modulus,
                                       ParabolicProfile<V> (&profile)[k_hydro_variables]) {
   constexpr int k_along = k_velocity_x + Axis;
   const V stretch = V(h) * profile[k_along].bend();
@@ -68,7 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, c
   for (int n = 0; n < k_hydro_variables; ++n) sound[n] = V(0.0);
   sound[k_density] = w[k_density] * stretch;
   sound[k_along] = V(h) / w[k_density] * profile[k_pressure].bend();
-  sound[k_pressure] = V(gas.gamma) * w[k_pressure] * stretch;
+  sound[k_pressure] = modulus * stretch;
   const auto is_small = [&](int n) OCTANT_INLINE_LAMBDA {
     return absolute(sound[n]) + absolute(v * profile[n].bend()) < V(0.1) * w[n];
   };
@@ -83,10 +84,10 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, c
 }
 
 // States of Hancock's scheme, in the middle of the step.
-template <class Reconstruction, bool Balanced = false>
-class MusclHancock : public GodunovStates<Reconstruction> {
-  using Base = GodunovStates<Reconstruction>;
-  using Base::gas_, Base::variables_;
+template <class Reconstruction, bool Balanced = false, class G = IdealGas>
+class MusclHancock : public GodunovStates<Reconstruction, G> {
+  using Base = GodunovStates<Reconstruction, G>;
+  using Base::variables_;
   static constexpr double k_span = Reconstruction::template Profile<double>::span;
 
  public:
@@ -152,22 +153,26 @@ class MusclHancock : public GodunovStates<Reconstruction> {
       }
     }
     const HalfStep<V> half_step(w, h_);
-    State<V> mid = half_step(w, dx, dy, dz, h_, gas_);
+    const V modulus = this->adiabatic_modulus(w);
+    State<V> mid = half_step(w, dx, dy, dz, h_, modulus);
     const Vector<V> kick =
         sources_.kick_in_frame(Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place);
     OCTANT_UNROLL(8)
     for (int n = 0; n < 3; ++n) mid[k_velocity_x + n] = mid[k_velocity_x + n] + V(0.5) * kick[n];
     if constexpr (Profile::is_curved) {
+      State<V> above_lowest = w;
+      if constexpr (!std::is_same_v<G, IdealGas>)
+        above_lowest[k_pressure] = w[k_pressure] - V(this->gas_.cold.lowest_pressure());
       if constexpr (Inside) {
-        tilt<0>(w, half_step.vx, h_, gas_, x);
-        tilt<1>(w, half_step.vy, h_, gas_, y);
+        tilt<0>(above_lowest, half_step.vx, h_, modulus, x);
+        tilt<1>(above_lowest, half_step.vy, h_, modulus, y);
       }
-      tilt<2>(w, half_step.vz, h_, gas_, z);
+      tilt<2>(above_lowest, half_step.vz, h_, modulus, z);
     }
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
-    if (any(is_rarefied(thinnest, w[k_density]))) limit_face_temperature<Inside, V>(cell, put);
+    this->template limit_temperature<Inside, V>(thinnest, cell, put);
 
     put_advected_scalars<Inside, V>(cell, half_step, profile, put);
   }

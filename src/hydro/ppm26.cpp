@@ -263,7 +263,7 @@ class ThirteenLines {
   template <bool Inside, class V, class Cell, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_fractions(const Cell& cell, const Put& put) const {
     constexpr double most = 2.0;  // maximum excess over the difference from the nearer bound
-    Departure<V> departure(dt_over_dx_, gas_, 1.0 + most, true);
+    Departure<V> departure(dt_over_dx_, gas_.gamma, 1.0 + most, true);
     departure.find(cell);
     for (int first = k_hydro_variables; first < variables_;) {
       const int end = fractions_.end[first], last = end > first ? end : first + 1;

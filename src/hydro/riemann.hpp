@@ -30,14 +30,38 @@ KOKKOS_FORCEINLINE_FUNCTION V scalar_flux(const V& mass, const V& left, const V&
   return mass * select(mass > V(0.0), left, right);
 }
 
-// Larger sound speed of both sides: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R). One
-// division, one root.
+// Cold parts of the gas on both sides of a face.
+template <class V, class G>
+struct ColdSides {
+  decltype(cold_state(V(), *static_cast<const G*>(nullptr))) left, right;
+
+  KOKKOS_FORCEINLINE_FUNCTION ColdSides(const State<V>& l, const State<V>& r, const G& gas)
+      : left(cold_state(l[k_density], gas)), right(cold_state(r[k_density], gas)) {}
+};
+
+// Larger sound speed of both sides: c^2 = gamma max(p_L rho_R, p_R rho_L) / (rho_L rho_R) in an
+// ideal gas. One division, one root.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
-                                                 const Gas& gas) {
+                                                 const ColdSides<V, IdealGas>& /*cold*/,
+                                                 const IdealGas& gas) {
   const V rho_l = left[k_density], rho_r = right[k_density];
   const V p_l = left[k_pressure], p_r = right[k_pressure];
   return square_root(V(gas.gamma) * max(p_l * rho_r, p_r * rho_l) / (rho_l * rho_r));
+}
+// Larger sound speed of both sides with a cold curve. States at faces, whose density and pressure
+// are reconstructed independently, may have slightly negative thermal pressures: they are kept, so
+// that no pressure is biased, but do not reduce the sound speed.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
+                                                 const ColdSides<V, Gas>& cold, const Gas& gas) {
+  const V rho_l = left[k_density], rho_r = right[k_density];
+  const auto modulus = [&](const State<V>& w, const ColdState<V>& at) OCTANT_INLINE_LAMBDA {
+    const V thermal = max(at.thermal_pressure(w[k_pressure]), V(gas.pressure_floor));
+    return at.adiabatic_modulus(thermal, gas.gamma);
+  };
+  return square_root(max(modulus(left, cold.left) * rho_r, modulus(right, cold.right) * rho_l) /
+                     (rho_l * rho_r));
 }
 
 // Conserved variables of a primitive state and its flux through the face.
@@ -46,13 +70,14 @@ struct PhysicalFlux {
   using Axes = FaceAxes<Axis>;
   State<V> u, flux;
 
-  KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Gas& gas) {
+  template <class Cold, class G>
+  KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Cold& cold, const G& gas) {
     const V normal = w[Axes::normal];
     const V t_1 = w[Axes::tangent_1], t_2 = w[Axes::tangent_2];
     u[k_mass] = w[k_density];
     OCTANT_UNROLL(8)
     for (int n = k_velocity_x; n <= k_velocity_z; ++n) u[n] = w[k_density] * w[n];
-    u[k_energy] = w[k_pressure] * V(1.0 / (gas.gamma - 1.0)) +
+    u[k_energy] = cold.internal_energy(w[k_pressure], V(1.0 / (gas.gamma - 1.0))) +
                   V(0.5) * w[k_density] * (normal * normal + t_1 * t_1 + t_2 * t_2);
     const V mass = w[k_density] * normal;
     flux[k_mass] = mass;
@@ -68,13 +93,14 @@ struct Llf {
   static constexpr const char* name = "llf";
 
   // Flux through a face, from the primitive states on both sides.
-  template <int Axis, class V>
+  template <int Axis, class V, class G>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
-                                                   const Gas& gas) {
+                                                   const G& gas) {
     constexpr int normal = FaceAxes<Axis>::normal;
-    const PhysicalFlux<Axis, V> l(left, gas), r(right, gas);
-    const V fastest =
-        max(absolute(left[normal]), absolute(right[normal])) + larger_sound_speed(left, right, gas);
+    const ColdSides<V, G> cold(left, right, gas);
+    const PhysicalFlux<Axis, V> l(left, cold.left, gas), r(right, cold.right, gas);
+    const V fastest = max(absolute(left[normal]), absolute(right[normal])) +
+                      larger_sound_speed(left, right, cold, gas);
     State<V> flux;
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
@@ -89,12 +115,13 @@ struct Hll {
   static constexpr const char* name = "hll";
 
   // Flux through a face, from the primitive states on both sides.
-  template <int Axis, class V>
+  template <int Axis, class V, class G>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
-                                                   const Gas& gas) {
+                                                   const G& gas) {
     constexpr int normal = FaceAxes<Axis>::normal;
-    const PhysicalFlux<Axis, V> l(left, gas), r(right, gas);
-    const V sound = larger_sound_speed(left, right, gas);
+    const ColdSides<V, G> cold(left, right, gas);
+    const PhysicalFlux<Axis, V> l(left, cold.left, gas), r(right, cold.right, gas);
+    const V sound = larger_sound_speed(left, right, cold, gas);
     const V speed_l = min(min(left[normal], right[normal]) - sound, V(0.0));
     const V speed_r = max(max(left[normal], right[normal]) + sound, V(0.0));
     const V inverse = V(1.0) / (speed_r - speed_l);
@@ -120,6 +147,19 @@ KOKKOS_FORCEINLINE_FUNCTION V low_mach_factor(const State<V>& left, const State<
   return chi * (V(2.0) - chi);
 }
 
+// Cold part of the side that a mask selects, without the bulk modulus.
+template <class Mask, class V>
+KOKKOS_FORCEINLINE_FUNCTION NoColdState<V> upwind_cold(const Mask& /*from_left*/,
+                                                       const ColdSides<V, IdealGas>& /*cold*/) {
+  return {};
+}
+template <class Mask, class V>
+KOKKOS_FORCEINLINE_FUNCTION ColdState<V> upwind_cold(const Mask& from_left,
+                                                     const ColdSides<V, Gas>& cold) {
+  return {select(from_left, cold.left.pressure, cold.right.pressure),
+          select(from_left, cold.left.energy, cold.right.energy), V(0.0)};
+}
+
 // HLLC (Toro 2009, sec. 10.4-10.6) with the signal speeds
 //   S_L = min(u_L, u_R) - c,  S_R = max(u_L, u_R) + c,  c = max(c_L, c_R).
 // With m_L = rho_L (u_L - S_L) and m_R = rho_R (S_R - u_R), both positive,
@@ -131,15 +171,16 @@ KOKKOS_FORCEINLINE_FUNCTION V low_mach_factor(const State<V>& left, const State<
 // The flux is the physical flux of the state at x/t = 0. Three divisions, one root.
 //
 // With LowMach the velocity difference in p* is multiplied by phi: see HllcLowMach.
-template <int Axis, bool LowMach, class V>
+template <int Axis, bool LowMach, class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION State<V> hllc_flux(const State<V>& left, const State<V>& right,
-                                               const Gas& gas) {
+                                               const G& gas) {
   using Axes = FaceAxes<Axis>;
   const V rho_l = left[k_density], rho_r = right[k_density];
   const V u_l = left[Axes::normal], u_r = right[Axes::normal];
   const V p_l = left[k_pressure], p_r = right[k_pressure];
 
-  const V sound = larger_sound_speed(left, right, gas);
+  const ColdSides<V, G> cold(left, right, gas);
+  const V sound = larger_sound_speed(left, right, cold, gas);
   const V speed_l = min(u_l, u_r) - sound, speed_r = max(u_l, u_r) + sound;
   const V m_l = rho_l * (u_l - speed_l), m_r = rho_r * (speed_r - u_r);
   const V inverse = V(1.0) / (m_l + m_r);
@@ -147,7 +188,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> hllc_flux(const State<V>& left, const State
   V jump = u_l - u_r;
   if constexpr (LowMach) jump = low_mach_factor(left, right, sound) * jump;
   const V p_star =
-      max(((m_r * p_l + m_l * p_r) + m_l * m_r * jump) * inverse, V(gas.pressure_floor));
+      max(((m_r * p_l + m_l * p_r) + m_l * m_r * jump) * inverse, V(gas.lowest_pressure()));
 
   const auto from_left = u_star > V(0.0);
   const V rho = select(from_left, rho_l, rho_r);
@@ -156,7 +197,9 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> hllc_flux(const State<V>& left, const State
   const V speed = select(from_left, speed_l, speed_r);
   const V t_1 = select(from_left, left[Axes::tangent_1], right[Axes::tangent_1]);
   const V t_2 = select(from_left, left[Axes::tangent_2], right[Axes::tangent_2]);
-  const V energy = p * V(1.0 / (gas.gamma - 1.0)) + V(0.5) * rho * (u * u + t_1 * t_1 + t_2 * t_2);
+  const auto upwind = upwind_cold(from_left, cold);
+  const V energy = upwind.internal_energy(p, V(1.0 / (gas.gamma - 1.0))) +
+                   V(0.5) * rho * (u * u + t_1 * t_1 + t_2 * t_2);
 
   // The face lies inside the star region if S_K moves away from the contact.
   const auto in_star = select(from_left, -speed, speed) > V(0.0);
@@ -182,9 +225,9 @@ struct Hllc {
   static constexpr const char* name = "hllc";
 
   // Flux through a face, from the primitive states on both sides.
-  template <int Axis, class V>
+  template <int Axis, class V, class G>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
-                                                   const Gas& gas) {
+                                                   const G& gas) {
     return hllc_flux<Axis, false>(left, right, gas);
   }
 };
@@ -200,9 +243,9 @@ struct HllcWithSensor {
   static constexpr bool senses_shocks = true;
 
   // Flux through a face, from the primitive states on both sides; `shock` is s, from 0 to 1.
-  template <int Axis, class V>
+  template <int Axis, class V, class G>
   KOKKOS_FORCEINLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
-                                                   const V& shock, const Gas& gas) {
+                                                   const V& shock, const G& gas) {
     // Tested before the flux of HLLC, which then needs no registers for both states.
     if (any(shock > V(0.0))) return blended<Axis>(left, right, shock, gas);
     return hllc_flux<Axis, LowMach>(left, right, gas);
@@ -210,9 +253,9 @@ struct HllcWithSensor {
 
  private:
   // Blended flux; not inlined, because few faces need it.
-  template <int Axis, class V>
+  template <int Axis, class V, class G>
   OCTANT_OUT_OF_LINE static State<V> blended(const State<V>& left, const State<V>& right,
-                                             const V shock, const Gas& gas) {
+                                             const V shock, const G& gas) {
     const State<V> sharp = hllc_flux<Axis, LowMach>(left, right, gas);
     const State<V> diffusive = Hll::flux<Axis>(left, right, gas);
     State<V> flux;

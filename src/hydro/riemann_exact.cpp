@@ -59,9 +59,9 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
 struct Exact {
   static constexpr const char* name = "exact";
 
-  template <int Axis, class V>
+  template <int Axis, class V, class G>
   KOKKOS_INLINE_FUNCTION static State<V> flux(const State<V>& left, const State<V>& right,
-                                              const Gas& gas) {
+                                              const G& gas) {
     using Axes = FaceAxes<Axis>;
     const double gamma = gas.gamma;
     const auto side = [&](const State<V>& w, const V& u) {
@@ -85,7 +85,7 @@ struct Exact {
     w[Axes::tangent_1] = select(from_left, left[Axes::tangent_1], right[Axes::tangent_1]);
     w[Axes::tangent_2] = select(from_left, left[Axes::tangent_2], right[Axes::tangent_2]);
     w[k_pressure] = found.p;
-    return PhysicalFlux<Axis, V>(w, gas).flux;
+    return PhysicalFlux<Axis, V>(w, NoColdState<V>(), gas).flux;
   }
 
  private:

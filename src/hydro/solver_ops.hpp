@@ -12,8 +12,9 @@
 
 namespace octant::hydro {
 
-// Fluxes of Godunov schemes, independent of the reconstruction of the states.
-template <class RiemannSolver>
+// Fluxes of Godunov schemes, independent of the reconstruction of the states, for an ideal gas, or
+// for one with a cold curve if G is Gas.
+template <class RiemannSolver, class G = IdealGas>
 class GodunovFluxes {
  public:
   static constexpr int points = 7;
@@ -21,7 +22,7 @@ class GodunovFluxes {
   using Surface = FaceAndCellCentres<Planes>;
 
   KOKKOS_FUNCTION explicit GodunovFluxes(const KernelArguments& a)
-      : gas_(a.gas), variables_(a.variables) {}
+      : gas_(a.gas_as<G>()), variables_(a.variables) {}
 
   // Stores the flux through a face with normal `Axis`: see the interface in scheme.hpp.
   template <int Axis, class V, class Left, class Right, class Put>
@@ -47,7 +48,7 @@ class GodunovFluxes {
   }
 
  private:
-  Gas gas_;
+  G gas_;
   int variables_;
 };
 

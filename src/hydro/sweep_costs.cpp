@@ -34,7 +34,7 @@ State<Counted> smooth_conserved() {
 double operations_of_gather(const KernelArguments& a) {
   return operations_of([&] {
     to_all_primitives<Counted>([](int n) { return smooth(n == k_energy ? k_pressure : n, 0.0); },
-                               [](int, const Counted&) {}, a.gas, a.variables);
+                               [](int, const Counted&) {}, a.ideal_gas, a.variables);
   });
 }
 
@@ -70,8 +70,8 @@ double operations_of_fluxes(const HydroOptions& options, const KernelArguments& 
   CountedSolvers::with(options.riemann, [&]<class Solver>() {
     count = operations_of([&] {
       if constexpr (k_senses_shocks<Solver>)
-        Solver::template flux<0>(left, right, Counted(0.0), a.gas);
-      else Solver::template flux<0>(left, right, a.gas);
+        Solver::template flux<0>(left, right, Counted(0.0), a.ideal_gas);
+      else Solver::template flux<0>(left, right, a.ideal_gas);
     });
   });
   return 3.0 * (count + (a.variables - k_hydro_variables));
@@ -79,8 +79,8 @@ double operations_of_fluxes(const HydroOptions& options, const KernelArguments& 
 
 double operations_of_update(const KernelArguments& a) {
   const State<Counted> u = smooth_conserved();
-  const double validation_cost =
-      operations_of([&] { signal_speed(physical_state(u, Counted(1.0), a.gas), a.gas); });
+  const double validation_cost = operations_of(
+      [&] { signal_speed(physical_state(u, Counted(1.0), a.ideal_gas), a.ideal_gas); });
   // Conservative update: five sums and differences, the product with dt/dx and its sum; a blended
   // stage also computes a0 old + a1 new.
   return validation_cost + a.variables * (a.blended ? 10.0 : 7.0);
@@ -117,7 +117,7 @@ SweepCosts sweep_costs(const HydroOptions& options, const SweepArguments& argume
   costs.fluxes.bytes = surface + 3.0 * cell;
   costs.update.bytes = cell * (3.0 + 1.0 + 1.0) + old;
   costs.sweep.bytes = cell * (1.0 + 1.0) + old;
-  if (options.dimensions < 3 || options.is_barotropic() || !is_godunov ||
+  if (options.dimensions < 3 || !options.is_ideal() || !is_godunov ||
       !is_among(CountedSolvers::names(), options.riemann))
     return costs;
   costs.gather.operations = gathered * operations_of_gather(a);
@@ -144,7 +144,7 @@ KernelCost cost_of_validation(const Gas& gas) {
   if (!kernel_work_callback) return {};
   const State<Counted> u = smooth_conserved();
   return {8.0 * (k_hydro_variables + (gas.dual_energy ? 1 : 0)),
-          operations_of([&] { physical_state(u, Counted(1.0), gas); })};
+          operations_of([&] { physical_state(u, Counted(1.0), IdealGas(gas)); })};
 }
 
 // Cost per face: a third of that of a cell, which has three faces of its own.

@@ -19,7 +19,16 @@ void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces f
 template <int M>
 void FacePlanes<M>::update(const KernelArguments& a, TileView view, Faces faces,
                            const ActiveCells<M>& active, int k, UpdateResult<SimdDouble>& result) {
-  const CellUpdate<Faces> cells(a, view, faces);
+  if (a.gas.cold.exists()) update_as<Gas>(a, view, faces, active, k, result);
+  else update_as<IdealGas>(a, view, faces, active, k, result);
+}
+
+template <int M>
+template <class G>
+void FacePlanes<M>::update_as(const KernelArguments& a, TileView view, Faces faces,
+                              const ActiveCells<M>& active, int k,
+                              UpdateResult<SimdDouble>& result) {
+  const CellUpdate<Faces, G> cells(a, view, faces);
   for (int j = 0; j < M; ++j)
     for_packs<0, M>(active.own(k, j), [&](int i) OCTANT_INLINE_LAMBDA { cells(k, j, i, result); });
 }
@@ -28,7 +37,16 @@ template <int M>
 void FacePlanes<M>::update_others(const KernelArguments& a, TileView view, Faces faces,
                                   const ActiveCells<M>& active, int dimensions,
                                   UpdateResult<SimdDouble>& result) {
-  const CellUpdate<Faces> cells(a, view, faces);
+  if (a.gas.cold.exists()) update_others_as<Gas>(a, view, faces, active, dimensions, result);
+  else update_others_as<IdealGas>(a, view, faces, active, dimensions, result);
+}
+
+template <int M>
+template <class G>
+void FacePlanes<M>::update_others_as(const KernelArguments& a, TileView view, Faces faces,
+                                     const ActiveCells<M>& active, int dimensions,
+                                     UpdateResult<SimdDouble>& result) {
+  const CellUpdate<Faces, G> cells(a, view, faces);
   for (int j = 0; j < M; ++j)
     for_packs<0, M>(active.own(0, j), [&](int i) { cells.others(dimensions, j, i, result); });
 }

@@ -176,15 +176,23 @@ struct CellPlanes {
   using Cells = SweepCells<M, ghosts>;
 
   // Gathers the cells of plane k that are read.
-  [[gnu::noinline]] static void gather(const KernelArguments& a, TileView view, Cells cells,
-                                       const ActiveCells<M>& active, int k) {
-    const Gather<Cells> of_tile(a, view, cells);
-    for (int j = -ghosts.reach; j < M + ghosts.reach; ++j)
-      if (const RowOfCells read = active.read(k, j)) of_tile.row(k, j, read);
+  static void gather(const KernelArguments& a, TileView view, Cells cells,
+                     const ActiveCells<M>& active, int k) {
+    if (a.gas.cold.exists()) gather_as<Gas>(a, view, cells, active, k);
+    else gather_as<IdealGas>(a, view, cells, active, k);
   }
   // Estimates truncation errors of some rows of plane k - 1, for DualEnergy::overwrite.
   [[gnu::noinline]] static void find_truncation(Cells cells, SweepFaces<M> faces, int rows, int k) {
     estimate_truncation(cells, faces, rows, k);
+  }
+
+ private:
+  template <class G>
+  [[gnu::noinline]] static void gather_as(const KernelArguments& a, TileView view, Cells cells,
+                                          const ActiveCells<M>& active, int k) {
+    const Gather<Cells, G> of_tile(a, view, cells);
+    for (int j = -ghosts.reach; j < M + ghosts.reach; ++j)
+      if (const RowOfCells read = active.read(k, j)) of_tile.row(k, j, read);
   }
 };
 
@@ -216,6 +224,16 @@ struct FacePlanes {
   // Adds the fluxes that are complete with those of plane k to flux registers.
   static void accumulate_registers(const CoreTeam& team, const KernelArguments& a, TileView view,
                                    Faces faces, int dimensions, int k);
+
+ private:
+  template <class G>
+  [[gnu::noinline]] static void update_as(const KernelArguments& a, TileView view, Faces faces,
+                                          const ActiveCells<M>& active, int k,
+                                          UpdateResult<SimdDouble>& result);
+  template <class G>
+  static void update_others_as(const KernelArguments& a, TileView view, Faces faces,
+                               const ActiveCells<M>& active, int dimensions,
+                               UpdateResult<SimdDouble>& result);
 };
 
 // --- the sweep -----------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ namespace {
 
 using Fastest = Kokkos::View<double, mesh::DeviceSpace, Kokkos::MemoryUnmanaged>;
 
-template <int M>
+template <int M, class G>
 void update_batch(const KernelArguments& a, const Batch& batch, const Fastest& fastest) {
   using Planes = BatchFluxes<M>;
   using Inner = PackGrid<0, M, 0, M>;
@@ -22,7 +22,7 @@ void update_batch(const KernelArguments& a, const Batch& batch, const Fastest& f
         const int tile = n / per_tile, k = n % per_tile / Inner::packs, m = n % Inner::packs;
         const TileView view(a.sweep.tiles, batch.first + tile);
         const Planes planes(batch, tile, a.variables);
-        const CellUpdate<Planes> update(a, view, planes);
+        const CellUpdate<Planes, G> update(a, view, planes);
         UpdateResult<SimdDouble> result;
         update(k, Inner::j(m), Inner::i(m), result);
         if (any(result.bad)) a.sweep.bad_tiles[batch.first + tile] = 1;
@@ -50,7 +50,8 @@ void accumulate_registers(const KernelArguments& a, const Batch& batch) {
 
 template <int M>
 void finish_batch(const KernelArguments& a, const Batch& batch, const Fastest& fastest) {
-  update_batch<M>(a, batch, fastest);
+  if (a.gas.cold.exists()) update_batch<M, Gas>(a, batch, fastest);
+  else update_batch<M, IdealGas>(a, batch, fastest);
   if (a.sweep.tiles.requests.extent(0) > 0) accumulate_registers<M>(a, batch);
 }
 

@@ -180,9 +180,9 @@ KOKKOS_INLINE_FUNCTION void begin_tile(const SweepArguments& sweep, int tile) {
 }
 
 // Kernel "gather" of a batch.
-template <class Planes>
-void gather_batch(const KernelArguments& a, const Batch& batch) {
-  using Cells = Gather<Planes>;
+template <class Planes, class G>
+void gather_batch_as(const KernelArguments& a, const Batch& batch) {
+  using Cells = Gather<Planes, G>;
   for_tile_items<Cells::across * Cells::pieces>(
       "hydro::gather", batch, KOKKOS_LAMBDA(int tile, int n) {
         const TileView view(a.sweep.tiles, batch.first + tile);
@@ -190,6 +190,12 @@ void gather_batch(const KernelArguments& a, const Batch& batch) {
         if (n == 0) begin_tile(a.sweep, batch.first + tile);
         Cells(a, view, planes).piece(n / Cells::pieces - Planes::ghosts.reach, n % Cells::pieces);
       });
+}
+
+template <class Planes>
+void gather_batch(const KernelArguments& a, const Batch& batch) {
+  if (a.gas.cold.exists()) gather_batch_as<Planes, Gas>(a, batch);
+  else gather_batch_as<Planes, IdealGas>(a, batch);
 }
 
 // Estimates truncation errors for DualEnergy::overwrite.

@@ -150,8 +150,9 @@ KOKKOS_INLINE_FUNCTION void write_fill_state(const KernelArguments& a, double* c
   cell[k_energy] = 1.0 / (a.gas.gamma - 1.0);
 }
 
-// Conversion of a tile's cells to primitive variables in the planes of a schedule.
-template <class Planes>
+// Conversion of a tile's cells to primitive variables in the planes of a schedule, for an ideal
+// gas, or for one with a cold curve if G is Gas.
+template <class Planes, class G>
 class Gather {
   using V = SimdDouble;
   using P = SimdTraits<V>;
@@ -278,7 +279,7 @@ class Gather {
                              OCTANT_INLINE_LAMBDA { return P::load(from + n * from_stride); },
                          [&](int n, const V& value)
                              OCTANT_INLINE_LAMBDA { P::store(to + n * Plane::stride, value); },
-                         a_.gas, a_.variables);
+                         a_.gas_as<G>(), a_.variables);
   }
 
   // Converts `count` cells in a row: cell(lane) is the source, column(lane) the destination.
@@ -303,7 +304,7 @@ class Gather {
           for (int lane = 0; lane < count; ++lane)
             to[lane][n * Plane::stride] = P::lane(value, lane);
         },
-        a_.gas, a_.variables);
+        a_.gas_as<G>(), a_.variables);
   }
 
   const KernelArguments& a_;

@@ -68,6 +68,7 @@ class ExpressionProblem final : public Problem {
 
   void prepare(const ProblemSetup& setup) override {
     per_pressure_ = 1.0 / (setup.hydro.gamma - 1.0);
+    cold_ = setup.hydro.eos.cold_curve();
     lower_ = setup.geometry.lower();
     upper_ = setup.geometry.upper();
     base_cell_size_ = setup.geometry.cell_size(0);
@@ -261,7 +262,11 @@ class ExpressionProblem final : public Problem {
   template <class Quantity>
   void set_state(GasState& gas, const Quantity& value) const {
     gas.density = value(k_density);
-    gas.pressure = is_hot_ ? gas.density * value(k_pressure) / kelvin_ : value(k_pressure);
+    gas.pressure = value(k_pressure);
+    if (is_hot_) {
+      const double thermal = gas.density * value(k_pressure) / kelvin_;
+      gas.pressure = cold_.at(gas.density).total_pressure(thermal);
+    }
     for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] = value(k_velocity + axis);
     for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = value(k_scalars + n);
     for (std::size_t n = 0; n < gas.others.size(); ++n)
@@ -336,7 +341,8 @@ class ExpressionProblem final : public Problem {
   void add_sample(const GasState& gas, GasState& sum) const {
     sum.density += gas.density;
     for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
-    sum.pressure += gas.pressure * per_pressure_ + kinetic_energy(gas);
+    const auto cold = cold_.at(gas.density);
+    sum.pressure += cold.internal_energy(gas.pressure, per_pressure_) + kinetic_energy(gas);
     for (std::size_t n = 0; n < sum.scalars.size(); ++n)
       sum.scalars[n] += gas.density * gas.scalars[n];
     for (std::size_t n = 0; n < sum.others.size(); ++n)
@@ -351,7 +357,10 @@ class ExpressionProblem final : public Problem {
     for (double& scalar : sum.scalars) scalar /= sum.density;
     for (auto& [place, fraction] : sum.others) fraction /= sum.density;
     for (auto& [place, value] : sum.fields) value /= samples;
-    sum.pressure = (sum.pressure - kinetic_energy(sum)) / per_pressure_ / samples;
+    const auto cold = cold_.at(sum.density / samples);
+    const double thermal =
+        cold.thermal_energy((sum.pressure - kinetic_energy(sum)) / samples) / per_pressure_;
+    sum.pressure = cold.total_pressure(thermal);
     sum.density /= samples;
   }
 
@@ -370,6 +379,7 @@ class ExpressionProblem final : public Problem {
   double base_cell_size_ = 1.0;
   mutable double cell_size_ = 1.0;  // value of cell_size in the expressions
   double per_pressure_ = 1.0, kelvin_ = 1.0;
+  hydro::ColdCurve cold_;
   bool is_hot_ = false;                               // true if the temperature is given
   std::vector<int> species_indices_, field_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;

@@ -120,7 +120,7 @@ void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* u
                               bool is_refined) {
   if (!enabled) return;
   if (!gas.enabled) throw InputError("radiation.enabled = true requires hydro.enabled = true");
-  if (gas.is_barotropic())
+  if (!gas.is_ideal())
     throw InputError(
         "radiation.enabled = true is not supported with hydro.equation_of_state = \"{}\"; expected "
         "\"ideal\"",

@@ -65,6 +65,10 @@ class RamsesFolderWriter {
     const mesh::Geometry& geometry = contents_.geometry;
     const Attributes& attributes = contents_.attributes;
     const CodeUnits& units = contents_.origin.units;
+    if (attributes.has("degeneracy_pressure") || attributes.has("stiffening_pressure"))
+      throw InputError(
+          "hydro.equation_of_state = \"white_dwarf\" and \"stiffened\" are not supported with "
+          "RAMSES files, whose pressure is that of an ideal gas");
     RamsesFacts& f = output.attributes;
     f.folder = folder;
     f.number = number;

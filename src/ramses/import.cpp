@@ -98,6 +98,12 @@ void check_gas(const RamsesFacts& attributes, const RamsesHead& head,
                               "variables, and those beyond the first {} can be scalars or "
                               "further pressures; copy that file into the directory",
                               head.variables, k_ramses_gas_fields));
+  if (options.has_cold_curve())
+    refuse_ramses(
+        attributes,
+        fmt::format("hydro.equation_of_state = \"{}\" is not supported with RAMSES files; "
+                    "expected \"ideal\"",
+                    name_of(options.eos.kind)));
   if (std::abs(head.gamma - options.gamma) > 1e-6)
     refuse_ramses(attributes,
                   fmt::format("the gas of the output has gamma = {}, but hydro.gamma = {}",

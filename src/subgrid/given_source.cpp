@@ -19,6 +19,7 @@ class GivenSource final : public Process {
   const char* name() const override { return "source"; }
   void declare(ParameterSchema&) override {}
   bool is_wanted() const override { return true; }
+  bool supports_cold_curve() const override { return true; }
   void prepare(const ProcessSetup& setup) override { is_balanced_ = setup.is_balanced; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }

@@ -49,6 +49,7 @@ class Heating final : public Process {
   }
 
   bool is_wanted() const override { return rate_ > 0.0 || relaxation_time_ > 0.0; }
+  bool supports_cold_curve() const override { return true; }
   std::vector<std::string> accounts() const override { return {"energy"}; }
   double added_energy(const Ledger& ledger) const override { return ledger.total("energy"); }
 

@@ -129,6 +129,9 @@ class Process {
   // True if the process changes the internal energy of the gas, or depends on it. Such processes
   // are refused for barotropic gas.
   virtual bool needs_heat() const { return true; }
+  // True if the process is valid for gas with a cold pressure (hydro/eos/cold_curve.hpp), whose
+  // internal energy in a GasCell is the thermal part.
+  virtual bool supports_cold_curve() const { return !needs_heat(); }
 
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }

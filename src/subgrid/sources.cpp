@@ -50,6 +50,7 @@ class Sources final : public Process {
     return !acceleration_.empty() || !heating_.empty() || !scalars_.empty();
   }
   bool needs_heat() const override { return !heating_.empty(); }
+  bool supports_cold_curve() const override { return true; }
   std::vector<std::string> accounts() const override {
     return {"work", "heat", "momentum_x", "momentum_y", "momentum_z"};
   }

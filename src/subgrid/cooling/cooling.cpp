@@ -153,7 +153,7 @@ struct Step {
     const auto may_cool = gas.may_cool(cells);
     if (gas.delayed >= 0) cells.store(gas.delayed, cells.load(gas.delayed) * V(decay));
 
-    const V density = cells.density(), pressure = cells.pressure();
+    const V density = cells.density(), pressure = cells.thermal_pressure();
     const V u = cells.internal_energy(pressure), floor_energy_per_mass = gas.floor.energy(density);
     const auto is_free = u > floor_energy_per_mass;
     term[k_floor_energy] = select(is_free, V(0.0), density * (floor_energy_per_mass - u));

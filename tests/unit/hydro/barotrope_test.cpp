@@ -82,7 +82,7 @@ TEST(EosOptions, refuse_exponents_above_gamma) {
   EXPECT_THROW(options.finish(), InputError);
   options.gamma = 5.0 / 3.0;
   EXPECT_NO_THROW(options.finish());
-  EXPECT_EQ(options.eos.smallest_exponent(), 1.0);
+  EXPECT_EQ(options.eos.smallest_exponent(options.gamma), 1.0);
 }
 
 }  // namespace

@@ -48,8 +48,8 @@ TEST(Departure, is_found_wherever_excesses_may_be_too_large) {
     const double dt_over_dx = std::ldexp(0.03 * (1 + trial % 7), -velocity_power);
     const double steepest = 2.0 + trial % 2;
     const bool spreads = trial % 13 == 0;
-    const auto shares = shares_of<double>(cells, dt_over_dx, gas, steepest, spreads);
-    Departure<double> departure(dt_over_dx, gas, steepest, spreads);
+    const auto shares = shares_of<double>(cells, dt_over_dx, gas.gamma, steepest, spreads);
+    Departure<double> departure(dt_over_dx, gas.gamma, steepest, spreads);
     departure.find(cells);
     EXPECT_EQ(departure.may_exceed, shares.exceeds) << trial;
     skipped += !departure.may_exceed && departure.shares.rest == 0.0;
