@@ -40,7 +40,9 @@ void add_gas(std::vector<CheckpointField>& fields, AmrSimulation& simulation) {
   const hydro::GasVariables variables = simulation.options().hydro.variables();
   for (int n = 0; n < std::ssize(variables); ++n)
     fields.push_back({gas_field(simulation, variables[n].stored_field(), n, hydro::read_conserved),
-                      "hydro.enabled, hydro.scalars and hydro.dual_energy",
+                      variables[n].role == hydro::GasRole::separate
+                          ? "radiation.enabled"
+                          : "hydro.enabled, hydro.scalars and hydro.dual_energy",
                       [&mesh = simulation.mesh(), n](int level, const mesh::CellRange& blocks,
                                                      const std::vector<double>& values) {
                         hydro::write_conserved(mesh.layout(),
