@@ -70,6 +70,9 @@ struct PhysicalFlux {
   using Axes = FaceAxes<Axis>;
   State<V> u, flux;
 
+  // Of an ideal gas.
+  KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Gas& gas)
+      : PhysicalFlux(w, NoColdState(), gas) {}
   template <class Cold, class G>
   KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Cold& cold, const G& gas) {
     const V normal = w[Axes::normal];
