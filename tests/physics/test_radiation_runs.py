@@ -27,11 +27,11 @@ BALL = slab(
     16,
     1.0,
     0.5,
-    across=(16, 16),
-    density="1 + 0.8 * sin(2*pi*x) * cos(2*pi*y)",
-    velocity=("sin(2*pi*y)", "cos(2*pi*z)", "0.5 * sin(2*pi*x)"),
+    across=(8, 8),
+    density="1 + 0.8 * sin(2*pi*x) * cos(4*pi*y)",
+    velocity=("sin(4*pi*y)", "cos(4*pi*z)", "0.5 * sin(2*pi*x)"),
     pressure="0.5",
-    energy="0.1 + 10 * exp(-40 * ((x - 0.4)^2 + (y - 0.5)^2 + (z - 0.6)^2))",
+    energy="0.1 + 10 * exp(-40 * ((x - 0.4)^2 + (y - 0.2)^2 + (z - 0.3)^2))",
     flux=("0.5", "0.2 * cos(2*pi*x)", "-0.1"),
     light_speed=20.0,
     constant=0.2,
@@ -97,7 +97,7 @@ def test_bits_without_subcycling_do_not_depend_on_ranks(tmp_path: Path) -> None:
 def test_bits_do_not_depend_on_the_size_of_blocks(tmp_path: Path) -> None:
     few = ("time.max_steps=3",)
     runs = [
-        run_well(tmp_path / str(n), BALL, *GREY, *few, f"mesh.block_size={n}") for n in (4, 8, 16)
+        run_well(tmp_path / str(n), BALL, *GREY, *few, f"mesh.block_size={n}") for n in (2, 4, 8)
     ]
     for name in (*MOMENTS, "density", "pressure", "velocity_x"):
         first, *others = (uniform_grid(outcome.last_snapshot, name) for outcome in runs)
