@@ -275,7 +275,7 @@ void AmrOptions::finish_radiation() {
   if (cosmology.enabled)
     throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
   const CodeUnits units = physical.units();
-  radiation.finish(hydro, physical.given() ? &units : nullptr);
+  radiation.finish(hydro, physical.given() ? &units : nullptr, mesh.max_level > 0);
   hydro.separate = radiation.fields();
 }
 
@@ -302,7 +302,7 @@ std::string AmrOptions::against_dimensions(int dimensions) const {
 }
 
 std::string AmrOptions::about_dimensions() const {
-  if (!hydro.enabled || !against_dimensions(2).empty()) return {};
+  if (!hydro.enabled || radiation.enabled || !against_dimensions(2).empty()) return {};
   const int fewest = against_dimensions(1).empty() ? 1 : 2;
   if (hydro.dimensions > fewest)
     return fmt::format(

@@ -45,7 +45,7 @@ RadiationStep::RadiationStep(StepContext& context, GasSolver& gas)
 
 double RadiationStep::longest_step(int level) const {
   if (!options_.enabled) return std::numeric_limits<double>::infinity();
-  return options_.max_substeps * options_.longest_substep(mesh_.geometry().cell_size(level));
+  return options_.longest_step(mesh_.geometry().cell_size(level));
 }
 
 void RadiationStep::advance(const LevelStep& step) {

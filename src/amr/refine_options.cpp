@@ -114,6 +114,7 @@ double InitialScales::of(int variable, const hydro::HydroOptions& gas) const {
   if (variable < hydro::k_hydro_variables) return std::sqrt(energy / density);
   if (gas.has_dual_energy() && variable == hydro::k_entropy)
     return energy / std::pow(density, gas.gamma);
+  if (variable >= gas.variable_count()) return 0.0;  // a field of other physics: scale unknown
   return 1.0;
 }
 

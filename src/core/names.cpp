@@ -119,9 +119,8 @@ const std::vector<MissingFeature>& missing_features() {
       {"magnetic fields",
        {"magnetic", "mhd", "bfield", "b field", "hlld", "divb", "induction", "resistivity",
         "ambipolar", "constrained transport", "dedner", "orszag", "alfven"}},
-      {"radiative transfer",
-       {"radiation", "radiative transfer", "rt", "photons", "ionization", "ionisation",
-        "reionization", "reionisation", "fld"}},
+      {"ionising radiation",
+       {"rt", "photons", "ionization", "ionisation", "reionization", "reionisation"}},
       {"large-eddy or RANS turbulence models",
        {"les", "rans", "smagorinsky", "wale", "vreman", "eddy viscosity", "wall model", "sgs"}},
       {"chemistry or nuclear networks",
@@ -189,7 +188,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
                        std::string_view introduction) {
   const std::string close = close_name(name, candidates);
   std::string missing = missing_feature(name);
-  // Prefers cosmology.omega_radiation, which exists, to the missing radiative transfer.
+  // Prefers a close name that exists although it contains such a word.
   if (!missing.empty() && missing_feature(close).empty()) return missing;
   return close.empty() ? "" : fmt::format("{}{}", introduction, close);
 }

@@ -268,20 +268,20 @@ FractionGroups HydroOptions::fractions() const {
   int first_passive = count, passive = 0;
   for (int n = 0; n < count; ++n) {
     if (all[n].role != GasRole::passive && all[n].role != GasRole::species) continue;
-    groups.end[n] = static_cast<std::int8_t>(n + 1);
+    groups.end[n] = static_cast<std::int16_t>(n + 1);
     if (all[n].role != GasRole::passive) continue;
     first_passive = std::min(first_passive, n);
     ++passive;
   }
   if (fraction_groups.empty()) {
-    if (passive > 1) groups.end[first_passive] = static_cast<std::int8_t>(first_passive + passive);
+    if (passive > 1) groups.end[first_passive] = static_cast<std::int16_t>(first_passive + passive);
     return groups;
   }
   groups.tolerance = std::numeric_limits<double>::infinity();
   int first = first_passive;
   for (const double size : fraction_groups) {
     const int end = first + static_cast<int>(size);
-    groups.end[first] = static_cast<std::int8_t>(end);
+    groups.end[first] = static_cast<std::int16_t>(end);
     first = end;
   }
   return groups;

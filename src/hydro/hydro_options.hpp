@@ -58,7 +58,7 @@ struct FractionGroups {
   static constexpr int k_most_variables = 32;
   // Index after the last variable of the group that begins with a variable; 0 if the variable is
   // not a fraction.
-  Kokkos::Array<std::int8_t, k_most_variables> end{};
+  Kokkos::Array<std::int16_t, k_most_variables> end{};
   // Maximum deviation from 1 of the sum of fractions in a mixture.
   double tolerance = 1e-10;
 };

@@ -80,7 +80,7 @@ struct BoundaryCells {
           withhold_group(block, ranges, first, end, task, n, cell);
         });
       }
-      first = max(end, first + 1);
+      first = end > first ? end : first + 1;
     }
     team.team_barrier();
     for_cells(team, block,

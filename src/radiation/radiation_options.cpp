@@ -1,5 +1,6 @@
 #include "radiation/radiation_options.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -48,7 +49,7 @@ void RadiationOptions::declare(ParameterSchema& schema) {
               .above = 0.0});
   schema.add("radiation.max_substeps", max_substeps,
              {.meaning = "Maximum number of substeps of the radiation per step of a level, which "
-                         "limits the time step",
+                         "limits the time step; on refined meshes at most 4",
               .min = 1});
   declare_opacities(schema);
 }
@@ -106,7 +107,17 @@ void RadiationOptions::find_constants(const CodeUnits* units) {
   physical(constant, "constant", units ? constants::k_radiation / units->energy_density() : 0.0);
 }
 
-void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units) {
+namespace {
+
+// Maximum number of substeps per step on refined meshes. Coarse cells beside finer ones get the
+// fluxes of the finer level only at the end of the step. With 8 substeps, the corrections make a
+// few energies negative, with 100 they exceed the energies.
+constexpr int k_most_substeps_of_levels = 4;
+
+}  // namespace
+
+void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units,
+                              bool is_refined) {
   if (!enabled) return;
   if (!gas.enabled) throw InputError("radiation.enabled = true requires hydro.enabled = true");
   if (gas.is_barotropic())
@@ -120,6 +131,7 @@ void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* u
   if (gas.frame.turns())
     throw InputError("radiation.enabled = true is not supported with frame.angular_velocity");
   find_constants(units);
+  most_substeps_ = is_refined ? std::min(max_substeps, k_most_substeps_of_levels) : max_substeps;
   const double kelvin = molecular_weight * (units ? units->temperature() : 1.0);
   material_ = {.heat_capacity = 1.0 / ((gas.gamma - 1.0) * kelvin),
                .cubic = cubic_heat_capacity,

@@ -30,9 +30,9 @@ struct RadiationOptions {
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
-  // Sets derived options. `units` is null if the run has no physical units. Throws InputError for
-  // parameters that are missing or incompatible.
-  void finish(const hydro::HydroOptions& gas, const CodeUnits* units);
+  // Sets derived options. `units` is null if the run has no physical units; `is_refined`: the mesh
+  // has several levels. Throws InputError for parameters that are missing or incompatible.
+  void finish(const hydro::HydroOptions& gas, const CodeUnits* units, bool is_refined);
 
   // Speed of light, its reduced value, and the radiation constant.
   Light light() const { return {light_speed, speed_ratio * light_speed, constant}; }
@@ -48,12 +48,15 @@ struct RadiationOptions {
   hydro::GasVariables fields() const;
   // Longest stable substep for cells of this size.
   double longest_substep(double dx) const;
+  // Longest step of a level with cells of this size.
+  double longest_step(double dx) const { return most_substeps_ * longest_substep(dx); }
 
  private:
   void declare_opacities(ParameterSchema& schema);
   void find_constants(const CodeUnits* units);
 
   Material material_{};
+  int most_substeps_ = 1;
 };
 
 }  // namespace octant::radiation

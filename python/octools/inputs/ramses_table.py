@@ -47,7 +47,7 @@ RUN = Topic(
         Rule("verbose debug", "", "log.txt, history.csv and telemetry/ are always written"),
         Rule("static static_dm static_gas static_stars", "",
              "gas and particles always evolve; hydro.enabled = false keeps the gas out"),
-        Rule("rt aton", "", "radiative transfer is not available; cooling.uv_background is a "
+        Rule("rt aton", "", "ionising radiation is not available; cooling.uv_background is a "
              "uniform ultraviolet background"),
         Rule("tracer", "", "tracer particles are not available; a passive scalar marks gas"),
         Rule("clumpfind unbind make_mergertree", "", "octools halos finds halos in snapshots"),

@@ -49,7 +49,7 @@ OTHER = (
                 "rt_v_region rt_v_source rt_vc rt_w_bound rt_w_region rt_w_source sed_dir "
                 "sed_isegy sedprops_update upload_equilibrium_x uv_file x y rt_freeflow",
                 "",
-                "radiative transfer is not available; cooling.uv_background is a uniform "
+                "ionising radiation is not available; cooling.uv_background is a uniform "
                 "ultraviolet background, cooling.self_shielding its attenuation",
                 groups="rt_params",
             ),
@@ -57,7 +57,7 @@ OTHER = (
                 "group_cse group_csn group_egy group_egy_agnfrac groupl0 groupl1 kappaabs kappasc "
                 "spec2group",
                 "",
-                "radiative transfer is not available; cooling.uv_background is a uniform "
+                "ionising radiation is not available; cooling.uv_background is a uniform "
                 "ultraviolet background, cooling.self_shielding its attenuation",
                 groups="rt_groups",
             ),
@@ -67,7 +67,7 @@ OTHER = (
                 "rad_light_speed_factor rad_max_time_step rad_num_sources rad_source_rate "
                 "rad_source_x rad_source_y rad_source_z radiation_feedback",
                 "",
-                "radiative transfer is not available; cooling.uv_background is a uniform "
+                "ionising radiation is not available; cooling.uv_background is a uniform "
                 "ultraviolet background, cooling.self_shielding its attenuation",
                 groups="radiation_params",
             ),

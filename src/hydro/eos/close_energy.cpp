@@ -79,7 +79,7 @@ double close_energy(const HydroOptions& options, const mesh::BlockLayout& layout
   mesh::record_cells("close energy", cells, {48.0, 25.0});
   const auto [fastest] =
       mesh::add_totals("close energy", cells, CloseEnergy{cells_of(options, layout, cells), blocks},
-                       {weight}, {&exchanged, 1});
+                       weight, {&exchanged, 1});
   return fastest;
 }
 
