@@ -134,7 +134,6 @@ def test_a_refined_clump_casts_a_shadow(tmp_path: Path) -> None:
         "mesh.max_level=1",
         "refine.gradient_fields=['density']",
         "refine.gradient=[0.2]",
-        "radiation.max_substeps=4",
     )
     outcome = run_well(tmp_path / "run", beam_at_a_clump(1e3), *AT_REST, *GREY, *refined)
     assert outcome.history()["leaf_cells_1"][-1] > 0
