@@ -22,12 +22,12 @@ REASONS = {
     "axis": "the frame rotates about z",
     "forces": "forces between the mesh and moving matter have truncation errors",
     "sources": "sources change the energy",
-    "light": "the speed of light refers to the frame of the mesh",
     "truncation": "truncation errors of advection",
     "no particles": "at most one particle",
     "one size": "gravity.solver = fmm requires blocks of 8 cells; 24 cells allow no larger ones",
     "uniform": "the grid has no blocks",
     "process grid": "the order of sums in cyclic reduction depends on the process grid",
+    "light": "the speed of light refers to the frame of the mesh",
 }
 
 # Why a bound is not 0, or larger than round-off.

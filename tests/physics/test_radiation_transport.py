@@ -1,5 +1,6 @@
 """Transport of radiation: free streaming, shadows, diffusion, moving gas, mesh and budgets."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -133,7 +134,6 @@ def test_a_refined_clump_casts_a_shadow(tmp_path: Path) -> None:
         "mesh.max_level=1",
         "refine.gradient_fields=['density']",
         "refine.gradient=[0.2]",
-        "radiation.max_substeps=4",
     )
     outcome = run_well(tmp_path / "run", beam_at_a_clump(1e3), *AT_REST, *GREY, *refined)
     assert outcome.history()["leaf_cells_1"][-1] > 0
@@ -172,6 +172,23 @@ def test_crossing_beams_merge_but_are_conserved(tmp_path: Path) -> None:
 # --- diffusion ------------------------------------------------------------------------------------
 
 
+@dataclass
+class PulseErrors:
+    """Errors of a pulse: mean error, position, and growth of the variance (relative)."""
+
+    mean: float
+    position: float
+    spread: float
+
+
+def moments(field: Array, x: Array) -> tuple[float, float]:
+    """Return the mean position and the variance of a narrow pulse in a periodic box around 0."""
+    length = len(x) * (x[1] - x[0])
+    centre = float(np.angle(np.sum(field * np.exp(2j * np.pi * x / length)))) * length / (2 * np.pi)
+    distance = (x - centre + 0.5 * length) % length - 0.5 * length
+    return centre, float(np.sum(field * distance**2) / np.sum(field))
+
+
 def pulse_errors(
     directory: Path,
     cells: int,
@@ -180,11 +197,10 @@ def pulse_errors(
     *,
     velocity: float = 0.0,
     width: float = 1.0,
-) -> tuple[float, float]:
+) -> PulseErrors:
     """Evolve a Gaussian pulse in scattering gas of the optical depth `depth` per cell of 64.
 
-    Returns the mean error relative to the pulse, and the error of the speed of the pulse relative
-    to `velocity`. The exact solution is that of P1, since the pulse is weak.
+    The exact solution is that of P1, since the pulse is weak.
     """
     c, length, amplitude = 10.0, 20.0, 1e-3
     medium = Medium(0.0, depth * 64 / length, light_speed=c)
@@ -213,39 +229,40 @@ def pulse_errors(
     exact = evolve_periodic(1.0 + pulse, f, 0.0 * x, length, end, medium, velocity=velocity)[0]
     exact = exact.reshape(cells, -1).mean(axis=1) - 1.0
     here = found["radiation_energy"] - 1.0
-
-    def centre(field: Array) -> float:
-        wave = np.sum(field * np.exp(2j * np.pi * found["x"] / length))
-        return float(np.angle(wave)) * length / (2 * np.pi)
-
-    speed = (centre(here) - centre(exact)) / (velocity * end) if velocity else centre(here)
-    return mean_error(here, exact), speed
+    (centre, variance), (right_centre, right) = (moments(q, found["x"]) for q in (here, exact))
+    return PulseErrors(
+        mean_error(here, exact), centre - right_centre, (variance - right) / (right - width**2)
+    )
 
 
-# Optical depth per cell of 64, time, largest error. At 1e2 and above, the pulse must stay.
-PULSES = {"thin": (1e-2, 0.3, 0.03), "1": (1.0, 0.48, 0.02), "10": (10.0, 2.4, 0.02)}
+# Optical depth per cell of 64, time, largest mean error. At 1e2 and above, the pulse must stay.
+PULSES = {"thin": (1e-2, 0.3, 0.03), "1": (1.0, 0.48, 0.02), "10": (10.0, 2.4, 0.015)}
 PULSES |= {"1e2": (1e2, 3.0, 0.006), "1e4": (1e4, 3.0, 5e-4)}
 
 
 @pytest.mark.parametrize("case", PULSES)
 def test_a_pulse_spreads_as_in_diffusion(tmp_path: Path, case: str) -> None:
     depth, end, largest = PULSES[case]
-    error, centre = pulse_errors(tmp_path / "run", 64, depth, end)
-    assert error <= largest
-    assert abs(centre) <= 1e-10
+    errors = pulse_errors(tmp_path / "run", 64, depth, end)
+    assert errors.mean <= largest
+    assert abs(errors.position) <= 1e-10
+    # The diffusion coefficient, also where the pulse hardly changes.
+    assert abs(errors.spread) <= (0.01 if depth <= 100.0 else 0.1)
 
 
 def test_pulses_converge_at_second_order(tmp_path: Path) -> None:
-    errors = [pulse_errors(tmp_path / str(n), n, 1e-2, 0.3)[0] for n in (32, 64)]
+    errors = [pulse_errors(tmp_path / str(n), n, 1e-2, 0.3).mean for n in (32, 64)]
     assert np.log2(errors[0] / errors[1]) >= 1.7, f"errors {errors}"
 
 
 @pytest.mark.parametrize("depth", [10.0, 500.0])
 def test_moving_gas_carries_a_pulse(tmp_path: Path, depth: float) -> None:
     """Gas with v / c = 0.02, and up to 3200 mean free paths in a pulse: dynamic diffusion."""
-    error, speed = pulse_errors(tmp_path / "run", 32, depth, 25.0, velocity=0.2, width=2.0)
-    assert abs(speed) <= 0.01
-    assert error <= 0.06
+    velocity, end = 0.2, 25.0
+    errors = pulse_errors(tmp_path / "run", 32, depth, end, velocity=velocity, width=2.0)
+    assert abs(errors.position) <= 0.01 * velocity * end
+    assert errors.mean <= 0.06
+    assert abs(errors.spread) <= 0.06
 
 
 # --- refinement, symmetry, walls ------------------------------------------------------------------
@@ -294,7 +311,7 @@ def test_mirrored_radiation_has_mirrored_bits(tmp_path: Path) -> None:
     def box(sign: int) -> str:
         # Positions from the centre of the box, so that mirrored expressions have the same bits.
         energy = f"2 + sin(3*{sign}*x) * cos(2*y + 1) + 0.3 * cos(5*z)"
-        flux = (f"{sign} * cos(4*{sign}*x + y)", "sin(3*y)", f"0.5 * sin(2*{sign}*x + z)")
+        flux = (f"{0.3 * sign} * cos(4*{sign}*x + y)", "0.3 * sin(3*y)", f"0.2 * sin(2*{sign}*x)")
         density = f"1 + 0.5 * sin(2*{sign}*x + y)"
         return slab(
             8,
@@ -332,7 +349,7 @@ def test_permuted_axes_give_permuted_radiation(tmp_path: Path) -> None:
             across=(8, 8),
             axes=axes,
             energy="2 + sin(2*pi*x) * cos(2*pi*y) + 0.3 * cos(2*pi*z)",
-            flux=("cos(2*pi*x)", "sin(2*pi*z)", "0.5 * sin(2*pi*x)"),
+            flux=("0.4 * cos(2*pi*x)", "0.4 * sin(2*pi*z)", "0.2 * sin(2*pi*x)"),
         )
         scattering = "radiation.scattering_opacity=20"
         outcome = run_well(tmp_path / axes, text, *AT_REST, scattering)
