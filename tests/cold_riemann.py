@@ -21,7 +21,7 @@ State = tuple[float, float, float]  # density, velocity and pressure
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return the root of an increasing function between two positive numbers."""
-    for _ in range(60):
+    for _ in range(48):
         middle = float(np.sqrt(low * high))
         if function(middle) < 0:
             low = middle
