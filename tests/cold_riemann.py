@@ -103,7 +103,7 @@ class Wave:
             is_behind = speed > front
             states = ((star, self.density), (velocity, self.velocity), (pressure, self.pressure))
             return tuple(np.where(is_behind, *pair) for pair in states)
-        fan = np.geomspace(self.density, star, 400)
+        fan = np.geomspace(self.density, star, 200)
         velocities = np.array([self.after(rho)[1] for rho in fan])
         places = velocities - self.gas.sound_speed(fan, self.entropy)
         density = np.interp(speed, places, fan)
