@@ -21,7 +21,7 @@ State = tuple[float, float, float]  # density, velocity and pressure
 
 def root(function: Callable[[float], float], low: float, high: float) -> float:
     """Return the root of an increasing function between two positive numbers."""
-    for _ in range(60):
+    for _ in range(48):
         middle = float(np.sqrt(low * high))
         if function(middle) < 0:
             low = middle
@@ -103,7 +103,7 @@ class Wave:
             is_behind = speed > front
             states = ((star, self.density), (velocity, self.velocity), (pressure, self.pressure))
             return tuple(np.where(is_behind, *pair) for pair in states)
-        fan = np.geomspace(self.density, star, 400)
+        fan = np.geomspace(self.density, star, 200)
         velocities = np.array([self.after(rho)[1] for rho in fan])
         places = velocities - self.gas.sound_speed(fan, self.entropy)
         density = np.interp(speed, places, fan)

@@ -126,24 +126,25 @@ def test_one_dimension_has_the_bits_of_three(tmp_path: Path) -> None:
 
 
 def test_cold_gas_expands_with_the_cold_pressure(tmp_path: Path) -> None:
-    """With dual energy, matter at zero temperature follows its isentrope in rarefactions."""
+    """With dual energy, almost cold matter follows its isentrope in rarefactions."""
     cold = GASES["white_dwarf"][1].cold
-    densities = np.array([1.0, 0.3])
-    left, right = ([rho, u, 1e-9] for rho, u in zip(densities, (-0.3, 0.6), strict=True))
-    tube = TUBE.format(left=left, right=right, end=0.15)
+    pressures = cold.pressure(np.array([1.0, 0.7])) * (1 + 1e-6)
+    left, right = [1.0, -0.8, float(pressures[0])], [0.7, 0.8, float(pressures[1])]
+    tube = TUBE.format(left=left, right=right, end=0.12)
     outcome = run_well(tmp_path / "run", tube, *WHITE_DWARF, "hydro.dual_energy=on")
     found = leaf_cells(outcome.last_snapshot)
-    np.testing.assert_allclose(found["pressure"], cold.pressure(found["density"]), rtol=2e-3)
-    states = [
-        (s[0], s[1], p * (1 + 1e-9))
-        for s, p in zip((left, right), cold.pressure(densities), strict=True)
-    ]
-    exact = ColdRiemann(*states, GASES["white_dwarf"][1], 0.5).at(found.position[:, 0], found.time)
+    # The initial discontinuity heats a few cells, which stay in the middle.
+    heat = found["pressure"] / cold.pressure(found["density"]) - 1
+    assert np.all(np.abs(heat) <= 0.1)
+    assert np.mean(heat > 0.001) <= 0.1
+    gas = GASES["white_dwarf"][1]
+    exact = ColdRiemann(tuple(left), tuple(right), gas, 0.5).at(found.position[:, 0], found.time)
     errors = [
         np.mean(np.abs(found[name] - value))
         for name, value in zip(("density", "velocity_x"), exact, strict=False)
     ]
-    assert max(errors) <= 0.004, errors
+    print(errors, np.mean(heat > 0.001), heat.max())
+    assert max(errors) <= 0.005, errors
     assert outcome.history()["floored_cells"][-1] == 0
 
 
@@ -178,15 +179,18 @@ def test_contacts_at_rest_stay(tmp_path: Path, gas: str, scheme: tuple[str, str]
     assert np.all(np.abs(found["velocity_x"]) <= 1e-12)
 
 
-def test_low_pressures_and_temperatures_mean_cold_gas(tmp_path: Path) -> None:
+def test_low_pressures_are_those_of_cold_gas_and_temperatures_add_to_them(tmp_path: Path) -> None:
     cold = GASES["white_dwarf"][1].cold
     units = ("units.length=1 km", "units.density=1 g/cm^3", "units.time=1 s", "time.max_steps=0")
-    for name, pressure in (("p", "1e-9"), ("t", "")):
-        contact = CONTACT.format(pressure=pressure)
-        if name == "t":
-            contact = contact.replace('pressure = ""', 'temperature = "1e-3"')
+    per_kelvin = 1.380649e-16 / 1.67262192369e-24 / 1e10  # p / rho in code units
+    for name, temperature in (("pressure", 0.0), ("temperature", 1e3)):
+        contact = CONTACT.format(pressure="1e-9")
+        if temperature > 0:
+            contact = contact.replace('pressure = "1e-9"', f'temperature = "{temperature}"')
         found = leaf_cells(run_well(tmp_path / name, contact, *WHITE_DWARF, *units).last_snapshot)
-        np.testing.assert_allclose(found["pressure"], cold.pressure(found["density"]), rtol=1e-12)
+        thermal = found["pressure"] - cold.pressure(found["density"])
+        expected = found["density"] * temperature * per_kelvin
+        np.testing.assert_allclose(thermal, expected, rtol=1e-6, atol=1e-12)
 
 
 # --- sound waves ----------------------------------------------------------------------------------
@@ -216,9 +220,9 @@ def wave_error(directory: Path, gas: str, cells: int, *overrides: str) -> float:
     speed = float(matter.sound_speed(np.array([1.0]), entropy)[0])
     wave = WAVE.format(
         a=AMPLITUDE,
-        u=repr(AMPLITUDE * speed / np.sqrt(3.0)),
+        u=AMPLITUDE * speed / 3.0**0.5,
         p=pressure,
-        k=repr(AMPLITUDE * speed**2),
+        k=AMPLITUDE * speed**2,
     )
     outcome = run_well(directory, wave, f"mesh.base_cells={[cells] * 3}", *parameters, *overrides)
     found = leaf_cells(outcome.last_snapshot)
@@ -318,7 +322,7 @@ def test_heating_raises_the_thermal_energy(tmp_path: Path) -> None:
 def test_files_and_the_check_name_the_equation_of_state(tmp_path: Path) -> None:
     units = ("units.length=1 km", "units.density=1e6 g/cm^3", "units.time=1 s")
     parameters = ("hydro.equation_of_state=white_dwarf", "hydro.electron_weight=2.1")
-    words = ("problem.pressure=1e9", "time.max_steps=0", "mesh.max_level=0")
+    words = ("problem.pressure='1e9'", "time.max_steps=0", "mesh.max_level=0")
     outcome = run_well(tmp_path / "run", WAVES, *parameters, *units, *words)
     with h5py.File(outcome.last_snapshot) as file:
         attributes = dict(file["header"].attrs)
