@@ -72,7 +72,7 @@ struct PhysicalFlux {
 
   // Of an ideal gas.
   KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Gas& gas)
-      : PhysicalFlux(w, NoColdState(), gas) {}
+      : PhysicalFlux(w, NoColdState<V>(), gas) {}
   template <class Cold, class G>
   KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Cold& cold, const G& gas) {
     const V normal = w[Axes::normal];
