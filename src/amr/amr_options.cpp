@@ -283,6 +283,8 @@ void AmrOptions::check_equation_of_state() const {
 void AmrOptions::finish_radiation() {
   if (!hydro.moves && gravity.enabled)
     throw InputError("hydro.moves = false is not supported with gravity.enabled = true");
+  if (!hydro.moves && hydro.acceleration != std::array{0.0, 0.0, 0.0})
+    throw InputError("hydro.moves = false is not supported with hydro.acceleration");
   if (!radiation.enabled) return;
   if (cosmology.enabled)
     throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");

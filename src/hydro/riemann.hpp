@@ -70,7 +70,7 @@ struct PhysicalFlux {
   using Axes = FaceAxes<Axis>;
   State<V> u, flux;
 
-  // Of an ideal gas.
+  // Constructor for an ideal gas.
   KOKKOS_FORCEINLINE_FUNCTION PhysicalFlux(const State<V>& w, const Gas& gas)
       : PhysicalFlux(w, NoColdState<V>(), gas) {}
   template <class Cold, class G>

@@ -3,7 +3,7 @@
 // densities; fluxes are in units of the (reduced) speed of light.
 //
 //   d_t E + div F = 0,  d_t F + div P = 0,  P = E ((1 - chi)/2 + (3 chi - 1)/2 n n),  n = F / |F|,
-//   chi = (3 + 4 f^2) / (5 + 2 g),  g = sqrt(4 - 3 f^2),  f = |F| / E <= 1
+//   chi = (3 + 4 f^2) / (5 + 2 g) = (5 - 2 g) / 3,  g = sqrt(4 - 3 f^2),  f = |F| / E <= 1
 #pragma once
 
 #include "core/simd.hpp"
@@ -22,7 +22,7 @@ struct Moments {
   KOKKOS_FORCEINLINE_FUNCTION const V& operator[](int n) const { return of[n]; }
 };
 
-// Energy density that stands for darkness, so that F / E exists.
+// Lower bound of the energy density, so that F / E is defined without radiation.
 inline constexpr double k_dark = 1e-200;
 
 // Square of the reduced flux f = F / E.
@@ -53,8 +53,7 @@ struct Stream {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION Stream<V> stream_along(int axis, const Moments<V>& w) {
   const V energy = w[k_energy_density], along = w[k_flux_x + axis];
-  const V square = min(
-      w[k_flux_x] * w[k_flux_x] + w[k_flux_y] * w[k_flux_y] + w[k_flux_z] * w[k_flux_z], V(1.0));
+  const V square = min(square_of_flux(w), V(1.0));
   const V g = square_root(V(4.0) - V(3.0) * square);
   const V two = V(2.0) + g, inverse = V(1.0) / (two * g);
   const V twin = inverse * g, slowness = inverse * two;  // 1 / (2 + g) and 1 / g

@@ -54,12 +54,8 @@ struct RadiatingCell {
 // Parts of exchange(). Velocities are in units of c, and fluxes divided by c.
 namespace exchanging {
 
-// a b + c, rounded once.
-KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
-  return fused_multiply_add(a, b, c);
-}
 KOKKOS_FORCEINLINE_FUNCTION double dot(const double (&a)[3], const double (&b)[3]) {
-  return multiply_add(a[0], b[0], multiply_add(a[1], b[1], a[2] * b[2]));
+  return fused_multiply_add(a[0], b[0], fused_multiply_add(a[1], b[1], a[2] * b[2]));
 }
 
 // The tensor (E + P) / E = h + g n n, with n = F / |F| and the reduced flux f = |F| / (c E):
@@ -73,7 +69,8 @@ struct Closure {
   // Closure for F / c and E. Divisions and root depend on each other as little as possible.
   KOKKOS_FORCEINLINE_FUNCTION Closure(const double (&flux)[3], double energy) {
     const double most = energy * energy;
-    const double root = Kokkos::sqrt(max(multiply_add(-3.0, dot(flux, flux), 4.0 * most), most));
+    const double root =
+        Kokkos::sqrt(max(fused_multiply_add(-3.0, dot(flux, flux), 4.0 * most), most));
     const double scaled = max((2.0 * energy + root) * (1.0 / 3.0), 1e-300);
     inverse_energy = 1.0 / max(energy, 1e-300);
     inverse_h = energy * (1.0 / scaled);
@@ -82,18 +79,18 @@ struct Closure {
   }
   // Component d of the tensor times a vector v, of which `along` = reduced . v / h.
   KOKKOS_FORCEINLINE_FUNCTION double times(const double (&v)[3], double along, int d) const {
-    return multiply_add(h, v[d], reduced[d] * along);
+    return fused_multiply_add(h, v[d], reduced[d] * along);
   }
   // E0 / E in gas with this velocity.
   KOKKOS_FORCEINLINE_FUNCTION double comoving(const double (&beta)[3], double square) const {
     const double along = dot(reduced, beta);
-    return 1.0 + multiply_add(multiply_add(along, inverse_h, -2.0), along, h * square);
+    return 1.0 + fused_multiply_add(fused_multiply_add(along, inverse_h, -2.0), along, h * square);
   }
   // Squared distance to another reduced flux.
   KOKKOS_FORCEINLINE_FUNCTION double squared_distance(const Closure& other) const {
     const double x = reduced[0] - other.reduced[0], y = reduced[1] - other.reduced[1],
                  z = reduced[2] - other.reduced[2];
-    return multiply_add(x, x, multiply_add(y, y, z * z));
+    return fused_multiply_add(x, x, fused_multiply_add(y, y, z * z));
   }
 };
 
@@ -144,7 +141,7 @@ struct After {
     double sum = 0.0;
     for (int d = 0; d < 3; ++d) {
       beta[d] = old.beta[d] + change[d];
-      sum = multiply_add(change[d], old.beta[d] + beta[d], sum);
+      sum = fused_multiply_add(change[d], old.beta[d] + beta[d], sum);
     }
     work = 0.5 * old.inverse_kick * sum;
   }
@@ -169,22 +166,25 @@ struct After {
     const double along = dot(closure.reduced, old.beta) * closure.inverse_h;
     const double strength = damped.theta * old.kick;
     for (int d = 0; d < 3; ++d)
-      force[d] = strength * multiply_add(-energy, closure.times(old.beta, along, d), old.flux[d]);
+      force[d] =
+          strength * fused_multiply_add(-energy, closure.times(old.beta, along, d), old.flux[d]);
 
     // (diagonal + beam reduced reduced) change = force
     const double inertia = strength * energy;
-    const double diagonal = multiply_add(inertia, closure.h, 1.0),
+    const double diagonal = fused_multiply_add(inertia, closure.h, 1.0),
                  beam = inertia * closure.inverse_h;
-    const double determinant = multiply_add(beam, dot(closure.reduced, closure.reduced), diagonal);
+    const double determinant =
+        fused_multiply_add(beam, dot(closure.reduced, closure.reduced), diagonal);
     const double inverse = 1.0 / (diagonal * determinant);
     const double part = beam * dot(closure.reduced, force);
     for (int d = 0; d < 3; ++d)
-      change[d] = multiply_add(force[d], determinant, -closure.reduced[d] * part) * inverse;
+      change[d] = fused_multiply_add(force[d], determinant, -closure.reduced[d] * part) * inverse;
     move(old);
     const double ahead = dot(closure.reduced, beta) * closure.inverse_h;
     const double carried = damped.theta * energy;
     for (int d = 0; d < 3; ++d)
-      flux[d] = multiply_add(damped.rest, old.flux[d], carried * closure.times(beta, ahead, d));
+      flux[d] =
+          fused_multiply_add(damped.rest, old.flux[d], carried * closure.times(beta, ahead, d));
   }
   // True if energies are positive and the flux is at most c E. False for NaN.
   KOKKOS_FORCEINLINE_FUNCTION bool is_physical() const {

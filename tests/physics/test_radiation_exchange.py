@@ -358,7 +358,7 @@ def test_gas_and_radiation_conserve_energy_and_momentum(
     np.testing.assert_allclose(energy, energy[0], rtol=1e-13)
     scale = history["absolute_momentum"][0]
     assert np.all(np.abs(momentum - momentum[:, :1]) <= 1e-13 * scale)
-    # What radiation loses is seen in the energy of the gas.
+    # The energy that the radiation loses appears in the energy of the gas.
     assert np.ptp(history["total_energy"]) > 0.05 * history["total_energy"][0]
     assert history["floored_cells"][-1] == 0
 

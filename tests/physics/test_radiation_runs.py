@@ -274,6 +274,18 @@ BAD_VALUES = {
         ["radiation.cubic_heat_capacity=1"],
         ["radiation.cubic_heat_capacity", "hydro.moves = false"],
     ),
+    "gravity_on_gas_at_rest": (
+        ["hydro.moves=false", "gravity.enabled=true"],
+        ["hydro.moves = false", "gravity.enabled"],
+    ),
+    "acceleration_of_gas_at_rest": (
+        ["hydro.moves=false", "hydro.acceleration=[1, 0, 0]"],
+        ["hydro.moves = false", "hydro.acceleration"],
+    ),
+    "stiffened_gas": (
+        ["hydro.equation_of_state=stiffened", "hydro.stiffening_pressure=1"],
+        ["radiation.enabled", "hydro.equation_of_state", "stiffened"],
+    ),
     "speed_above_light": (["radiation.speed_ratio=2"], ["radiation.speed_ratio", "<= 1"]),
     "no_speed": (["radiation.speed_ratio=0"], ["radiation.speed_ratio", "> 0"]),
     "large_courant_number": (["radiation.cfl=1.5"], ["radiation.cfl", "<= 1"]),

@@ -335,7 +335,7 @@ TEST(Exchange, evaluates_steep_opacities_at_the_new_temperature) {
       const double dt = draw.decade(-5, 10) / (light.reduced * before.density);
       RadiatingCell cell = before;
       ASSERT_GT(exchange(cell, light, gas, opacity, dt), 0);
-      // Where the radiation has nearly all energy, the error of T is that of the total energy.
+      // If nearly all energy is in the radiation, T has the relative error of the total energy.
       expect_root(cell, before, light, gas, opacity, dt);
       expect_physical(cell, light);
     }
