@@ -170,7 +170,7 @@ KERNELS = {
     ),
     "fluxes": Kernel("wave by Hancock", r"^void octant::hydro::fluxes_of_plane<"),
     "copies of tiles with ghosts": Kernel(
-        "wave by Hancock", r"^octant::hydro::CellPlanes<.*::gather\("
+        "wave by Hancock", r"^void octant::hydro::CellPlanes<.*::gather_as<"
     ),
     "update of cells": Kernel("wave by Hancock", r"^octant::hydro::FacePlanes<.*::update\("),
     "repair of cells": Kernel(
