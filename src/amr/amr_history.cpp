@@ -1,5 +1,7 @@
 #include "amr/amr_history.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 
 namespace octant {
@@ -20,9 +22,14 @@ void add_energy(Columns& columns, const Totals& totals) {
               totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
-void add_radiation(Columns& columns, const RadiationTotals& radiation) {
-  columns.add("radiation_energy", radiation.energy);
-  columns.add_vector("radiation_momentum", radiation.momentum);
+// Grey radiation and the groups of photons.
+void add_radiation(Columns& columns, const RadiationTotals& radiation, bool is_grey) {
+  if (is_grey) {
+    columns.add("radiation_energy", radiation.energy);
+    columns.add_vector("radiation_momentum", radiation.momentum);
+  }
+  for (std::size_t n = 0; n < radiation.photons.size(); ++n)
+    columns.add(fmt::format("photon_energy_{}", n), radiation.photons[n]);
 }
 
 // Scale of the momentum errors, and contributions of floors to the budgets.
@@ -42,7 +49,7 @@ void add_outflow(Columns& columns, const AmrSimulation& simulation) {
   const Outflow& outflow = simulation.outflow();
   outflow.add_columns(columns);
   if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
-  if (simulation.options().radiation.enabled)
+  if (simulation.options().radiation.is_active())
     columns.add("outflow_radiation", outflow.amount[Outflow::radiation]);
 }
 
@@ -108,7 +115,8 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   columns.add("dt", dt);
   add_gas(columns, totals);
   add_energy(columns, totals);
-  if (simulation.options().radiation.enabled) add_radiation(columns, totals.radiation);
+  if (const auto& radiation = simulation.options().radiation; radiation.is_active())
+    add_radiation(columns, totals.radiation, radiation.enabled);
   add_errors(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());

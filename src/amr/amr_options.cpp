@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/ranges.h>
 
@@ -285,9 +286,19 @@ void AmrOptions::finish_radiation() {
     throw InputError("hydro.moves = false is not supported with gravity.enabled = true");
   if (!hydro.moves && hydro.acceleration != std::array{0.0, 0.0, 0.0})
     throw InputError("hydro.moves = false is not supported with hydro.acceleration");
-  if (!radiation.enabled) return;
+  radiation.photon_groups = 0;
+  for (const auto& process : processes)
+    if (process->is_wanted()) radiation.photon_groups += process->photon_groups();
+  if (!radiation.is_active()) return;
+  for (const auto& process : processes)
+    if (radiation.photon_groups > 0 && process->is_wanted() &&
+        std::string_view(process->name()) == "cooling")
+      throw InputError(
+          "ionization.enabled = true is not supported with cooling.enabled = true: both contain the "
+          "radiative cooling of hydrogen and helium");
   if (cosmology.enabled)
-    throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
+    throw InputError("{} = true is not supported with cosmology.enabled = true",
+                     radiation.enabled ? "radiation.enabled" : "ionization.enabled");
   const CodeUnits units = physical.units();
   radiation.finish(hydro, physical.given() ? &units : nullptr, mesh.max_level > 0);
   hydro.separate = radiation.fields();
@@ -316,7 +327,7 @@ std::string AmrOptions::against_dimensions(int dimensions) const {
 }
 
 std::string AmrOptions::about_dimensions() const {
-  if (!hydro.enabled || radiation.enabled || !against_dimensions(2).empty()) return {};
+  if (!hydro.enabled || radiation.is_active() || !against_dimensions(2).empty()) return {};
   const int fewest = against_dimensions(1).empty() ? 1 : 2;
   if (hydro.dimensions > fewest)
     return fmt::format(
@@ -445,7 +456,13 @@ void AmrOptions::finish_processes() {
          .gas = hydro.gas(),
          .scalars = shown_names(hydro.scalars),
          .event_search = event_search,
-         .is_balanced = hydro.is_balanced()});
+         .is_balanced = hydro.is_balanced(),
+         .gas_moves = hydro.moves,
+         .time_unit = physical.units().time,
+         .light_speed = radiation.light().c,
+         .reduced_light_speed = radiation.light().reduced,
+         .first_photons =
+             static_cast<int>(hydro.variables().size()) - radiation.photon_groups * 4});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

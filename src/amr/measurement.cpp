@@ -76,7 +76,8 @@ struct SumOfFaces {
             x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
         if (spin >= 0) sum[Outflow::angular_momentum + d] += of(spin + d);
       }
-      if (moments < variables) sum[Outflow::radiation] += of(moments);
+      for (int v = moments; v < variables; v += radiation::k_moments)
+        sum[Outflow::radiation] += of(v);
       for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
     }
     for (int t = 0; t < Outflow::terms; ++t) totals(n)[t] = outward * sum[t];

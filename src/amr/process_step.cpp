@@ -289,6 +289,17 @@ void ProcessStep::act(const LevelStep& step) {
   follow_gas(step.level);
 }
 
+void ProcessStep::react(int level, double time, double dt) {
+  for (std::size_t n = 0; n < ledgers_.size(); ++n) {
+    const subgrid::Process& process = *options_.processes[n];
+    if (process.photon_groups() == 0) continue;
+    const auto working = context_.counted_work(process.name(), cost::cells, level);
+    subgrid::GasLevel gas = gas_level(level, time, context_.middle_of_step);
+    gas.cells = mesh_.cells(level);
+    process.react(gas, dt, ledgers_[n]);
+  }
+}
+
 void ProcessStep::interact(const LevelStep& step) {
   const int coarsest = step.level;
   const double time = context_.clocks[coarsest];

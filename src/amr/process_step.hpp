@@ -76,6 +76,10 @@ class ProcessStep : public StepPart {
   // Recomputes the sources of gravity if interact() changed the gas.
   void remeasure_gravity(const LevelStep& step);
 
+  // --- within the radiation's step
+  // Lets processes absorb and emit photons on a level, over a substep `dt` with midpoint `time`.
+  void react(int level, double time, double dt);
+
   // --- between steps
   // Returns the gas of a level for processes at `time`, in a coarse step with midpoint
   // `coarse_time`.

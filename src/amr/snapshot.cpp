@@ -172,7 +172,7 @@ void add_run_state(MeshContents& contents, const RunState& state, const AmrOptio
   contents.attributes.set("outflow",
                           std::vector<double>(left.begin(), left.begin() + k_old_outflow));
   contents.attributes.set("outflow_potential", left[Outflow::potential]);
-  if (options.radiation.enabled)
+  if (options.radiation.is_active())
     contents.attributes.set("outflow_radiation", left[Outflow::radiation]);
   add_energy_budget(contents.attributes, state.energy);
   for (const subgrid::Ledger& ledger : state.ledgers) {
@@ -256,7 +256,7 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
           .exchanged_energy =
               simulation.options().hydro.is_barotropic() ? number("exchanged_energy") : 0.0,
           .outflow = read_outflow(file, simulation.gravity() != nullptr,
-                                  simulation.options().radiation.enabled),
+                                  simulation.options().radiation.is_active()),
           .energy = read_energy_budget(file, simulation.energy().counts_withheld),
           .ledgers = read_ledgers(file, simulation.ledgers())};
 }

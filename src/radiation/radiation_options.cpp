@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
@@ -104,6 +107,7 @@ void RadiationOptions::find_constants(const CodeUnits* units) {
   };
   physical(light_speed, "light_speed",
            units ? constants::k_speed_of_light / units->velocity() : 0.0);
+  if (!enabled) return;
   physical(constant, "constant", units ? constants::k_radiation / units->energy_density() : 0.0);
 }
 
@@ -116,20 +120,24 @@ constexpr int k_most_substeps_of_levels = 4;
 
 }  // namespace
 
-void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units,
-                              bool is_refined) {
-  if (!enabled) return;
-  if (!gas.enabled) throw InputError("radiation.enabled = true requires hydro.enabled = true");
+void RadiationOptions::check_gas(const hydro::HydroOptions& gas) const {
+  const char* const parameter = enabled ? "radiation.enabled" : "ionization.enabled";
+  if (!gas.enabled) throw InputError("{} = true requires hydro.enabled = true", parameter);
   if (!gas.is_ideal())
     throw InputError(
-        "radiation.enabled = true is not supported with hydro.equation_of_state = \"{}\"; expected "
-        "\"ideal\"",
-        name_of(gas.eos.kind));
+        "{} = true is not supported with hydro.equation_of_state = \"{}\"; expected \"ideal\"",
+        parameter, name_of(gas.eos.kind));
   if (gas.dimensions != 3)
-    throw InputError("radiation.enabled = true requires hydro.dimensions = 3, but it is {}",
+    throw InputError("{} = true requires hydro.dimensions = 3, but it is {}", parameter,
                      gas.dimensions);
   if (gas.frame.turns())
-    throw InputError("radiation.enabled = true is not supported with frame.angular_velocity");
+    throw InputError("{} = true is not supported with frame.angular_velocity", parameter);
+}
+
+void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units,
+                              bool is_refined) {
+  if (!is_active()) return;
+  check_gas(gas);
   find_constants(units);
   most_substeps_ = is_refined ? std::min(max_substeps, k_most_substeps_of_levels) : max_substeps;
   const double kelvin = molecular_weight * (units ? units->temperature() : 1.0);
@@ -147,21 +155,35 @@ void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* u
                          largest_opacity, scattering_opacity);
 }
 
-hydro::GasVariables RadiationOptions::fields() const {
-  if (!enabled) return {};
-  const double T = initial_temperature;
-  hydro::GasVariables fields{{.name = "radiation_energy",
-                              .initial = constant * T * T * T * T,
-                              .unit = "mass / (length time^2)",
-                              .description = "energy density of the radiation",
-                              .role = hydro::GasRole::separate}};
-  for (int axis = 0; axis < 3; ++axis)
-    fields.push_back({.name = std::string("radiation_flux_") + static_cast<char>('x' + axis),
+namespace {
+
+// Appends the energy density and the flux of a set of moments, whose names are these prefixes and
+// this suffix, to the fields.
+void add_moments(hydro::GasVariables& fields, const std::string& name, const std::string& suffix,
+                 const std::string& what, double energy) {
+  fields.push_back({.name = fmt::format("{}_energy{}", name, suffix),
+                    .initial = energy,
+                    .unit = "mass / (length time^2)",
+                    .description = "energy density of " + what,
+                    .role = hydro::GasRole::separate});
+  for (int axis = 0; axis < 3; ++axis) {
+    const char letter = static_cast<char>('x' + axis);
+    fields.push_back({.name = fmt::format("{}_flux{}_{}", name, suffix, letter),
                       .unit = "mass / time^3",
-                      .description = std::string("energy flux of the radiation along ") +
-                                     static_cast<char>('x' + axis),
+                      .description = fmt::format("energy flux of {} along {}", what, letter),
                       .role = hydro::GasRole::separate,
                       .vector_axis = axis});
+  }
+}
+
+}  // namespace
+
+hydro::GasVariables RadiationOptions::fields() const {
+  hydro::GasVariables fields;
+  const double T = initial_temperature;
+  if (enabled) add_moments(fields, "radiation", "", "the radiation", constant * T * T * T * T);
+  for (int n = 0; n < photon_groups; ++n)
+    add_moments(fields, "photon", fmt::format("_{}", n), fmt::format("photons of group {}", n), 0.0);
   return fields;
 }
 

@@ -11,9 +11,11 @@ class ParameterSchema;
 
 namespace octant::radiation {
 
-// Parameters radiation.*: grey radiation with the M1 closure, in code units.
+// Parameters radiation.*, in code units: grey radiation with the M1 closure, and the transport of
+// all radiation. Groups of photons belong to processes, which absorb and emit them.
 struct RadiationOptions {
-  bool enabled = false;
+  bool enabled = false;      // grey radiation
+  int photon_groups = 0;     // number of groups of photons; set by AmrOptions
   double light_speed = 0.0;  // 0: from [units]
   double speed_ratio = 1.0;  // reduced speed of light over the speed of light
   double constant = 0.0;     // radiation constant; 0: from [units]
@@ -34,17 +36,23 @@ struct RadiationOptions {
   // has several levels. Throws InputError for parameters that are missing or incompatible.
   void finish(const hydro::HydroOptions& gas, const CodeUnits* units, bool is_refined);
 
+  // True if the run has radiation of any kind.
+  bool is_active() const { return enabled || photon_groups > 0; }
+  // Number of sets of four moments: grey radiation, if enabled, then the groups of photons.
+  int sets() const { return (enabled ? 1 : 0) + photon_groups; }
   // Speed of light, its reduced value, and the radiation constant.
   Light light() const { return {light_speed, speed_ratio * light_speed, constant}; }
-  // Properties of gas and light for kernels.
-  RadiatingGas matter(const hydro::Gas& gas) const {
-    return {gas, light(), material_, opacity, interacts()};
+  // Properties of gas and light for kernels. Photons cross the gas of their transport unhindered:
+  // their process absorbs them.
+  RadiatingGas matter(const hydro::Gas& gas, bool is_grey) const {
+    return {gas, light(), material_, opacity, is_grey && interacts()};
   }
-  // True if the gas absorbs or scatters.
+  // True if the gas absorbs or scatters grey radiation.
   bool interacts() const {
+    if (!enabled) return false;
     return planck_opacity > 0.0 || rosseland_opacity > 0.0 || scattering_opacity > 0.0;
   }
-  // Energy density and flux of the radiation, as fields of the mesh; empty without radiation.
+  // Energy density and flux of all sets, as fields of the mesh; empty without radiation.
   hydro::GasVariables fields() const;
   // Longest stable substep for cells of this size.
   double longest_substep(double dx) const;
@@ -54,6 +62,7 @@ struct RadiationOptions {
  private:
   void declare_opacities(ParameterSchema& schema);
   void find_constants(const CodeUnits* units);
+  void check_gas(const hydro::HydroOptions& gas) const;
 
   Material material_{};
   int most_substeps_ = 1;

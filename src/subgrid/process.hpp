@@ -102,6 +102,12 @@ struct ProcessSetup {
   std::vector<std::string> scalars;  // in the order of storage
   EventSearch event_search;          // events.method
   bool is_balanced = false;          // hydro.well_balanced with hydro.acceleration alone
+  bool gas_moves = true;             // hydro.moves
+  double time_unit = 1.0;            // s; 1 without units, and in an expanding box
+  // Speed of light and its reduced value, in code units, and the index of the energy of the first
+  // group of photons among the variables of the mesh; set if a process has photons.
+  double light_speed = 0.0, reduced_light_speed = 0.0;
+  int first_photons = -1;
 
   // Returns the index of a scalar among the variables of a GasCell.
   int variable(const std::string& scalar) const;
@@ -135,6 +141,9 @@ class Process {
 
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
+  // Number of groups of photons that the run transports for this process: four fields each, energy
+  // density E and flux F with |F| <= c E. At most one process may have photons.
+  virtual int photon_groups() const { return 0; }
   // Particle kinds that the process needs.
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
   // Face-centred fields that the process needs.
@@ -164,6 +173,10 @@ class Process {
   // Cells under finer blocks are restricted afterwards. The change of a cell must depend only on
   // that cell, the time of the level and `dt`. Collective.
   virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
+
+  // Absorbs and emits photons in the cells of a level, for the time dt of a substep of their
+  // transport. `level.cells` contains cells under finer blocks, too. Collective.
+  virtual void react(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
 
   // Returns true if advance() is called for all levels at once, for half a coarse step before its
   // sweeps and half after them (Strang 1968), instead of after each level's step. Fluxes and ghost

@@ -1,0 +1,269 @@
+// Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep transports
+// the photons; after each of its substeps, react() lets the gas absorb and emit them.
+//
+// The stored energy density E of a group is that of the physical radiation field. With the reduced
+// speed of light c', photons are lost at the rate c' sigma n E, but ionise at the rate c sigma n E;
+// c / c' E is conserved.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "subgrid/ionization/ionization_options.hpp"
+#include "subgrid/ionization/photochemistry.hpp"
+#include "subgrid/ionization/point_sources.hpp"
+#include "subgrid/ionization/stellar_photons.hpp"
+#include "subgrid/process.hpp"
+#include "subgrid/star_formation/stars.hpp"
+
+namespace octant::subgrid {
+
+namespace ionization {
+
+// Accounts of the ledger: energies of photons that sources emit, that gas absorbs, and that
+// recombinations emit; heating by photons, radiative losses, and work of the radiation pressure;
+// number of cells whose equations were not solved, in all substeps.
+enum Account {
+  k_injected,
+  k_absorbed,
+  k_recombined,
+  k_heated,
+  k_radiated,
+  k_work,
+  k_unsolved,
+  k_accounts
+};
+
+// Gas and photons of a cell as kernels see them, and how both change.
+struct CellLaw {
+  Photochemistry chemistry;
+  int species[3];                    // variables of HII, HeII, HeIII
+  int first_photons;                 // variable of the energy of group 0
+  double hydrogen, helium;           // nuclei per cm^3 over the density in code units
+  double energy_unit;                // erg cm^-3
+  double photons_per_energy[k_groups];  // photons per cm^3 over E
+  double photon_energy[k_groups];       // energy of a photon in code units
+  double share[k_groups];               // of the photons of a source
+  double momentum_per_flux;             // 1 / (c c'), or 0 without radiation pressure
+  double ratio;                         // c / c'
+  double seconds, dt;
+
+  // Index of a moment of a group: energy (0) or component of the flux (1 to 3).
+  KOKKOS_FORCEINLINE_FUNCTION int moment(int group, int n) const {
+    return first_photons + 4 * group + n;
+  }
+
+  // Lets a cell react over the substep, with `emitted` photons per volume from sources. Sets the
+  // terms of the accounts.
+  KOKKOS_INLINE_FUNCTION void react_in(const hydro::GasCell& cell, double emitted,
+                                       double* terms) const {
+    IonizedGas state = read(cell);
+    for (int g = 0; g < chemistry.groups; ++g)
+      state.photons[g] += emitted * share[g] * photon_energy[g] / ratio * photons_per_energy[g];
+    const Reaction reaction = react(state, chemistry, seconds);
+    write(cell, state, reaction, terms);
+    for (int g = 0; g < chemistry.groups; ++g) {
+      const double per_photon = ratio / photons_per_energy[g];
+      terms[k_injected] += emitted * share[g] * photon_energy[g];
+      terms[k_absorbed] += reaction.absorbed[g] * per_photon;
+      terms[k_recombined] += reaction.emitted[g] * per_photon;
+    }
+    terms[k_heated] += reaction.heated / energy_unit;
+    terms[k_radiated] += reaction.radiated / energy_unit;
+    terms[k_unsolved] += reaction.is_solved ? 0.0 : 1.0;
+  }
+
+  // State of a cell in cgs. Fractions that rounding errors of advection made impossible are limited.
+  KOKKOS_INLINE_FUNCTION IonizedGas read(const hydro::GasCell& cell) const {
+    const double density = cell.density();
+    IonizedGas state{};
+    state.hydrogen = hydrogen * density;
+    state.helium = helium * density;
+    for (int n = 0; n < 3; ++n) state.ionized[n] = min(max(cell[species[n]] / density, 0.0), 1.0);
+    const double helium_ions = state.ionized[1] + state.ionized[2];
+    if (helium_ions > 1.0)
+      for (int n = 1; n < 3; ++n) state.ionized[n] /= helium_ions;
+    state.energy = density * cell.internal_energy() * energy_unit;
+    for (int g = 0; g < chemistry.groups; ++g)
+      state.photons[g] = cell[moment(g, 0)] * photons_per_energy[g];
+    return state;
+  }
+
+  // Stores the state after the reaction. The momentum of the absorbed flux pushes the gas.
+  KOKKOS_INLINE_FUNCTION void write(const hydro::GasCell& cell, const IonizedGas& state,
+                                    const Reaction& reaction, double* terms) const {
+    const double density = cell.density();
+    for (int n = 0; n < 3; ++n) cell[species[n]] = density * state.ionized[n];
+    double push[3] = {0.0, 0.0, 0.0};
+    for (int g = 0; g < chemistry.groups; ++g) {
+      cell[moment(g, 0)] = state.photons[g] / photons_per_energy[g];
+      for (int d = 0; d < 3; ++d) {
+        double& flux = cell[moment(g, 1 + d)];
+        const double kept = reaction.kept[g] * flux;
+        push[d] += (flux - kept) * momentum_per_flux;
+        flux = kept;
+      }
+    }
+    double work = 0.0;
+    for (int d = 0; d < 3; ++d)
+      work += push[d] * (cell[hydro::k_momentum_x + d] + 0.5 * push[d]) / density;
+    terms[k_work] += work;
+    const double heat = (reaction.heated - reaction.radiated) / energy_unit;
+    terms[k_heated] += cell.add(0.0, push, heat + work);
+  }
+};
+
+// Kernel over the cells of a level.
+struct ReactInCells {
+  static constexpr int count = k_accounts, sums = k_accounts, parts = 1;
+  GasLevel level;
+  CellLaw law;
+  mesh::DeviceArray<const PointSource> sources;
+  Periods periods;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
+    for (int n = 0; n < k_accounts; ++n) terms[n] = 0.0;
+    const double rate =
+        photons_into_cell(sources, periods, level.cells.centre(cell), level.cells.cell_size);
+    law.react_in(level.at(cell), rate * law.dt / level.cell_volume, terms);
+  }
+};
+
+}  // namespace ionization
+
+class Ionization final : public Process {
+ public:
+  const char* name() const override { return "ionization"; }
+  void declare(ParameterSchema& schema) override { options_.declare(schema); }
+  bool is_wanted() const override { return options_.enabled; }
+  int photon_groups() const override { return options_.groups(); }
+
+  std::vector<GasVariable> variables() const override {
+    return {{.name = "ionized_hydrogen",
+             .initial = options_.initial_ion(0),
+             .description = "fraction of hydrogen nuclei that are ionised"},
+            {.name = "ionized_helium",
+             .initial = options_.initial_ion(1),
+             .description = "fraction of helium nuclei that are singly ionised"},
+            {.name = "doubly_ionized_helium",
+             .initial = options_.initial_ion(2),
+             .description = "fraction of helium nuclei that are doubly ionised"}};
+  }
+  std::vector<particles::Kind> particle_kinds() const override {
+    if (options_.star_rate == 0.0) return {};
+    return {stars()};
+  }
+  std::vector<std::string> accounts() const override {
+    return {"injected", "absorbed", "recombined", "heated", "radiated", "work", "unsolved"};
+  }
+  double added_energy(const Ledger& ledger) const override {
+    return ledger.total("heated") - ledger.total("radiated") + ledger.total("work");
+  }
+
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_units)
+      throw InputError(
+          "[ionization] requires physical units: set units.length, units.density and units.time in "
+          "cgs");
+    options_.check(setup.geometry);
+    if (options_.star_rate > 0.0 && !setup.has_stars)
+      throw InputError(
+          "ionization.star_rate = {} requires stars: set star_formation.enabled = true, or 0",
+          options_.star_rate);
+    time_unit_ = setup.time_unit;
+    light_speed_ = setup.light_speed;
+    reduced_light_speed_ = setup.reduced_light_speed;
+    first_photons_ = setup.first_photons;
+    const char* const names[] = {"ionized_hydrogen", "ionized_helium", "doubly_ionized_helium"};
+    for (int n = 0; n < 3; ++n) species_[n] = setup.variable(names[n]);
+    spectrum_ = ionization::make_groups(options_.edges, options_.source_spectrum());
+    gamma_ = setup.gas.gamma;
+    periods_.emplace(setup.geometry);
+    pushes_ = options_.radiation_pressure && setup.gas_moves;
+  }
+
+  void begin(const Communicator& /*communicator*/) override {
+    std::vector<ionization::PointSource> sources;
+    for (std::size_t n = 0; n < options_.source_rates.size(); ++n)
+      sources.push_back({{options_.source_x[n], options_.source_y[n], options_.source_z[n]},
+                         options_.source_rates[n] * time_unit_});
+    sources_ = mesh::to_device("sources of photons", sources);
+  }
+
+  void react(const GasLevel& level, double dt, Ledger& ledger) const override {
+    std::array<double, ionization::k_accounts> units;
+    units.fill(level.cell_volume);
+    units[ionization::k_unsolved] = 1.0;
+    std::array<ReproducibleSum, ionization::k_accounts> sums;
+    mesh::add_totals("ionization", level.cells,
+                     ionization::ReactInCells{level, law(level.step_time.units, dt), sources_,
+                                              *periods_},
+                     units, sums);
+    const std::vector<std::string> names = accounts();
+    for (int n = 0; n < ionization::k_accounts; ++n) ledger[names[n]] += sums[n];
+  }
+
+  bool interact(SyncPoint& sync, Ledger& ledger) const override {
+    if (options_.star_rate == 0.0) return false;
+    const ionization::CellLaw of_cells = law(sync.units, 0.0);
+    std::vector<ionization::EmittedGroup> groups;
+    for (int g = 0; g < options_.groups(); ++g)
+      groups.push_back({of_cells.moment(g, 0), of_cells.share[g] * of_cells.photon_energy[g],
+                        1.0 / of_cells.ratio});
+    ledger["injected"] += ionization::emit_from_stars(
+        sync,
+        {options_.star_rate / constants::k_solar_mass,
+         options_.star_lifetime * 1e6 * constants::k_year},
+        groups);
+    return true;
+  }
+
+ private:
+  // Properties of gas and photons at a time with these units, for a substep `dt`.
+  ionization::CellLaw law(const CodeUnits& units, double dt) const {
+    ionization::CellLaw law{};
+    law.ratio = light_speed_ / reduced_light_speed_;
+    law.chemistry = {.groups = options_.groups(),
+                     .group = {},
+                     .light_speed = reduced_light_speed_ * units.velocity(),
+                     .gamma = gamma_,
+                     .on_the_spot = options_.on_the_spot,
+                     .temperature = options_.temperature};
+    std::copy(std::begin(species_), std::end(species_), law.species);
+    law.first_photons = first_photons_;
+    law.hydrogen = options_.hydrogen_fraction / constants::k_proton_mass * units.density();
+    law.helium =
+        0.25 * (1.0 - options_.hydrogen_fraction) / constants::k_proton_mass * units.density();
+    law.energy_unit = units.energy_density();
+    law.momentum_per_flux = pushes_ ? 1.0 / (light_speed_ * reduced_light_speed_) : 0.0;
+    law.seconds = dt * units.time;
+    law.dt = dt;
+    for (int g = 0; g < options_.groups(); ++g) {
+      law.chemistry.group[g] = spectrum_.groups[g];
+      law.photon_energy[g] = spectrum_.groups[g].energy / units.energy();
+      law.photons_per_energy[g] = law.ratio * law.energy_unit / spectrum_.groups[g].energy;
+      law.share[g] = spectrum_.photon_share[g];
+    }
+    return law;
+  }
+
+  ionization::IonizationOptions options_;
+  ionization::SourceSpectrum spectrum_;
+  mesh::DeviceArray<const ionization::PointSource> sources_;
+  std::optional<Periods> periods_;
+  bool pushes_ = false;  // true if absorbed photons push the gas
+  int species_[3] = {-1, -1, -1}, first_photons_ = -1;
+  double light_speed_ = 0.0, reduced_light_speed_ = 0.0, gamma_ = 0.0;
+  double time_unit_ = 1.0;  // in s
+};
+
+template <>
+std::unique_ptr<Process> make_process<Ionization>() {
+  return std::make_unique<Ionization>();
+}
+
+}  // namespace octant::subgrid

@@ -1,0 +1,116 @@
+#include "subgrid/ionization/stellar_photons.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "mesh/launch.hpp"
+#include "subgrid/star_formation/stars.hpp"
+
+namespace octant::subgrid::ionization {
+
+namespace {
+
+// Photons of a star, and the place of its cell among the values of a variable of the level.
+struct Emitted {
+  std::int64_t cell;
+  std::uint64_t id;
+  double photons;
+};
+
+// Photons of one or several stars in a cell.
+struct InCell {
+  std::int64_t cell;
+  double photons;
+};
+
+struct IsStar {
+  KOKKOS_INLINE_FUNCTION bool operator()(int /*row*/) const { return true; }
+};
+
+// Photons that stars of a level emitted over its last step, by cell.
+std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Particles& stars,
+                                      const GasLevel& level, double step,
+                                      const StellarEmission& emission) {
+  const particles::ParticleSet& set = stars.set(level.number);
+  const auto rows = particles::select_rows(set.count(), IsStar{});
+  const auto real = [&](const char* name) {
+    return set.reals(particles::k_real_columns + stars.kind().place(name), rows);
+  };
+  const auto births = real("birth_time"), masses = real("initial_mass");
+  const auto ids = set.ids(rows);
+  const auto homes = set.homes(rows);
+  std::array<std::vector<double>, 3> position;
+  for (int d = 0; d < 3; ++d) position[d] = set.reals(particles::k_position + d, rows);
+
+  const int N = level.layout.block_size;
+  const double end = sync.seconds(sync.time), begin = sync.seconds(sync.time - step);
+  std::vector<Emitted> emitted;
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    const double birth = sync.seconds(births[n]);
+    const double shining = std::min(end, birth + emission.lifetime) - std::max(begin, birth);
+    if (shining <= 0.0) continue;
+    const auto corner = sync.mesh.geometry().origin(
+        level.number, morton_decode(sync.mesh.blocks(level.number).key(homes[n])));
+    int index = 0;
+    for (int d = 2; d >= 0; --d) {
+      const auto cell =
+          static_cast<int>(std::floor((position[d][n] - corner[d]) / level.cells.cell_size));
+      index = index * N + std::clamp(cell, 0, N - 1);
+    }
+    emitted.push_back({homes[n] * level.layout.stride_slot + index, ids[n],
+                       emission.rate * masses[n] * sync.units.mass * shining});
+  }
+  return emitted;
+}
+
+// Sums over the stars of each cell, in the order of their ids.
+std::vector<InCell> by_cell(std::vector<Emitted> emitted) {
+  std::sort(emitted.begin(), emitted.end(), [](const Emitted& a, const Emitted& b) {
+    return a.cell != b.cell ? a.cell < b.cell : a.id < b.id;
+  });
+  std::vector<InCell> cells;
+  for (const Emitted& star : emitted) {
+    if (cells.empty() || cells.back().cell != star.cell) cells.push_back({star.cell, 0.0});
+    cells.back().photons += star.photons;
+  }
+  return cells;
+}
+
+// Adds photons to a variable.
+struct AddPhotons {
+  mesh::DeviceArray<const InCell> cells;
+  double* variable;
+  double energy;
+
+  KOKKOS_INLINE_FUNCTION void operator()(int n) const {
+    variable[cells(n).cell] += energy * cells(n).photons;
+  }
+};
+
+}  // namespace
+
+ReproducibleSum emit_from_stars(const SyncPoint& sync, const StellarEmission& emission,
+                                std::span<const EmittedGroup> groups) {
+  double per_photon = 0.0;
+  for (const EmittedGroup& group : groups) per_photon += group.energy;
+  ReproducibleSum energy;
+  const particles::Particles& all = sync.kind(stars().name);
+  for (std::size_t n = 0; n < sync.levels.size(); ++n) {
+    const GasLevel& level = sync.levels[n];
+    const auto emitted = photons_of_stars(sync, all, level, sync.steps[n], emission);
+    for (const Emitted& star : emitted) energy += star.photons * per_photon;
+    const auto cells = mesh::to_device("photons of stars", by_cell(emitted));
+    for (const EmittedGroup& group : groups) {
+      double* const variable =
+          level.blocks + std::int64_t{group.variable} * level.layout.stride_variable;
+      mesh::for_items("photons of stars", static_cast<int>(cells.extent(0)),
+                      AddPhotons{cells, variable, group.energy * group.stored / level.cell_volume});
+    }
+  }
+  return energy;
+}
+
+}  // namespace octant::subgrid::ionization
