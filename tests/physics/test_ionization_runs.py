@@ -1,0 +1,446 @@
+"""Runs with ionising photons: budgets, sources, bits on ranks and threads, restarts, refusals."""
+
+import itertools
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from ionization_setups import SOURCE, energy_of_photons, photon_residual, region
+from ionized_atoms import ELECTRON_VOLT, black_body
+from ionized_sphere import KPC, LIGHT_SPEED, MYR
+
+from refusals import assert_refused
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    ROOT,
+    SAME_BITS_CASES,
+    Outcome,
+    assert_goes_on,
+    assert_same_run,
+    leaf_cells,
+    octant,
+    run,
+    run_well,
+    uniform_grid,
+)
+
+HELIUM = 0.079
+GROUPS = (13.6, 24.59, 54.42)
+IONS = ("ionized_hydrogen", "ionized_helium", "doubly_ionized_helium")
+PHOTONS = [f"photon_energy_{g}" for g in range(3)]
+PHOTONS += [f"photon_flux_{g}_{axis}" for g in range(3) for axis in "xyz"]
+
+# Moving gas around a source that is in no special place, with case A and three groups.
+STIRRED = region(
+    8,
+    1.0,
+    1.0,
+    lower=-1.0,
+    boundary=("periodic", "periodic"),
+    source=(0.1, -0.17, 0.23),
+    edges=GROUPS,
+    spectrum="black_body",
+    helium=HELIUM,
+    density="1 + 0.5 * sin(3 * x) * cos(2 * y)",
+    velocity=("0.03 * sin(4 * y)", "0.02 * cos(4 * z)", "0.02 * sin(3 * x)"),
+    pressure="1e-4",
+).replace("boundary_x = ['periodic', 'periodic']", "boundary_x = ['outflow', 'outflow']")
+CASE_A = ("ionization.on_the_spot=false", "ionization.initial_ions=[0.01, 0.01, 0.001]")
+REFINED = (
+    "mesh.max_level=1",
+    "refine.gradient_fields=['ionized_hydrogen']",
+    "refine.gradient=[0.25]",
+    "balance.interval=2",
+    "time.max_steps=4",
+)
+
+
+def refined_run(directory: Path, *overrides: str, **how: object) -> Outcome:
+    return run_well(directory, STIRRED, *CASE_A, *REFINED, *overrides, **how)
+
+
+# --- bits -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """Give the run on one rank, with all of its checkpoints."""
+    outcome = refined_run(tmp_path_factory.mktemp("reference") / "one", *CHECKPOINT_EVERY_STEP)
+    history = outcome.history()
+    assert 0 < history["leaf_cells_1"][-1] < 8 * 8**3
+    assert history["ionization_absorbed"][-1] > 0.0
+    assert history["ionization_recombined"][-1] > 0.0
+    assert not history["ionization_unsolved"].any()
+    return outcome
+
+
+@pytest.mark.parametrize(("ranks", "threads", "overrides"), SAME_BITS_CASES)
+def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
+    tmp_path: Path, reference: Outcome, ranks: int, threads: int, overrides: tuple[str, ...]
+) -> None:
+    outcome = refined_run(tmp_path / "run", *overrides, ranks=ranks, threads=threads)
+    assert_same_run(outcome, reference)
+
+
+def test_bits_without_subcycling_do_not_depend_on_ranks(tmp_path: Path) -> None:
+    overrides = ("time.subcycle=false", "time.max_steps=3")
+    one = refined_run(tmp_path / "one", *overrides)
+    assert_same_run(refined_run(tmp_path / "three", *overrides, ranks=3), one)
+
+
+def test_bits_do_not_depend_on_the_size_of_blocks(tmp_path: Path) -> None:
+    few = ("time.max_steps=3", *CASE_A)
+    runs = [run_well(tmp_path / str(n), STIRRED, *few, f"mesh.block_size={n}") for n in (2, 4, 8)]
+    for name in (*IONS, *PHOTONS, "density", "pressure", "velocity_x"):
+        first, *others = (uniform_grid(outcome.last_snapshot, name) for outcome in runs)
+        for other in others:
+            assert np.array_equal(other, first), name
+
+
+@pytest.mark.parametrize(("step", "ranks"), [(2, 3), (3, 2)])
+def test_runs_go_on_from_checkpoints_on_other_ranks(
+    tmp_path: Path, reference: Outcome, step: int, ranks: int
+) -> None:
+    overrides = (*CASE_A, *REFINED, *CHECKPOINT_EVERY_STEP)
+    assert_goes_on(tmp_path / "run", reference, step, *overrides, ranks=ranks)
+
+
+# --- budgets --------------------------------------------------------------------------------------
+
+BALL = ("mesh.max_level=1", 'refine.where="x^2 + y^2 + z^2 < 0.5"', "time.max_steps=12")
+
+
+@pytest.mark.parametrize("speed_ratio", [0.002, 0.05])
+@pytest.mark.parametrize("mesh", [(), BALL], ids=["uniform", "refined"])
+@pytest.mark.parametrize("case", ["on_the_spot", "case_a"])
+def test_the_photon_budget_is_closed(
+    tmp_path: Path, speed_ratio: float, mesh: tuple[str, ...], case: str
+) -> None:
+    """Photons leave an octant of gas at rest that becomes transparent; the front passes levels."""
+    text = region(8, 1.2, 0.6, edges=GROUPS, spectrum="black_body", speed_ratio=speed_ratio)
+    overrides = ("hydro.moves=false", *mesh)
+    if case == "case_a":
+        overrides += ("ionization.on_the_spot=false", "ionization.initial_ions=[0.9, 0, 0]")
+    history = run_well(tmp_path / "run", text, *overrides).history()
+    # Photons that refluxing takes from coarse cells which have absorbed them are restored.
+    assert photon_residual(history, speed_ratio).max() <= (1e-6 if mesh else 1e-12)
+    assert (history["leaf_cells_1"][-1] if mesh else 1) > 0
+    assert (history["ionization_recombined"][-1] > 0.0) == (case == "case_a")
+    assert not history["ionization_unsolved"].any()
+    if speed_ratio == 0.05:
+        assert (
+            history["outflow_radiation"][-1]
+            > 1e-4 * speed_ratio * history["ionization_injected"][-1]
+        )
+
+
+def test_energy_of_gas_and_photons_is_in_the_budget(reference: Outcome) -> None:
+    history = reference.history()
+    assert photon_residual(history, 0.01).max() <= 1e-12
+    gained = history["ionization_heated"] - history["ionization_radiated"]
+    budget = history["total_energy"] + history["outflow_energy"] - gained
+    budget = budget - history["ionization_work"]
+    np.testing.assert_allclose(budget, budget[0], rtol=1e-12)
+
+
+def test_absorbed_photons_push_the_gas(tmp_path: Path) -> None:
+    """The momenta of gas and photons, F / (c c'), add up to that of the source, 0."""
+    text = region(
+        8,
+        1.0,
+        0.2,
+        lower=-1.0,
+        boundary=("periodic", "periodic"),
+        source=(0.1, 0.2, -0.1),
+        density="x > 0.5 ? 1000 : 0.01",
+        pressure="1e-8",
+        edges=GROUPS,
+        spectrum="black_body",
+    )
+    outcome = run_well(tmp_path / "run", text, "ionization.temperature=1e-3")
+    history, found = outcome.history(), leaf_cells(outcome.last_snapshot)
+    c = LIGHT_SPEED * MYR / KPC
+    for axis in "xyz":
+        flux = sum(found[f"photon_flux_{g}_{axis}"] for g in range(3))
+        photons = np.sum(flux * found.volume) / (0.01 * c**2)
+        emitted = history["ionization_injected"][-1] / c
+        gas = history[f"momentum_{axis}"][-1]
+        print(axis, gas / emitted, photons / emitted)
+        assert abs(gas + photons) <= 1e-3 * emitted
+    still = run_well(tmp_path / "still", text, "ionization.radiation_pressure=false").history()
+    assert abs(still["momentum_x"][-1]) <= 1e-12 * still["absolute_momentum"][-1]
+
+
+def test_snapshots_and_history_agree(tmp_path: Path) -> None:
+    outcome = refined_run(tmp_path / "run")
+    found, history = leaf_cells(outcome.last_snapshot), outcome.history()
+    for g in range(3):
+        energy = np.sum(found[f"photon_energy_{g}"] * found.volume)
+        assert history[f"photon_energy_{g}"][-1] == pytest.approx(energy, rel=1e-13)
+    with h5py.File(outcome.last_snapshot) as file:
+        fields = next(iter(file["hydro"].values()))
+        for g in range(3):
+            assert fields[f"photon_energy_{g}"].attrs["units"] == "mass / (length time^2)"
+            assert fields[f"photon_flux_{g}_x"].attrs["units"] == "mass / time^3"
+
+
+# --- sources --------------------------------------------------------------------------------------
+
+# Positions in a box from -1 to 1 with 8 cells of 0.25 along each axis.
+PLACES = {
+    "cell": (0.1, 0.2, -0.3),
+    "centre": (0.125, 0.125, 0.125),
+    "face": (0.25, 0.1, 0.1),
+    "edge": (0.25, -0.5, 0.1),
+    "corner": (0.25, -0.5, 0.0),
+    "periodic_boundary": (-1.0, 0.1, 0.1),
+    "periodic_edge": (1.0, -1.0, 0.1),
+    "periodic_corner": (1.0, -1.0, 1.0),
+}
+# Cells with x < 0 are refined: these places are on the boundary of the refined region.
+FINE = ("mesh.max_level=1", 'refine.where="x < 0"')
+FINE_PLACES = {
+    "face": (0.0, 0.1, 0.1),
+    "fine_face": (0.0, 0.125, 0.1),
+    "corner": (0.0, 0.25, -0.25),
+    "fine_corner": (0.0, 0.125, 0.125),
+    "periodic_corner": (-1.0, 1.0, -1.0),
+}
+
+
+def emitted(directory: Path, place: tuple[float, ...], *overrides: str) -> Outcome:
+    text = region(
+        8, 1.0, 0.01, lower=-1.0, boundary=("periodic", "periodic"), source=place, speed_ratio=0.1
+    )
+    return run_well(directory, text, "hydro.moves=false", *overrides)
+
+
+@pytest.mark.parametrize("mesh", ["uniform", "refined"])
+def test_sources_emit_their_photons_wherever_they_are(tmp_path: Path, mesh: str) -> None:
+    expected = energy_of_photons(SOURCE * 0.01 * MYR, 13.6)
+    places, overrides = (PLACES, ()) if mesh == "uniform" else (FINE_PLACES, FINE)
+    for name, place in places.items():
+        history = emitted(tmp_path / name, place, *overrides).history()
+        assert history["ionization_injected"][-1] == pytest.approx(expected, rel=1e-13), name
+        assert photon_residual(history, 0.1).max() <= 1e-12, name
+
+
+@pytest.mark.parametrize(
+    ("place", "part"),
+    [((0.0, 0.3, 0.3), 2), ((0.0, 0.0, 0.3), 4), ((0.0, 0.0, 0.0), 8), ((1.0, 1.0, 1.0), 8)],
+)
+def test_photons_of_sources_on_the_boundary_enter_in_part(
+    tmp_path: Path, place: tuple[float, ...], part: int
+) -> None:
+    history = run_well(
+        tmp_path / "run", region(8, 1.0, 0.01, source=place), "hydro.moves=false"
+    ).history()
+    expected = energy_of_photons(SOURCE * 0.01 * MYR, 13.6) / part
+    assert history["ionization_injected"][-1] == pytest.approx(expected, rel=1e-13)
+
+
+def test_sources_add_up(tmp_path: Path) -> None:
+    """Sources of which some share a cell, and one is dark."""
+    text = region(8, 1.0, 0.01, lower=-1.0, boundary=("periodic", "periodic"))
+    overrides = (
+        "ionization.source_x=[0.1, 0.11, -0.5, 0.7]",
+        "ionization.source_y=[0.1, 0.12, 0.5, 0.7]",
+        "ionization.source_z=[0.1, 0.13, 0.1, 0.7]",
+        "ionization.source_rates=[1e48, 2e48, 4e48, 0]",
+    )
+    outcome = run_well(tmp_path / "run", text, "hydro.moves=false", *overrides)
+    expected = energy_of_photons(7e48 * 0.01 * MYR, 13.6)
+    assert outcome.history()["ionization_injected"][-1] == pytest.approx(expected, rel=1e-13)
+
+
+def test_groups_share_the_photons_of_the_spectrum(tmp_path: Path) -> None:
+    photons = black_body(GROUPS)
+    text = region(
+        4,
+        1.0,
+        0.01,
+        lower=-1.0,
+        edges=GROUPS,
+        spectrum="black_body",
+        speed_ratio=0.1,
+        boundary=("periodic", "periodic"),
+        source=(0.1, 0.1, 0.1),
+        density="1e-9",
+    )
+    history = run_well(tmp_path / "run", text, "hydro.moves=false").history()
+    for g, (share, energy) in enumerate(zip(photons.share, photons.energy, strict=True)):
+        expected = energy_of_photons(SOURCE * 0.01 * MYR * share, energy / ELECTRON_VOLT)
+        assert history[f"photon_energy_{g}"][-1] / 0.1 == pytest.approx(expected, rel=1e-3), g
+
+
+def test_photons_in_transparent_gas_have_the_flux_of_the_source(tmp_path: Path) -> None:
+    """F = S / (4 pi r^2) and F = c E, on average over directions, once photons have left."""
+    text = region(
+        16, 1.0, 1.6, lower=-1.0, boundary=("outflow", "outflow"), density="1e-9", speed_ratio=0.01
+    )
+    outcome = run_well(tmp_path / "run", text, "hydro.moves=false", "radiation.max_substeps=10")
+    history, found = outcome.history(), leaf_cells(outcome.last_snapshot)
+    left = np.diff(history["outflow_radiation"])[-1] / 0.01
+    assert left == pytest.approx(np.diff(history["ionization_injected"])[-1], rel=1e-3)
+    radius = np.sqrt(np.sum(found.position**2, axis=1))
+    along = (found[f"photon_flux_0_{axis}"] * found.position[:, d] for d, axis in enumerate("xyz"))
+    outward = sum(along) / radius
+    far = (radius > 0.4) & (radius < 0.9)
+    power = energy_of_photons(SOURCE * MYR, 13.6)
+    shell = 4.0 * np.pi / 3.0 * (0.9**3 - 0.4**3)
+    thickness = np.average(outward[far], weights=found.volume[far]) * shell / power
+    assert thickness == pytest.approx(0.5, rel=0.04)  # the integral of S over radii
+    energy = LIGHT_SPEED * MYR / KPC * found["photon_energy_0"]
+    np.testing.assert_allclose(energy[far], outward[far], rtol=0.1)
+
+
+# --- symmetry -------------------------------------------------------------------------------------
+
+
+def test_an_octant_has_the_bits_of_the_whole(tmp_path: Path) -> None:
+    many = {"edges": GROUPS, "spectrum": "black_body", "helium": HELIUM}
+    whole = region(16, 1.0, 0.3, lower=-1.0, boundary=("outflow", "outflow"), **many)
+    octant_text = region(8, 1.0, 0.3, **many)
+    one = run_well(tmp_path / "whole", whole, "time.max_steps=4")
+    other = run_well(tmp_path / "octant", octant_text, "time.max_steps=4")
+    for name in (*IONS, *PHOTONS, "density", "pressure", "velocity_x", "velocity_y"):
+        grid = uniform_grid(one.last_snapshot, name)
+        assert np.array_equal(grid[8:, 8:, 8:], uniform_grid(other.last_snapshot, name)), name
+        for flips in itertools.product((False, True), repeat=3):  # of z, y, x
+            axes = tuple(d for d in range(3) if flips[d])
+            mirrored = np.flip(grid, axes)
+            vector = name.startswith(("photon_flux", "velocity"))
+            odd = vector and flips[2 - "xyz".index(name[-1])]
+            assert np.array_equal(-mirrored if odd else mirrored, grid), (name, flips)
+    assert uniform_grid(one.last_snapshot, "ionized_hydrogen").max() > 0.9
+
+
+# --- commands -------------------------------------------------------------------------------------
+
+
+def test_the_check_and_the_plan_accept_ionization(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text(STIRRED)
+    assert "is valid" in octant("check", path).text
+    plan = octant("run", path, "--plan")
+    assert plan.code == 0, plan.text
+
+
+# --- refusals -------------------------------------------------------------------------------------
+
+SMALL = region(4, 1.0, 0.1)
+OUTFLOW = [f'mesh.boundary_{axis}=["outflow", "outflow"]' for axis in "xyz"]
+PERIODIC = [f'mesh.boundary_{axis}=["periodic", "periodic"]' for axis in "xyz"]
+BAD_VALUES = {
+    "no_groups": (["ionization.edges=[]"], ["ionization.edges has 0 values", "one to 3"]),
+    "four_groups": (
+        ["ionization.edges=[13.6, 15, 20, 50]"],
+        ["ionization.edges has 4 values", "one to 3"],
+    ),
+    "overlapping_groups": (
+        ["ionization.edges=[24.59, 13.6]"],
+        ["ionization.edges", "overlap", "increasing"],
+    ),
+    "equal_edges": (["ionization.edges=[13.6, 13.6]"], ["ionization.edges", "overlap"]),
+    "no_energy": (["ionization.edges=[0, 13.6]"], ["ionization.edges", "> 0"]),
+    "two_ions": (["ionization.initial_ions=[0, 1]"], ["ionization.initial_ions has 2", "3"]),
+    "too_much_helium": (
+        ["ionization.initial_ions=[0, 0.75, 0.5]"],
+        ["ionization.initial_ions", "1.25", "at most 1"],
+    ),
+    "fraction_above_one": (
+        ["ionization.initial_ions=[1.5, 0, 0]"],
+        ["ionization.initial_ions", "<= 1"],
+    ),
+    "missing_position": (
+        ["ionization.source_z=[]"],
+        ["ionization.source_x", "1, 1, 0 and 1", "equally many"],
+    ),
+    "missing_rate": (
+        ["ionization.source_rates=[1e48, 1e48]"],
+        ["source_rates", "1, 1, 1 and 2", "equally many"],
+    ),
+    "source_outside": (
+        ["ionization.source_y=[1.5]"],
+        ["ionization.source_y[0] = 1.5", "outside", "0 to 1"],
+    ),
+    "source_at_no_place": (["ionization.source_x=[nan]"], ["ionization.source_x"]),
+    "negative_rate": (["ionization.source_rates=[-1]"], ["ionization.source_rates", ">= 0"]),
+    "stars_without_stars": (
+        ["ionization.star_rate=1e47"],
+        ["ionization.star_rate", "star_formation.enabled"],
+    ),
+    "negative_star_rate": (["ionization.star_rate=-1"], ["ionization.star_rate", ">= 0"]),
+    "no_lifetime": (["ionization.star_lifetime=0"], ["ionization.star_lifetime", "> 0"]),
+    "cooling": (
+        ["cooling.enabled=true"],
+        ["ionization.enabled", "cooling.enabled", "radiative cooling"],
+    ),
+    "unknown_spectrum": (
+        ["ionization.spectrum=quasar"],
+        ["ionization.spectrum", "quasar", "black_body", "power_law", "monochromatic"],
+    ),
+    "cold_spectrum": (
+        ["ionization.spectrum=black_body", "ionization.spectrum_temperature=10"],
+        ["ionization.spectrum_temperature", ">= 1000"],
+    ),
+    "flat_spectrum": (
+        ["ionization.spectrum=power_law", "ionization.spectrum_index=0"],
+        ["ionization.spectrum_index", "> 0"],
+    ),
+    "no_hydrogen": (["ionization.hydrogen_fraction=0"], ["ionization.hydrogen_fraction", "> 0"]),
+    "much_hydrogen": (
+        ["ionization.hydrogen_fraction=1.1"],
+        ["ionization.hydrogen_fraction", "<= 1"],
+    ),
+    "negative_temperature": (["ionization.temperature=-1"], ["ionization.temperature", ">= 0"]),
+    "barotropic_gas": (
+        ["hydro.equation_of_state=isothermal", "hydro.sound_speed=1"],
+        ["[ionization]", "hydro.equation_of_state", "isothermal"],
+    ),
+    "one_dimension": (
+        ["hydro.dimensions=1", *PERIODIC],
+        ["hydro.dimensions = 1", "[ionization]"],
+    ),
+    "no_gas": (["hydro.enabled=false"], ["ionization.enabled", "hydro.enabled"]),
+    "rotating_frame": (
+        ["frame.angular_velocity=1", *OUTFLOW],
+        ["ionization.enabled", "frame.angular_velocity"],
+    ),
+    "negative_photons": (
+        ["problem.fields={photon_energy_0 = '0.5 - x'}"],
+        ["problem.fields", "x = 0.625", "photon_energy_0 >= 0"],
+    ),
+    "flux_above_that_of_a_beam": (
+        ["problem.fields={photon_energy_0 = '1', photon_flux_0_z = '1e4'}"],
+        ["problem.fields", "flux", "photon_energy_0"],
+    ),
+    "photons_of_no_group": (
+        ["problem.fields={photon_energy_1 = '1'}"],
+        ["problem.fields", "photon_energy_1"],
+    ),
+    "negative_ions": (
+        ["problem.fields={ionized_hydrogen = 'x - 0.5'}"],
+        ["problem.fields", "ionized_hydrogen"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD_VALUES)
+def test_a_bad_value_is_refused(tmp_path: Path, case: str) -> None:
+    overrides, fragments = BAD_VALUES[case]
+    assert_refused(run(tmp_path / "run", SMALL, *overrides), *fragments)
+
+
+def test_missing_units_are_refused(tmp_path: Path) -> None:
+    begin, end = SMALL.index("[units]"), SMALL.index("[radiation]")
+    outcome = run(tmp_path / "run", SMALL[:begin] + SMALL[end:], "radiation.light_speed=1")
+    assert_refused(outcome, "[ionization]", "units.length", "units.density", "units.time")
+
+
+def test_an_expanding_box_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.toml"
+    path.write_text((ROOT / "examples/cosmology.toml").read_text())
+    outcome = octant("check", path, "--set", "ionization.enabled=true")
+    assert_refused(outcome, "ionization.enabled", "cosmology.enabled")
