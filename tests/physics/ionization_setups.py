@@ -10,9 +10,9 @@ from pathlib import Path
 
 import numpy as np
 from ionized_atoms import BOLTZMANN, ELECTRON_VOLT
-from ionized_sphere import GAMMA, KPC, LIGHT_SPEED, MYR, PROTON_MASS, Array
+from ionized_sphere import GAMMA, KPC, MYR, PROTON_MASS, Array, Delayed
 
-from running import leaf_cells
+from running import LeafCells, leaf_cells, uniform_grid
 
 DENSITY = 1e-3  # hydrogen nuclei per cm^3
 SOURCE = 5e48  # photons per second
@@ -143,47 +143,111 @@ class Profile:
     Attributes
     ----------
     radius
-        Middle of the shells, in kpc.
-    neutral, temperature, density
-        Fraction of neutral hydrogen, temperature in K, hydrogen nuclei in units of DENSITY.
+        Mean distance of cells from the source, in kpc.
+    fields
+        Averages: "neutral" (hydrogen atoms per nucleus), "temperature" in K, and others.
     """
 
     radius: Array
-    neutral: Array
-    temperature: Array
-    density: Array
+    fields: dict[str, Array]
 
-    def front(self, fraction: float = 0.5) -> float:
-        """Return the largest radius at which the fraction of neutral hydrogen is `fraction`."""
-        n = int(np.flatnonzero(self.neutral < fraction)[-1])
-        return float(np.interp(fraction, self.neutral[n : n + 2], self.radius[n : n + 2]))
+    def __getitem__(self, name: str) -> Array:
+        """Return an average by its name."""
+        return self.fields[name]
+
+    def front(self, fraction: float = 0.5, field: str = "neutral") -> float:
+        """Return the largest radius at which a field that grows outwards is `fraction`."""
+        values = self.fields[field]
+        inside = np.flatnonzero(values < fraction)
+        if len(inside) == 0:
+            return 0.0
+        n = min(int(inside[-1]), len(values) - 2)
+        return float(np.interp(fraction, values[n : n + 2], self.radius[n : n + 2]))
 
 
-def profile(path: Path, helium: float = 0.0, shells_per_cell: float = 1.0) -> Profile:
-    """Average the cells of a snapshot of `region` over shells around the corner at 0."""
-    cells = leaf_cells(path)
-    radius = np.sqrt(np.sum(cells.position**2, axis=1))
-    width = cells.size.max() / shells_per_cell
+def profile(cells: LeafCells, values: dict[str, Array]) -> Profile:
+    """Average values of cells over shells as thick as cells, in a sphere around 0 in the domain."""
+    radius = distance(cells)
+    width = cells.size.max()
     within = radius < cells.position.max()
     shell = np.floor(radius / width).astype(int)[within]
     weight = cells.volume[within]
     total = np.bincount(shell, weight)
     filled = total > 0.0
 
-    def mean(values: Array) -> Array:
-        return np.bincount(shell, weight * values[within])[filled] / total[filled]
+    def mean(a: Array) -> Array:
+        return np.bincount(shell, weight * a[within])[filled] / total[filled]
 
-    electrons = cells["ionized_hydrogen"]
-    ions = cells["ionized_helium"] + 2.0 * cells["doubly_ionized_helium"]
-    particles = 1.0 + helium + electrons + helium * ions
+    return Profile(mean(radius), {name: mean(a) for name, a in values.items()})
+
+
+def distance(cells: LeafCells) -> Array:
+    """Return the distances of cells from 0."""
+    return np.sqrt(np.sum(cells.position**2, axis=1))
+
+
+def found_profile(path: Path, helium: float = 0.0) -> Profile:
+    """Average the gas of a snapshot of `region` over shells."""
+    cells = leaf_cells(path)
+    two, three = cells["ionized_helium"], cells["doubly_ionized_helium"]
+    particles = 1.0 + helium + cells["ionized_hydrogen"] + helium * (two + 2.0 * three)
     per_mass = cells["pressure"] / cells["density"] * (KPC / MYR) ** 2
-    warmth = per_mass * PROTON_MASS * (1.0 + 4.0 * helium) / (BOLTZMANN * particles)
-    return Profile(mean(radius), mean(1.0 - electrons), mean(warmth), mean(cells["density"]))
+    values = {
+        "neutral": 1.0 - cells["ionized_hydrogen"],
+        "helium_atoms": 1.0 - two - three,
+        "not_helium_three": 1.0 - three,
+        "temperature": per_mass * PROTON_MASS * (1.0 + 4.0 * helium) / (BOLTZMANN * particles),
+        "density": cells["density"],
+    }
+    return profile(cells, values)
 
 
-def light_delay(radius: float, speed_ratio: float) -> float:
-    """Return the time in Myr in which photons with the reduced speed of light reach a radius."""
-    return radius * KPC / (speed_ratio * LIGHT_SPEED) / MYR
+def expected_profile(path: Path, exact: Delayed) -> Profile:
+    """Average a solution in the same cells as a snapshot, which are coarser than its shells."""
+    cells = leaf_cells(path)
+    radius = distance(cells) * KPC
+
+    def sampled(a: Array) -> Array:
+        return np.interp(radius, exact.radius, a)
+
+    atoms, three = sampled(exact.helium_atoms), sampled(exact.helium_three)
+    values = {
+        "neutral": sampled(exact.neutral),
+        "helium_atoms": atoms,
+        "not_helium_three": 1.0 - three,
+        "temperature": sampled(exact.temperature),
+        "density": sampled(exact.density) / DENSITY,
+    }
+    return profile(cells, values)
+
+
+def ionized_radius(path: Path) -> float:
+    """Return the radius in kpc of a sphere with as many ions as an octant of hydrogen at rest."""
+    cells = leaf_cells(path)
+    volume = 8.0 * np.sum(cells["ionized_hydrogen"] * cells.volume)
+    return float((0.75 / np.pi * volume) ** (1.0 / 3.0))
+
+
+def front_scatter(path: Path) -> float:
+    """Return the scatter of the distance of the front with direction, over its mean.
+
+    The front is where half of the hydrogen is ionised, on lines between neighbouring cells of an
+    unrefined octant along x, y and z.
+    """
+    grid = uniform_grid(path, "ionized_hydrogen")
+    size = leaf_cells(path).size[0]
+    radii = []
+    for axis in range(3):
+        along = np.moveaxis(grid, axis, 0)
+        j, k = np.meshgrid(*(np.arange(n) + 0.5 for n in along.shape[1:]), indexing="ij")
+        near, far = along[:-1], along[1:]
+        crosses = (near >= 0.5) & (far < 0.5)
+        share = (near - 0.5)[crosses] / (near - far)[crosses]
+        position = np.nonzero(crosses)[0] + 0.5 + share
+        across = np.broadcast_to(j**2 + k**2, near.shape)[crosses]
+        radii.append(np.sqrt(position**2 + across))
+    distances = np.concatenate(radii) * size
+    return float(np.std(distances) / np.mean(distances))
 
 
 assert GAMMA == 5.0 / 3.0  # the adiabatic index of REGION

@@ -5,6 +5,7 @@ or moves with its shells (Lagrangian hydrodynamics). Photons have an infinite sp
 c of photons in gas at rest delays the state at radius r by r / c, exactly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -258,3 +259,63 @@ def cosmological_region(
     """Return the gas of tests 1, 2 and 5 of Iliev et al. (2006, 2009) up to a radius in kpc."""
     edges = np.linspace(0.0, size * KPC, cells + 1)
     return IonizedSphere(edges, np.full(cells, 1e-3), photons, 5e48, **parameters)
+
+
+@dataclass(frozen=True)
+class Delayed:
+    """State of a sphere as photons of a finite speed make it; arrays by shell."""
+
+    radius: Array  # cm
+    neutral: Array
+    helium_atoms: Array  # HeI and HeIII, fractions of helium nuclei
+    helium_three: Array
+    temperature: Array
+    density: Array  # hydrogen nuclei per cm^3
+
+
+def with_light_speed(
+    sphere: IonizedSphere, times: Sequence[float], speed: float, steps: int = 300
+) -> list[Delayed]:
+    """Return a sphere at times in s, with photons of a finite speed in cm/s.
+
+    The state at radius r is that of the sphere with an infinite speed, r / speed earlier: rays of
+    photons keep the time since they left the source, and gas at rest has one ray only.
+    """
+    last, records, moments = max(times), [], []
+    for n in range(steps + 1):
+        if n > 0:
+            sphere.advance(last * (n / steps) ** 2, 1)
+        records.append([*sphere.unknowns[:3], sphere.gas_temperature])
+        moments.append(sphere.time)
+    table = np.array(records)
+
+    def at(time: float) -> Delayed:
+        since = np.maximum(time - sphere.radius / speed, 0.0)
+        values = np.array(
+            [
+                [np.interp(since[i], moments, table[:, k, i]) for i in range(len(since))]
+                for k in range(4)
+            ]
+        )
+        return Delayed(sphere.radius, *values, sphere.density)
+
+    return [at(time) for time in times]
+
+
+def with_delayed_front(
+    sphere: IonizedSphere, times: Sequence[float], speed: float, steps: int = 800
+) -> list[Delayed]:
+    """Return a sphere at times in s, when photons of a finite speed have reached its front.
+
+    The state is that of the sphere with an infinite speed at the time since which photons on their
+    way to the front have left the source: an approximation for moving gas.
+    """
+    states, last = [], max(times)
+    for n in range(1, steps + 1):
+        sphere.advance(last * (n / steps) ** 2, 1)
+        while len(states) < len(times) and (
+            sphere.time + sphere.front() / speed >= times[len(states)]
+        ):
+            kept = (sphere.radius, *sphere.unknowns[:3], sphere.gas_temperature, sphere.density)
+            states.append(Delayed(*(values.copy() for values in kept)))
+    return states
