@@ -18,6 +18,7 @@ from ionized_sphere import (
     PROTON_MASS,
     IonizedSphere,
     cosmological_region,
+    with_light_speed,
 )
 from stromgren_solutions import Stromgren
 
@@ -86,6 +87,42 @@ def test_photons_ionise_once_each_and_replace_recombinations() -> None:
     ions = float(np.sum(sphere.nuclei * (1.0 - sphere.neutral)))
     # Collisional ionisation adds ions at the front: 1e-3 of them.
     assert ions + recombined == pytest.approx(sphere.absorbed, rel=2e-3)
+
+
+class Rays(IonizedSphere):
+    """Photons that cross one shell in each step, and are stored in the meantime."""
+
+    leaving: np.ndarray | None = None
+
+    def _pass_photons(self, u: np.ndarray) -> np.ndarray:
+        entering = np.zeros((len(self.photons.share), len(self.density)))
+        entering[:, 0] = self.photons.share * self.rate
+        if self.leaving is not None:
+            entering[:, 1:] = self.leaving[:, :-1]
+        return entering
+
+    def hand_on(self) -> None:
+        """Hand the photons of each shell on to the next one."""
+        self.leaving = self.entering * np.exp(-self._depths(self.unknowns)[0].sum(axis=-2))
+
+
+def test_photons_of_finite_speed_delay_the_state_by_their_travel_time() -> None:
+    edges, gas = np.linspace(0.0, 4.0 * KPC, 41), np.full(40, 1e-3)
+    rays = Rays(edges, gas, GROUPS, 5e48)
+    steps, dt = 200, 0.1 * MYR
+    for _ in range(steps):
+        rays.react(dt)
+        rays.hand_on()
+    quick = IonizedSphere(edges, gas, GROUPS, 5e48)
+    # The middle of a shell; photons that enter it have needed that time.
+    speed = (edges[1] - edges[0]) / dt
+    (delayed,) = with_light_speed(quick, [steps * dt], speed, steps=800)
+    lit = rays.radius < 0.9 * speed * steps * dt
+    assert np.abs(rays.neutral - delayed.neutral)[lit].max() <= 0.02
+    assert rays.front() == pytest.approx(np.interp(0.5, delayed.neutral, delayed.radius), rel=5e-3)
+    still = IonizedSphere(edges, gas, GROUPS, 5e48)
+    still.advance(steps * dt, 200)
+    assert still.front() > 1.02 * rays.front()
 
 
 @pytest.mark.parametrize("helium", [0.0, 0.0789])

@@ -118,6 +118,21 @@ def test_fronts_converge(tmp_path: Path) -> None:
     assert abs(errors[2]) < abs(errors[0])
 
 
+def test_photons_of_recombinations_replace_those_of_the_on_the_spot_approximation(
+    tmp_path: Path,
+) -> None:
+    """Case A with photons of recombinations: none escape, and the number of ions is that of B."""
+    radii = {}
+    for case in ("true", "false"):
+        outcome = isothermal(tmp_path / case, 8, 60.0, f"ionization.on_the_spot={case}")
+        radii[case] = ionized_radius(outcome.last_snapshot)
+        assert photon_residual(outcome.history(), RATIO).max() <= 1e-12
+    recombined = outcome.history()["ionization_recombined"][-1]
+    assert recombined > 0.05 * outcome.history()["ionization_injected"][-1]
+    print(radii)
+    assert radii["false"] == pytest.approx(radii["true"], rel=0.01)
+
+
 # --- test 2: heated gas ---------------------------------------------------------------------------
 
 
