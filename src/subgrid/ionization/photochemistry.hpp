@@ -1,0 +1,310 @@
+// Non-equilibrium ionisation and thermal state of hydrogen and helium in a cell under ionising
+// photons.
+//
+// Unknowns y are HII, HeII, HeIII and the thermal energy. F(y) are their changes if the gas stayed
+// in state y for a substep h: rates times h, and photoionisations that are all photons absorbed on
+// the way, N (1 - exp(-c' h sum of sigma n)) in each group. A substep solves
+//   y_1 = y_0 + F(y_1)
+// by Newton's method with analytic derivatives. It follows the ideas of others:
+// - Photons absorbed and ionisations are counted by the same terms (Abel, Norman & Madau 1999, ApJ
+//   523, 66; Mellema et al. 2006, NewA 11, 374), so that ionisation fronts have the right speed if a
+//   step ionises a cell of any optical depth. The density of absorbers is that at the end, which
+//   accounts for their decrease without more photons absorbed than atoms ionised.
+// - All unknowns are implicit (Altay, Croft & Pelupessy 2008, MNRAS 386, 1931, and Kim et al. 2023,
+//   ApJS 264, 10, treat some of them so): quantities stay positive, and equilibria are exact for
+//   any step.
+// - Substeps follow from an error estimate instead of the change of 10 % that Rosdahl et al. (2013,
+//   MNRAS 436, 2188) allow: cells in equilibrium need one substep, however far it takes them.
+//
+// Error control: e = (F(y_0) - F(y_1)) / 2 is the difference between the trapezoidal rule and the
+// implicit step. Filtered twice, d = (1 - F')^-2 e, it is small for stiff components that have
+// relaxed (Hairer & Wanner 1996, Solving Ordinary Differential Equations II, section IV.8). A
+// substep is accepted if d is below `tolerance` relative to the densities of ions and of atoms, with
+// 10^-3 tolerance of nuclei added, and relative to the energy. y_1 + d is of second order
+// and the result, as far as it is positive; its amplification (1 + 2 s + s^2 / 2) / (1 + s)^3 of a
+// component with rate -s / h is positive and vanishes for stiff ones.
+//
+// Linear relations hold to rounding in each Newton iteration and in d, because the numbers of
+// photons absorbed are linearised like F: photons absorbed equal photoionisations, and photoheating
+// is their excess energy, whatever the remaining error of the iteration.
+#pragma once
+
+#include "subgrid/ionization/increments.hpp"
+
+namespace octant::subgrid::ionization {
+
+// Parts of react().
+namespace reacting {
+
+// Factors L and U of the matrix 1 - F' without interchange of rows.
+struct Factors {
+  double a[k_unknowns][k_unknowns];
+  double inverse_pivot[k_unknowns];
+  // False if a component grows by so much within the substep that an implicit step is meaningless.
+  bool is_stable;
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit Factors(const Increments& f) {
+    for (int r = 0; r < k_unknowns; ++r)
+      for (int n = 0; n < k_unknowns; ++n) a[r][n] = (r == n ? 1.0 : 0.0) - f.slope[r][n];
+    is_stable = true;
+    for (int p = 0; p < k_unknowns; ++p) {
+      if (!(a[p][p] > 0.2)) is_stable = false;
+      inverse_pivot[p] = 1.0 / a[p][p];
+      for (int r = p + 1; r < k_unknowns; ++r) {
+        const double factor = a[r][p] * inverse_pivot[p];
+        a[r][p] = factor;
+        for (int n = p + 1; n < k_unknowns; ++n) a[r][n] -= factor * a[p][n];
+      }
+    }
+  }
+  // Replaces b by (1 - F')^-1 b.
+  KOKKOS_FORCEINLINE_FUNCTION void solve(double (&b)[k_unknowns]) const {
+    for (int r = 1; r < k_unknowns; ++r)
+      for (int n = 0; n < r; ++n) b[r] -= a[r][n] * b[n];
+    for (int r = k_unknowns - 1; r >= 0; --r) {
+      for (int n = r + 1; n < k_unknowns; ++n) b[r] -= a[r][n] * b[n];
+      b[r] *= inverse_pivot[r];
+    }
+  }
+};
+
+// Largest |d| relative to its tolerance at state y.
+KOKKOS_FORCEINLINE_FUNCTION double relative_size(const Photochemistry& chemistry,
+                                                 const Contents& cell,
+                                                 const double (&y)[k_unknowns],
+                                                 const double (&d)[k_unknowns]) {
+  constexpr double added = 1e-3, least = 1e-300;
+  const double HI = cell.hydrogen - y[0], HeI = cell.helium - (y[1] + y[2]);
+  const double hydrogen = added * cell.hydrogen + least, helium = added * cell.helium + least;
+  double size = absolute(d[0]) / (min(y[0], HI) + hydrogen);
+  size = max(size, absolute(d[1]) / (y[1] + helium));
+  size = max(size, absolute(d[2]) / (y[2] + helium));
+  size = max(size, absolute(d[1] + d[2]) / (HeI + helium));
+  size = max(size, absolute(d[k_energy]) / y[k_energy]);
+  return size / chemistry.tolerance;
+}
+
+// Moves densities of ions into their limits. Returns the largest distance relative to the nuclei.
+KOKKOS_FORCEINLINE_FUNCTION double limit_ions(const Contents& cell, double (&y)[k_unknowns]) {
+  constexpr double least = 1e-300;
+  double outside = max(-y[0], y[0] - cell.hydrogen) / (cell.hydrogen + least);
+  y[0] = min(max(y[0], 0.0), cell.hydrogen);
+  for (int n = 1; n < 3; ++n) {
+    outside = max(outside, max(-y[n], y[n] - cell.helium) / (cell.helium + least));
+    y[n] = min(max(y[n], 0.0), cell.helium);
+  }
+  const double ions = y[1] + y[2];
+  outside = max(outside, (ions - cell.helium) / (cell.helium + least));
+  if (ions > cell.helium)
+    for (int n = 1; n < 3; ++n) y[n] *= cell.helium / ions;
+  return outside;
+}
+
+// Relative rounding errors that are removed without a further iteration.
+inline constexpr double k_rounding = 1e-13;
+
+// Photons that remain in group g after these changes, except for rounding errors that
+// make them negative.
+KOKKOS_FORCEINLINE_FUNCTION double remaining_photons(const Contents& cell,
+                                                     const double (&change)[k_changes], int g) {
+  return (cell.photons[g] + change[k_emitted + g]) - change[k_absorbed + g];
+}
+
+// True if no group has a negative number of photons, absorbed or left, except by rounding.
+KOKKOS_FORCEINLINE_FUNCTION bool has_positive_photons(const Photochemistry& chemistry,
+                                                      const Contents& cell,
+                                                      const double (&change)[k_changes]) {
+  bool is_positive = true;
+  for (int g = 0; g < chemistry.groups; ++g) {
+    const double slight = -k_rounding * (cell.photons[g] + change[k_emitted + g]);
+    is_positive = is_positive && change[k_emitted + g] >= 0.0 && change[k_absorbed + g] >= slight &&
+                  remaining_photons(cell, change, g) >= slight;
+  }
+  return is_positive;
+}
+
+// Result of a substep.
+struct Substep {
+  bool is_found;  // the implicit equations are solved
+  double error;   // relative to the tolerance
+  double y[k_unknowns];
+  double change[k_changes];  // from k_heated
+};
+
+// Changes linearised about the last iterate, whose correction is d.
+KOKKOS_FORCEINLINE_FUNCTION void linearize(const Increments& f, const double (&d)[k_unknowns],
+                                           double (&change)[k_changes]) {
+  for (int r = k_heated; r < k_changes; ++r) {
+    change[r] = f.value[r];
+    for (int n = 0; n < k_unknowns; ++n) change[r] += f.slope[r][n] * d[n];
+  }
+}
+
+// Adds the correction of second order to a substep from y_0, with F(y_0) in `first`, and sets the
+// estimated error.
+KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Contents& cell,
+                                    const double (&y_0)[k_unknowns],
+                                    const double (&first)[k_changes], const Increments& last,
+                                    const Factors& factors, Substep& step) {
+  double e[k_unknowns], d[k_unknowns], once[k_unknowns], change[k_changes];
+  for (int n = 0; n < k_unknowns; ++n) {
+    e[n] = 0.5 * (first[n] - (step.y[n] - y_0[n]));
+    once[n] = e[n];
+  }
+  factors.solve(once);
+  for (int n = 0; n < k_unknowns; ++n) d[n] = once[n];
+  factors.solve(d);
+  step.error = relative_size(chemistry, cell, step.y, d);
+  if (!(step.error <= 1.0)) return;
+  for (int r = k_heated; r < k_changes; ++r) {
+    change[r] = step.change[r] + 0.5 * (first[r] - step.change[r]);
+    for (int n = 0; n < k_unknowns; ++n) change[r] += last.slope[r][n] * (once[n] + d[n]);
+  }
+  double y[k_unknowns];
+  for (int n = 0; n < k_unknowns; ++n) y[n] = step.y[n] + d[n];
+  if (!(limit_ions(cell, y) <= k_rounding)) return;
+  if (!has_positive_photons(chemistry, cell, change)) return;
+  for (int n = 0; n < k_unknowns; ++n) step.y[n] = y[n];
+  for (int r = k_heated; r < k_changes; ++r) step.change[r] = change[r];
+}
+
+// Advances the gas from y_0, where its rates are `rates`, by `time`.
+KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Contents& cell,
+                                       const double (&y_0)[k_unknowns], const GasRates& rates_0,
+                                       double time) {
+  constexpr int most = 15;         // iterations
+  constexpr double precise = 0.1;  // of the tolerance; the rest is its square
+  Substep step;
+  step.is_found = false;
+  step.error = 0.0;
+  double first[k_changes];
+  GasRates rates = rates_0;
+  for (int n = 0; n < k_unknowns; ++n) step.y[n] = y_0[n];
+  for (int iteration = 0; iteration < most; ++iteration) {
+    const GasState gas(chemistry, cell, step.y);
+    if (iteration > 0 && !(chemistry.temperature > 0.0))
+      rates = GasRates(gas.temperature, chemistry.on_the_spot);
+    const Increments f(chemistry, cell, rates, gas, time);
+    if (iteration == 0)
+      for (int r = 0; r < k_changes; ++r) first[r] = f.value[r];
+    const Factors factors(f);
+    if (!factors.is_stable) return step;
+    double d[k_unknowns];
+    for (int n = 0; n < k_unknowns; ++n) d[n] = (y_0[n] - gas.y[n]) + f.value[n];
+    factors.solve(d);
+    for (int n = 0; n < k_unknowns; ++n) step.y[n] = gas.y[n] + d[n];
+    const double outside = limit_ions(cell, step.y);
+    const double energy = max(step.y[k_energy], 0.1 * gas.y[k_energy]);
+    const bool is_limited = energy > step.y[k_energy] || !(outside <= k_rounding);
+    step.y[k_energy] = energy;
+    if (is_limited || !(relative_size(chemistry, cell, step.y, d) <= precise)) continue;
+    linearize(f, d, step.change);
+    if (!has_positive_photons(chemistry, cell, step.change)) continue;
+    step.is_found = true;
+    correct(chemistry, cell, y_0, first, f, factors, step);
+    return step;
+  }
+  return step;
+}
+
+// True if the state can be advanced.
+KOKKOS_FORCEINLINE_FUNCTION bool is_valid(const Photochemistry& chemistry, const IonizedGas& cell) {
+  constexpr double most = 1e250;
+  const auto holds = [&](double a) { return a >= 0.0 && a < most; };
+  bool valid = holds(cell.hydrogen) && holds(cell.helium);
+  valid = valid && ((cell.energy > 0.0 && cell.energy < most) || chemistry.temperature > 0.0);
+  for (int n = 0; n < 3; ++n) valid = valid && holds(cell.ionized[n]);
+  for (int g = 0; g < chemistry.groups; ++g) valid = valid && holds(cell.photons[g]);
+  return valid && cell.hydrogen + cell.helium > 0.0;
+}
+
+// True if the gas has neither electrons nor photons, without which nothing happens.
+KOKKOS_FORCEINLINE_FUNCTION bool is_inert(const Photochemistry& chemistry, const Contents& cell,
+                                          const double (&y)[k_unknowns]) {
+  double sum = y[0] + (y[1] + y[2]);
+  for (int g = 0; g < chemistry.groups; ++g) sum += cell.photons[g];
+  return !(sum > 0.0);
+}
+
+// Adds the changes of photons in a substep to the cell and the reaction.
+KOKKOS_FORCEINLINE_FUNCTION void count_photons(const Photochemistry& chemistry, const Substep& step,
+                                               Contents& cell, Reaction& reaction) {
+  for (int g = 0; g < chemistry.groups; ++g) {
+    const double emitted = step.change[k_emitted + g], before = cell.photons[g] + emitted;
+    const double after = min(max(remaining_photons(cell, step.change, g), 0.0), before);
+    reaction.emitted[g] += emitted;
+    reaction.absorbed[g] += before - after;
+    reaction.kept[g] *= before > 0.0 ? after / before : 0.0;
+    cell.photons[g] = after;
+  }
+}
+
+// Factor of the next substep after one with this error: a second-order method.
+KOKKOS_FORCEINLINE_FUNCTION double step_factor(double error) {
+  return min(max(0.9 / square_root(max(error, 1e-4)), 0.1), 5.0);
+}
+
+// Advances the unknowns and photons by `seconds` in substeps.
+KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents& cell,
+                                      double (&y)[k_unknowns], double seconds, Reaction& reaction) {
+  double done = 0.0, step = seconds;
+  GasRates rates;
+  bool has_rates = false;
+  for (int attempt = 0; attempt < chemistry.max_attempts; ++attempt) {
+    if (!has_rates)
+      rates = GasRates(GasState(chemistry, cell, y).temperature, chemistry.on_the_spot);
+    has_rates = true;
+    // Substeps of equal length reach the end.
+    const double left = seconds - done, count = Kokkos::ceil(left / step);
+    const bool is_last = !(count > 1.0);
+    const double time = is_last ? left : left / count;
+    const Substep next = advance(chemistry, cell, y, rates, time);
+    if (!next.is_found || !(next.error <= 1.0)) {
+      step = time * (next.is_found ? min(step_factor(next.error), 0.5) : 0.25);
+      continue;
+    }
+    for (int n = 0; n < k_unknowns; ++n) y[n] = next.y[n];
+    count_photons(chemistry, next, cell, reaction);
+    reaction.heated += next.change[k_heated];
+    ++reaction.substeps;
+    if (is_last) return;
+    done += time;
+    step = time * step_factor(next.error);
+    has_rates = chemistry.temperature > 0.0;
+  }
+  reaction.is_solved = false;
+}
+
+}  // namespace reacting
+
+// Advances ions, thermal energy and photons of a cell by `seconds`. The number of substeps is
+// limited. States that are not valid (negative, NaN) stay as they are, with is_solved = false.
+KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& chemistry,
+                                      double seconds) {
+  Reaction reaction{};
+  reaction.is_solved = seconds >= 0.0 && reacting::is_valid(chemistry, cell);
+  if (!reaction.is_solved || !(seconds > 0.0)) {
+    for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
+    return reaction;
+  }
+  for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
+  Contents contents{cell.hydrogen, cell.helium, {0.0, 0.0, 0.0}};
+  for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
+  double y[k_unknowns] = {cell.hydrogen * cell.ionized[0], cell.helium * cell.ionized[1],
+                          cell.helium * cell.ionized[2], cell.energy};
+  reacting::limit_ions(contents, y);
+  const bool is_isothermal = chemistry.temperature > 0.0;
+  if (!reacting::is_inert(chemistry, contents, y))
+    reacting::integrate(chemistry, contents, y, seconds, reaction);
+  if (cell.hydrogen > 0.0) cell.ionized[0] = min(y[0] / cell.hydrogen, 1.0);
+  if (cell.helium > 0.0)
+    for (int n = 1; n < 3; ++n) cell.ionized[n] = min(y[n] / cell.helium, 1.0);
+  for (int g = 0; g < chemistry.groups; ++g) cell.photons[g] = contents.photons[g];
+  const double before = cell.energy;
+  if (is_isothermal) cell.set_temperature(chemistry.temperature, chemistry.gamma);
+  else cell.energy = y[k_energy];
+  reaction.radiated = (before - cell.energy) + reaction.heated;
+  return reaction;
+}
+
+}  // namespace octant::subgrid::ionization
