@@ -27,19 +27,15 @@ struct Attenuation {
       phi_slope = (exponential - phi) * inverse;
       psi_slope = -(phi_slope + psi) * inverse;
     } else {
-      // Taylor series: the coefficients of psi are (-a)^n / (n + 2)!.
-      double factor = 0.5;
-      phi = 1.0, psi = 0.0, phi_slope = 0.0, psi_slope = 0.0;
-      double power = 1.0;
-      for (int n = 0; n < 6; ++n) {
-        const double next = factor / (n + 3);
-        psi += power * factor;
-        phi_slope -= (n + 1) * power * factor;
-        psi_slope -= (n + 1) * power * next;
-        factor = next;
-        power *= -a;
-      }
+      // Taylor series in -a.
+      constexpr double factorials[] = {1.0 / 2,   1.0 / 6,   1.0 / 24,
+                                       1.0 / 120, 1.0 / 720, 1.0 / 5040};
+      constexpr double slopes[] = {-1.0 / 6,   -1.0 / 12,   -1.0 / 40,
+                                   -1.0 / 180, -1.0 / 1008, -1.0 / 6720};
+      psi = powers::polynomial(factorials, -a);
+      psi_slope = powers::polynomial(slopes, -a);
       phi = 1.0 - a * psi;
+      phi_slope = -(psi + a * psi_slope);
     }
   }
 };
@@ -73,8 +69,7 @@ struct GasState {
 // Charges that an ion adds to the electrons.
 inline constexpr double k_charge[3] = {1.0, 1.0, 2.0};
 
-// Changes during `time`, and their derivatives by the unknowns. Slopes by the energy are those by
-// ln T until finish() converts them.
+// Changes during `time`, and their derivatives by the unknowns.
 class Increments {
  public:
   double value[k_changes];
@@ -82,57 +77,60 @@ class Increments {
 
   KOKKOS_INLINE_FUNCTION Increments(const Photochemistry& chemistry, const Contents& cell,
                                     const GasRates& rates, const GasState& gas, double time) {
-    for (int r = 0; r < k_changes; ++r) {
+    // Changes of atoms into the next higher ion, with derivatives by ions and ln T.
+    double flow[3], by[3][k_unknowns];
+    react_with_electrons(rates, gas, time, flow, by);
+    for (int r = k_heated; r < k_changes; ++r) {
       value[r] = 0.0;
       for (int n = 0; n < k_unknowns; ++n) slope[r][n] = 0.0;
     }
-    for (int s = 0; s < 3; ++s) react_with_electrons(s, rates, gas, time);
     if (!chemistry.on_the_spot) emit(chemistry, rates, gas, time);
-    absorb(chemistry, cell, gas, time);
+    absorb(chemistry, cell, gas, time, flow, by);
+    value[0] = flow[0];
+    value[1] = flow[1] - flow[2];
+    value[2] = flow[2];
+    for (int n = 0; n < k_unknowns; ++n) {
+      slope[0][n] = by[0][n];
+      slope[1][n] = by[1][n] - by[2][n];
+      slope[2][n] = by[2][n];
+    }
     if (chemistry.temperature > 0.0) {
+      value[k_energy] = 0.0;
+      for (int n = 0; n < k_unknowns; ++n) slope[k_energy][n] = 0.0;
       for (int r = 0; r < k_changes; ++r) slope[r][k_energy] = 0.0;
       return;
     }
     lose_heat(chemistry, rates, gas, time);
-    for (int n = 0; n < k_unknowns; ++n) slope[k_energy][n] += slope[k_heated][n];
-    value[k_energy] += value[k_heated];
     convert_slopes(gas);
-  }
-
-  // Number of changes that are used.
-  KOKKOS_FORCEINLINE_FUNCTION static int count(const Photochemistry& chemistry) {
-    return chemistry.on_the_spot ? k_absorbed + chemistry.groups : k_emitted + chemistry.groups;
+    if (!chemistry.on_the_spot) convert_emission(gas);
   }
 
  private:
-  // Adds `amount` ionisations of species s, with derivatives.
-  KOKKOS_FORCEINLINE_FUNCTION void ionize(int s, double amount, const double (&by)[k_unknowns]) {
-    value[s] += amount;
-    for (int n = 0; n < k_unknowns; ++n) slope[s][n] += by[n];
-    if (s < 2) return;
-    value[1] -= amount;
-    for (int n = 0; n < k_unknowns; ++n) slope[1][n] -= by[n];
-  }
-
-  // Adds `factor` times the derivatives of the density of atom s by the ions.
-  KOKKOS_FORCEINLINE_FUNCTION static void add_atom_slope(int s, double factor,
-                                                         double (&by)[k_unknowns]) {
-    if (s == 0) by[0] -= factor;
-    if (s == 1) by[1] -= factor, by[2] -= factor;
-    if (s == 2) by[1] += factor;
+  // Adds derivatives by atoms to those by ions.
+  KOKKOS_FORCEINLINE_FUNCTION static void add_by_atoms(const double (&by_atom)[3],
+                                                       double (&by)[k_unknowns]) {
+    by[0] -= by_atom[0];
+    by[1] += by_atom[2] - by_atom[1];
+    by[2] -= by_atom[1];
   }
 
   // Collisional ionisation less recombination.
-  KOKKOS_FORCEINLINE_FUNCTION void react_with_electrons(int s, const GasRates& rates,
-                                                        const GasState& gas, double time) {
-    const Rate up = time * rates.ionization[s], down = time * rates.recombination[s];
-    const double per_electron = up.value * gas.atoms[s] - down.value * gas.y[s];
-    double by[k_unknowns];
-    for (int n = 0; n < 3; ++n) by[n] = k_charge[n] * per_electron;
-    by[k_energy] = gas.electrons * (up.slope * gas.atoms[s] - down.slope * gas.y[s]);
-    by[s] -= gas.electrons * down.value;
-    add_atom_slope(s, gas.electrons * up.value, by);
-    ionize(s, gas.electrons * per_electron, by);
+  KOKKOS_FORCEINLINE_FUNCTION static void react_with_electrons(const GasRates& rates,
+                                                               const GasState& gas, double time,
+                                                               double (&flow)[3],
+                                                               double (&by)[3][k_unknowns]) {
+    const double charge_time = time * gas.electrons;
+    for (int s = 0; s < 3; ++s) {
+      const Rate up = rates.ionization[s], down = rates.recombination[s];
+      const double per_electron = time * (up.value * gas.atoms[s] - down.value * gas.y[s]);
+      flow[s] = gas.electrons * per_electron;
+      for (int n = 0; n < 3; ++n) by[s][n] = k_charge[n] * per_electron;
+      by[s][k_energy] = charge_time * (up.slope * gas.atoms[s] - down.slope * gas.y[s]);
+      by[s][s] -= charge_time * down.value;
+      double by_atom[3] = {0.0, 0.0, 0.0};
+      by_atom[s] = charge_time * up.value;
+      add_by_atoms(by_atom, by[s]);
+    }
   }
 
   // Emission of photons by recombination to ground states.
@@ -154,97 +152,106 @@ class Increments {
 
   // Absorption of photons, ionisation and heating by them.
   KOKKOS_FORCEINLINE_FUNCTION void absorb(const Photochemistry& chemistry, const Contents& cell,
-                                          const GasState& gas, double time) {
-    double depth[4] = {0.0, 0.0, 0.0, 0.0}, passing[4];
+                                          const GasState& gas, double time, double (&flow)[3],
+                                          double (&by)[3][k_unknowns]) {
+    double passing[4] = {0.0, 0.0, 0.0, 0.0};
     const double length = chemistry.light_speed * time;
     for (int g = 0; g < chemistry.groups; ++g) {
       const double* sigma = chemistry.group[g].cross_section;
-      depth[g] =
-          length * (sigma[0] * gas.atoms[0] + sigma[1] * gas.atoms[1] + sigma[2] * gas.atoms[2]);
+      passing[g] =
+          -length * (sigma[0] * gas.atoms[0] + sigma[1] * gas.atoms[1] + sigma[2] * gas.atoms[2]);
     }
-    for (int g = 0; g < 4; ++g) passing[g] = -depth[g];
+    double depth[k_groups] = {-passing[0], -passing[1], -passing[2]};
     transform(passing, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
+    double by_atom[3][3] = {}, heated_by[3] = {0.0, 0.0, 0.0};
     for (int g = 0; g < chemistry.groups; ++g) {
-      const double photons = cell.photons[g], emitted = value[k_emitted + g];
-      if (!(photons > 0.0) && !(emitted > 0.0)) continue;
+      const PhotoGroup& group = chemistry.group[g];
+      const double emitted = value[k_emitted + g];
+      if (!(cell.photons[g] + emitted > 0.0)) continue;
       const Attenuation of(depth[g], passing[g]);
-      const double mean = photons * of.phi + emitted * of.psi;
-      const double mean_slope = photons * of.phi_slope + emitted * of.psi_slope;
-      // Derivatives of the mean number of photons.
-      double mean_by[k_unknowns];
-      for (int n = 0; n < k_unknowns; ++n) mean_by[n] = of.psi * slope[k_emitted + g][n];
-      for (int s = 0; s < 3; ++s)
-        add_atom_slope(s, mean_slope * length * chemistry.group[g].cross_section[s], mean_by);
+      const double mean = cell.photons[g] * of.phi + emitted * of.psi;
+      const double mean_slope = cell.photons[g] * of.phi_slope + emitted * of.psi_slope;
+      double q[3], heat = 0.0, absorbed_by[3];
       for (int s = 0; s < 3; ++s) {
-        const double q = length * chemistry.group[g].cross_section[s];
-        if (q > 0.0) photoionize(g, s, q, mean, mean_by, chemistry.group[g].excess[s], gas);
+        q[s] = length * group.cross_section[s];
+        heat += group.excess[s] * q[s] * gas.atoms[s];
       }
+      for (int s = 0; s < 3; ++s) {
+        const double per_photon = q[s] * gas.atoms[s];
+        flow[s] += per_photon * mean;
+        by_atom[s][s] += q[s] * mean;
+        for (int t = 0; t < 3; ++t) by_atom[s][t] += per_photon * (mean_slope * q[t]);
+        heated_by[s] += q[s] * (group.excess[s] * mean + heat * mean_slope);
+        absorbed_by[s] = q[s] * (mean + depth[g] * mean_slope);
+      }
+      value[k_absorbed + g] = depth[g] * mean;
+      value[k_heated] += heat * mean;
+      add_by_atoms(absorbed_by, slope[k_absorbed + g]);
+      if (emitted > 0.0) absorb_emitted(g, q, heat, depth[g], of.psi, gas, by);
     }
+    for (int s = 0; s < 3; ++s) add_by_atoms(by_atom[s], by[s]);
+    add_by_atoms(heated_by, slope[k_heated]);
   }
 
-  // Ionisations of species s by group g.
-  KOKKOS_FORCEINLINE_FUNCTION void photoionize(int g, int s, double q, double mean,
-                                               const double (&mean_by)[k_unknowns], double excess,
-                                               const GasState& gas) {
-    const double amount = q * gas.atoms[s] * mean;
-    double by[k_unknowns];
-    for (int n = 0; n < k_unknowns; ++n) by[n] = q * gas.atoms[s] * mean_by[n];
-    add_atom_slope(s, q * mean, by);
-    ionize(s, amount, by);
-    value[k_absorbed + g] += amount;
-    value[k_heated] += excess * amount;
+  // Derivatives of absorption by photons that the gas emits.
+  KOKKOS_FORCEINLINE_FUNCTION void absorb_emitted(int g, const double (&q)[3], double heat,
+                                                  double depth, double psi, const GasState& gas,
+                                                  double (&by)[3][k_unknowns]) {
     for (int n = 0; n < k_unknowns; ++n) {
-      slope[k_absorbed + g][n] += by[n];
-      slope[k_heated][n] += excess * by[n];
+      const double mean = psi * slope[k_emitted + g][n];
+      for (int s = 0; s < 3; ++s) by[s][n] += q[s] * gas.atoms[s] * mean;
+      slope[k_absorbed + g][n] += depth * mean;
+      slope[k_heated][n] += heat * mean;
     }
   }
 
-  // Losses of thermal energy.
+  // Thermal energy: photoheating less losses.
   KOKKOS_FORCEINLINE_FUNCTION void lose_heat(const Photochemistry& chemistry, const GasRates& rates,
                                              const GasState& gas, double time) {
     Rate per_electron{0.0, 0.0};
-    double by[k_unknowns] = {0.0, 0.0, 0.0, 0.0};
+    double by[k_unknowns] = {0.0, 0.0, 0.0, 0.0}, by_atom[3];
     for (int s = 0; s < 3; ++s) {
       per_electron =
           per_electron + gas.atoms[s] * rates.atom_loss[s] + gas.y[s] * rates.ion_loss[s];
-      by[s] += gas.electrons * rates.ion_loss[s].value;
-      add_atom_slope(s, gas.electrons * rates.atom_loss[s].value, by);
+      by[s] = gas.electrons * rates.ion_loss[s].value;
+      by_atom[s] = gas.electrons * rates.atom_loss[s].value;
     }
+    add_by_atoms(by_atom, by);
     // The population of the metastable level saturates at about 3110 electrons per cm^3 (Kingdon &
     // Ferland 1995, ApJ 442, 714).
     constexpr double critical = 3110.0;
-    const double cut = 1.0 / (1.0 + gas.electrons * (1.0 / critical));
-    const double pairs = gas.electrons * cut, pair_slope = cut * cut * gas.y[1];
+    const double cut = critical / (critical + gas.electrons), pairs = gas.electrons * cut;
     per_electron = per_electron + (pairs * gas.y[1]) * rates.metastable_loss;
     by[1] += gas.electrons * pairs * rates.metastable_loss.value;
-    const double by_electrons =
-        per_electron.value + gas.electrons * pair_slope * rates.metastable_loss.value;
+    double by_electrons = per_electron.value + pairs * cut * gas.y[1] * rates.metastable_loss.value;
     if (chemistry.compton) {
       const double none = cooling::compton_per_electron(0.0, chemistry.redshift);
       const double all = cooling::compton_per_electron(gas.temperature, chemistry.redshift);
-      add_compton(all, all - none, gas, time);
+      per_electron = per_electron + Rate{all, all - none};
+      by_electrons += all;
     }
-    value[k_energy] -= time * gas.electrons * per_electron.value;
-    for (int n = 0; n < 3; ++n) slope[k_energy][n] -= time * (by[n] + k_charge[n] * by_electrons);
-    slope[k_energy][k_energy] -= time * gas.electrons * per_electron.slope;
+    value[k_energy] = value[k_heated] - time * gas.electrons * per_electron.value;
+    for (int n = 0; n < 3; ++n)
+      slope[k_energy][n] = slope[k_heated][n] - time * (by[n] + k_charge[n] * by_electrons);
+    slope[k_energy][k_energy] =
+        slope[k_heated][k_energy] - time * gas.electrons * per_electron.slope;
   }
 
-  // Compton cooling: its rate per electron, and derivative by ln T.
-  KOKKOS_FORCEINLINE_FUNCTION void add_compton(double rate, double by_log_T, const GasState& gas,
-                                               double time) {
-    value[k_energy] -= time * gas.electrons * rate;
-    for (int n = 0; n < 3; ++n) slope[k_energy][n] -= time * k_charge[n] * rate;
-    slope[k_energy][k_energy] -= time * gas.electrons * by_log_T;
+  // Converts derivatives by ln T of one change into those by the energy, with which T changes, and
+  // by ions, with which it changes as well.
+  KOKKOS_FORCEINLINE_FUNCTION void convert_slope(int r, double by_energy, double by_particles) {
+    const double by_log_T = slope[r][k_energy];
+    for (int n = 0; n < 3; ++n) slope[r][n] -= by_log_T * k_charge[n] * by_particles;
+    slope[r][k_energy] = by_log_T * by_energy;
   }
-
-  // Converts derivatives by ln T into those by energy, at which ions change T as well.
   KOKKOS_FORCEINLINE_FUNCTION void convert_slopes(const GasState& gas) {
     const double by_energy = 1.0 / gas.y[k_energy], by_particles = 1.0 / gas.particles;
-    for (int r = 0; r < k_changes; ++r) {
-      const double by_log_T = slope[r][k_energy];
-      for (int n = 0; n < 3; ++n) slope[r][n] -= by_log_T * k_charge[n] * by_particles;
-      slope[r][k_energy] = by_log_T * by_energy;
-    }
+    for (int r = 0; r < k_unknowns; ++r) convert_slope(r, by_energy, by_particles);
+  }
+  // Photons and their heat depend on T by emission.
+  KOKKOS_FORCEINLINE_FUNCTION void convert_emission(const GasState& gas) {
+    const double by_energy = 1.0 / gas.y[k_energy], by_particles = 1.0 / gas.particles;
+    for (int r = k_heated; r < k_changes; ++r) convert_slope(r, by_energy, by_particles);
   }
 };
 

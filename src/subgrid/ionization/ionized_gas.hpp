@@ -34,7 +34,7 @@ struct Photochemistry {
   double temperature = 0.0;  // of isothermal gas in K; 0: it evolves
   bool compton = false;      // Compton cooling by the cosmic microwave background at `redshift`
   double redshift = 0.0;
-  double tolerance = 0.01;  // relative error per substep
+  double tolerance = 0.1;   // relative error per substep, as react() estimates it
   int max_attempts = 1000;  // substeps, with those that are repeated
 };
 

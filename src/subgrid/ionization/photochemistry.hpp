@@ -7,22 +7,23 @@
 //   y_1 = y_0 + F(y_1)
 // by Newton's method with analytic derivatives. It follows the ideas of others:
 // - Photons absorbed and ionisations are counted by the same terms (Abel, Norman & Madau 1999, ApJ
-//   523, 66; Mellema et al. 2006, NewA 11, 374), so that ionisation fronts have the right speed if a
-//   step ionises a cell of any optical depth. The density of absorbers is that at the end, which
-//   accounts for their decrease without more photons absorbed than atoms ionised.
+//   523, 66; Mellema et al. 2006, NewA 11, 374), so that ionisation fronts have the right speed
+//   even if a step ionises a cell of any optical depth. The density of absorbers is that at the
+//   end of the substep: no more photons are absorbed than atoms can be ionised.
 // - All unknowns are implicit (Altay, Croft & Pelupessy 2008, MNRAS 386, 1931, and Kim et al. 2023,
 //   ApJS 264, 10, treat some of them so): quantities stay positive, and equilibria are exact for
 //   any step.
 // - Substeps follow from an error estimate instead of the change of 10 % that Rosdahl et al. (2013,
-//   MNRAS 436, 2188) allow: cells in equilibrium need one substep, however far it takes them.
+//   MNRAS 436, 2188) allow: cells in equilibrium need one substep of any length.
 //
 // Error control: e = (F(y_0) - F(y_1)) / 2 is the difference between the trapezoidal rule and the
 // implicit step. Filtered twice, d = (1 - F')^-2 e, it is small for stiff components that have
 // relaxed (Hairer & Wanner 1996, Solving Ordinary Differential Equations II, section IV.8). A
-// substep is accepted if d is below `tolerance` relative to the densities of ions and of atoms, with
-// 10^-3 tolerance of nuclei added, and relative to the energy. y_1 + d is of second order
-// and the result, as far as it is positive; its amplification (1 + 2 s + s^2 / 2) / (1 + s)^3 of a
-// component with rate -s / h is positive and vanishes for stiff ones.
+// substep is accepted if |d| is below `tolerance` times the energy, and the densities of ions and
+// of atoms with a hundredth of the nuclei added. The result is y_1 + d, which is of second order,
+// as far as it is positive. A component with rate -s / h is multiplied by
+// (1 + 2 s + s^2 / 2) / (1 + s)^3, which is positive and vanishes for stiff ones. With the default
+// of 0.1, errors of fractions and temperatures are about 0.01 where a front ionises the gas.
 //
 // Linear relations hold to rounding in each Newton iteration and in d, because the numbers of
 // photons absorbed are linearised like F: photons absorbed equal photoionisations, and photoheating
@@ -73,7 +74,7 @@ KOKKOS_FORCEINLINE_FUNCTION double relative_size(const Photochemistry& chemistry
                                                  const Contents& cell,
                                                  const double (&y)[k_unknowns],
                                                  const double (&d)[k_unknowns]) {
-  constexpr double added = 1e-3, least = 1e-300;
+  constexpr double added = 0.01, least = 1e-300;
   const double HI = cell.hydrogen - y[0], HeI = cell.helium - (y[1] + y[2]);
   const double hydrogen = added * cell.hydrogen + least, helium = added * cell.helium + least;
   double size = absolute(d[0]) / (min(y[0], HI) + hydrogen);
@@ -178,13 +179,14 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
   step.is_found = false;
   step.error = 0.0;
   double first[k_changes];
-  GasRates rates = rates_0;
+  GasRates latest;
   for (int n = 0; n < k_unknowns; ++n) step.y[n] = y_0[n];
   for (int iteration = 0; iteration < most; ++iteration) {
     const GasState gas(chemistry, cell, step.y);
     if (iteration > 0 && !(chemistry.temperature > 0.0))
-      rates = GasRates(gas.temperature, chemistry.on_the_spot);
-    const Increments f(chemistry, cell, rates, gas, time);
+      latest = GasRates(gas.temperature, chemistry.on_the_spot);
+    const bool is_initial = iteration == 0 || chemistry.temperature > 0.0;
+    const Increments f(chemistry, cell, is_initial ? rates_0 : latest, gas, time);
     if (iteration == 0)
       for (int r = 0; r < k_changes; ++r) first[r] = f.value[r];
     const Factors factors(f);
@@ -239,7 +241,7 @@ KOKKOS_FORCEINLINE_FUNCTION void count_photons(const Photochemistry& chemistry, 
   }
 }
 
-// Factor of the next substep after one with this error: a second-order method.
+// Factor of the next substep after an accepted one with this error, which grows with its square.
 KOKKOS_FORCEINLINE_FUNCTION double step_factor(double error) {
   return min(max(0.9 / square_root(max(error, 1e-4)), 0.1), 5.0);
 }
@@ -260,7 +262,7 @@ KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents&
     const double time = is_last ? left : left / count;
     const Substep next = advance(chemistry, cell, y, rates, time);
     if (!next.is_found || !(next.error <= 1.0)) {
-      step = time * (next.is_found ? min(step_factor(next.error), 0.5) : 0.25);
+      step = time * (next.is_found ? min(max(0.8 / next.error, 0.01), 0.5) : 0.25);
       continue;
     }
     for (int n = 0; n < k_unknowns; ++n) y[n] = next.y[n];
