@@ -46,18 +46,55 @@ struct Contents {
   double photons[k_groups];
 };
 
-// Unknowns with what follows from them.
-struct GasState {
+// Unknowns and the atoms that are left. HI and HeI are not computed as differences from the nuclei,
+// which would have few digits in ionised gas.
+struct Densities {
   double y[k_unknowns];  // HII, HeII and HeIII per cm^3, thermal energy in erg/cm^3
-  double atoms[3];       // HI, HeI and HeII per cm^3
+  double HI, HeI;
+
+  // Adds d to the unknowns.
+  KOKKOS_FORCEINLINE_FUNCTION void add(const double (&d)[k_unknowns]) {
+    for (int n = 0; n < k_unknowns; ++n) y[n] += d[n];
+    HI -= d[0];
+    HeI -= d[1] + d[2];
+  }
+  // Moves densities into their limits. Returns true if all were there.
+  KOKKOS_FORCEINLINE_FUNCTION bool limit(const Contents& cell) {
+    const bool was_inside = y[0] >= 0.0 && HI >= 0.0 && y[1] >= 0.0 && y[2] >= 0.0 && HeI >= 0.0;
+    if (y[0] < 0.0) HI = cell.hydrogen;
+    if (HI < 0.0) y[0] = cell.hydrogen;
+    if (y[1] < 0.0 || y[2] < 0.0)
+      HeI = min(cell.helium - max(y[1], 0.0) - max(y[2], 0.0), cell.helium);
+    for (int n = 0; n < 3; ++n) y[n] = max(y[n], 0.0);
+    HI = max(HI, 0.0);
+    if (HeI < 0.0) {
+      const double factor = cell.helium / (y[1] + y[2]);
+      y[1] *= factor;
+      y[2] *= factor;
+      HeI = 0.0;
+    }
+    return was_inside;
+  }
+  // Removes rounding errors of the sums of atoms and ions from the larger one of them.
+  KOKKOS_FORCEINLINE_FUNCTION void close(const Contents& cell) {
+    if (HI < y[0]) y[0] = max(cell.hydrogen - HI, 0.0);
+    else HI = max(cell.hydrogen - y[0], 0.0);
+    if (HeI > y[1] + y[2]) HeI = max(cell.helium - (y[1] + y[2]), 0.0);
+    else if (y[1] > y[2]) y[1] = max(cell.helium - (HeI + y[2]), 0.0);
+    else y[2] = max(cell.helium - (HeI + y[1]), 0.0);
+  }
+};
+
+// State with what follows from it.
+struct GasState {
+  double y[k_unknowns];
+  double atoms[3];  // HI, HeI and HeII per cm^3
   double electrons, particles, temperature;
 
   KOKKOS_INLINE_FUNCTION GasState(const Photochemistry& chemistry, const Contents& cell,
-                                  const double (&unknowns)[k_unknowns]) {
-    for (int n = 0; n < k_unknowns; ++n) y[n] = unknowns[n];
-    atoms[0] = cell.hydrogen - y[0];
-    atoms[1] = max(cell.helium - (y[1] + y[2]), 0.0);
-    atoms[2] = y[1];
+                                  const Densities& of)
+      : atoms{of.HI, of.HeI, of.y[1]} {
+    for (int n = 0; n < k_unknowns; ++n) y[n] = of.y[n];
     electrons = y[0] + (y[1] + 2.0 * y[2]);
     particles = cell.hydrogen + cell.helium + electrons;
     temperature = chemistry.temperature > 0.0 ? chemistry.temperature

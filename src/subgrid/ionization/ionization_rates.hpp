@@ -185,6 +185,9 @@ class GasRates {
     to_ground[0] = recombination[0] - k_case_B.rate(1.0, shape[0], e[14]);
     to_ground[1] = recombination[1] - k_helium_B.rate(e[13]);
     to_ground[2] = recombination[2] - k_case_B.rate(2.0, shape[1], e[15]);
+    // The fits to HeII intersect at 68 K.
+    for (int s = 0; s < 3; ++s)
+      if (!(to_ground[s].value > 0.0)) to_ground[s] = {0.0, 0.0};
   }
 
   // Losses of ions, from the cooling per temperature of HII and HeIII and radiative recombination;

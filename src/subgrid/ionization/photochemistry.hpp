@@ -69,66 +69,48 @@ struct Factors {
   }
 };
 
-// Largest |d| relative to its tolerance at state y.
+// Largest |d| relative to its tolerance at a state.
 KOKKOS_FORCEINLINE_FUNCTION double relative_size(const Photochemistry& chemistry,
-                                                 const Contents& cell,
-                                                 const double (&y)[k_unknowns],
+                                                 const Contents& cell, const Densities& at,
                                                  const double (&d)[k_unknowns]) {
-  constexpr double added = 0.01, least = 1e-300;
-  const double HI = cell.hydrogen - y[0], HeI = cell.helium - (y[1] + y[2]);
-  const double hydrogen = added * cell.hydrogen + least, helium = added * cell.helium + least;
-  double size = absolute(d[0]) / (min(y[0], HI) + hydrogen);
-  size = max(size, absolute(d[1]) / (y[1] + helium));
-  size = max(size, absolute(d[2]) / (y[2] + helium));
-  size = max(size, absolute(d[1] + d[2]) / (HeI + helium));
-  size = max(size, absolute(d[k_energy]) / y[k_energy]);
+  constexpr double added = 0.01, added_to_ions = 0.001, least = 1e-300;
+  const double hydrogen = cell.hydrogen + least, helium = cell.helium + least;
+  double size = absolute(d[0]) / min(at.y[0] + added_to_ions * hydrogen, at.HI + added * hydrogen);
+  size = max(size, absolute(d[1]) / (at.y[1] + added * helium));
+  size = max(size, absolute(d[2]) / (at.y[2] + added_to_ions * helium));
+  size = max(size, absolute(d[1] + d[2]) / (at.HeI + added * helium));
+  size = max(size, absolute(d[k_energy]) / at.y[k_energy]);
   return size / chemistry.tolerance;
 }
 
-// Moves densities of ions into their limits. Returns the largest distance relative to the nuclei.
-KOKKOS_FORCEINLINE_FUNCTION double limit_ions(const Contents& cell, double (&y)[k_unknowns]) {
-  constexpr double least = 1e-300;
-  double outside = max(-y[0], y[0] - cell.hydrogen) / (cell.hydrogen + least);
-  y[0] = min(max(y[0], 0.0), cell.hydrogen);
-  for (int n = 1; n < 3; ++n) {
-    outside = max(outside, max(-y[n], y[n] - cell.helium) / (cell.helium + least));
-    y[n] = min(max(y[n], 0.0), cell.helium);
-  }
-  const double ions = y[1] + y[2];
-  outside = max(outside, (ions - cell.helium) / (cell.helium + least));
-  if (ions > cell.helium)
-    for (int n = 1; n < 3; ++n) y[n] *= cell.helium / ions;
-  return outside;
-}
-
-// Relative rounding errors that are removed without a further iteration.
-inline constexpr double k_rounding = 1e-13;
-
-// Photons that remain in group g after these changes, except for rounding errors that
-// make them negative.
+// Photons that these changes leave in group g.
 KOKKOS_FORCEINLINE_FUNCTION double remaining_photons(const Contents& cell,
                                                      const double (&change)[k_changes], int g) {
   return (cell.photons[g] + change[k_emitted + g]) - change[k_absorbed + g];
 }
 
-// True if no group has a negative number of photons, absorbed or left, except by rounding.
-KOKKOS_FORCEINLINE_FUNCTION bool has_positive_photons(const Photochemistry& chemistry,
-                                                      const Contents& cell,
-                                                      const double (&change)[k_changes]) {
-  bool is_positive = true;
+// True if no numbers of photons, absorbed or left, are negative, and heat is between nothing and
+// the largest excess energy of the photons absorbed, except by rounding.
+KOKKOS_FORCEINLINE_FUNCTION bool is_possible(const Photochemistry& chemistry, const Contents& cell,
+                                             const double (&change)[k_changes]) {
+  constexpr double rounding = 1e-13;
+  bool is_possible = change[k_heated] >= 0.0;
+  double most = 0.0;
   for (int g = 0; g < chemistry.groups; ++g) {
-    const double slight = -k_rounding * (cell.photons[g] + change[k_emitted + g]);
-    is_positive = is_positive && change[k_emitted + g] >= 0.0 && change[k_absorbed + g] >= slight &&
-                  remaining_photons(cell, change, g) >= slight;
+    const double emitted = change[k_emitted + g], absorbed = change[k_absorbed + g];
+    const double* excess = chemistry.group[g].excess;
+    is_possible = is_possible && emitted >= 0.0 && absorbed >= 0.0 &&
+                  remaining_photons(cell, change, g) >= -rounding * (cell.photons[g] + emitted);
+    most += max(excess[0], max(excess[1], excess[2])) * absorbed;
   }
-  return is_positive;
+  return is_possible && change[k_heated] <= (1.0 + rounding) * most;
 }
 
 // Result of a substep.
 struct Substep {
   bool is_found;  // the implicit equations are solved
   double error;   // relative to the tolerance
-  double y[k_unknowns];
+  Densities gas;
   double change[k_changes];  // from k_heated
 };
 
@@ -141,48 +123,67 @@ KOKKOS_FORCEINLINE_FUNCTION void linearize(const Increments& f, const double (&d
   }
 }
 
-// Adds the correction of second order to a substep from y_0, with F(y_0) in `first`, and sets the
-// estimated error.
+// True if absorption is nearly linear between the densities of atoms in the last two iterates: the
+// terms of second order, photons times the square of the change of the optical depth a, and of its
+// relative change where a > 1, are below a hundredth of the photons absorbed in each group.
+KOKKOS_FORCEINLINE_FUNCTION bool is_linear(const Photochemistry& chemistry, const Contents& cell,
+                                           const GasState& before, const Substep& step,
+                                           double time) {
+  const double after[3] = {step.gas.HI, step.gas.HeI, step.gas.y[1]};
+  bool is_linear = true;
+  for (int g = 0; g < chemistry.groups; ++g) {
+    double depth = 0.0, difference = 0.0;
+    for (int s = 0; s < 3; ++s) {
+      const double q = chemistry.light_speed * time * chemistry.group[g].cross_section[s];
+      depth += q * before.atoms[s];
+      difference += q * (after[s] - before.atoms[s]);
+    }
+    const double photons = cell.photons[g] + step.change[k_emitted + g];
+    const double scale = 1.0 + depth;
+    is_linear = is_linear && photons * (difference * difference) <=
+                                 0.01 * step.change[k_absorbed + g] * (scale * scale);
+  }
+  return is_linear;
+}
+
+// Adds the correction of second order to a substep that changes the unknowns by `changes`, with
+// F(y_0) in `first`, and sets the estimated error.
 KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Contents& cell,
-                                    const double (&y_0)[k_unknowns],
+                                    const double (&changes)[k_unknowns],
                                     const double (&first)[k_changes], const Increments& last,
                                     const Factors& factors, Substep& step) {
-  double e[k_unknowns], d[k_unknowns], once[k_unknowns], change[k_changes];
-  for (int n = 0; n < k_unknowns; ++n) {
-    e[n] = 0.5 * (first[n] - (step.y[n] - y_0[n]));
-    once[n] = e[n];
-  }
+  double once[k_unknowns], d[k_unknowns], change[k_changes];
+  for (int n = 0; n < k_unknowns; ++n) once[n] = 0.5 * (first[n] - changes[n]);
   factors.solve(once);
   for (int n = 0; n < k_unknowns; ++n) d[n] = once[n];
   factors.solve(d);
-  step.error = relative_size(chemistry, cell, step.y, d);
+  step.error = relative_size(chemistry, cell, step.gas, d);
   if (!(step.error <= 1.0)) return;
   for (int r = k_heated; r < k_changes; ++r) {
-    change[r] = step.change[r] + 0.5 * (first[r] - step.change[r]);
+    change[r] = 0.5 * (first[r] + step.change[r]);
     for (int n = 0; n < k_unknowns; ++n) change[r] += last.slope[r][n] * (once[n] + d[n]);
   }
-  double y[k_unknowns];
-  for (int n = 0; n < k_unknowns; ++n) y[n] = step.y[n] + d[n];
-  if (!(limit_ions(cell, y) <= k_rounding)) return;
-  if (!has_positive_photons(chemistry, cell, change)) return;
-  for (int n = 0; n < k_unknowns; ++n) step.y[n] = y[n];
+  Densities gas = step.gas;
+  gas.add(d);
+  if (!gas.limit(cell) || !is_possible(chemistry, cell, change)) return;
+  step.gas = gas;
   for (int r = k_heated; r < k_changes; ++r) step.change[r] = change[r];
 }
 
-// Advances the gas from y_0, where its rates are `rates`, by `time`.
+// Advances the gas from `start`, where its rates are `rates_0`, by `time`.
 KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Contents& cell,
-                                       const double (&y_0)[k_unknowns], const GasRates& rates_0,
+                                       const Densities& start, const GasRates& rates_0,
                                        double time) {
   constexpr int most = 15;         // iterations
   constexpr double precise = 0.1;  // of the tolerance; the rest is its square
   Substep step;
   step.is_found = false;
   step.error = 0.0;
+  step.gas = start;
   double first[k_changes];
   GasRates latest;
-  for (int n = 0; n < k_unknowns; ++n) step.y[n] = y_0[n];
   for (int iteration = 0; iteration < most; ++iteration) {
-    const GasState gas(chemistry, cell, step.y);
+    const GasState gas(chemistry, cell, step.gas);
     if (iteration > 0 && !(chemistry.temperature > 0.0))
       latest = GasRates(gas.temperature, chemistry.on_the_spot);
     const bool is_initial = iteration == 0 || chemistry.temperature > 0.0;
@@ -191,19 +192,24 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
       for (int r = 0; r < k_changes; ++r) first[r] = f.value[r];
     const Factors factors(f);
     if (!factors.is_stable) return step;
-    double d[k_unknowns];
-    for (int n = 0; n < k_unknowns; ++n) d[n] = (y_0[n] - gas.y[n]) + f.value[n];
+    double d[k_unknowns], changes[k_unknowns];
+    for (int n = 0; n < k_unknowns; ++n) {
+      changes[n] = gas.y[n] - start.y[n];
+      d[n] = f.value[n] - changes[n];
+    }
     factors.solve(d);
-    for (int n = 0; n < k_unknowns; ++n) step.y[n] = gas.y[n] + d[n];
-    const double outside = limit_ions(cell, step.y);
-    const double energy = max(step.y[k_energy], 0.1 * gas.y[k_energy]);
-    const bool is_limited = energy > step.y[k_energy] || !(outside <= k_rounding);
-    step.y[k_energy] = energy;
-    if (is_limited || !(relative_size(chemistry, cell, step.y, d) <= precise)) continue;
+    step.gas.add(d);
+    const bool is_inside = step.gas.limit(cell),
+               is_cool = step.gas.y[k_energy] >= 0.1 * gas.y[k_energy];
+    if (!is_cool) step.gas.y[k_energy] = 0.1 * gas.y[k_energy];
+    if (!is_inside || !is_cool) continue;
+    if (!(relative_size(chemistry, cell, step.gas, d) <= precise)) continue;
     linearize(f, d, step.change);
-    if (!has_positive_photons(chemistry, cell, step.change)) continue;
+    if (!is_possible(chemistry, cell, step.change)) continue;
+    if (!is_linear(chemistry, cell, gas, step, time)) continue;
     step.is_found = true;
-    correct(chemistry, cell, y_0, first, f, factors, step);
+    for (int n = 0; n < k_unknowns; ++n) changes[n] += d[n];
+    correct(chemistry, cell, changes, first, f, factors, step);
     return step;
   }
   return step;
@@ -220,10 +226,22 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_valid(const Photochemistry& chemistry, const
   return valid && cell.hydrogen + cell.helium > 0.0;
 }
 
+// Densities of a cell. Fractions of ions above 1 are reduced.
+KOKKOS_FORCEINLINE_FUNCTION Densities densities_of(const IonizedGas& cell, const Contents& of) {
+  Densities gas{{cell.hydrogen * cell.ionized[0], cell.helium * cell.ionized[1],
+                 cell.helium * cell.ionized[2], cell.energy},
+                0.0,
+                0.0};
+  gas.HI = cell.hydrogen - gas.y[0];
+  gas.HeI = cell.helium - (gas.y[1] + gas.y[2]);
+  gas.limit(of);
+  return gas;
+}
+
 // True if the gas has neither electrons nor photons, without which nothing happens.
 KOKKOS_FORCEINLINE_FUNCTION bool is_inert(const Photochemistry& chemistry, const Contents& cell,
-                                          const double (&y)[k_unknowns]) {
-  double sum = y[0] + (y[1] + y[2]);
+                                          const Densities& gas) {
+  double sum = gas.y[0] + (gas.y[1] + gas.y[2]);
   for (int g = 0; g < chemistry.groups; ++g) sum += cell.photons[g];
   return !(sum > 0.0);
 }
@@ -233,9 +251,9 @@ KOKKOS_FORCEINLINE_FUNCTION void count_photons(const Photochemistry& chemistry, 
                                                Contents& cell, Reaction& reaction) {
   for (int g = 0; g < chemistry.groups; ++g) {
     const double emitted = step.change[k_emitted + g], before = cell.photons[g] + emitted;
-    const double after = min(max(remaining_photons(cell, step.change, g), 0.0), before);
+    const double absorbed = min(step.change[k_absorbed + g], before), after = before - absorbed;
     reaction.emitted[g] += emitted;
-    reaction.absorbed[g] += before - after;
+    reaction.absorbed[g] += absorbed;
     reaction.kept[g] *= before > 0.0 ? after / before : 0.0;
     cell.photons[g] = after;
   }
@@ -246,26 +264,27 @@ KOKKOS_FORCEINLINE_FUNCTION double step_factor(double error) {
   return min(max(0.9 / square_root(max(error, 1e-4)), 0.1), 5.0);
 }
 
-// Advances the unknowns and photons by `seconds` in substeps.
+// Advances gas and photons by `seconds` in substeps.
 KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents& cell,
-                                      double (&y)[k_unknowns], double seconds, Reaction& reaction) {
+                                      Densities& gas, double seconds, Reaction& reaction) {
   double done = 0.0, step = seconds;
   GasRates rates;
   bool has_rates = false;
   for (int attempt = 0; attempt < chemistry.max_attempts; ++attempt) {
     if (!has_rates)
-      rates = GasRates(GasState(chemistry, cell, y).temperature, chemistry.on_the_spot);
+      rates = GasRates(GasState(chemistry, cell, gas).temperature, chemistry.on_the_spot);
     has_rates = true;
     // Substeps of equal length reach the end.
     const double left = seconds - done, count = Kokkos::ceil(left / step);
     const bool is_last = !(count > 1.0);
     const double time = is_last ? left : left / count;
-    const Substep next = advance(chemistry, cell, y, rates, time);
+    const Substep next = advance(chemistry, cell, gas, rates, time);
     if (!next.is_found || !(next.error <= 1.0)) {
       step = time * (next.is_found ? min(max(0.8 / next.error, 0.01), 0.5) : 0.25);
       continue;
     }
-    for (int n = 0; n < k_unknowns; ++n) y[n] = next.y[n];
+    gas = next.gas;
+    gas.close(cell);
     count_photons(chemistry, next, cell, reaction);
     reaction.heated += next.change[k_heated];
     ++reaction.substeps;
@@ -292,19 +311,16 @@ KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& ch
   for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
   Contents contents{cell.hydrogen, cell.helium, {0.0, 0.0, 0.0}};
   for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
-  double y[k_unknowns] = {cell.hydrogen * cell.ionized[0], cell.helium * cell.ionized[1],
-                          cell.helium * cell.ionized[2], cell.energy};
-  reacting::limit_ions(contents, y);
-  const bool is_isothermal = chemistry.temperature > 0.0;
-  if (!reacting::is_inert(chemistry, contents, y))
-    reacting::integrate(chemistry, contents, y, seconds, reaction);
-  if (cell.hydrogen > 0.0) cell.ionized[0] = min(y[0] / cell.hydrogen, 1.0);
+  Densities gas = reacting::densities_of(cell, contents);
+  if (!reacting::is_inert(chemistry, contents, gas))
+    reacting::integrate(chemistry, contents, gas, seconds, reaction);
+  if (cell.hydrogen > 0.0) cell.ionized[0] = min(gas.y[0] / cell.hydrogen, 1.0);
   if (cell.helium > 0.0)
-    for (int n = 1; n < 3; ++n) cell.ionized[n] = min(y[n] / cell.helium, 1.0);
+    for (int n = 1; n < 3; ++n) cell.ionized[n] = min(gas.y[n] / cell.helium, 1.0);
   for (int g = 0; g < chemistry.groups; ++g) cell.photons[g] = contents.photons[g];
   const double before = cell.energy;
-  if (is_isothermal) cell.set_temperature(chemistry.temperature, chemistry.gamma);
-  else cell.energy = y[k_energy];
+  if (chemistry.temperature > 0.0) cell.set_temperature(chemistry.temperature, chemistry.gamma);
+  else cell.energy = gas.y[k_energy];
   reaction.radiated = (before - cell.energy) + reaction.heated;
   return reaction;
 }
