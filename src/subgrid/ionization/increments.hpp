@@ -103,8 +103,8 @@ struct GasState {
   }
 };
 
-// Charges that an ion adds to the electrons.
-inline constexpr double k_charge[3] = {1.0, 1.0, 2.0};
+// Electrons that HII (0), HeII (1) or HeIII (2) has lost.
+KOKKOS_FORCEINLINE_FUNCTION constexpr double charge(int ion) { return ion == 2 ? 2.0 : 1.0; }
 
 // Changes during `time`, and their derivatives by the unknowns.
 class Increments {
@@ -161,7 +161,7 @@ class Increments {
       const Rate up = rates.ionization[s], down = rates.recombination[s];
       const double per_electron = time * (up.value * gas.atoms[s] - down.value * gas.y[s]);
       flow[s] = gas.electrons * per_electron;
-      for (int n = 0; n < 3; ++n) by[s][n] = k_charge[n] * per_electron;
+      for (int n = 0; n < 3; ++n) by[s][n] = charge(n) * per_electron;
       by[s][k_energy] = charge_time * (up.slope * gas.atoms[s] - down.slope * gas.y[s]);
       by[s][s] -= charge_time * down.value;
       double by_atom[3] = {0.0, 0.0, 0.0};
@@ -174,14 +174,14 @@ class Increments {
   KOKKOS_FORCEINLINE_FUNCTION void emit(const Photochemistry& chemistry, const GasRates& rates,
                                         const GasState& gas, double time) {
     for (int s = 0; s < 3; ++s) {
-      const double threshold = k_threshold_eV[s] * constants::k_electron_volt;
+      const double threshold = ionization_energy(s) * constants::k_electron_volt;
       int g = chemistry.groups - 1;
       while (g >= 0 && chemistry.group[g].lowest > threshold * (1.0 + 1e-6)) --g;
       if (g < 0) continue;
       const Rate rate = time * rates.to_ground[s];
       const int r = k_emitted + g;
       value[r] += rate.value * gas.electrons * gas.y[s];
-      for (int n = 0; n < 3; ++n) slope[r][n] += k_charge[n] * rate.value * gas.y[s];
+      for (int n = 0; n < 3; ++n) slope[r][n] += charge(n) * rate.value * gas.y[s];
       slope[r][s] += rate.value * gas.electrons;
       slope[r][k_energy] += rate.slope * gas.electrons * gas.y[s];
     }
@@ -269,7 +269,7 @@ class Increments {
     }
     value[k_energy] = value[k_heated] - time * gas.electrons * per_electron.value;
     for (int n = 0; n < 3; ++n)
-      slope[k_energy][n] = slope[k_heated][n] - time * (by[n] + k_charge[n] * by_electrons);
+      slope[k_energy][n] = slope[k_heated][n] - time * (by[n] + charge(n) * by_electrons);
     slope[k_energy][k_energy] =
         slope[k_heated][k_energy] - time * gas.electrons * per_electron.slope;
   }
@@ -277,9 +277,9 @@ class Increments {
   // Converts derivatives by ln T of one change into those by the energy, with which T changes, and
   // by ions, with which it changes as well.
   KOKKOS_FORCEINLINE_FUNCTION void convert_slope(int r, double by_energy, double by_particles) {
-    const double by_log_T = slope[r][k_energy];
-    for (int n = 0; n < 3; ++n) slope[r][n] -= by_log_T * k_charge[n] * by_particles;
-    slope[r][k_energy] = by_log_T * by_energy;
+    const double by_log_t = slope[r][k_energy];
+    for (int n = 0; n < 3; ++n) slope[r][n] -= by_log_t * charge(n) * by_particles;
+    slope[r][k_energy] = by_log_t * by_energy;
   }
   KOKKOS_FORCEINLINE_FUNCTION void convert_slopes(const GasState& gas) {
     const double by_energy = 1.0 / gas.y[k_energy], by_particles = 1.0 / gas.particles;

@@ -68,12 +68,16 @@ struct RecombinationFit {
   }
 };
 
-// Recombination of HII, and its cooling per temperature. Those of HeIII are two and eight times as
-// large at its own lambda.
-inline constexpr RecombinationFit k_case_A{1.269e-13, 1.503, -0.6500876910994983, 0.470, 1.923};
-inline constexpr RecombinationFit k_case_B{2.753e-14, 1.500, 1.007957920399979, 0.407, 2.242};
-inline constexpr RecombinationFit k_cooling_A{1.778e-29, 1.965, -0.6143360001356555, 0.502, 2.697};
-inline constexpr RecombinationFit k_cooling_B{3.435e-30, 1.970, 0.8109302162163288, 0.376, 3.720};
+// Recombination of HII in case A or B. That of HeIII is twice as large at its own lambda.
+KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit recombination_fit(bool case_B) {
+  if (case_B) return {2.753e-14, 1.500, 1.007957920399979, 0.407, 2.242};
+  return {1.269e-13, 1.503, -0.6500876910994983, 0.470, 1.923};
+}
+// Cooling by it, per temperature. That of HeIII is eight times as large at its own lambda.
+KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit cooling_fit(bool case_B) {
+  if (case_B) return {3.435e-30, 1.970, 0.8109302162163288, 0.376, 3.720};
+  return {1.778e-29, 1.965, -0.6143360001356555, 0.502, 2.697};
+}
 
 // Radiative recombination of HeII: coefficient lambda^power.
 struct HeliumFit {
@@ -84,7 +88,11 @@ struct HeliumFit {
     return {coefficient * shape, -power * coefficient * shape};
   }
 };
-inline constexpr HeliumFit k_helium_A{3.0e-14, 0.654}, k_helium_B{1.26e-14, 0.750};
+// Fits of case A and B.
+KOKKOS_FORCEINLINE_FUNCTION constexpr HeliumFit helium_fit(bool case_B) {
+  if (case_B) return {1.26e-14, 0.750};
+  return {3.0e-14, 0.654};
+}
 
 // Rates at one temperature. Species of `ionization` and `atom_loss` are HI, HeI and HeII, those of
 // `recombination`, `to_ground` and `ion_loss` HII, HeII and HeIII. Losses are per electron.
@@ -102,37 +110,35 @@ class GasRates {
   GasRates() = default;
   // Rates of case B or case A at temperature T in K. `to_ground` is 0 in case B.
   KOKKOS_INLINE_FUNCTION GasRates(double T, bool case_B) {
-    const RecombinationFit rate = case_B ? k_case_B : k_case_A;
-    const RecombinationFit cooling = case_B ? k_cooling_B : k_cooling_A;
-    const HeliumFit helium = case_B ? k_helium_B : k_helium_A;
-    const double inverse = 1.0 / T, log_T = logarithm(T);
+    const RecombinationFit rate = recombination_fit(case_B), cooling = cooling_fit(case_B);
+    const HeliumFit helium = helium_fit(case_B);
+    const double inverse = 1.0 / T, log_t = logarithm(T);
     // ln(2 T_s / T) with T_s = 157807, 285335 and 631515 K.
-    const double log_HII = 12.662275226919286 - log_T;
-    const double log_HeII = 13.254566388120152 - log_T;
-    const double log_HeIII = 14.049024154019651 - log_T;
-    double e[16] = {-k_ionization_kelvin[0] * inverse,
-                    -k_ionization_kelvin[1] * inverse,
-                    -k_ionization_kelvin[2] * inverse,
-                    -k_excitation_kelvin[0] * inverse,
-                    -k_excitation_kelvin[1] * inverse - 0.1687 * log_T,
-                    -k_excitation_kelvin[2] * inverse - 0.397 * log_T,
-                    -k_dielectronic_kelvin * inverse,
-                    -1.2 * k_dielectronic_kelvin * inverse,
-                    rate.log_y(log_HII),
-                    cooling.log_y(log_HII),
-                    rate.log_y(log_HeIII),
-                    cooling.log_y(log_HeIII),
-                    helium.power * log_HeII,
-                    k_helium_B.power * log_HeII,
-                    k_case_B.log_y(log_HII),
-                    k_case_B.log_y(log_HeIII)};
+    const double log_lambda[3] = {12.662275226919286 - log_t, 13.254566388120152 - log_t,
+                                  14.049024154019651 - log_t};
+    double e[16] = {-157809.1 * inverse,
+                    -285335.4 * inverse,
+                    -631515.0 * inverse,
+                    -118348.0 * inverse,
+                    -13179.0 * inverse - 0.1687 * log_t,
+                    -473638.0 * inverse - 0.397 * log_t,
+                    -k_dielectronic * inverse,
+                    -1.2 * k_dielectronic * inverse,
+                    rate.log_y(log_lambda[0]),
+                    cooling.log_y(log_lambda[0]),
+                    rate.log_y(log_lambda[2]),
+                    cooling.log_y(log_lambda[2]),
+                    helium.power * log_lambda[1],
+                    helium_fit(true).power * log_lambda[1],
+                    recombination_fit(true).log_y(log_lambda[0]),
+                    recombination_fit(true).log_y(log_lambda[2])};
     transform(e, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
     double shape[4] = {e[8], e[9], e[10], e[11]};
     take_logarithms(shape);
-    shape[0] = rate.log_shape(log_HII, shape[0]);
-    shape[1] = cooling.log_shape(log_HII, shape[1]);
-    shape[2] = rate.log_shape(log_HeIII, shape[2]);
-    shape[3] = cooling.log_shape(log_HeIII, shape[3]);
+    shape[0] = rate.log_shape(log_lambda[0], shape[0]);
+    shape[1] = cooling.log_shape(log_lambda[0], shape[1]);
+    shape[2] = rate.log_shape(log_lambda[2], shape[2]);
+    shape[3] = cooling.log_shape(log_lambda[2], shape[3]);
     transform(shape, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
 
     const double root = square_root(T);
@@ -141,14 +147,12 @@ class GasRates {
     recombination[1] = helium.rate(e[12]);
     recombination[2] = rate.rate(2.0, shape[2], e[10]);
     for (int s = 0; s < 3; ++s) to_ground[s] = {0.0, 0.0};
-    if (!case_B) set_ground(log_HII, log_HeIII, e);
+    if (!case_B) set_ground(log_lambda, e);
     set_ions(T, root, cooling.rate(1.0, shape[1], e[9]), cooling.rate(8.0, shape[3], e[11]), e);
   }
 
  private:
-  static constexpr double k_ionization_kelvin[3] = {157809.1, 285335.4, 631515.0};
-  static constexpr double k_excitation_kelvin[3] = {118348.0, 13179.0, 473638.0};
-  static constexpr double k_dielectronic_kelvin = 0.75 * 631515.0;
+  static constexpr double k_dielectronic = 0.75 * 631515.0;  // K
 
   // Replaces y by ln(1 + y).
   KOKKOS_FORCEINLINE_FUNCTION static void take_logarithms(double (&y)[4]) {
@@ -157,56 +161,58 @@ class GasRates {
 
   // Ionisation and excitation by electrons.
   KOKKOS_FORCEINLINE_FUNCTION void set_atoms(double inverse, double root, const double (&e)[16]) {
-    constexpr double c[3] = {5.85e-11, 2.38e-11, 5.68e-12};
-    constexpr double hundred = 316.22776601683796;  // root of 1e5
-    const double root_5 = root * (1.0 / hundred), cut = 1.0 / (1.0 + root_5);
+    constexpr double coefficients[3] = {5.85e-11, 2.38e-11, 5.68e-12};
+    constexpr double kelvin[3] = {157809.1, 285335.4, 631515.0};
+    constexpr double per_root = 0.0031622776601683794;  // 1e-5^(1/2)
+    const double root_5 = root * per_root, cut = 1.0 / (1.0 + root_5);
     const double cut_slope = -0.5 * root_5 * cut;
     for (int s = 0; s < 3; ++s) {
-      const double value = c[s] * root * cut * e[s];
-      ionization[s] = {value, value * (0.5 + cut_slope + k_ionization_kelvin[s] * inverse)};
-      atom_loss[s] = (k_threshold_eV[s] * constants::k_electron_volt) * ionization[s];
+      const double value = coefficients[s] * root * cut * e[s];
+      ionization[s] = {value, value * (0.5 + cut_slope + kelvin[s] * inverse)};
+      atom_loss[s] = (ionization_energy(s) * constants::k_electron_volt) * ionization[s];
     }
-    const double HI = 7.5e-19 * cut * e[3], HeII = 5.54e-17 * cut * e[5];
-    const double HeI = 9.10e-27 * cut * e[4];
-    atom_loss[0] = atom_loss[0] + Rate{HI, HI * (cut_slope + k_excitation_kelvin[0] * inverse)};
-    atom_loss[2] =
-        atom_loss[2] + Rate{HeII, HeII * (cut_slope - 0.397 + k_excitation_kelvin[2] * inverse)};
-    metastable_loss = {HeI, HeI * (cut_slope - 0.1687 + k_excitation_kelvin[1] * inverse)};
+    const auto excitation = [&](double value, double slope) {
+      return Rate{value * cut, value * cut * (cut_slope + slope)};
+    };
+    atom_loss[0] = atom_loss[0] + excitation(7.5e-19 * e[3], 118348.0 * inverse);
+    atom_loss[2] = atom_loss[2] + excitation(5.54e-17 * e[5], 473638.0 * inverse - 0.397);
+    metastable_loss = excitation(9.10e-27 * e[4], 13179.0 * inverse - 0.1687);
   }
 
   // Radiative recombination to ground states.
-  KOKKOS_FORCEINLINE_FUNCTION void set_ground(double log_HII, double log_HeIII,
+  KOKKOS_FORCEINLINE_FUNCTION void set_ground(const double (&log_lambda)[3],
                                               const double (&e)[16]) {
+    const RecombinationFit fit = recombination_fit(true);
     double shape[4] = {e[14], e[15], 0.0, 0.0};
     take_logarithms(shape);
-    shape[0] = k_case_B.log_shape(log_HII, shape[0]);
-    shape[1] = k_case_B.log_shape(log_HeIII, shape[1]);
+    shape[0] = fit.log_shape(log_lambda[0], shape[0]);
+    shape[1] = fit.log_shape(log_lambda[2], shape[1]);
     transform(shape, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
-    to_ground[0] = recombination[0] - k_case_B.rate(1.0, shape[0], e[14]);
-    to_ground[1] = recombination[1] - k_helium_B.rate(e[13]);
-    to_ground[2] = recombination[2] - k_case_B.rate(2.0, shape[1], e[15]);
+    to_ground[0] = recombination[0] - fit.rate(1.0, shape[0], e[14]);
+    to_ground[1] = recombination[1] - helium_fit(true).rate(e[13]);
+    to_ground[2] = recombination[2] - fit.rate(2.0, shape[1], e[15]);
     // The fits to HeII intersect at 68 K.
     for (int s = 0; s < 3; ++s)
       if (!(to_ground[s].value > 0.0)) to_ground[s] = {0.0, 0.0};
   }
 
-  // Losses of ions, from the cooling per temperature of HII and HeIII and radiative recombination;
+  // Losses of ions, from radiative recombination and the cooling of HII and HeIII per temperature;
   // then adds dielectronic recombination.
-  KOKKOS_FORCEINLINE_FUNCTION void set_ions(double T, double root, const Rate& HII,
-                                            const Rate& HeIII, const double (&e)[16]) {
+  KOKKOS_FORCEINLINE_FUNCTION void set_ions(double T, double root, const Rate& hydrogen,
+                                            const Rate& helium, const double (&e)[16]) {
     constexpr double k = constants::k_boltzmann, gaunt = 1.3;
     const double inverse = 1.0 / T, common = 1.9e-3 * inverse / root;
     const double first = common * e[6], second = 0.3 * common * e[7];
-    const double in_kelvin = k_dielectronic_kelvin * inverse;
+    const double exponent = k_dielectronic * inverse;
     const Rate dielectronic{first + second,
-                            first * (in_kelvin - 1.5) + second * (1.2 * in_kelvin - 1.5)};
-    const auto times_T = [&](const Rate& a) { return Rate{T * a.value, T * (a.value + a.slope)}; };
+                            first * (exponent - 1.5) + second * (1.2 * exponent - 1.5)};
+    const auto times_t = [&](const Rate& a) { return Rate{T * a.value, T * (a.value + a.slope)}; };
     const double braking = 1.42e-27 * gaunt * root;
     const Rate bremsstrahlung{braking, 0.5 * braking};
-    ion_loss[0] = times_T(HII) + bremsstrahlung;
+    ion_loss[0] = times_t(hydrogen) + bremsstrahlung;
     ion_loss[1] =
-        k * times_T(recombination[1]) + (k * k_dielectronic_kelvin) * dielectronic + bremsstrahlung;
-    ion_loss[2] = times_T(HeIII) + 4.0 * bremsstrahlung;
+        k * times_t(recombination[1]) + (k * k_dielectronic) * dielectronic + bremsstrahlung;
+    ion_loss[2] = times_t(helium) + 4.0 * bremsstrahlung;
     recombination[1] = recombination[1] + dielectronic;
   }
 };

@@ -11,8 +11,11 @@ namespace octant::subgrid::ionization {
 // Maximum number of photon groups.
 inline constexpr int k_groups = 3;
 
-// Ionisation energies of HI, HeI and HeII in eV (Verner et al. 1996, ApJ 465, 487, table 1).
-inline constexpr double k_threshold_eV[3] = {13.60, 24.59, 54.42};
+// Ionisation energy of HI (0), HeI (1) or HeII (2) in eV: Verner et al. (1996, ApJ 465, 487,
+// table 1).
+KOKKOS_FORCEINLINE_FUNCTION constexpr double ionization_energy(int atom) {
+  return atom == 0 ? 13.60 : atom == 1 ? 24.59 : 54.42;
+}
 
 // Photon group: averages over the spectrum within its limits.
 struct PhotoGroup {

@@ -15,7 +15,7 @@ constexpr double k_eV = constants::k_electron_volt;
 
 // Parameters of a cross section by Verner et al.: energies in eV, cross sections in cm^2.
 struct CrossSection {
-  double E_0, sigma_0, y_a, P, y_w, y_0, y_1;
+  double energy, section, y_a, P, y_w, y_0, y_1;
 };
 constexpr CrossSection k_cross_sections[3] = {
     {0.4298, 5.475e-14, 32.88, 2.963, 0.0, 0.0, 0.0},
@@ -42,10 +42,10 @@ void add_integrals(Integrals& sum, const Photons& photons, double from, double t
     sum.energy += count * E;
     for (int s = 0; s < 3; ++s) {
       // An end at a threshold belongs to the side on which the interval is.
-      if (middle < k_threshold_eV[s]) continue;
-      const double sigma = photoionization_cross_section(s, std::max(E, k_threshold_eV[s]));
+      if (middle < ionization_energy(s)) continue;
+      const double sigma = photoionization_cross_section(s, std::max(E, ionization_energy(s)));
       sum.cross_section[s] += count * sigma;
-      sum.excess[s] += count * sigma * std::max(E - k_threshold_eV[s], 0.0);
+      sum.excess[s] += count * sigma * std::max(E - ionization_energy(s), 0.0);
     }
   }
 }
@@ -55,7 +55,8 @@ template <class Photons>
 Integrals integrate(const Photons& photons, double low, double high) {
   Integrals sum;
   double from = low;
-  for (const double threshold : k_threshold_eV) {
+  for (int s = 0; s < 3; ++s) {
+    const double threshold = ionization_energy(s);
     if (!(threshold > from && threshold < high)) continue;
     add_integrals(sum, photons, from, threshold);
     from = threshold;
@@ -64,12 +65,14 @@ Integrals integrate(const Photons& photons, double low, double high) {
   return sum;
 }
 
-// Integrals of a black body in units of e^(-low / kT), in which all energies are pi^4 / 15 kT.
-Integrals black_body(double low, double high, double kT) {
+// Integrals of a black body with thermal energy kT in eV, in units of e^(-low / kT), in which the
+// energy of all photons is pi^4 / 15 kT.
+Integrals black_body(double low, double high, double thermal) {
   const auto photons = [&](double E) {
-    return E * E / (kT * kT * kT) * std::exp((low - E) / kT) / -std::expm1(-E / kT);
+    return E * E / (thermal * thermal * thermal) * std::exp((low - E) / thermal) /
+           -std::expm1(-E / thermal);
   };
-  return integrate(photons, low, std::min(high, low + 60.0 * kT));
+  return integrate(photons, low, std::min(high, low + 60.0 * thermal));
 }
 
 // Integrals of a power law in units of its photons above `lowest`. Those of cross sections, which
@@ -79,7 +82,7 @@ Integrals power_law(double low, double high, double lowest, double index) {
     return index / lowest * std::pow(E / lowest, -index - 1.0);
   };
   // The ionisations of an atom begin at its threshold.
-  const double first = std::max(low, k_threshold_eV[2]);
+  const double first = std::max(low, ionization_energy(2));
   Integrals sum = integrate(photons, low, std::min(high, first * std::exp(40.0 / (index + 2.0))));
   const auto above = [&](double E, double exponent) {
     return E < k_infinite ? std::pow(E / lowest, -exponent) : 0.0;
@@ -97,7 +100,7 @@ Integrals monochromatic(double low) {
   sum.energy = low;
   for (int s = 0; s < 3; ++s) {
     sum.cross_section[s] = photoionization_cross_section(s, low);
-    sum.excess[s] = sum.cross_section[s] * std::max(low - k_threshold_eV[s], 0.0);
+    sum.excess[s] = sum.cross_section[s] * std::max(low - ionization_energy(s), 0.0);
   }
   return sum;
 }
@@ -140,17 +143,17 @@ PhotoGroup group_of(const Integrals& sum, double low) {
 }  // namespace
 
 double photoionization_cross_section(int atom, double energy) {
-  if (energy < k_threshold_eV[atom]) return 0.0;
+  if (energy < ionization_energy(atom)) return 0.0;
   const CrossSection& fit = k_cross_sections[atom];
-  const double x = energy / fit.E_0 - fit.y_0, y = std::sqrt(x * x + fit.y_1 * fit.y_1);
+  const double x = energy / fit.energy - fit.y_0, y = std::sqrt(x * x + fit.y_1 * fit.y_1);
   const double shape = (x - 1.0) * (x - 1.0) + fit.y_w * fit.y_w;
-  return fit.sigma_0 * shape * std::pow(y, 0.5 * fit.P - 5.5) *
+  return fit.section * shape * std::pow(y, 0.5 * fit.P - 5.5) *
          std::pow(1.0 + std::sqrt(y / fit.y_a), -fit.P);
 }
 
 SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spectrum) {
   check(edges, spectrum);
-  const double kT = constants::k_boltzmann * spectrum.temperature / k_eV;
+  const double thermal = constants::k_boltzmann * spectrum.temperature / k_eV;
   SourceSpectrum found;
   double photons = 0.0, energy = 0.0;
   for (std::size_t g = 0; g < edges.size(); ++g) {
@@ -158,8 +161,8 @@ SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spe
     Integrals sum;
     double unit = 1.0;
     if (spectrum.kind == SpectrumKind::black_body) {
-      sum = black_body(low, high, kT);
-      unit = std::exp((edges[0] - low) / kT);
+      sum = black_body(low, high, thermal);
+      unit = std::exp((edges[0] - low) / thermal);
     }
     if (spectrum.kind == SpectrumKind::power_law)
       sum = power_law(low, high, edges[0], spectrum.index);
@@ -175,7 +178,7 @@ SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spe
   found.photons_per_erg = photons / (energy * k_eV);
   if (spectrum.kind == SpectrumKind::black_body)
     found.photons_per_erg =
-        photons * std::exp(-edges[0] / kT) / (std::pow(M_PI, 4) / 15.0 * kT * k_eV);
+        photons * std::exp(-edges[0] / thermal) / (std::pow(M_PI, 4) / 15.0 * thermal * k_eV);
   return found;
 }
 

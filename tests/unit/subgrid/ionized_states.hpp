@@ -24,7 +24,7 @@ inline Photochemistry three_groups() {
       chemistry.group[g].excess[s] = excess[g][s] * eV;
     }
     chemistry.group[g].energy = energies[g] * eV;
-    chemistry.group[g].lowest = k_threshold_eV[g] * eV;
+    chemistry.group[g].lowest = ionization_energy(g) * eV;
   }
   chemistry.light_speed = 3e8;
   return chemistry;

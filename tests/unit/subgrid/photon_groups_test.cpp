@@ -19,7 +19,7 @@ TEST(PhotonGroups, cross_sections_at_thresholds_are_those_of_verner) {
   EXPECT_NEAR(photoionization_cross_section(1, 24.59), 7.435e-18, 1e-21);
   EXPECT_NEAR(photoionization_cross_section(2, 54.42), 1.587e-18, 1e-21);
   for (int atom = 0; atom < 3; ++atom)
-    EXPECT_EQ(photoionization_cross_section(atom, 0.999 * k_threshold_eV[atom]), 0.0);
+    EXPECT_EQ(photoionization_cross_section(atom, 0.999 * ionization_energy(atom)), 0.0);
 }
 
 TEST(PhotonGroups, cross_sections_of_hydrogen_like_atoms_scale_with_the_charge) {
