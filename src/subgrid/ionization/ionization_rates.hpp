@@ -10,13 +10,13 @@
 
 namespace octant::subgrid::ionization {
 
-// e^x for |x| < 700, and its value at those limits beyond them, in SIMD lanes or a single number
+// e^x for |x| < 500, and its value at these limits beyond them, in SIMD lanes or a single number
 // with the same bits. The relative error is below 2e-16 max(1, |x|).
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V exponential(const V& x) {
   using Traits = SimdTraits<V>;
   constexpr double log2_e = 1.4426950408889634, shift = 1.5 * 4503599627370496.0;
-  const V within = min(max(x, V(-700.0)), V(700.0));
+  const V within = min(max(x, V(-500.0)), V(500.0));
   const V shifted = fused_multiply_add(within, V(log2_e), V(shift));
   const V r = fused_multiply_add(within, V(log2_e), V(shift) - shifted);
   const V mantissa = powers::exp2_of_fraction(r);
@@ -28,8 +28,11 @@ template <int Count, class Function>
 KOKKOS_FORCEINLINE_FUNCTION void transform(double (&numbers)[Count], const Function& f) {
   using Traits = SimdTraits<SimdDouble>;
   static_assert(Count % Traits::width == 0);
-  for (int n = 0; n < Count; n += Traits::width)
-    Traits::store(numbers + n, f(Traits::load(numbers + n)));
+  OCTANT_UNROLL(16)
+  for (int n = 0; n < Count; n += Traits::width) {
+    const SimdDouble found = f(Traits::generate([&](int lane) { return numbers[n + lane]; }));
+    for (int lane = 0; lane < Traits::width; ++lane) numbers[n + lane] = Traits::lane(found, lane);
+  }
 }
 
 // Rate coefficient and its derivative by ln T.
