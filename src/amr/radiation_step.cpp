@@ -9,6 +9,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "mesh/add_totals.hpp"
 #include "mesh/transfer.hpp"
 
@@ -46,7 +47,8 @@ RadiationStep::RadiationStep(StepContext& context, GasSolver& gas, ProcessStep& 
       mesh_(context.mesh),
       options_(context.options.radiation),
       gas_(gas),
-      processes_(processes) {}
+      processes_(processes),
+      unsolved_(mesh::zeros<std::int64_t>("cells without solution", 1)) {}
 
 radiation::RadiatingGas RadiationStep::matter_of(int set) const {
   return options_.matter(context_.options.hydro.gas(), options_.enabled && set == 0);
@@ -105,7 +107,8 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                         .flux_weight = 0.5 * dt,
                         .registers = mesh_.registers(level),
                         .first = first_of(set),
-                        .matter = matter_of(set)});
+                        .matter = matter_of(set),
+                        .unsolved = unsolved_.data()});
 }
 
 namespace {
@@ -149,6 +152,16 @@ void RadiationStep::check_initial_state() const {
   });
 }
 
+// `count` is that of all ranks.
+void RadiationStep::report_unsolved(std::int64_t count) const {
+  if (count == 0 || !mesh_.communicator().is_root()) return;
+  log::warn(
+      "radiation: the exchange of energy and momentum had no solution {} times before time {}, and "
+      "took place in part: radiation accelerates gas to speeds near that of light; reduce "
+      "radiation.cfl or the radiation energy",
+      count, context_.time);
+}
+
 RadiationTotals RadiationStep::measure() {
   if (!options_.is_active()) return {};
   constexpr int moments = radiation::k_moments;
@@ -167,7 +180,10 @@ RadiationTotals RadiationStep::measure() {
     }
     waves.push_back(fastest);
   }
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  std::vector<std::int64_t> unsolved{on_host(TransferKind::numbers, unsolved_)(0)};
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums), unsolved);
+  report_unsolved(unsolved.front());
+  Kokkos::deep_copy(unsolved_, 0);
   mesh_.communicator().max_in_place(std::span(waves));
   gas_.set_radiation_waves(std::move(waves));
   RadiationTotals totals;

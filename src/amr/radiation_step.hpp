@@ -40,7 +40,7 @@ class RadiationStep : public StepPart {
   // Longest step of a level: radiation.max_substeps substeps. Infinite without radiation. Local.
   double longest_step(int level) const;
   // Returns the sums over the leaf cells of all ranks, and tells the gas how fast waves of
-  // radiation pressure are.
+  // radiation pressure are. Warns if the exchange with the gas had no solution in some cells.
   RadiationTotals measure();
 
  private:
@@ -48,12 +48,15 @@ class RadiationStep : public StepPart {
   // Index of the energy of a set of moments among the variables of the mesh.
   int first_of(int set) const { return mesh_.layout().swept + set * radiation::k_moments; }
   radiation::RadiatingGas matter_of(int set) const;
+  void report_unsolved(std::int64_t count) const;
 
   StepContext& context_;
   mesh::Mesh& mesh_;
   const radiation::RadiationOptions& options_;
   GasSolver& gas_;
   ProcessStep& processes_;
+  // number of cells on this rank whose exchange had no solution since the last measurement
+  mesh::DeviceArray<std::int64_t> unsolved_;
 };
 
 }  // namespace octant

@@ -357,7 +357,9 @@ class TileStage {
       cell.flux[d] = gas[a_.first + k_flux_x + d];
     }
     const RadiatingCell before = cell;
-    exchange(cell, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt);
+    const int iterations =
+        exchange(cell, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt);
+    if (iterations < 0 && a_.unsolved) Kokkos::atomic_inc(a_.unsolved);
     double push[3], work = 0.0;
     for (int d = 0; d < 3; ++d) {
       push[d] = cell.momentum[d] - before.momentum[d];

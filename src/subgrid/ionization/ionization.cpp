@@ -17,6 +17,7 @@
 #include "subgrid/ionization/photochemistry.hpp"
 #include "subgrid/ionization/point_sources.hpp"
 #include "subgrid/ionization/stellar_photons.hpp"
+#include "subgrid/ionization/stellar_table.hpp"
 #include "subgrid/process.hpp"
 #include "subgrid/star_formation/stars.hpp"
 
@@ -27,15 +28,8 @@ namespace ionization {
 // Accounts of the ledger: energies of photons that sources emit, that gas absorbs, and that
 // recombinations emit; heating by photons, radiative losses, and work of the radiation pressure;
 // number of cells whose equations were not solved, in all substeps.
-enum Account {
-  k_injected,
-  k_absorbed,
-  k_recombined,
-  k_heated,
-  k_radiated,
-  k_work,
-  k_unsolved,
-  k_accounts
+struct Account {
+  enum { injected, absorbed, recombined, heated, radiated, work, unsolved, count };
 };
 
 // Gas and photons of a cell as kernels see them, and how both change.
@@ -68,13 +62,13 @@ struct CellLaw {
     write(cell, state, reaction, terms);
     for (int g = 0; g < chemistry.groups; ++g) {
       const double per_photon = ratio / photons_per_energy[g];
-      terms[k_injected] += emitted * share[g] * photon_energy[g];
-      terms[k_absorbed] += reaction.absorbed[g] * per_photon;
-      terms[k_recombined] += reaction.emitted[g] * per_photon;
+      terms[Account::injected] += emitted * share[g] * photon_energy[g];
+      terms[Account::absorbed] += reaction.absorbed[g] * per_photon;
+      terms[Account::recombined] += reaction.emitted[g] * per_photon;
     }
-    terms[k_heated] += reaction.heated / energy_unit;
-    terms[k_radiated] += reaction.radiated / energy_unit;
-    terms[k_unsolved] += reaction.is_solved ? 0.0 : 1.0;
+    terms[Account::heated] += reaction.heated / energy_unit;
+    terms[Account::radiated] += reaction.radiated / energy_unit;
+    terms[Account::unsolved] += reaction.is_solved ? 0.0 : 1.0;
   }
 
   // State of a cell in cgs. Fractions that rounding errors of advection made impossible are limited.
@@ -111,22 +105,22 @@ struct CellLaw {
     double work = 0.0;
     for (int d = 0; d < 3; ++d)
       work += push[d] * (cell[hydro::k_momentum_x + d] + 0.5 * push[d]) / density;
-    terms[k_work] += work;
+    terms[Account::work] += work;
     const double heat = (reaction.heated - reaction.radiated) / energy_unit;
-    terms[k_heated] += cell.add(0.0, push, heat + work);
+    terms[Account::heated] += cell.add(0.0, push, heat + work);
   }
 };
 
 // Kernel over the cells of a level.
 struct ReactInCells {
-  static constexpr int count = k_accounts, sums = k_accounts, parts = 1;
+  static constexpr int count = Account::count, sums = Account::count, parts = 1;
   GasLevel level;
   CellLaw law;
   mesh::DeviceArray<const PointSource> sources;
   Periods periods;
 
   KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
-    for (int n = 0; n < k_accounts; ++n) terms[n] = 0.0;
+    for (int n = 0; n < Account::count; ++n) terms[n] = 0.0;
     const double rate =
         photons_into_cell(sources, periods, level.cells.centre(cell), level.cells.cell_size);
     law.react_in(level.at(cell), rate * law.dt / level.cell_volume, terms);
@@ -154,7 +148,7 @@ class Ionization final : public Process {
              .description = "fraction of helium nuclei that are doubly ionised"}};
   }
   std::vector<particles::Kind> particle_kinds() const override {
-    if (options_.star_rate == 0.0) return {};
+    if (!options_.has_stars()) return {};
     return {stars()};
   }
   std::vector<std::string> accounts() const override {
@@ -170,10 +164,6 @@ class Ionization final : public Process {
           "[ionization] requires physical units: set units.length, units.density and units.time in "
           "cgs");
     options_.check(setup.geometry);
-    if (options_.star_rate > 0.0 && !setup.has_stars)
-      throw InputError(
-          "ionization.star_rate = {} requires stars: set star_formation.enabled = true, or 0",
-          options_.star_rate);
     time_unit_ = setup.time_unit;
     light_speed_ = setup.light_speed;
     reduced_light_speed_ = setup.reduced_light_speed;
@@ -192,37 +182,43 @@ class Ionization final : public Process {
       sources.push_back({{options_.source_x[n], options_.source_y[n], options_.source_z[n]},
                          options_.source_rates[n] * time_unit_});
     sources_ = mesh::to_device("sources of photons", sources);
+    if (!options_.star_table.empty())
+      table_ = ionization::StellarTable(options_.star_table, options_.groups());
+    else if (options_.star_rate > 0.0) table_ = constant_emission();
   }
 
   void react(const GasLevel& level, double dt, Ledger& ledger) const override {
-    std::array<double, ionization::k_accounts> units;
+    std::array<double, ionization::Account::count> units;
     units.fill(level.cell_volume);
-    units[ionization::k_unsolved] = 1.0;
-    std::array<ReproducibleSum, ionization::k_accounts> sums;
+    units[ionization::Account::unsolved] = 1.0;
+    std::array<ReproducibleSum, ionization::Account::count> sums;
     mesh::add_totals("ionization", level.cells,
                      ionization::ReactInCells{level, law(level.step_time.units, dt), sources_,
                                               *periods_},
                      units, sums);
     const std::vector<std::string> names = accounts();
-    for (int n = 0; n < ionization::k_accounts; ++n) ledger[names[n]] += sums[n];
+    for (int n = 0; n < ionization::Account::count; ++n) ledger[names[n]] += sums[n];
   }
 
   bool interact(SyncPoint& sync, Ledger& ledger) const override {
-    if (options_.star_rate == 0.0) return false;
+    if (table_.is_dark()) return false;
     const ionization::CellLaw of_cells = law(sync.units, 0.0);
     std::vector<ionization::EmittedGroup> groups;
     for (int g = 0; g < options_.groups(); ++g)
-      groups.push_back({of_cells.moment(g, 0), of_cells.share[g] * of_cells.photon_energy[g],
-                        1.0 / of_cells.ratio});
-    ledger["injected"] += ionization::emit_from_stars(
-        sync,
-        {options_.star_rate / constants::k_solar_mass,
-         options_.star_lifetime * 1e6 * constants::k_year},
-        groups);
+      groups.push_back(
+          {of_cells.moment(g, 0), of_cells.photon_energy[g], 1.0 / of_cells.ratio});
+    ledger["injected"] += ionization::emit_from_stars(sync, table_, groups);
     return true;
   }
 
  private:
+  ionization::StellarTable constant_emission() const {
+    ionization::StellarRates rates{};
+    for (int g = 0; g < options_.groups(); ++g)
+      rates[g] = options_.star_rate / constants::k_solar_mass * spectrum_.photon_share[g];
+    return {rates, options_.star_lifetime * 1e6 * constants::k_year};
+  }
+
   // Properties of gas and photons at a time with these units, for a substep `dt`.
   ionization::CellLaw law(const CodeUnits& units, double dt) const {
     ionization::CellLaw law{};
@@ -253,6 +249,7 @@ class Ionization final : public Process {
 
   ionization::IonizationOptions options_;
   ionization::SourceSpectrum spectrum_;
+  ionization::StellarTable table_;
   mesh::DeviceArray<const ionization::PointSource> sources_;
   std::optional<Periods> periods_;
   bool pushes_ = false;  // true if absorbed photons push the gas

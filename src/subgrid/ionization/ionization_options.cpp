@@ -30,7 +30,13 @@ void declare_sources(ParameterSchema& schema, IonizationOptions& o) {
                          "ionization.star_lifetime, by their mass at formation; 0: stars are dark",
               .min = 0.0});
   schema.add("ionization.star_lifetime", o.star_lifetime,
-             {.unit = "Myr", .meaning = "Age until which stars emit ionising photons", .above = 0.0});
+             {.unit = "Myr",
+              .meaning = "Age until which stars emit ionization.star_rate photons",
+              .above = 0.0});
+  schema.add("ionization.star_table", o.star_table,
+             {.meaning = "Text file of the ionising photons of stars, instead of "
+                         "ionization.star_rate: lines with metallicity, age in Myr, and photons "
+                         "per second and solar mass in each group"});
 }
 
 }  // namespace
@@ -94,6 +100,8 @@ void IonizationOptions::check(const mesh::Geometry& geometry) const {
         "ionization.initial_ions: the fractions of singly and doubly ionised helium have the sum "
         "{}; expected at most 1",
         initial_ions[1] + initial_ions[2]);
+  if (star_rate > 0.0 && !star_table.empty())
+    throw InputError("ionization.star_rate and ionization.star_table are both set; expected one");
   const std::size_t count = source_rates.size();
   if (source_x.size() != count || source_y.size() != count || source_z.size() != count)
     throw InputError(

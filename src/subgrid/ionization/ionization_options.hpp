@@ -33,6 +33,7 @@ struct IonizationOptions {
   std::vector<double> source_rates;                  // photons per s of each
   double star_rate = 0.0;                            // photons per s and solar mass; 0: dark stars
   double star_lifetime = 5.0;                        // Myr
+  std::string star_table;  // file of rates by age and metallicity, instead of star_rate
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
@@ -41,6 +42,8 @@ struct IonizationOptions {
 
   // Number of groups of photons.
   int groups() const { return static_cast<int>(edges.size()); }
+  // True if stars emit photons.
+  bool has_stars() const { return star_rate > 0.0 || !star_table.empty(); }
   // Spectrum of all sources.
   Spectrum source_spectrum() const { return {spectrum, spectrum_temperature, spectrum_index}; }
   // Initial fraction of an ion: HII, HeII, HeIII.

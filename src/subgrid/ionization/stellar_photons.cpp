@@ -17,13 +17,13 @@ namespace {
 struct Emitted {
   std::int64_t cell;
   std::uint64_t id;
-  double photons;
+  StellarRates photons;
 };
 
 // Photons of one or several stars in a cell.
 struct InCell {
   std::int64_t cell;
-  double photons;
+  double photons[k_groups];
 };
 
 struct IsStar {
@@ -33,13 +33,14 @@ struct IsStar {
 // Photons that stars of a level emitted over its last step, by cell.
 std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Particles& stars,
                                       const GasLevel& level, double step,
-                                      const StellarEmission& emission) {
+                                      const StellarTable& table) {
   const particles::ParticleSet& set = stars.set(level.number);
   const auto rows = particles::select_rows(set.count(), IsStar{});
   const auto real = [&](const char* name) {
     return set.reals(particles::k_real_columns + stars.kind().place(name), rows);
   };
-  const auto births = real("birth_time"), masses = real("initial_mass");
+  const auto births = real("birth_time"), masses = real("initial_mass"),
+             metallicities = real("metallicity");
   const auto ids = set.ids(rows);
   const auto homes = set.homes(rows);
   std::array<std::vector<double>, 3> position;
@@ -50,8 +51,11 @@ std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Pa
   std::vector<Emitted> emitted;
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const double birth = sync.seconds(births[n]);
-    const double shining = std::min(end, birth + emission.lifetime) - std::max(begin, birth);
-    if (shining <= 0.0) continue;
+    StellarRates photons =
+        table.photons(std::max(begin - birth, 0.0), std::max(end - birth, 0.0), metallicities[n]);
+    if (std::all_of(photons.begin(), photons.end(), [](double number) { return number == 0.0; }))
+      continue;
+    for (double& number : photons) number *= masses[n] * sync.units.mass;
     const auto corner = sync.mesh.geometry().origin(
         level.number, morton_decode(sync.mesh.blocks(level.number).key(homes[n])));
     int index = 0;
@@ -60,8 +64,7 @@ std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Pa
           static_cast<int>(std::floor((position[d][n] - corner[d]) / level.cells.cell_size));
       index = index * N + std::clamp(cell, 0, N - 1);
     }
-    emitted.push_back({homes[n] * level.layout.stride_slot + index, ids[n],
-                       emission.rate * masses[n] * sync.units.mass * shining});
+    emitted.push_back({homes[n] * level.layout.stride_slot + index, ids[n], photons});
   }
   return emitted;
 }
@@ -73,41 +76,42 @@ std::vector<InCell> by_cell(std::vector<Emitted> emitted) {
   });
   std::vector<InCell> cells;
   for (const Emitted& star : emitted) {
-    if (cells.empty() || cells.back().cell != star.cell) cells.push_back({star.cell, 0.0});
-    cells.back().photons += star.photons;
+    if (cells.empty() || cells.back().cell != star.cell) cells.push_back({star.cell, {}});
+    for (int g = 0; g < k_groups; ++g) cells.back().photons[g] += star.photons[g];
   }
   return cells;
 }
 
-// Adds photons to a variable.
+// Adds the photons of a group to its variable.
 struct AddPhotons {
   mesh::DeviceArray<const InCell> cells;
   double* variable;
   double energy;
+  int group;
 
   KOKKOS_INLINE_FUNCTION void operator()(int n) const {
-    variable[cells(n).cell] += energy * cells(n).photons;
+    variable[cells(n).cell] += energy * cells(n).photons[group];
   }
 };
 
 }  // namespace
 
-ReproducibleSum emit_from_stars(const SyncPoint& sync, const StellarEmission& emission,
+ReproducibleSum emit_from_stars(const SyncPoint& sync, const StellarTable& table,
                                 std::span<const EmittedGroup> groups) {
-  double per_photon = 0.0;
-  for (const EmittedGroup& group : groups) per_photon += group.energy;
   ReproducibleSum energy;
   const particles::Particles& all = sync.kind(stars().name);
   for (std::size_t n = 0; n < sync.levels.size(); ++n) {
     const GasLevel& level = sync.levels[n];
-    const auto emitted = photons_of_stars(sync, all, level, sync.steps[n], emission);
-    for (const Emitted& star : emitted) energy += star.photons * per_photon;
+    const auto emitted = photons_of_stars(sync, all, level, sync.steps[n], table);
     const auto cells = mesh::to_device("photons of stars", by_cell(emitted));
-    for (const EmittedGroup& group : groups) {
+    for (int g = 0; g < std::ssize(groups); ++g) {
+      const EmittedGroup& group = groups[g];
+      for (const Emitted& star : emitted) energy += star.photons[g] * group.energy;
       double* const variable =
           level.blocks + std::int64_t{group.variable} * level.layout.stride_variable;
-      mesh::for_items("photons of stars", static_cast<int>(cells.extent(0)),
-                      AddPhotons{cells, variable, group.energy * group.stored / level.cell_volume});
+      mesh::for_items(
+          "photons of stars", static_cast<int>(cells.extent(0)),
+          AddPhotons{cells, variable, group.energy * group.stored / level.cell_volume, g});
     }
   }
   return energy;
