@@ -118,6 +118,27 @@ def test_fronts_converge(tmp_path: Path) -> None:
     assert abs(errors[2]) < abs(errors[0])
 
 
+def test_refined_cells_follow_the_front(tmp_path: Path) -> None:
+    """Cells of 0.83 kpc, and refined ones of 0.41 kpc at the front."""
+    refined = (
+        "mesh.max_level=1",
+        "mesh.block_size=4",
+        "refine.gradient_fields=['ionized_hydrogen']",
+        "refine.gradient=[0.2]",
+        "refine.floor=0.1",
+    )
+    outcome = isothermal(tmp_path / "run", 8, 60.0, *refined)
+    history = outcome.history()
+    assert 0 < history["leaf_cells_1"][-1] < 0.9 * 16**3
+    sphere = cosmological_region(256, photons=monochromatic(), temperature=1e4)
+    (exact,) = with_light_speed(sphere, [60.0 * MYR], RATIO * LIGHT_SPEED)
+    path = outcome.last_snapshot
+    found, expected = found_profile(path).front(), expected_profile(path, exact).front()
+    print(found, expected, history["leaf_cells_1"], photon_residual(history, RATIO).max())
+    assert found == pytest.approx(expected, rel=0.015)
+    assert photon_residual(history, RATIO).max() <= 1e-6
+
+
 def test_photons_of_recombinations_replace_those_of_the_on_the_spot_approximation(
     tmp_path: Path,
 ) -> None:
