@@ -46,15 +46,17 @@ void IonizationOptions::declare(ParameterSchema& schema) {
              {.meaning = "Ionising photons, transported by the method of [radiation], and "
                          "non-equilibrium ionisation, heating and cooling of hydrogen and helium; "
                          "requires [units]"});
-  schema.add("ionization.edges", edges,
-             {.unit = "eV",
-              .meaning = "Lowest photon energy of each group, increasing: one to three groups. Each "
-                         "ends where the next one begins",
-              .above = 0.0});
-  schema.add("ionization.spectrum", spectrum,
-             {.meaning = "Spectrum of all sources: a black body of ionization.spectrum_temperature, "
-                         "a power law of ionization.spectrum_index, or photons of the lowest "
-                         "energy of each group (monochromatic)"});
+  schema.add(
+      "ionization.edges", edges,
+      {.unit = "eV",
+       .meaning = "Lowest photon energy of each group, increasing: one to three groups. Each "
+                  "ends where the next one begins",
+       .above = 0.0});
+  schema.add(
+      "ionization.spectrum", spectrum,
+      {.meaning = "Spectrum of all sources: a black body of ionization.spectrum_temperature, "
+                  "a power law of ionization.spectrum_index, or photons of the lowest "
+                  "energy of each group (monochromatic)"});
   schema.add("ionization.spectrum_temperature", spectrum_temperature,
              {.unit = "K",
               .meaning = "Temperature of ionization.spectrum = \"black_body\"",
@@ -112,9 +114,9 @@ void IonizationOptions::check(const mesh::Geometry& geometry) const {
     const double place[] = {source_x[n], source_y[n], source_z[n]};
     for (int d = 0; d < 3; ++d)
       if (!(place[d] >= geometry.lower()[d] && place[d] <= geometry.upper()[d]))
-        throw InputError(
-            "ionization.source_{}[{}] = {} is outside the domain; expected {} to {}",
-            static_cast<char>('x' + d), n, place[d], geometry.lower()[d], geometry.upper()[d]);
+        throw InputError("ionization.source_{}[{}] = {} is outside the domain; expected {} to {}",
+                         static_cast<char>('x' + d), n, place[d], geometry.lower()[d],
+                         geometry.upper()[d]);
   }
 }
 

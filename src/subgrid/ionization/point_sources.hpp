@@ -34,8 +34,7 @@ KOKKOS_INLINE_FUNCTION double photons_into_cell(const mesh::DeviceArray<const Po
     const PointSource& source = sources(n);
     double share = 1.0;
     for (int d = 0; d < 3 && share > 0.0; ++d)
-      share *=
-          share_along_axis(periods.nearest(d, centre[d] - source.position[d]), cell_size);
+      share *= share_along_axis(periods.nearest(d, centre[d] - source.position[d]), cell_size);
     rate += share * source.rate;
   }
   return rate;
