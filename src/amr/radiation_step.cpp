@@ -190,7 +190,7 @@ RadiationTotals RadiationStep::measure() {
   std::vector<std::int64_t> unsolved{on_host(TransferKind::numbers, unsolved_)(0)};
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums), unsolved);
   report_unsolved(unsolved.front());
-  Kokkos::deep_copy(unsolved_, 0);
+  fill(unsolved_, std::int64_t{0});
   mesh_.communicator().max_in_place(std::span(waves));
   gas_.set_radiation_waves(std::move(waves));
   RadiationTotals totals;

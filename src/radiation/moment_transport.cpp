@@ -10,8 +10,8 @@ namespace {
 using mesh::TaskTeam;
 
 constexpr int k_width = SimdTraits<SimdDouble>::width;
-// Variables in scratch memory: E, the reduced flux f = F / (c E), and the extinction (absorption and
-// scattering per length). Changes are the sums of the fluxes into cells.
+// Variables in scratch memory: E, the reduced flux f = F / (c E), and the extinction (absorption
+// and scattering per length). Changes are the sums of the fluxes into cells.
 constexpr int k_extinction = k_moments, k_variables = k_moments + 1;
 template <int M>
 using Scratch = TransportScratch<M, k_reach, k_variables, k_moments>;

@@ -14,7 +14,7 @@ void declare_sources(ParameterSchema& schema, IonizationOptions& o) {
   schema.add("ionization.source_x", o.source_x,
              {.unit = "length",
               .meaning = "Positions of point sources along x. The photons of a source on a face, "
-                         "edge or corner of cells are shared equally by these cells; those of a "
+                         "edge or corner of cells are shared equally by the cells; those of a "
                          "source on the boundary of the domain enter it in part"});
   schema.add("ionization.source_y", o.source_y,
              {.unit = "length", .meaning = "Positions of point sources along y"});

@@ -1,5 +1,5 @@
-// Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep transports
-// the photons; after each of its substeps, react() lets the gas absorb and emit them.
+// Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep
+// transports the photons; after each of its substeps, react() lets the gas absorb and emit them.
 //
 // The stored energy density E of a group is that of the physical radiation field. With the reduced
 // speed of light c', photons are lost at the rate c' sigma n E, but ionise at the rate c sigma n E;

@@ -13,8 +13,8 @@ struct PointSource {
   double rate;  // photons per time
 };
 
-// Share along one axis of a cell whose centre is at `distance` from a source: 1 inside the cell, 1/2
-// on its face, 0 outside.
+// Share along one axis of a cell whose centre is at `distance` from a source: 1 inside the cell,
+// 1/2 on its face, 0 outside.
 KOKKOS_FORCEINLINE_FUNCTION double share_along_axis(double distance, double cell_size) {
   constexpr double rounding = 1e-9;
   const double d = Kokkos::abs(distance);

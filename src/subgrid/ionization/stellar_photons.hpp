@@ -14,9 +14,9 @@ struct EmittedGroup {
   double energy = 0.0;
 };
 
-// Adds the energy per volume and time of the photons that stars emit over the step `dt` after `sync`
-// to the cells that contain them, in the order of their ids. Stars that form or move during the step
-// count from the next one on. Local.
+// Adds the energy per volume and time of the photons that stars emit over the step `dt` after
+// `sync` to the cells that contain them, in the order of their ids. Stars that form or move during
+// the step count from the next one on. Local.
 void emit_from_stars(const SyncPoint& sync, double dt, const StellarTable& table,
                      std::span<const EmittedGroup> groups);
 
