@@ -1,5 +1,6 @@
 """Command that writes tables of equations of state."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,7 @@ if TYPE_CHECKING:
     from octools.gas_models import IdealGas, StellarGas
 
 Pair = tuple[float, float] | None
+Words = tuple[str, str] | None  # two numbers, or quotients such as 5/3
 STELLAR = "carbon-oxygen"
 
 
@@ -31,7 +33,7 @@ def eos_table(
         ),
     ] = None,
     ideal: Annotated[
-        Pair,
+        Words,
         typer.Option(
             metavar="GAMMA MU",
             help="Ideal gas with a ratio of specific heats and a mean molecular weight, in place "
@@ -39,7 +41,7 @@ def eos_table(
         ),
     ] = None,
     gas_radiation: Annotated[
-        Pair,
+        Words,
         typer.Option(
             metavar="GAMMA MU", help="Ideal gas and black-body radiation, in place of --ideal."
         ),
@@ -47,10 +49,19 @@ def eos_table(
     radiation: Annotated[bool, typer.Option(help="Black-body radiation of stellar matter.")] = True,
     density: Annotated[
         tuple[float, float],
-        typer.Option(metavar="MIN MAX", help="Range of the density [g/cm^3]."),
+        typer.Option(
+            metavar="MIN MAX",
+            help="Range of the density [g/cm^3]. (default: 1e-6 1e11)",
+            show_default=False,
+        ),
     ] = (1e-6, 1e11),
     temperature: Annotated[
-        tuple[float, float], typer.Option(metavar="MIN MAX", help="Range of the temperature [K].")
+        tuple[float, float],
+        typer.Option(
+            metavar="MIN MAX",
+            help="Range of the temperature [K]. (default: 1e4 1e11)",
+            show_default=False,
+        ),
     ] = (1e4, 1e11),
     points: Annotated[
         tuple[int, int] | None,
@@ -92,14 +103,22 @@ def eos_table(
     )
 
 
-def _ideal_gas(ideal: Pair, with_radiation: Pair) -> "tuple[IdealGas, dict[str, str | float]]":
+def _ideal_gas(ideal: Words, with_radiation: Words) -> "tuple[IdealGas, dict[str, str | float]]":
     """Return the ideal gas of the options, and attributes of its table."""
     from octools.gas_models import IdealGas
 
-    gamma, weight = ideal or with_radiation or (0.0, 0.0)
+    gamma, weight = map(_number, ideal or with_radiation or ())
     gas = IdealGas(gamma, weight, radiation=ideal is None)
     text = "ideal gas" if ideal else "ideal gas and black-body radiation"
     return gas, {"description": text, "gamma": gamma, "mean_molecular_weight": weight}
+
+
+def _number(word: str) -> float:
+    """Return a number or the quotient of two numbers."""
+    try:
+        return float(Fraction(word))
+    except (ValueError, ZeroDivisionError, OverflowError) as cause:
+        raise OctoolsError(f"{word} is not a number or a quotient such as 5/3") from cause
 
 
 def _stellar_gas(
