@@ -10,6 +10,7 @@ from conftest import Call
 
 from octools.fermi_dirac import Array
 from octools.gas_models import ATOMIC_MASS, BOLTZMANN, PROTON_MASS, RADIATION
+from octools.units import HYDROGEN_MASS
 
 Table = dict[str, Array]
 
@@ -66,6 +67,7 @@ def test_radiation_can_be_left_out(octools: Call, tmp_path: Path) -> None:
 def test_ideal_gas_is_written(octools: Call, tmp_path: Path) -> None:
     options = ("--density", 1e-3, 1e3, "--temperature", 10, 1e7, "--points", 7, 7)
     table = written(octools, tmp_path / "a.h5", "--ideal", 1.4, 0.6, *options)
+    assert pytest.approx(HYDROGEN_MASS, rel=1e-8) == PROTON_MASS  # of temperatures in plots
     density, temperature = table["density"][:, None], table["temperature"]
     specific = BOLTZMANN * temperature / (0.6 * PROTON_MASS)
     np.testing.assert_allclose(table["pressure"], density * specific, rtol=1e-14)

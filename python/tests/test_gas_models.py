@@ -190,6 +190,16 @@ def test_thin_gas_is_classical() -> None:
     np.testing.assert_allclose(gas.pressure[0], classical[0], rtol=1e-10)
 
 
+def test_entropy_of_ions_is_that_of_argon() -> None:
+    """154.846 J/(mol K) at 298.15 K and 1 bar (Cox et al. 1989, CODATA Key Values)."""
+    temperature, pressure = np.array([298.15]), 1e6
+    number = pressure / (BOLTZMANN * temperature)
+    density = 39.948 * ATOMIC_MASS * number
+    gas = StellarGas(Composition(39.948, 1.0), radiation=False).state(density, temperature)
+    ions = gas.entropy - electron_gas(number, temperature).entropy / density
+    np.testing.assert_allclose(39.948 * ions, 154.846e7, rtol=3e-5)
+
+
 def test_hot_pairs_are_seven_quarters_of_radiation() -> None:
     t = np.full(3, 1e13)
     gas = electron_gas(np.array([1e-10, 1e10, 1e30]), t)
