@@ -47,6 +47,13 @@ def eos_table(
         ),
     ] = None,
     radiation: Annotated[bool, typer.Option(help="Black-body radiation of stellar matter.")] = True,
+    coulomb: Annotated[
+        bool,
+        typer.Option(
+            help="Coulomb interactions of the ions, as a classical liquid; requires temperatures "
+            "at which they are weak or electrons are degenerate."
+        ),
+    ] = False,
     density: Annotated[
         tuple[float, float],
         typer.Option(
@@ -83,6 +90,8 @@ def eos_table(
         )
     if not radiation and (ideal or gas_radiation):
         raise OctoolsError("--no-radiation requires stellar matter; use --ideal GAMMA MU instead")
+    if coulomb and (ideal or gas_radiation):
+        raise OctoolsError("--coulomb requires stellar matter, not an ideal gas")
     from octools.eos_table import Axis, write_eos_table
 
     path = output or Path("eos_table.h5")
@@ -94,7 +103,7 @@ def eos_table(
     if ideal or gas_radiation:
         gas, attributes = _ideal_gas(ideal, gas_radiation)
     else:
-        gas, attributes = _stellar_gas(composition, ions, radiation)
+        gas, attributes = _stellar_gas(composition, ions, radiation, coulomb)
     write_eos_table(path, gas, *axes, attributes)
     console.print(
         f"{attributes['description']}\n{axes[0].points} densities from {axes[0].lower:g} to "
@@ -122,7 +131,7 @@ def _number(word: str) -> float:
 
 
 def _stellar_gas(
-    mixture: str | None, ions: Pair, radiation: bool
+    mixture: str | None, ions: Pair, radiation: bool, coulomb: bool
 ) -> "tuple[StellarGas, dict[str, str | float]]":
     """Return the stellar matter of the options, and attributes of its table."""
     from octools.gas_models import Composition, StellarGas
@@ -132,10 +141,10 @@ def _stellar_gas(
     text = "ideal ions, electrons and positrons"
     text += ", black-body radiation" if radiation else ", no radiation"
     attributes: dict[str, str | float] = {
-        "description": f"{text}; no Coulomb interactions",
+        "description": f"{text}, {'' if coulomb else 'no '}Coulomb interactions",
         "composition": "mean ions" if ions else mixture,
         "abar": composition.ion_mass,
         "zbar": composition.ion_charge,
         "mean_molecular_weight": composition.ion_mass / (1 + composition.ion_charge),
     }
-    return StellarGas(composition, radiation), attributes
+    return StellarGas(composition, radiation, coulomb), attributes

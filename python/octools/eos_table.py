@@ -119,7 +119,10 @@ def _require_valid(columns: Mapping[str, Array]) -> None:
     for name in ("pressure", "energy", "sound_speed"):
         values = columns[name]
         if not np.all(np.isfinite(values) & (values > 0)):
-            raise OctoolsError(f"the {name} is not positive everywhere; reduce the ranges")
+            raise OctoolsError(
+                f"the {name} is not positive at all densities and temperatures; raise the lowest "
+                "temperature"
+            )
     for name in ("pressure", "energy"):
         if not np.all(np.diff(columns[name], axis=1) > 0):
             raise OctoolsError(

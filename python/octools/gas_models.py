@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from octools.coulomb import Correlation, coupling
 from octools.electron_gas import BOLTZMANN, LIGHT_SPEED, PLANCK, electron_gas
 from octools.errors import OctoolsError, unknown_name
 from octools.fermi_dirac import Array
@@ -98,7 +99,7 @@ class Composition:
 class StellarGas:
     """Ideal ions, electrons and positrons of any degeneracy and relativity, and radiation.
 
-    Ions are one species with the mean mass and charge. Coulomb interactions, partial ionisation and
+    Ions are one species with the mean mass and charge. Partial ionisation, crystals of ions and
     nuclear reactions are not included.
 
     Attributes
@@ -107,10 +108,13 @@ class StellarGas:
         Composition of the ions.
     radiation
         True if black-body radiation is included.
+    coulomb
+        True if Coulomb interactions of the ions are included, as a classical liquid.
     """
 
     composition: Composition
     radiation: bool = True
+    coulomb: bool = False
 
     def state(self, density: Array, temperature: Array) -> GasState:
         """Return the state at densities [g/cm^3] and temperatures [K] of the same shape.
@@ -128,18 +132,23 @@ class StellarGas:
         thermal = ions * BOLTZMANN * temperature
         # Sackur-Tetrode equation, without the entropy of spins and of mixing
         wave = PLANCK / np.sqrt(2 * np.pi * mass * BOLTZMANN * temperature)
+        ideal = 2.5 - np.log(ions * wave**3)
         photons = (RADIATION if self.radiation else 0.0) * temperature**3
+        strength = coupling(ions, self.composition.ion_charge, temperature)
+        excess = Correlation.of(strength if self.coulomb else 0.0 * strength)
+        u, v, per_kelvin = excess.internal, excess.slope, BOLTZMANN * ions
         return _state(
             density,
             temperature,
-            pressure=thermal + electrons.pressure + photons * temperature / 3,
-            energy=1.5 * thermal + electrons.energy + photons * temperature,
-            entropy=BOLTZMANN * ions * (2.5 - np.log(ions * wave**3))
-            + electrons.entropy
+            pressure=thermal * (1 + u / 3) + electrons.pressure + photons * temperature / 3,
+            energy=thermal * (1.5 + u) + electrons.energy + photons * temperature,
+            entropy=per_kelvin * (ideal + u - excess.free) + electrons.entropy + 4 / 3 * photons,
+            # The coupling is proportional to density^(1/3) / temperature.
+            by_density=thermal * (1 + u / 3 + v / 9) + electrons.pressure_by_density,
+            by_temperature=per_kelvin * (1 + (u - v) / 3)
+            + electrons.pressure_by_temperature
             + 4 / 3 * photons,
-            by_density=thermal + electrons.pressure_by_density,
-            by_temperature=BOLTZMANN * ions + electrons.pressure_by_temperature + 4 / 3 * photons,
-            heat_capacity=1.5 * BOLTZMANN * ions + electrons.heat_capacity + 4 * photons,
+            heat_capacity=per_kelvin * (1.5 + u - v) + electrons.heat_capacity + 4 * photons,
             shape=shape,
         )
 
@@ -210,9 +219,11 @@ def _state(
     The derivatives are dP / d ln rho, dP / dT and, as the heat capacity, dE / dT per volume.
     """
     adiabatic = by_density + temperature * by_temperature**2 / heat_capacity
+    with np.errstate(invalid="ignore"):  # unstable gas has no sound speed
+        speed = np.sqrt(adiabatic / density)
     return GasState(
         pressure.reshape(shape),
         (energy / density).reshape(shape),
         (entropy / density).reshape(shape),
-        np.sqrt(adiabatic / density).reshape(shape),
+        speed.reshape(shape),
     )

@@ -64,6 +64,16 @@ def test_radiation_can_be_left_out(octools: Call, tmp_path: Path) -> None:
     )
 
 
+def test_coulomb_interactions_can_be_added(octools: Call, tmp_path: Path) -> None:
+    options = ("--density", 1e5, 1e9, "--temperature", 1e7, 1e8, "--points", 5, 4)
+    ideal = written(octools, tmp_path / "a.h5", *options)
+    full = written(octools, tmp_path / "b.h5", *options, "--coulomb")
+    change = full["pressure"] / ideal["pressure"] - 1
+    assert np.all((change > -0.06) & (change < -0.01))
+    with h5py.File(tmp_path / "b.h5") as file:
+        assert "no Coulomb" not in file.attrs["description"]
+
+
 def test_ideal_gas_is_written(octools: Call, tmp_path: Path) -> None:
     options = ("--density", 1e-3, 1e3, "--temperature", 10, 1e7, "--points", 7, 7)
     table = written(octools, tmp_path / "a.h5", "--ideal", 1.4, 0.6, *options)
@@ -136,6 +146,8 @@ def test_a_table_of_27371_states_takes_less_than_two_minutes(octools: Call, tmp_
         (["--ideal", 1.4, 1, "--no-radiation"], "--no-radiation requires stellar matter"),
         (["--ideal", "5/0", 1], "5/0 is not a number or a quotient"),
         (["--ideal", 0.9, 1], "ratio of specific heats 0.9"),
+        (["--ideal", 1.4, 1, "--coulomb"], "--coulomb requires stellar matter"),
+        (["--coulomb"], "the pressure is not positive at all densities"),
         (["--composition", "irn"], "has no mixture 'irn'; did you mean iron?"),
         (["--ions", 4, 9], "mean ion charge 9.0"),
         (["--density", 10, 1], "the range of the density, 10 to 1,"),

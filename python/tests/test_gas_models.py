@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from octools.coulomb import Correlation
 from octools.electron_gas import BOLTZMANN, REST_ENERGY, ElectronGas, electron_gas
 from octools.electron_gas import STATES as STATES_PER_VOLUME
 from octools.errors import OctoolsError
@@ -113,36 +114,41 @@ def test_matter_is_neutral() -> None:
 
 
 def test_sound_speed_is_that_of_differences_of_pressure_and_entropy() -> None:
-    """c^2 = dP/drho at constant entropy, from differences of P and S alone."""
+    """c^2 = dP/drho at constant entropy, from differences of P and S; F = e - T s as well."""
     random = np.random.default_rng(3)
     log_density = np.log(10) * random.uniform(-4, 10, 200)
-    log_temperature = np.log(10) * random.uniform(4.5, 10.5, 200)
-    for gas in (StellarGas(CARBON_OXYGEN), IdealGas(1.4, 0.6), IdealGas(5 / 3, 0.6, True)):
+    log_temperature = np.log(10) * random.uniform(6, 10.5, 200)
+    for gas in (
+        StellarGas(CARBON_OXYGEN),
+        StellarGas(CARBON_OXYGEN, coulomb=True),
+        IdealGas(1.4, 0.6),
+        IdealGas(5 / 3, 0.6, True),
+    ):
 
-        def both(x: Array, y: Array, gas: StellarGas | IdealGas = gas) -> Array:
+        def at(x: Array, y: Array, gas: StellarGas | IdealGas = gas) -> Array:
             state = gas.state(np.exp(x), np.exp(y))
-            return np.array([state.pressure, state.entropy])
+            free = state.energy - np.exp(y) * state.entropy
+            return np.array([state.pressure, state.entropy, free])
 
-        x = sum(
-            w
-            * (
-                both(log_density + n * STEP, log_temperature)
-                - both(log_density - n * STEP, log_temperature)
-            )
-            for n, w in enumerate(WEIGHTS, 1)
-        )
-        y = sum(
-            w
-            * (
-                both(log_density, log_temperature + n * STEP)
-                - both(log_density, log_temperature - n * STEP)
-            )
-            for n, w in enumerate(WEIGHTS, 1)
-        )
-        density = np.exp(log_density)
-        squared = (x[0] - y[0] * x[1] / y[1]) / STEP / density
-        speed = gas.state(density, np.exp(log_temperature)).sound_speed
-        np.testing.assert_allclose(np.sqrt(squared), speed, rtol=1e-8)
+        def slope(x: float, y: float, at: Callable[[Array, Array], Array] = at) -> Array:
+            return sum(
+                w
+                * (
+                    at(log_density + n * x, log_temperature + n * y)
+                    - at(log_density - n * x, log_temperature - n * y)
+                )
+                for n, w in enumerate(WEIGHTS, 1)
+            ) / (x + y)
+
+        density, temperature = np.exp(log_density), np.exp(log_temperature)
+        state = gas.state(density, temperature)
+        by_density, by_temperature = slope(STEP, 0.0), slope(0.0, STEP)
+        squared = by_density[0] - by_temperature[0] * by_density[1] / by_temperature[1]
+        np.testing.assert_allclose(np.sqrt(squared / density), state.sound_speed, rtol=1e-8)
+        np.testing.assert_allclose(density * by_density[2], state.pressure, rtol=1e-8)
+        heat = temperature * state.entropy
+        scale = np.abs(state.energy) + np.abs(heat)
+        assert largest(by_temperature[2] + heat, scale) <= 1e-8
 
 
 # --- limits ---------------------------------------------------------------------------------------
@@ -216,6 +222,33 @@ def test_pairs_appear_continuously_at_the_temperature_below_which_they_are_left_
         for name in ("pressure", "energy", "entropy", "pressure_by_density", "heat_capacity"):
             below, above = getattr(gas, name)
             assert abs(above / below - 1) <= 1e-10, name
+
+
+# --- Coulomb interactions -------------------------------------------------------------------------
+
+
+def test_energy_of_ions_is_that_of_simulations() -> None:
+    """Yakovlev & Shalybkov (1989) fit the energies of Monte Carlo simulations above Gamma = 1."""
+    gamma = np.geomspace(2, 180, 40)
+    root = gamma**0.25
+    expected = -0.898004 * gamma + 0.96786 * root + 0.220703 / root - 0.86097
+    np.testing.assert_allclose(Correlation.of(gamma).internal, expected, rtol=5e-4)
+    weak = np.array([1e-6, 1e-4])
+    debye = -np.sqrt(3) / 2 * weak**1.5
+    np.testing.assert_allclose(Correlation.of(weak).internal, debye, rtol=1e-3)
+    np.testing.assert_allclose(Correlation.of(weak).free, debye / 1.5, rtol=1e-3)
+
+
+def test_coulomb_pressure_of_relativistic_matter_is_a_constant_fraction() -> None:
+    """Salpeter (1961): -2^(5/3) / 5 (3 / pi)^(1/3) alpha Z^(2/3) with spheres of one ion."""
+    carbon = Composition.named("carbon")
+    density, temperature = np.array([3e10, 1e11]), np.array([1e8, 1e8])
+    ideal, full = (
+        StellarGas(carbon, coulomb=coulomb).state(density, temperature).pressure
+        for coulomb in (False, True)
+    )
+    fraction = -(2 ** (5 / 3)) / 5 * (3 / np.pi) ** (1 / 3) / 137.036 * 6 ** (2 / 3)
+    np.testing.assert_allclose(full / ideal - 1, fraction, rtol=0.03)  # liquid at Gamma > 100
 
 
 # --- other programs -------------------------------------------------------------------------------
