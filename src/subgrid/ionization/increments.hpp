@@ -75,14 +75,6 @@ struct Densities {
     }
     return was_inside;
   }
-  // Removes rounding errors of the sums of atoms and ions from the larger one of them.
-  KOKKOS_FORCEINLINE_FUNCTION void close(const Contents& cell) {
-    if (HI < y[0]) y[0] = max(cell.hydrogen - HI, 0.0);
-    else HI = max(cell.hydrogen - y[0], 0.0);
-    if (HeI > y[1] + y[2]) HeI = max(cell.helium - (y[1] + y[2]), 0.0);
-    else if (y[1] > y[2]) y[1] = max(cell.helium - (HeI + y[2]), 0.0);
-    else y[2] = max(cell.helium - (HeI + y[1]), 0.0);
-  }
 };
 
 // State with what follows from it.

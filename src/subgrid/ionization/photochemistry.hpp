@@ -41,7 +41,7 @@ namespace reacting {
 struct Factors {
   double a[k_unknowns][k_unknowns];
   double inverse_pivot[k_unknowns];
-  // False if a component grows by so much within the substep that an implicit step is meaningless.
+  // False if a component grows so much within the substep that iterations would be wasted.
   bool is_stable;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit Factors(const Increments& f) {
@@ -123,29 +123,6 @@ KOKKOS_FORCEINLINE_FUNCTION void linearize(const Increments& f, const double (&d
   }
 }
 
-// True if absorption is nearly linear between the densities of atoms in the last two iterates: the
-// terms of second order, photons times the square of the change of the optical depth a, and of its
-// relative change where a > 1, are below a hundredth of the photons absorbed in each group.
-KOKKOS_FORCEINLINE_FUNCTION bool is_linear(const Photochemistry& chemistry, const Contents& cell,
-                                           const GasState& before, const Substep& step,
-                                           double time) {
-  const double after[3] = {step.gas.HI, step.gas.HeI, step.gas.y[1]};
-  bool is_linear = true;
-  for (int g = 0; g < chemistry.groups; ++g) {
-    double depth = 0.0, difference = 0.0;
-    for (int s = 0; s < 3; ++s) {
-      const double q = chemistry.light_speed * time * chemistry.group[g].cross_section[s];
-      depth += q * before.atoms[s];
-      difference += q * (after[s] - before.atoms[s]);
-    }
-    const double photons = cell.photons[g] + step.change[k_emitted + g];
-    const double scale = 1.0 + depth;
-    is_linear = is_linear && photons * (difference * difference) <=
-                                 0.01 * step.change[k_absorbed + g] * (scale * scale);
-  }
-  return is_linear;
-}
-
 // Adds the correction of second order to a substep that changes the unknowns by `changes`, with
 // F(y_0) in `first`, and sets the estimated error.
 KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Contents& cell,
@@ -206,7 +183,6 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
     if (!(relative_size(chemistry, cell, step.gas, d) <= precise)) continue;
     linearize(f, d, step.change);
     if (!is_possible(chemistry, cell, step.change)) continue;
-    if (!is_linear(chemistry, cell, gas, step, time)) continue;
     step.is_found = true;
     for (int n = 0; n < k_unknowns; ++n) changes[n] += d[n];
     correct(chemistry, cell, changes, first, f, factors, step);
@@ -254,7 +230,7 @@ KOKKOS_FORCEINLINE_FUNCTION void count_photons(const Photochemistry& chemistry, 
     const double absorbed = min(step.change[k_absorbed + g], before), after = before - absorbed;
     reaction.emitted[g] += emitted;
     reaction.absorbed[g] += absorbed;
-    reaction.kept[g] *= before > 0.0 ? after / before : 0.0;
+    if (before > 0.0) reaction.kept[g] *= after / before;
     cell.photons[g] = after;
   }
 }
@@ -284,7 +260,6 @@ KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents&
       continue;
     }
     gas = next.gas;
-    gas.close(cell);
     count_photons(chemistry, next, cell, reaction);
     reaction.heated += next.change[k_heated];
     ++reaction.substeps;
@@ -304,11 +279,8 @@ KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& ch
                                       double seconds) {
   Reaction reaction{};
   reaction.is_solved = seconds >= 0.0 && reacting::is_valid(chemistry, cell);
-  if (!reaction.is_solved || !(seconds > 0.0)) {
-    for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
-    return reaction;
-  }
-  for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
+  for (int g = 0; g < chemistry.groups; ++g) reaction.kept[g] = 1.0;
+  if (!reaction.is_solved || !(seconds > 0.0)) return reaction;
   Contents contents{cell.hydrogen, cell.helium, {0.0, 0.0, 0.0}};
   for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
   Densities gas = reacting::densities_of(cell, contents);

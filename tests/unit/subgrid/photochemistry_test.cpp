@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -51,6 +52,9 @@ TEST(Photochemistry, photons_and_energy_are_conserved_and_fractions_bounded) {
       EXPECT_GE(reaction.emitted[g], 0.0);
       EXPECT_GE(reaction.kept[g], 0.0);
       EXPECT_LE(reaction.kept[g], 1.0);
+      if (reaction.substeps == 1) {
+        EXPECT_NEAR(reaction.kept[g] * total, after.photons[g], 1e-12 * total);
+      }
       most_heat += reaction.absorbed[g] * 48.5 * constants::k_electron_volt;
       if (!chemistry.on_the_spot) continue;
       EXPECT_EQ(reaction.emitted[g], 0.0);
@@ -114,6 +118,33 @@ TEST(Photochemistry, depletion_follows_the_exact_solution) {
         EXPECT_NEAR(gas.ionized[0], 1.0 - neutral, tolerance)
             << per_atom << " photons per atom, depth " << depth;
       }
+    }
+}
+
+TEST(Photochemistry, ionisation_fronts_have_the_right_speed) {
+  // A beam enters cold hydrogen with N photons per cm^3. Its front moves with c' N / (n + N),
+  // whatever the optical depth of a cell.
+  for (const double depth : {3.0, 100.0, 1e4})
+    for (const double per_atom : {0.05, 1.0}) {
+      constexpr int cells = 60;
+      constexpr double n = 1e-6, sigma = 6.3e-18, courant = 0.8;
+      Photochemistry chemistry = one_group();
+      chemistry.temperature = 1e4;
+      chemistry.light_speed = 3e10 * depth;  // so that recombination is slow for any depth
+      const double dx = depth / (n * sigma), dt = courant * dx / chemistry.light_speed;
+      const int steps = static_cast<int>(0.5 * cells * (1.0 + per_atom) / (per_atom * courant));
+      std::vector<IonizedGas> gas(cells, gas_of(n, 0.0, 0.0, 0.0, 0.0, 1e4));
+      for (int step = 0; step < steps; ++step) {
+        for (int m = cells - 1; m >= 0; --m) {
+          const double inflow = m > 0 ? gas[m - 1].photons[0] : per_atom * n;
+          gas[m].photons[0] += courant * (inflow - gas[m].photons[0]);
+        }
+        for (IonizedGas& cell : gas) EXPECT_TRUE(react(cell, chemistry, dt).is_solved);
+      }
+      double front = 0.0;
+      for (const IonizedGas& cell : gas) front += cell.ionized[0];
+      EXPECT_NEAR(front, steps * courant * per_atom / (1.0 + per_atom), 0.5)
+          << "depth " << depth << ", photons per atom " << per_atom;
     }
 }
 
