@@ -52,15 +52,23 @@ struct Densities {
   double y[k_unknowns];  // HII, HeII and HeIII per cm^3, thermal energy in erg/cm^3
   double HI, HeI;
 
-  // Adds d to the unknowns.
-  KOKKOS_FORCEINLINE_FUNCTION void add(const double (&d)[k_unknowns]) {
+  // Adds d to the unknowns, and moves densities into their limits. Returns true if they were there,
+  // except for rounding errors.
+  KOKKOS_FORCEINLINE_FUNCTION bool add(const double (&d)[k_unknowns], const Contents& cell) {
     for (int n = 0; n < k_unknowns; ++n) y[n] += d[n];
     HI -= d[0];
     HeI -= d[1] + d[2];
+    // HeI is not an unknown, and has rounding errors of the ions of helium as well.
+    constexpr double rounding = -1e-12;
+    const double hydrogen = rounding * absolute(d[0]);
+    const double helium = rounding * (absolute(d[1]) + absolute(d[2]));
+    const bool is_inside = y[0] >= hydrogen && HI >= hydrogen && y[1] >= helium && y[2] >= helium &&
+                           HeI >= helium - 1e-15 * cell.helium;
+    limit(cell);
+    return is_inside;
   }
-  // Moves densities into their limits. Returns true if all were there.
-  KOKKOS_FORCEINLINE_FUNCTION bool limit(const Contents& cell) {
-    const bool was_inside = y[0] >= 0.0 && HI >= 0.0 && y[1] >= 0.0 && y[2] >= 0.0 && HeI >= 0.0;
+  // Moves densities into their limits.
+  KOKKOS_FORCEINLINE_FUNCTION void limit(const Contents& cell) {
     if (y[0] < 0.0) HI = cell.hydrogen;
     if (HI < 0.0) y[0] = cell.hydrogen;
     if (y[1] < 0.0 || y[2] < 0.0)
@@ -73,7 +81,6 @@ struct Densities {
       y[2] *= factor;
       HeI = 0.0;
     }
-    return was_inside;
   }
 };
 

@@ -141,8 +141,7 @@ KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Conte
     for (int n = 0; n < k_unknowns; ++n) change[r] += last.slope[r][n] * (once[n] + d[n]);
   }
   Densities gas = step.gas;
-  gas.add(d);
-  if (!gas.limit(cell) || !is_possible(chemistry, cell, change)) return;
+  if (!gas.add(d, cell) || !is_possible(chemistry, cell, change)) return;
   step.gas = gas;
   for (int r = k_heated; r < k_changes; ++r) step.change[r] = change[r];
 }
@@ -175,8 +174,7 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
       d[n] = f.value[n] - changes[n];
     }
     factors.solve(d);
-    step.gas.add(d);
-    const bool is_inside = step.gas.limit(cell),
+    const bool is_inside = step.gas.add(d, cell),
                is_cool = step.gas.y[k_energy] >= 0.1 * gas.y[k_energy];
     if (!is_cool) step.gas.y[k_energy] = 0.1 * gas.y[k_energy];
     if (!is_inside || !is_cool) continue;
@@ -247,6 +245,7 @@ KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents&
   GasRates rates;
   bool has_rates = false;
   for (int attempt = 0; attempt < chemistry.max_attempts; ++attempt) {
+    if (is_inert(chemistry, cell, gas)) return;
     if (!has_rates)
       rates = GasRates(GasState(chemistry, cell, gas).temperature, chemistry.on_the_spot);
     has_rates = true;
@@ -284,11 +283,12 @@ KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& ch
   Contents contents{cell.hydrogen, cell.helium, {0.0, 0.0, 0.0}};
   for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
   Densities gas = reacting::densities_of(cell, contents);
-  if (!reacting::is_inert(chemistry, contents, gas))
-    reacting::integrate(chemistry, contents, gas, seconds, reaction);
+  reacting::integrate(chemistry, contents, gas, seconds, reaction);
   if (cell.hydrogen > 0.0) cell.ionized[0] = min(gas.y[0] / cell.hydrogen, 1.0);
-  if (cell.helium > 0.0)
-    for (int n = 1; n < 3; ++n) cell.ionized[n] = min(gas.y[n] / cell.helium, 1.0);
+  if (cell.helium > 0.0) {
+    cell.ionized[2] = min(gas.y[2] / cell.helium, 1.0);
+    cell.ionized[1] = min(gas.y[1] / cell.helium, 1.0 - cell.ionized[2]);
+  }
   for (int g = 0; g < chemistry.groups; ++g) cell.photons[g] = contents.photons[g];
   const double before = cell.energy;
   if (chemistry.temperature > 0.0) cell.set_temperature(chemistry.temperature, chemistry.gamma);
