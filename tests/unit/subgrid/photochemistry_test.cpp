@@ -18,10 +18,11 @@ constexpr double k_gamma = 5.0 / 3.0;
 
 // Random state: from neutral to ionised, cold to hot, dark to flooded with photons.
 IonizedGas random_state(LogUniform& random) {
-  const double n = random(1e-6, 1e6), HII = random(1e-8, 1.0), HeII = random(1e-8, 1.0);
+  const double n = random(1e-6, 1e6), small = random(1e-8, 1.0), once = random(1e-8, 1.0);
   const bool is_ionized = random.fraction() < 0.5;
-  IonizedGas gas = gas_of(n, random.fraction() < 0.3 ? 0.0 : 0.08 * n, is_ionized ? 1.0 - HII : HII,
-                          HeII, (1.0 - HeII) * random(1e-8, 1.0), random(10.0, 1e9));
+  IonizedGas gas =
+      gas_of(n, random.fraction() < 0.3 ? 0.0 : 0.08 * n, is_ionized ? 1.0 - small : small, once,
+             (1.0 - once) * random(1e-8, 1.0), random(10.0, 1e9));
   for (int g = 0; g < 3; ++g)
     gas.photons[g] = random.fraction() < 0.2 ? 0.0 : n * random(1e-8, 1e8);
   return gas;
@@ -175,7 +176,7 @@ TEST(Photochemistry, recombination_follows_the_closed_form) {
   for (const double x_0 : {1.0, 0.3, 1e-3})
     for (const double times : {1e-3, 0.1, 1.0, 10.0, 1e3}) {
       const double n = 20.0, seconds = times / (alpha * n);
-      double errors[2];
+      double errors[2] = {};
       for (const bool is_precise : {false, true}) {
         chemistry.tolerance = is_precise ? 1e-4 : 0.1;
         IonizedGas gas = gas_of(n, 0.0, x_0, 0.0, 0.0, 5000.0);
@@ -362,18 +363,19 @@ TEST(Photochemistry, one_cell_is_heated_and_cools_as_in_iliev) {
   chemistry.group[0].cross_section[0] = 1.63e-18;
   chemistry.group[0].excess[0] = 16.0 * constants::k_electron_volt;
   chemistry.light_speed = constants::k_speed_of_light;
-  const double Myr = 1e6 * constants::k_year;
+  const double mega_year = 1e6 * constants::k_year;
   const auto run = [&](int steps, double tolerance, double* neutral, double* hot) {
     chemistry.tolerance = tolerance;
     IonizedGas gas = gas_of(1.0, 0.0, 0.0, 0.0, 0.0, 100.0);
     for (int n = 0; n < steps; ++n) {
       gas.photons[0] = 1e12 / chemistry.light_speed;
-      EXPECT_TRUE(react(gas, chemistry, 0.5 * Myr / steps).is_solved);
+      EXPECT_TRUE(react(gas, chemistry, 0.5 * mega_year / steps).is_solved);
     }
     *neutral = 1.0 - gas.ionized[0];
     *hot = gas.temperature(k_gamma);
     gas.photons[0] = 0.0;
-    for (int n = 0; n < steps; ++n) EXPECT_TRUE(react(gas, chemistry, 5.0 * Myr / steps).is_solved);
+    for (int n = 0; n < steps; ++n)
+      EXPECT_TRUE(react(gas, chemistry, 5.0 * mega_year / steps).is_solved);
     return gas;
   };
   double neutral, hot, expected_neutral, expected_hot;
