@@ -336,6 +336,21 @@ TEST(Photochemistry, gas_without_electrons_and_photons_stays_as_it_is) {
   }
 }
 
+TEST(Photochemistry, traces_of_atoms_are_no_obstacle) {
+  // Hot gas in which collisions ionise hydrogen exponentially from nothing, and a strong source has
+  // left no more than rounding errors of HeI.
+  for (const double photons : {1e5, 1e7, 1e9, 1e11})
+    for (const double T : {2e6, 2e7, 4e8}) {
+      Photochemistry chemistry = three_groups();
+      IonizedGas gas = gas_of(1.5, 0.065, 0.0, 5.8e-18, 1.0, T);
+      gas.photons[1] = 5.4e6;
+      gas.photons[2] = photons;
+      const Reaction reaction = react(gas, chemistry, 1e13);
+      EXPECT_TRUE(reaction.is_solved) << photons << " photons, T = " << T;
+      EXPECT_LT(reaction.substeps, 200);
+    }
+}
+
 TEST(Photochemistry, impossible_states_are_reported_and_kept) {
   const IonizedGas good = gas_of(1.0, 0.1, 0.5, 0.5, 0.1, 1e4);
   const double infinite = std::numeric_limits<double>::infinity();
