@@ -14,6 +14,9 @@ inline constexpr int k_unknowns = 4, k_energy = 3;
 inline constexpr int k_heated = 4, k_absorbed = 5, k_emitted = k_absorbed + k_groups;
 inline constexpr int k_changes = k_emitted + k_groups;
 
+// Photons per cm^3 that are as good as none. Products with them would be denormal, and slow.
+inline constexpr double k_no_photons = 1e-200;
+
 // Averages of e^-s over absorption: phi = (1 - e^-a) / a, psi = (1 - phi) / a, and derivatives.
 struct Attenuation {
   double phi, psi, phi_slope, psi_slope;
@@ -203,7 +206,7 @@ class Increments {
     for (int g = 0; g < chemistry.groups; ++g) {
       const PhotoGroup& group = chemistry.group[g];
       const double emitted = value[k_emitted + g];
-      if (!(cell.photons[g] + emitted > 0.0)) continue;
+      if (!(cell.photons[g] + emitted > k_no_photons)) continue;
       const Attenuation of(depth[g], passing[g]);
       const double mean = cell.photons[g] * of.phi + emitted * of.psi;
       const double mean_slope = cell.photons[g] * of.phi_slope + emitted * of.psi_slope;

@@ -225,7 +225,9 @@ KOKKOS_FORCEINLINE_FUNCTION void count_photons(const Photochemistry& chemistry, 
                                                Contents& cell, Reaction& reaction) {
   for (int g = 0; g < chemistry.groups; ++g) {
     const double emitted = step.change[k_emitted + g], before = cell.photons[g] + emitted;
-    const double absorbed = min(step.change[k_absorbed + g], before), after = before - absorbed;
+    double absorbed = min(step.change[k_absorbed + g], before);
+    if (!(before - absorbed > k_no_photons)) absorbed = before;
+    const double after = before - absorbed;
     reaction.emitted[g] += emitted;
     reaction.absorbed[g] += absorbed;
     if (before > 0.0) reaction.kept[g] *= after / before;

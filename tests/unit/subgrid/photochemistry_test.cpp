@@ -351,6 +351,19 @@ TEST(Photochemistry, traces_of_atoms_are_no_obstacle) {
     }
 }
 
+TEST(Photochemistry, last_photons_are_absorbed) {
+  IonizedGas gas = gas_of(1.0, 0.1, 0.5, 0.5, 0.1, 1e4);
+  gas.photons[0] = 1e-210;
+  gas.photons[1] = 1.0;
+  const Reaction reaction = react(gas, three_groups(), 1e13);
+  EXPECT_EQ(gas.photons[0], 0.0);
+  EXPECT_EQ(reaction.absorbed[0], 1e-210);
+  EXPECT_EQ(reaction.kept[0], 0.0);
+  // The optical depth of 1e4 leaves none of the others.
+  EXPECT_EQ(gas.photons[1], 0.0);
+  EXPECT_DOUBLE_EQ(reaction.absorbed[1], 1.0);
+}
+
 TEST(Photochemistry, impossible_states_are_reported_and_kept) {
   const IonizedGas good = gas_of(1.0, 0.1, 0.5, 0.5, 0.1, 1e4);
   const double infinite = std::numeric_limits<double>::infinity();
