@@ -19,9 +19,9 @@
 // Error control: e = (F(y_0) - F(y_1)) / 2 is the difference between the trapezoidal rule and the
 // implicit step. Filtered twice, d = (1 - F')^-2 e, it is small for stiff components that have
 // relaxed (Hairer & Wanner 1996, Solving Ordinary Differential Equations II, section IV.8). A
-// substep is accepted if |d| is below `tolerance` times the energy, and the densities of ions and
-// of atoms with a hundredth of the nuclei added. The result is y_1 + d, which is of second order,
-// as far as it is positive. A component with rate -s / h is multiplied by
+// substep is accepted if |d| is below `tolerance` times the energy, the densities of ions with
+// 0.001 of the nuclei added, and those of atoms with 0.01 of them. The result is y_1 + d, which is
+// of second order, as far as it is positive. A component with rate -s / h is multiplied by
 // (1 + 2 s + s^2 / 2) / (1 + s)^3, which is positive and vanishes for stiff ones. With the default
 // of 0.1, errors of fractions and temperatures are about 0.01 where a front ionises the gas.
 //
@@ -194,7 +194,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_valid(const Photochemistry& chemistry, const
   constexpr double most = 1e250;
   const auto holds = [&](double a) { return a >= 0.0 && a < most; };
   bool valid = holds(cell.hydrogen) && holds(cell.helium);
-  valid = valid && ((cell.energy > 0.0 && cell.energy < most) || chemistry.temperature > 0.0);
+  valid = valid && holds(cell.energy) && (cell.energy > 0.0 || chemistry.temperature > 0.0);
   for (int n = 0; n < 3; ++n) valid = valid && holds(cell.ionized[n]);
   for (int g = 0; g < chemistry.groups; ++g) valid = valid && holds(cell.photons[g]);
   return valid && cell.hydrogen + cell.helium > 0.0;
