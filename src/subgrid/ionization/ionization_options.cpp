@@ -66,7 +66,7 @@ void IonizationOptions::declare(ParameterSchema& schema) {
              {.meaning = "Exponent a of ionization.spectrum = \"power_law\", with luminosities per "
                          "frequency proportional to frequency^-a",
               .max = 20.0,
-              .above = 0.0});
+              .above = 1.0});
   schema.add("ionization.hydrogen_fraction", hydrogen_fraction,
              {.meaning = "Hydrogen mass fraction of the gas; the rest is helium",
               .max = 1.0,
