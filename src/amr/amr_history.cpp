@@ -23,13 +23,16 @@ void add_energy(Columns& columns, const Totals& totals) {
 }
 
 // Grey radiation and the groups of photons.
-void add_radiation(Columns& columns, const RadiationTotals& radiation, bool is_grey) {
-  if (is_grey) {
+void add_radiation(Columns& columns, const RadiationTotals& radiation,
+                   const radiation::RadiationOptions& options) {
+  if (options.enabled) {
     columns.add("radiation_energy", radiation.energy);
     columns.add_vector("radiation_momentum", radiation.momentum);
   }
-  for (std::size_t n = 0; n < radiation.photons.size(); ++n)
-    columns.add(fmt::format("photon_energy_{}", n), radiation.photons[n]);
+  // Values are unknown before the first measurement.
+  for (int n = 0; n < options.photon_groups; ++n)
+    columns.add(fmt::format("photon_energy_{}", n),
+                radiation.photons.empty() ? 0.0 : radiation.photons[n]);
 }
 
 // Scale of the momentum errors, and contributions of floors to the budgets.
@@ -116,7 +119,7 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_gas(columns, totals);
   add_energy(columns, totals);
   if (const auto& radiation = simulation.options().radiation; radiation.is_active())
-    add_radiation(columns, totals.radiation, radiation.enabled);
+    add_radiation(columns, totals.radiation, radiation);
   add_errors(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());

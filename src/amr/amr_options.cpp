@@ -287,14 +287,18 @@ void AmrOptions::finish_radiation() {
   if (!hydro.moves && hydro.acceleration != std::array{0.0, 0.0, 0.0})
     throw InputError("hydro.moves = false is not supported with hydro.acceleration");
   radiation.photon_groups = 0;
-  for (const auto& process : processes)
-    if (process->is_wanted()) radiation.photon_groups += process->photon_groups();
+  for (const auto& process : processes) {
+    if (!process->is_wanted()) continue;
+    radiation.photon_groups += process->photon_groups();
+    radiation.has_emission = radiation.has_emission || process->has_photon_sources();
+  }
   if (!radiation.is_active()) return;
   for (const auto& process : processes)
     if (radiation.photon_groups > 0 && process->is_wanted() &&
         std::string_view(process->name()) == "cooling")
       throw InputError(
-          "ionization.enabled = true is not supported with cooling.enabled = true: both contain the "
+          "ionization.enabled = true is not supported with cooling.enabled = true: both contain "
+          "the "
           "radiative cooling of hydrogen and helium");
   if (cosmology.enabled)
     throw InputError("{} = true is not supported with cosmology.enabled = true",
@@ -461,8 +465,8 @@ void AmrOptions::finish_processes() {
          .time_unit = physical.units().time,
          .light_speed = radiation.light().c,
          .reduced_light_speed = radiation.light().reduced,
-         .first_photons =
-             static_cast<int>(hydro.variables().size()) - radiation.photon_groups * 4});
+         .first_photons = static_cast<int>(hydro.variables().size()) -
+                          radiation.photon_groups * (radiation.has_emission ? 5 : 4)});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

@@ -25,6 +25,8 @@ const Task k_step[] = {
     {When::coarse_begins, "clocks of all levels", k_any, &StepContext::begin_coarse_step, "time"},
     {When::coarse_begins, "processes around the step, first half", k_processes,
      &ProcessStep::act_before, "gas"},
+    {When::coarse_begins, "emission of photons", k_radiation | k_processes,
+     &ProcessStep::set_emission, "positions and ages of stars"},
     {When::level_advances, "kick, first half", k_gravity, &GravityStep::kick_first_half,
      "acceleration at the beginning of the step"},
     {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},

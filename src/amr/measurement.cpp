@@ -76,7 +76,8 @@ struct SumOfFaces {
             x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
         if (spin >= 0) sum[Outflow::angular_momentum + d] += of(spin + d);
       }
-      for (int v = moments; v < variables; v += radiation::k_moments)
+      // At most three fields of emission follow the sets of moments.
+      for (int v = moments; v + radiation::k_moments <= variables; v += radiation::k_moments)
         sum[Outflow::radiation] += of(v);
       for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
     }

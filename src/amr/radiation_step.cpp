@@ -12,6 +12,7 @@
 #include "core/log.hpp"
 #include "mesh/add_totals.hpp"
 #include "mesh/transfer.hpp"
+#include "radiation/lax_friedrichs.hpp"
 
 namespace octant {
 
@@ -34,8 +35,7 @@ struct MomentTerms {
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
     const int stride = layout.stride_variable;
     const double* const state = blocks + layout.offset(cell);
-    for (int n = 0; n < sums; ++n)
-      terms[n] = SimdTraits<V>::load(state + (first + n) * stride);
+    for (int n = 0; n < sums; ++n) terms[n] = SimdTraits<V>::load(state + (first + n) * stride);
     terms[wave] = matter.pressure_wave<V>(state, stride, terms[0], dx);
   }
 };
@@ -69,10 +69,10 @@ void RadiationStep::advance(const LevelStep& step) {
   const int spare = fields.old() == 1 ? 2 : 1;
   for (int n = 0; n < substeps; ++n) {
     stage(step, n, substeps, LevelFields::k_now, spare);
-    stage(step, n, substeps, spare, LevelFields::k_now);
+    if (options_.enabled) stage(step, n, substeps, spare, LevelFields::k_now);
     if (options_.photon_groups > 0)
       processes_.react(step.level, context_.clocks[step.level] + (n + 0.5) / substeps * step.dt,
-                       step.dt / substeps);
+                       step.dt / substeps, mesh_.fields(step.level).blocks(spare));
   }
   // The exchange changes the temperature; the next coarse step measures all signals anyway.
   if (step.level > 0 && (options_.interacts() || options_.photon_groups > 0))
@@ -80,7 +80,7 @@ void RadiationStep::advance(const LevelStep& step) {
 }
 
 // Stage of a substep: the first writes the state `target` from the present one, the second writes
-// the present state from the target of the first.
+// the present state from the target of the first. Photons have a single stage, the first.
 void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int source,
                           int target) {
   const int level = step.level;
@@ -95,20 +95,27 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
   const auto work = context_.counted_work("radiation", cost::cells, level);
   const double dt = step.dt / substeps;
   const LevelFields& fields = mesh_.fields(level);
-  for (int set = 0; set < options_.sets(); ++set)
-    radiation::advance({.tiles = mesh_.halo(level).tiles,
-                        .current = mesh_.pointers(level, source),
-                        .old = fields.blocks(LevelFields::k_now),
-                        .next = fields.blocks(target),
-                        .a0 = is_second ? 0.5 : 0.0,
-                        .a1 = is_second ? 0.5 : 1.0,
-                        .dt = dt,
-                        .dx = mesh_.geometry().cell_size(level),
-                        .flux_weight = 0.5 * dt,
-                        .registers = mesh_.registers(level),
-                        .first = first_of(set),
-                        .matter = matter_of(set),
-                        .unsolved = unsolved_.data()});
+  radiation::TransportStage stage{.tiles = mesh_.halo(level).tiles,
+                                  .current = mesh_.pointers(level, source),
+                                  .old = fields.blocks(LevelFields::k_now),
+                                  .next = fields.blocks(target),
+                                  .a0 = is_second ? 0.5 : 0.0,
+                                  .a1 = is_second ? 0.5 : 1.0,
+                                  .dt = dt,
+                                  .dx = mesh_.geometry().cell_size(level),
+                                  .flux_weight = 0.5 * dt,
+                                  .registers = mesh_.registers(level),
+                                  .first = first_of(0),
+                                  .matter = matter_of(0),
+                                  .unsolved = unsolved_.data()};
+  if (options_.enabled) radiation::advance(stage);
+  if (is_second) return;
+  for (int set = options_.enabled ? 1 : 0; set < options_.sets(); ++set) {
+    stage.first = first_of(set);
+    stage.matter = matter_of(set);
+    stage.flux_weight = dt;
+    radiation::advance_by_lax_friedrichs(stage);
+  }
 }
 
 namespace {
@@ -117,8 +124,8 @@ namespace {
 // |F| > c E but for rounding errors, or not a number.
 std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, int first, double c) {
   const mesh::BlockLayout& layout = mesh.layout();
-  const double* const moments = mesh.fields(level).blocks(LevelFields::k_now) +
-                                std::int64_t{first} * layout.stride_variable;
+  const double* const moments =
+      mesh.fields(level).blocks(LevelFields::k_now) + std::int64_t{first} * layout.stride_variable;
   return mesh::find_cells(
       "impossible radiation", mesh.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         const double* const of = moments + layout.offset(cell);
@@ -183,7 +190,7 @@ RadiationTotals RadiationStep::measure() {
   std::vector<std::int64_t> unsolved{on_host(TransferKind::numbers, unsolved_)(0)};
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums), unsolved);
   report_unsolved(unsolved.front());
-  Kokkos::deep_copy(unsolved_, 0);
+  fill(unsolved_, std::int64_t{0});
   mesh_.communicator().max_in_place(std::span(waves));
   gas_.set_radiation_waves(std::move(waves));
   RadiationTotals totals;

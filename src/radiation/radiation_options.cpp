@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "radiation/lax_friedrichs.hpp"
 
 namespace octant::radiation {
 
@@ -183,12 +184,21 @@ hydro::GasVariables RadiationOptions::fields() const {
   const double T = initial_temperature;
   if (enabled) add_moments(fields, "radiation", "", "the radiation", constant * T * T * T * T);
   for (int n = 0; n < photon_groups; ++n)
-    add_moments(fields, "photon", fmt::format("_{}", n), fmt::format("photons of group {}", n), 0.0);
+    add_moments(fields, "photon", fmt::format("_{}", n), fmt::format("photons of group {}", n),
+                0.0);
+  for (int n = 0; n < photon_groups && has_emission; ++n)
+    fields.push_back({.name = fmt::format("photon_emission_{}", n),
+                      .unit = "mass / (length time^3)",
+                      .description = fmt::format("energy per volume and time of photons of group "
+                                                 "{} from stars",
+                                                 n),
+                      .role = hydro::GasRole::separate});
   return fields;
 }
 
 double RadiationOptions::longest_substep(double dx) const {
-  return cfl * dx / (std::numbers::sqrt3 * light().reduced);
+  const double grey = cfl / std::numbers::sqrt3;
+  return (photon_groups > 0 ? std::min(grey, k_lax_friedrichs_limit) : grey) * dx / light().reduced;
 }
 
 }  // namespace octant::radiation

@@ -14,11 +14,12 @@ namespace octant::radiation {
 // Parameters radiation.*, in code units: grey radiation with the M1 closure, and the transport of
 // all radiation. Groups of photons belong to processes, which absorb and emit them.
 struct RadiationOptions {
-  bool enabled = false;      // grey radiation
-  int photon_groups = 0;     // number of groups of photons; set by AmrOptions
-  double light_speed = 0.0;  // 0: from [units]
-  double speed_ratio = 1.0;  // reduced speed of light over the speed of light
-  double constant = 0.0;     // radiation constant; 0: from [units]
+  bool enabled = false;       // grey radiation
+  int photon_groups = 0;      // number of groups of photons; set by AmrOptions
+  bool has_emission = false;  // a field of emission per group of photons; set by AmrOptions
+  double light_speed = 0.0;   // 0: from [units]
+  double speed_ratio = 1.0;   // reduced speed of light over the speed of light
+  double constant = 0.0;      // radiation constant; 0: from [units]
   double molecular_weight = 1.0;
   double cubic_heat_capacity = 0.0;  // of Material::cubic
   double initial_temperature = 0.0;
@@ -52,7 +53,8 @@ struct RadiationOptions {
     if (!enabled) return false;
     return planck_opacity > 0.0 || rosseland_opacity > 0.0 || scattering_opacity > 0.0;
   }
-  // Energy density and flux of all sets, as fields of the mesh; empty without radiation.
+  // Fields of the mesh: energy density and flux of all sets, then the emission of the groups of
+  // photons, if any. Empty without radiation.
   hydro::GasVariables fields() const;
   // Longest stable substep for cells of this size.
   double longest_substep(double dx) const;

@@ -14,6 +14,9 @@ inline constexpr int k_unknowns = 4, k_energy = 3;
 inline constexpr int k_heated = 4, k_absorbed = 5, k_emitted = k_absorbed + k_groups;
 inline constexpr int k_changes = k_emitted + k_groups;
 
+// Photons per cm^3 that are as good as none. Products with them would be denormal, and slow.
+inline constexpr double k_no_photons = 1e-200;
+
 // Averages of e^-s over absorption: phi = (1 - e^-a) / a, psi = (1 - phi) / a, and derivatives.
 struct Attenuation {
   double phi, psi, phi_slope, psi_slope;
@@ -52,15 +55,23 @@ struct Densities {
   double y[k_unknowns];  // HII, HeII and HeIII per cm^3, thermal energy in erg/cm^3
   double HI, HeI;
 
-  // Adds d to the unknowns.
-  KOKKOS_FORCEINLINE_FUNCTION void add(const double (&d)[k_unknowns]) {
+  // Adds d to the unknowns, and moves densities into their limits. Returns true if they were there,
+  // except for rounding errors.
+  KOKKOS_FORCEINLINE_FUNCTION bool add(const double (&d)[k_unknowns], const Contents& cell) {
     for (int n = 0; n < k_unknowns; ++n) y[n] += d[n];
     HI -= d[0];
     HeI -= d[1] + d[2];
+    // HeI is not an unknown, and has rounding errors of the ions of helium as well.
+    constexpr double rounding = -1e-12;
+    const double hydrogen = rounding * absolute(d[0]);
+    const double helium = rounding * (absolute(d[1]) + absolute(d[2]));
+    const bool is_inside = y[0] >= hydrogen && HI >= hydrogen && y[1] >= helium && y[2] >= helium &&
+                           HeI >= helium - 1e-15 * cell.helium;
+    limit(cell);
+    return is_inside;
   }
-  // Moves densities into their limits. Returns true if all were there.
-  KOKKOS_FORCEINLINE_FUNCTION bool limit(const Contents& cell) {
-    const bool was_inside = y[0] >= 0.0 && HI >= 0.0 && y[1] >= 0.0 && y[2] >= 0.0 && HeI >= 0.0;
+  // Moves densities into their limits.
+  KOKKOS_FORCEINLINE_FUNCTION void limit(const Contents& cell) {
     if (y[0] < 0.0) HI = cell.hydrogen;
     if (HI < 0.0) y[0] = cell.hydrogen;
     if (y[1] < 0.0 || y[2] < 0.0)
@@ -73,15 +84,6 @@ struct Densities {
       y[2] *= factor;
       HeI = 0.0;
     }
-    return was_inside;
-  }
-  // Removes rounding errors of the sums of atoms and ions from the larger one of them.
-  KOKKOS_FORCEINLINE_FUNCTION void close(const Contents& cell) {
-    if (HI < y[0]) y[0] = max(cell.hydrogen - HI, 0.0);
-    else HI = max(cell.hydrogen - y[0], 0.0);
-    if (HeI > y[1] + y[2]) HeI = max(cell.helium - (y[1] + y[2]), 0.0);
-    else if (y[1] > y[2]) y[1] = max(cell.helium - (HeI + y[2]), 0.0);
-    else y[2] = max(cell.helium - (HeI + y[1]), 0.0);
   }
 };
 
@@ -204,7 +206,7 @@ class Increments {
     for (int g = 0; g < chemistry.groups; ++g) {
       const PhotoGroup& group = chemistry.group[g];
       const double emitted = value[k_emitted + g];
-      if (!(cell.photons[g] + emitted > 0.0)) continue;
+      if (!(cell.photons[g] + emitted > k_no_photons)) continue;
       const Attenuation of(depth[g], passing[g]);
       const double mean = cell.photons[g] * of.phi + emitted * of.psi;
       const double mean_slope = cell.photons[g] * of.phi_slope + emitted * of.psi_slope;

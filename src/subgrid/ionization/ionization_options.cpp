@@ -14,7 +14,7 @@ void declare_sources(ParameterSchema& schema, IonizationOptions& o) {
   schema.add("ionization.source_x", o.source_x,
              {.unit = "length",
               .meaning = "Positions of point sources along x. The photons of a source on a face, "
-                         "edge or corner of cells are shared equally by these cells; those of a "
+                         "edge or corner of cells are shared equally by the cells; those of a "
                          "source on the boundary of the domain enter it in part"});
   schema.add("ionization.source_y", o.source_y,
              {.unit = "length", .meaning = "Positions of point sources along y"});
@@ -46,15 +46,17 @@ void IonizationOptions::declare(ParameterSchema& schema) {
              {.meaning = "Ionising photons, transported by the method of [radiation], and "
                          "non-equilibrium ionisation, heating and cooling of hydrogen and helium; "
                          "requires [units]"});
-  schema.add("ionization.edges", edges,
-             {.unit = "eV",
-              .meaning = "Lowest photon energy of each group, increasing: one to three groups. Each "
-                         "ends where the next one begins",
-              .above = 0.0});
-  schema.add("ionization.spectrum", spectrum,
-             {.meaning = "Spectrum of all sources: a black body of ionization.spectrum_temperature, "
-                         "a power law of ionization.spectrum_index, or photons of the lowest "
-                         "energy of each group (monochromatic)"});
+  schema.add(
+      "ionization.edges", edges,
+      {.unit = "eV",
+       .meaning = "Lowest photon energy of each group, increasing: one to three groups. Each "
+                  "ends where the next one begins",
+       .above = 0.0});
+  schema.add(
+      "ionization.spectrum", spectrum,
+      {.meaning = "Spectrum of all sources: a black body of ionization.spectrum_temperature, "
+                  "a power law of ionization.spectrum_index, or photons of the lowest "
+                  "energy of each group (monochromatic)"});
   schema.add("ionization.spectrum_temperature", spectrum_temperature,
              {.unit = "K",
               .meaning = "Temperature of ionization.spectrum = \"black_body\"",
@@ -64,7 +66,7 @@ void IonizationOptions::declare(ParameterSchema& schema) {
              {.meaning = "Exponent a of ionization.spectrum = \"power_law\", with luminosities per "
                          "frequency proportional to frequency^-a",
               .max = 20.0,
-              .above = 0.0});
+              .above = 1.0});
   schema.add("ionization.hydrogen_fraction", hydrogen_fraction,
              {.meaning = "Hydrogen mass fraction of the gas; the rest is helium",
               .max = 1.0,
@@ -112,9 +114,9 @@ void IonizationOptions::check(const mesh::Geometry& geometry) const {
     const double place[] = {source_x[n], source_y[n], source_z[n]};
     for (int d = 0; d < 3; ++d)
       if (!(place[d] >= geometry.lower()[d] && place[d] <= geometry.upper()[d]))
-        throw InputError(
-            "ionization.source_{}[{}] = {} is outside the domain; expected {} to {}",
-            static_cast<char>('x' + d), n, place[d], geometry.lower()[d], geometry.upper()[d]);
+        throw InputError("ionization.source_{}[{}] = {} is outside the domain; expected {} to {}",
+                         static_cast<char>('x' + d), n, place[d], geometry.lower()[d],
+                         geometry.upper()[d]);
   }
 }
 

@@ -26,8 +26,8 @@ struct IonizationOptions {
   double spectrum_index = 2.0;
   double hydrogen_fraction = 0.76;  // by mass
   bool on_the_spot = true;
-  double temperature = 0.0;           // K; 0: follows from heating and cooling
-  std::vector<double> initial_ions;   // initial fractions of HII, HeII, HeIII; empty: neutral
+  double temperature = 0.0;          // K; 0: follows from heating and cooling
+  std::vector<double> initial_ions;  // initial fractions of HII, HeII, HeIII; empty: neutral
   bool radiation_pressure = true;
   std::vector<double> source_x, source_y, source_z;  // positions of point sources
   std::vector<double> source_rates;                  // photons per s of each

@@ -72,13 +72,13 @@ struct RecombinationFit {
 };
 
 // Recombination of HII in case A or B. That of HeIII is twice as large at its own lambda.
-KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit recombination_fit(bool case_B) {
-  if (case_B) return {2.753e-14, 1.500, 1.007957920399979, 0.407, 2.242};
+KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit recombination_fit(bool on_the_spot) {
+  if (on_the_spot) return {2.753e-14, 1.500, 1.007957920399979, 0.407, 2.242};
   return {1.269e-13, 1.503, -0.6500876910994983, 0.470, 1.923};
 }
 // Cooling by it, per temperature. That of HeIII is eight times as large at its own lambda.
-KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit cooling_fit(bool case_B) {
-  if (case_B) return {3.435e-30, 1.970, 0.8109302162163288, 0.376, 3.720};
+KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit cooling_fit(bool on_the_spot) {
+  if (on_the_spot) return {3.435e-30, 1.970, 0.8109302162163288, 0.376, 3.720};
   return {1.778e-29, 1.965, -0.6143360001356555, 0.502, 2.697};
 }
 
@@ -92,8 +92,8 @@ struct HeliumFit {
   }
 };
 // Fits of case A and B.
-KOKKOS_FORCEINLINE_FUNCTION constexpr HeliumFit helium_fit(bool case_B) {
-  if (case_B) return {1.26e-14, 0.750};
+KOKKOS_FORCEINLINE_FUNCTION constexpr HeliumFit helium_fit(bool on_the_spot) {
+  if (on_the_spot) return {1.26e-14, 0.750};
   return {3.0e-14, 0.654};
 }
 
@@ -112,9 +112,10 @@ class GasRates {
 
   GasRates() = default;
   // Rates of case B or case A at temperature T in K. `to_ground` is 0 in case B.
-  KOKKOS_INLINE_FUNCTION GasRates(double T, bool case_B) {
-    const RecombinationFit rate = recombination_fit(case_B), cooling = cooling_fit(case_B);
-    const HeliumFit helium = helium_fit(case_B);
+  KOKKOS_INLINE_FUNCTION GasRates(double T, bool on_the_spot) {
+    const RecombinationFit rate = recombination_fit(on_the_spot),
+                           cooling = cooling_fit(on_the_spot);
+    const HeliumFit helium = helium_fit(on_the_spot);
     const double inverse = 1.0 / T, log_t = logarithm(T);
     // ln(2 T_s / T) with T_s = 157807, 285335 and 631515 K.
     const double log_lambda[3] = {12.662275226919286 - log_t, 13.254566388120152 - log_t,
@@ -150,7 +151,7 @@ class GasRates {
     recombination[1] = helium.rate(e[12]);
     recombination[2] = rate.rate(2.0, shape[2], e[10]);
     for (int s = 0; s < 3; ++s) to_ground[s] = {0.0, 0.0};
-    if (!case_B) set_ground(log_lambda, e);
+    if (!on_the_spot) set_ground(log_lambda, e);
     set_ions(T, root, cooling.rate(1.0, shape[1], e[9]), cooling.rate(8.0, shape[3], e[11]), e);
   }
 

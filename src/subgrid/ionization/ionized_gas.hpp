@@ -74,7 +74,8 @@ struct IonizedGas {
 // In isothermal gas `radiated` is what keeps the temperature.
 struct Reaction {
   double absorbed[k_groups], emitted[k_groups];
-  double kept[k_groups];    // factor of the photon flux, which is absorbed as photons are
+  // Factor of the photon flux, which is absorbed as photons are; 1 without photons.
+  double kept[k_groups];
   double heated, radiated;  // photoheating; losses in erg/cm^3
   int substeps;
   // False if the state is not finite, or if max_attempts did not suffice: the state is then that at

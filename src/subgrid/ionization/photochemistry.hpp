@@ -19,9 +19,9 @@
 // Error control: e = (F(y_0) - F(y_1)) / 2 is the difference between the trapezoidal rule and the
 // implicit step. Filtered twice, d = (1 - F')^-2 e, it is small for stiff components that have
 // relaxed (Hairer & Wanner 1996, Solving Ordinary Differential Equations II, section IV.8). A
-// substep is accepted if |d| is below `tolerance` times the energy, and the densities of ions and
-// of atoms with a hundredth of the nuclei added. The result is y_1 + d, which is of second order,
-// as far as it is positive. A component with rate -s / h is multiplied by
+// substep is accepted if |d| is below `tolerance` times the energy, the densities of ions with
+// 0.001 of the nuclei added, and those of atoms with 0.01 of them. The result is y_1 + d, which is
+// of second order, as far as it is positive. A component with rate -s / h is multiplied by
 // (1 + 2 s + s^2 / 2) / (1 + s)^3, which is positive and vanishes for stiff ones. With the default
 // of 0.1, errors of fractions and temperatures are about 0.01 where a front ionises the gas.
 //
@@ -41,7 +41,7 @@ namespace reacting {
 struct Factors {
   double a[k_unknowns][k_unknowns];
   double inverse_pivot[k_unknowns];
-  // False if a component grows by so much within the substep that an implicit step is meaningless.
+  // False if a component grows so much within the substep that iterations would be wasted.
   bool is_stable;
 
   KOKKOS_FORCEINLINE_FUNCTION explicit Factors(const Increments& f) {
@@ -123,29 +123,6 @@ KOKKOS_FORCEINLINE_FUNCTION void linearize(const Increments& f, const double (&d
   }
 }
 
-// True if absorption is nearly linear between the densities of atoms in the last two iterates: the
-// terms of second order, photons times the square of the change of the optical depth a, and of its
-// relative change where a > 1, are below a hundredth of the photons absorbed in each group.
-KOKKOS_FORCEINLINE_FUNCTION bool is_linear(const Photochemistry& chemistry, const Contents& cell,
-                                           const GasState& before, const Substep& step,
-                                           double time) {
-  const double after[3] = {step.gas.HI, step.gas.HeI, step.gas.y[1]};
-  bool is_linear = true;
-  for (int g = 0; g < chemistry.groups; ++g) {
-    double depth = 0.0, difference = 0.0;
-    for (int s = 0; s < 3; ++s) {
-      const double q = chemistry.light_speed * time * chemistry.group[g].cross_section[s];
-      depth += q * before.atoms[s];
-      difference += q * (after[s] - before.atoms[s]);
-    }
-    const double photons = cell.photons[g] + step.change[k_emitted + g];
-    const double scale = 1.0 + depth;
-    is_linear = is_linear && photons * (difference * difference) <=
-                                 0.01 * step.change[k_absorbed + g] * (scale * scale);
-  }
-  return is_linear;
-}
-
 // Adds the correction of second order to a substep that changes the unknowns by `changes`, with
 // F(y_0) in `first`, and sets the estimated error.
 KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Contents& cell,
@@ -164,8 +141,7 @@ KOKKOS_INLINE_FUNCTION void correct(const Photochemistry& chemistry, const Conte
     for (int n = 0; n < k_unknowns; ++n) change[r] += last.slope[r][n] * (once[n] + d[n]);
   }
   Densities gas = step.gas;
-  gas.add(d);
-  if (!gas.limit(cell) || !is_possible(chemistry, cell, change)) return;
+  if (!gas.add(d, cell) || !is_possible(chemistry, cell, change)) return;
   step.gas = gas;
   for (int r = k_heated; r < k_changes; ++r) step.change[r] = change[r];
 }
@@ -198,15 +174,13 @@ KOKKOS_INLINE_FUNCTION Substep advance(const Photochemistry& chemistry, const Co
       d[n] = f.value[n] - changes[n];
     }
     factors.solve(d);
-    step.gas.add(d);
-    const bool is_inside = step.gas.limit(cell),
+    const bool is_inside = step.gas.add(d, cell),
                is_cool = step.gas.y[k_energy] >= 0.1 * gas.y[k_energy];
     if (!is_cool) step.gas.y[k_energy] = 0.1 * gas.y[k_energy];
     if (!is_inside || !is_cool) continue;
     if (!(relative_size(chemistry, cell, step.gas, d) <= precise)) continue;
     linearize(f, d, step.change);
     if (!is_possible(chemistry, cell, step.change)) continue;
-    if (!is_linear(chemistry, cell, gas, step, time)) continue;
     step.is_found = true;
     for (int n = 0; n < k_unknowns; ++n) changes[n] += d[n];
     correct(chemistry, cell, changes, first, f, factors, step);
@@ -220,7 +194,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_valid(const Photochemistry& chemistry, const
   constexpr double most = 1e250;
   const auto holds = [&](double a) { return a >= 0.0 && a < most; };
   bool valid = holds(cell.hydrogen) && holds(cell.helium);
-  valid = valid && ((cell.energy > 0.0 && cell.energy < most) || chemistry.temperature > 0.0);
+  valid = valid && holds(cell.energy) && (cell.energy > 0.0 || chemistry.temperature > 0.0);
   for (int n = 0; n < 3; ++n) valid = valid && holds(cell.ionized[n]);
   for (int g = 0; g < chemistry.groups; ++g) valid = valid && holds(cell.photons[g]);
   return valid && cell.hydrogen + cell.helium > 0.0;
@@ -251,10 +225,12 @@ KOKKOS_FORCEINLINE_FUNCTION void count_photons(const Photochemistry& chemistry, 
                                                Contents& cell, Reaction& reaction) {
   for (int g = 0; g < chemistry.groups; ++g) {
     const double emitted = step.change[k_emitted + g], before = cell.photons[g] + emitted;
-    const double absorbed = min(step.change[k_absorbed + g], before), after = before - absorbed;
+    double absorbed = min(step.change[k_absorbed + g], before);
+    if (!(before - absorbed > k_no_photons)) absorbed = before;
+    const double after = before - absorbed;
     reaction.emitted[g] += emitted;
     reaction.absorbed[g] += absorbed;
-    reaction.kept[g] *= before > 0.0 ? after / before : 0.0;
+    if (before > 0.0) reaction.kept[g] *= after / before;
     cell.photons[g] = after;
   }
 }
@@ -271,6 +247,7 @@ KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents&
   GasRates rates;
   bool has_rates = false;
   for (int attempt = 0; attempt < chemistry.max_attempts; ++attempt) {
+    if (is_inert(chemistry, cell, gas)) return;
     if (!has_rates)
       rates = GasRates(GasState(chemistry, cell, gas).temperature, chemistry.on_the_spot);
     has_rates = true;
@@ -284,7 +261,6 @@ KOKKOS_INLINE_FUNCTION void integrate(const Photochemistry& chemistry, Contents&
       continue;
     }
     gas = next.gas;
-    gas.close(cell);
     count_photons(chemistry, next, cell, reaction);
     reaction.heated += next.change[k_heated];
     ++reaction.substeps;
@@ -304,19 +280,17 @@ KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& ch
                                       double seconds) {
   Reaction reaction{};
   reaction.is_solved = seconds >= 0.0 && reacting::is_valid(chemistry, cell);
-  if (!reaction.is_solved || !(seconds > 0.0)) {
-    for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
-    return reaction;
-  }
-  for (int g = 0; g < k_groups; ++g) reaction.kept[g] = 1.0;
+  for (int g = 0; g < chemistry.groups; ++g) reaction.kept[g] = 1.0;
+  if (!reaction.is_solved || !(seconds > 0.0)) return reaction;
   Contents contents{cell.hydrogen, cell.helium, {0.0, 0.0, 0.0}};
   for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
   Densities gas = reacting::densities_of(cell, contents);
-  if (!reacting::is_inert(chemistry, contents, gas))
-    reacting::integrate(chemistry, contents, gas, seconds, reaction);
+  reacting::integrate(chemistry, contents, gas, seconds, reaction);
   if (cell.hydrogen > 0.0) cell.ionized[0] = min(gas.y[0] / cell.hydrogen, 1.0);
-  if (cell.helium > 0.0)
-    for (int n = 1; n < 3; ++n) cell.ionized[n] = min(gas.y[n] / cell.helium, 1.0);
+  if (cell.helium > 0.0) {
+    cell.ionized[2] = min(gas.y[2] / cell.helium, 1.0);
+    cell.ionized[1] = min(gas.y[1] / cell.helium, 1.0 - cell.ionized[2]);
+  }
   for (int g = 0; g < chemistry.groups; ++g) cell.photons[g] = contents.photons[g];
   const double before = cell.energy;
   if (chemistry.temperature > 0.0) cell.set_temperature(chemistry.temperature, chemistry.gamma);

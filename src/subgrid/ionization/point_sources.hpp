@@ -13,8 +13,8 @@ struct PointSource {
   double rate;  // photons per time
 };
 
-// Share along one axis of a cell whose centre is at `distance` from a source: 1 inside the cell, 1/2
-// on its face, 0 outside.
+// Share along one axis of a cell whose centre is at `distance` from a source: 1 inside the cell,
+// 1/2 on its face, 0 outside.
 KOKKOS_FORCEINLINE_FUNCTION double share_along_axis(double distance, double cell_size) {
   constexpr double rounding = 1e-9;
   const double d = Kokkos::abs(distance);
@@ -34,8 +34,7 @@ KOKKOS_INLINE_FUNCTION double photons_into_cell(const mesh::DeviceArray<const Po
     const PointSource& source = sources(n);
     double share = 1.0;
     for (int d = 0; d < 3 && share > 0.0; ++d)
-      share *=
-          share_along_axis(periods.nearest(d, centre[d] - source.position[d]), cell_size);
+      share *= share_along_axis(periods.nearest(d, centre[d] - source.position[d]), cell_size);
     rate += share * source.rate;
   }
   return rate;

@@ -30,10 +30,9 @@ struct IsStar {
   KOKKOS_INLINE_FUNCTION bool operator()(int /*row*/) const { return true; }
 };
 
-// Photons that stars of a level emitted over its last step, by cell.
+// Photons that the stars of a level emit over a step.
 std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Particles& stars,
-                                      const GasLevel& level, double step,
-                                      const StellarTable& table) {
+                                      const GasLevel& level, double dt, const StellarTable& table) {
   const particles::ParticleSet& set = stars.set(level.number);
   const auto rows = particles::select_rows(set.count(), IsStar{});
   const auto real = [&](const char* name) {
@@ -47,7 +46,7 @@ std::vector<Emitted> photons_of_stars(const SyncPoint& sync, const particles::Pa
   for (int d = 0; d < 3; ++d) position[d] = set.reals(particles::k_position + d, rows);
 
   const int N = level.layout.block_size;
-  const double end = sync.seconds(sync.time), begin = sync.seconds(sync.time - step);
+  const double begin = sync.seconds(sync.time), end = sync.seconds(sync.time + dt);
   std::vector<Emitted> emitted;
   for (std::size_t n = 0; n < rows.size(); ++n) {
     const double birth = sync.seconds(births[n]);
@@ -96,25 +95,19 @@ struct AddPhotons {
 
 }  // namespace
 
-ReproducibleSum emit_from_stars(const SyncPoint& sync, const StellarTable& table,
-                                std::span<const EmittedGroup> groups) {
-  ReproducibleSum energy;
+void emit_from_stars(const SyncPoint& sync, double dt, const StellarTable& table,
+                     std::span<const EmittedGroup> groups) {
   const particles::Particles& all = sync.kind(stars().name);
-  for (std::size_t n = 0; n < sync.levels.size(); ++n) {
-    const GasLevel& level = sync.levels[n];
-    const auto emitted = photons_of_stars(sync, all, level, sync.steps[n], table);
+  for (const GasLevel& level : sync.levels) {
+    const auto emitted = photons_of_stars(sync, all, level, dt, table);
     const auto cells = mesh::to_device("photons of stars", by_cell(emitted));
     for (int g = 0; g < std::ssize(groups); ++g) {
-      const EmittedGroup& group = groups[g];
-      for (const Emitted& star : emitted) energy += star.photons[g] * group.energy;
       double* const variable =
-          level.blocks + std::int64_t{group.variable} * level.layout.stride_variable;
-      mesh::for_items(
-          "photons of stars", static_cast<int>(cells.extent(0)),
-          AddPhotons{cells, variable, group.energy * group.stored / level.cell_volume, g});
+          level.blocks + std::int64_t{groups[g].variable} * level.layout.stride_variable;
+      mesh::for_items("photons of stars", static_cast<int>(cells.extent(0)),
+                      AddPhotons{cells, variable, groups[g].energy / (level.cell_volume * dt), g});
     }
   }
-  return energy;
 }
 
 }  // namespace octant::subgrid::ionization

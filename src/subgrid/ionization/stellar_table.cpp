@@ -27,7 +27,8 @@ StellarTable::StellarTable(const std::string& path, int groups) {
   for (const auto& [place, numbers] : read_number_lines(path, "ionization.star_table")) {
     if (std::ssize(numbers) != 2 + groups)
       throw InputError(
-          "{}: expected metallicity, age in Myr, and photons per s and solar mass in {} groups, but "
+          "{}: expected metallicity, age in Myr, and photons per s and solar mass in {} groups, "
+          "but "
           "found {} numbers",
           place, groups, numbers.size());
     if (std::any_of(numbers.begin(), numbers.end(), [](double value) { return !(value >= 0.0); }))
@@ -76,7 +77,8 @@ void StellarTable::integrate() {
 
 // Photons per gram until an age.
 StellarRates StellarTable::until(double age, double metallicity) const {
-  const PlaceInTable z = place_in_table(metallicities_, metallicity), a = place_in_table(ages_, age);
+  const PlaceInTable z = place_in_table(metallicities_, metallicity),
+                     a = place_in_table(ages_, age);
   StellarRates photons{};
   for (const auto& [row, weight] : {std::pair{z.below, 1.0 - z.weight}, {z.above, z.weight}}) {
     const std::vector<StellarRates>& rates = rates_[row];

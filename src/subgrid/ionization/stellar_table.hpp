@@ -27,8 +27,8 @@ class StellarTable {
   // True if no star emits photons.
   bool is_dark() const { return ages_.empty(); }
   // Photons per gram in each group between two ages in s, at this metallicity. Rates are
-  // interpolated linearly in age and metallicity. They are constant below the first age, and 0 above
-  // the last one; metallicities outside the table have the values of its limits.
+  // interpolated linearly in age and metallicity. They are constant below the first age, and 0
+  // above the last one; metallicities outside the table have the values of its limits.
   StellarRates photons(double begin, double end, double metallicity) const;
 
  private:

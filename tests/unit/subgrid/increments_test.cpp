@@ -47,9 +47,9 @@ TEST(Increments, slopes_are_derivatives) {
         hydrogen,
         helium,
         {hydrogen * random(1e-3, 1e3), hydrogen * random(1e-3, 1e3), hydrogen * random(1e-3, 1e3)}};
-    const double HeII = random.fraction();
-    const IonizedGas gas = gas_of(hydrogen, helium, random.fraction(), HeII,
-                                  random.fraction() * (1.0 - HeII), random(100.0, 1e7));
+    const double once = random.fraction();
+    const IonizedGas gas = gas_of(hydrogen, helium, random.fraction(), once,
+                                  random.fraction() * (1.0 - once), random(100.0, 1e7));
     const double y[k_unknowns] = {hydrogen * gas.ionized[0], helium * gas.ionized[1],
                                   helium * gas.ionized[2], gas.energy};
     const double time = random(1e6, 1e14) / hydrogen;

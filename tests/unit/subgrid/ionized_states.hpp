@@ -42,10 +42,11 @@ inline Photochemistry one_group() {
   return chemistry;
 }
 
-// Gas without photons.
-inline IonizedGas gas_of(double hydrogen, double helium, double HII, double HeII, double HeIII,
-                         double T) {
-  IonizedGas gas{hydrogen, helium, {HII, HeII, HeIII}, 0.0, {0.0, 0.0, 0.0}};
+// Gas with these fractions of HII, HeII and HeIII, without photons.
+inline IonizedGas gas_of(double hydrogen, double helium, double ionized_hydrogen,
+                         double singly_ionized, double doubly_ionized, double T) {
+  IonizedGas gas{
+      hydrogen, helium, {ionized_hydrogen, singly_ionized, doubly_ionized}, 0.0, {0.0, 0.0, 0.0}};
   gas.set_temperature(T, 5.0 / 3.0);
   return gas;
 }
@@ -76,8 +77,8 @@ class CellEquations {
 
   State derivative(const State& state) const {
     const double* y = state.y;
-    const double HI = hydrogen_ - y[0], HeI = helium_ - y[1] - y[2];
-    const double atoms[3] = {HI, HeI, y[1]}, ions[3] = {y[0], y[1], y[2]};
+    const double atoms[3] = {hydrogen_ - y[0], helium_ - y[1] - y[2], y[1]};
+    const double ions[3] = {y[0], y[1], y[2]};
     const double n_e = y[0] + y[1] + 2.0 * y[2];
     const double k = constants::k_boltzmann;
     const double T = chemistry_.temperature > 0.0

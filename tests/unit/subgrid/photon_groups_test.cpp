@@ -14,7 +14,6 @@ constexpr double k_eV = constants::k_electron_volt;
 const std::vector<double> k_edges{13.60, 24.59, 54.42};
 
 TEST(PhotonGroups, cross_sections_at_thresholds_are_those_of_verner) {
-  // Verner et al. (1996); HI and HeII also by 6.3e-18 cm^2 / Z^2 of hydrogen-like atoms.
   EXPECT_NEAR(photoionization_cross_section(0, 13.60), 6.346e-18, 1e-21);
   EXPECT_NEAR(photoionization_cross_section(1, 24.59), 7.435e-18, 1e-21);
   EXPECT_NEAR(photoionization_cross_section(2, 54.42), 1.587e-18, 1e-21);
@@ -49,12 +48,12 @@ TEST(PhotonGroups, photons_of_a_black_body_are_those_of_planck) {
   // Ionising photons per erg: sum over n of e^(-n x) (x^2 / n + 2 x / n^2 + 2 / n^3), the integral
   // of x^2 / (e^x - 1) above x = E / kT, over pi^4 / 15 kT.
   for (const double T : {3e4, 1e5, 1e6}) {
-    const double kT = constants::k_boltzmann * T, x = 13.60 * k_eV / kT;
+    const double thermal = constants::k_boltzmann * T, x = 13.60 * k_eV / thermal;
     double sum = 0.0;
     for (int n = 1; n < 400; ++n)
       sum += std::exp(-n * x) * (x * x / n + 2.0 * x / (n * n) + 2.0 / std::pow(n, 3));
     const SourceSpectrum found = make_groups(k_edges, {.temperature = T});
-    EXPECT_NEAR(found.photons_per_erg * kT * std::pow(M_PI, 4) / (15.0 * sum), 1.0, 1e-9);
+    EXPECT_NEAR(found.photons_per_erg * thermal * std::pow(M_PI, 4) / (15.0 * sum), 1.0, 1e-9);
   }
 }
 

@@ -73,14 +73,14 @@ TEST(StellarTable, refuses_tables_that_are_no_grid) {
     const TableFile file(text);
     EXPECT_THROW(StellarTable(file.path(), groups), InputError) << text;
   };
-  refuses("0.01 1 1e46\n", 1);                                          // one age
-  refuses("0.01 1 1e46\n0.01 2 1e46\n", 2);                             // too few groups
-  refuses("0.01 2 1e46\n0.01 1 1e46\n", 1);                             // ages fall
-  refuses("0.02 1 1\n0.02 2 1\n0.01 1 1\n0.01 2 1\n", 1);               // metallicities fall
-  refuses("0.01 1 1\n0.01 2 1\n0.02 1 1\n0.02 3 1\n", 1);               // other ages
-  refuses("0.01 1 1\n0.01 2 1\n0.02 1 1\n", 1);                         // fewer ages
-  refuses("0.01 1 1\n0.01 2 1\n0.02 1 1\n0.02 2 1\n0.02 3 1\n", 1);     // more ages
-  refuses("0.01 1 -1\n0.01 2 1\n", 1);                                  // negative rate
+  refuses("0.01 1 1e46\n", 1);                                       // one age
+  refuses("0.01 1 1e46\n0.01 2 1e46\n", 2);                          // too few groups
+  refuses("0.01 2 1e46\n0.01 1 1e46\n", 1);                          // ages fall
+  refuses("0.02 1 1\n0.02 2 1\n0.01 1 1\n0.01 2 1\n", 1);            // metallicities fall
+  refuses("0.01 1 1\n0.01 2 1\n0.02 1 1\n0.02 3 1\n", 1);            // other ages
+  refuses("0.01 1 1\n0.01 2 1\n0.02 1 1\n", 1);                      // fewer ages
+  refuses("0.01 1 1\n0.01 2 1\n0.02 1 1\n0.02 2 1\n0.02 3 1\n", 1);  // more ages
+  refuses("0.01 1 -1\n0.01 2 1\n", 1);                               // negative rate
 }
 
 // Shares of a cell whose centre is at these distances, in cells of size 1.

@@ -1,5 +1,5 @@
-// Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep transports
-// the photons; after each of its substeps, react() lets the gas absorb and emit them.
+// Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep
+// transports the photons; after each of its substeps, react() lets the gas absorb and emit them.
 //
 // The stored energy density E of a group is that of the physical radiation field. With the reduced
 // speed of light c', photons are lost at the rate c' sigma n E, but ionise at the rate c sigma n E;
@@ -25,20 +25,22 @@ namespace octant::subgrid {
 
 namespace ionization {
 
-// Accounts of the ledger: energies of photons that sources emit, that gas absorbs, and that
-// recombinations emit; heating by photons, radiative losses, and work of the radiation pressure;
-// number of cells whose equations were not solved, in all substeps.
+// Accounts of the ledger: energies of photons that sources emit, that gas absorbs, that
+// recombinations emit, and that are added where refluxing took more than there was; heating by
+// photons, radiative losses, and work of the radiation pressure; number of cells whose equations
+// were not solved, in all substeps.
 struct Account {
-  enum { injected, absorbed, recombined, heated, radiated, work, unsolved, count };
+  enum { injected, absorbed, recombined, restored, heated, radiated, work, unsolved, count };
 };
 
 // Gas and photons of a cell as kernels see them, and how both change.
 struct CellLaw {
   Photochemistry chemistry;
-  int species[3];                    // variables of HII, HeII, HeIII
-  int first_photons;                 // variable of the energy of group 0
-  double hydrogen, helium;           // nuclei per cm^3 over the density in code units
-  double energy_unit;                // erg cm^-3
+  int species[3];                       // variables of HII, HeII, HeIII
+  int first_photons;                    // variable of the energy of group 0
+  int first_emission;                   // variable of the emission of group 0; -1: none
+  double hydrogen, helium;              // nuclei per cm^3 over the density in code units
+  double energy_unit;                   // erg cm^-3
   double photons_per_energy[k_groups];  // photons per cm^3 over E
   double photon_energy[k_groups];       // energy of a photon in code units
   double share[k_groups];               // of the photons of a source
@@ -51,18 +53,21 @@ struct CellLaw {
     return first_photons + 4 * group + n;
   }
 
-  // Lets a cell react over the substep, with `emitted` photons per volume from sources. Sets the
-  // terms of the accounts.
-  KOKKOS_INLINE_FUNCTION void react_in(const hydro::GasCell& cell, double emitted,
-                                       double* terms) const {
+  // Lets a cell react over the substep, with `emitted` photons per volume from sources. `photons`
+  // has the variables of the cell after the transport. Adds to the terms of the accounts.
+  KOKKOS_INLINE_FUNCTION void react_in(const hydro::GasCell& cell, const double* photons,
+                                       std::int64_t stride, double emitted, double* terms) const {
     IonizedGas state = read(cell);
-    for (int g = 0; g < chemistry.groups; ++g)
-      state.photons[g] += emitted * share[g] * photon_energy[g] / ratio * photons_per_energy[g];
+    for (int g = 0; g < chemistry.groups; ++g) {
+      const double energy = photons[moment(g, 0) * stride];
+      terms[Account::restored] += max(-energy, 0.0) * ratio;
+      state.photons[g] = (max(energy, 0.0) + emitted * share[g] * photon_energy[g] / ratio) *
+                         photons_per_energy[g];
+    }
     const Reaction reaction = react(state, chemistry, seconds);
-    write(cell, state, reaction, terms);
+    write(cell, photons, stride, state, reaction, terms);
     for (int g = 0; g < chemistry.groups; ++g) {
       const double per_photon = ratio / photons_per_energy[g];
-      terms[Account::injected] += emitted * share[g] * photon_energy[g];
       terms[Account::absorbed] += reaction.absorbed[g] * per_photon;
       terms[Account::recombined] += reaction.emitted[g] * per_photon;
     }
@@ -71,7 +76,7 @@ struct CellLaw {
     terms[Account::unsolved] += reaction.is_solved ? 0.0 : 1.0;
   }
 
-  // State of a cell in cgs. Fractions that rounding errors of advection made impossible are limited.
+  // Gas of a cell in cgs. Fractions that rounding errors of advection made impossible are limited.
   KOKKOS_INLINE_FUNCTION IonizedGas read(const hydro::GasCell& cell) const {
     const double density = cell.density();
     IonizedGas state{};
@@ -82,13 +87,12 @@ struct CellLaw {
     if (helium_ions > 1.0)
       for (int n = 1; n < 3; ++n) state.ionized[n] /= helium_ions;
     state.energy = density * cell.internal_energy() * energy_unit;
-    for (int g = 0; g < chemistry.groups; ++g)
-      state.photons[g] = cell[moment(g, 0)] * photons_per_energy[g];
     return state;
   }
 
   // Stores the state after the reaction. The momentum of the absorbed flux pushes the gas.
-  KOKKOS_INLINE_FUNCTION void write(const hydro::GasCell& cell, const IonizedGas& state,
+  KOKKOS_INLINE_FUNCTION void write(const hydro::GasCell& cell, const double* photons,
+                                    std::int64_t stride, const IonizedGas& state,
                                     const Reaction& reaction, double* terms) const {
     const double density = cell.density();
     for (int n = 0; n < 3; ++n) cell[species[n]] = density * state.ionized[n];
@@ -96,10 +100,10 @@ struct CellLaw {
     for (int g = 0; g < chemistry.groups; ++g) {
       cell[moment(g, 0)] = state.photons[g] / photons_per_energy[g];
       for (int d = 0; d < 3; ++d) {
-        double& flux = cell[moment(g, 1 + d)];
+        const double flux = photons[moment(g, 1 + d) * stride];
         const double kept = reaction.kept[g] * flux;
         push[d] += (flux - kept) * momentum_per_flux;
-        flux = kept;
+        cell[moment(g, 1 + d)] = kept;
       }
     }
     double work = 0.0;
@@ -116,6 +120,7 @@ struct ReactInCells {
   static constexpr int count = Account::count, sums = Account::count, parts = 1;
   GasLevel level;
   CellLaw law;
+  const double* photons;  // variables after the transport, as those of `level`
   mesh::DeviceArray<const PointSource> sources;
   Periods periods;
 
@@ -123,7 +128,8 @@ struct ReactInCells {
     for (int n = 0; n < Account::count; ++n) terms[n] = 0.0;
     const double rate =
         photons_into_cell(sources, periods, level.cells.centre(cell), level.cells.cell_size);
-    law.react_in(level.at(cell), rate * law.dt / level.cell_volume, terms);
+    law.react_in(level.at(cell), photons + level.layout.offset(cell), level.layout.stride_variable,
+                 rate * law.dt / level.cell_volume, terms);
   }
 };
 
@@ -135,6 +141,7 @@ class Ionization final : public Process {
   void declare(ParameterSchema& schema) override { options_.declare(schema); }
   bool is_wanted() const override { return options_.enabled; }
   int photon_groups() const override { return options_.groups(); }
+  bool has_photon_sources() const override { return options_.has_stars(); }
 
   std::vector<GasVariable> variables() const override {
     return {{.name = "ionized_hydrogen",
@@ -152,7 +159,8 @@ class Ionization final : public Process {
     return {stars()};
   }
   std::vector<std::string> accounts() const override {
-    return {"injected", "absorbed", "recombined", "heated", "radiated", "work", "unsolved"};
+    return {"injected", "absorbed", "recombined", "restored",
+            "heated",   "radiated", "work",       "unsolved"};
   }
   double added_energy(const Ledger& ledger) const override {
     return ledger.total("heated") - ledger.total("radiated") + ledger.total("work");
@@ -187,28 +195,26 @@ class Ionization final : public Process {
     else if (options_.star_rate > 0.0) table_ = constant_emission();
   }
 
-  void react(const GasLevel& level, double dt, Ledger& ledger) const override {
+  void react(const GasLevel& level, double dt, const double* photons,
+             Ledger& ledger) const override {
     std::array<double, ionization::Account::count> units;
     units.fill(level.cell_volume);
     units[ionization::Account::unsolved] = 1.0;
     std::array<ReproducibleSum, ionization::Account::count> sums;
     mesh::add_totals("ionization", level.cells,
-                     ionization::ReactInCells{level, law(level.step_time.units, dt), sources_,
-                                              *periods_},
+                     ionization::ReactInCells{level, law(level.step_time.units, dt), photons,
+                                              sources_, *periods_},
                      units, sums);
     const std::vector<std::string> names = accounts();
     for (int n = 0; n < ionization::Account::count; ++n) ledger[names[n]] += sums[n];
   }
 
-  bool interact(SyncPoint& sync, Ledger& ledger) const override {
-    if (table_.is_dark()) return false;
+  void begin_step(SyncPoint& sync, double dt) const override {
     const ionization::CellLaw of_cells = law(sync.units, 0.0);
     std::vector<ionization::EmittedGroup> groups;
     for (int g = 0; g < options_.groups(); ++g)
-      groups.push_back(
-          {of_cells.moment(g, 0), of_cells.photon_energy[g], 1.0 / of_cells.ratio});
-    ledger["injected"] += ionization::emit_from_stars(sync, table_, groups);
-    return true;
+      groups.push_back({of_cells.first_emission + g, of_cells.photon_energy[g]});
+    ionization::emit_from_stars(sync, dt, table_, groups);
   }
 
  private:
@@ -231,6 +237,7 @@ class Ionization final : public Process {
                      .temperature = options_.temperature};
     std::copy(std::begin(species_), std::end(species_), law.species);
     law.first_photons = first_photons_;
+    law.first_emission = options_.has_stars() ? first_photons_ + 4 * options_.groups() : -1;
     law.hydrogen = options_.hydrogen_fraction / constants::k_proton_mass * units.density();
     law.helium =
         0.25 * (1.0 - options_.hydrogen_fraction) / constants::k_proton_mass * units.density();
