@@ -45,7 +45,7 @@ from ionized_sphere import (
 
 from running import ROOT, run_well
 
-RATIO = 0.001  # reduced speed of light over the speed of light
+RATIO = 0.003  # reduced speed of light over the speed of light
 EPOCHS = (10.0, 30.0, 100.0, 200.0, 500.0)  # Myr
 GROUPS = (13.6, 24.59, 54.42)
 

@@ -127,11 +127,12 @@ def energy_of_photons(number: float, energy: float, helium: float = 0.0) -> floa
 def photon_residual(history: dict[str, Array], speed_ratio: float) -> Array:
     """Return the error of the budget of photon energies, relative to what sources emitted.
 
-    c / c' (energies + outflow) = injected + recombined - absorbed.
+    c / c' (energies + outflow) = injected + recombined + restored - absorbed.
     """
     stored = sum(history[name] for name in history if name.startswith("photon_energy_"))
     stored = (stored + history.get("outflow_radiation", 0.0)) / speed_ratio
     made = history["ionization_injected"] + history["ionization_recombined"]
+    made = made + history["ionization_restored"]
     residual = stored - stored[0] - made + history["ionization_absorbed"]
     return np.abs(residual) / made[-1]
 

@@ -272,6 +272,13 @@ class Delayed:
     temperature: Array
     density: Array  # hydrogen nuclei per cm^3
 
+    @property
+    def ionized_radius(self) -> float:
+        """Return the radius in kpc of a sphere with as many ions, in gas of constant density."""
+        width = self.radius[1] - self.radius[0]
+        shells = np.diff((np.arange(len(self.radius) + 1) * width) ** 3)
+        return float(np.sum(shells * (1.0 - self.neutral)) ** (1.0 / 3.0) / KPC)
+
 
 def with_light_speed(
     sphere: IonizedSphere, times: Sequence[float], speed: float, steps: int = 300

@@ -57,7 +57,7 @@ SHINING = (f"ionization.star_rate={RATE}", "output.history_interval=1")
 def injected(outcome: Outcome) -> float:
     """Return the energy in erg of all photons that stars emitted."""
     history = outcome.history()
-    assert photon_residual(history, 0.001).max() <= 1e-6
+    assert photon_residual(history, 0.001).max() <= 1e-12
     return float(history["ionization_injected"][-1]) * UNIT_ENERGY
 
 
