@@ -110,7 +110,7 @@ def run_case(directory: Path, case: Case, cells: int) -> list[tuple[Path, Profil
     history = outcome.history()
     print(
         f"{case.name}, {cells}^3: {time.monotonic() - begin:.0f} s, "
-        f"error of the photon budget {photon_residual(history, RATIO).max():.1e}, "
+        f"error of the photon budget {photon_residual(history).max():.1e}, "
         f"unsolved cells {history['ionization_unsolved'][-1]:.0f}"
     )
     return [(path, found_profile(path, case.helium)) for path in outcome.snapshots[1:]]

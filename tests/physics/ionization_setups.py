@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from ionized_atoms import BOLTZMANN, ELECTRON_VOLT
+from ionized_atoms import BOLTZMANN
 from ionized_sphere import GAMMA, KPC, MYR, PROTON_MASS, Array, Delayed
 
 from running import LeafCells, leaf_cells, uniform_grid
@@ -120,19 +120,18 @@ def region(
 
 
 def energy_of_photons(number: float, energy: float, helium: float = 0.0) -> float:
-    """Return the energy, in code units of `region`, of photons of an energy in eV."""
-    return number * energy * ELECTRON_VOLT / (ENERGY_UNIT * (1.0 + 4.0 * helium))
+    """Return the energy, in code units of `region`, of photons of an energy in erg."""
+    return number * energy / (ENERGY_UNIT * (1.0 + 4.0 * helium))
 
 
-def photon_residual(history: dict[str, Array], speed_ratio: float) -> Array:
-    """Return the error of the budget of photon energies, relative to what sources emitted.
+def photon_residual(history: dict[str, Array]) -> Array:
+    """Return the error of the budget of photons, relative to the number that sources emitted.
 
-    c / c' (energies + outflow) = injected + recombined + restored - absorbed.
+    photons + outflow = injected + recombined + restored - absorbed.
     """
-    stored = sum(history[name] for name in history if name.startswith("photon_energy_"))
-    stored = (stored + history.get("outflow_radiation", 0.0)) / speed_ratio
-    made = history["ionization_injected"] + history["ionization_recombined"]
-    made = made + history["ionization_restored"]
+    stored = sum(history[name] for name in history if name.startswith("photons_"))
+    stored = stored + history.get("outflow_photons", 0.0)
+    made = sum(history[f"ionization_{name}"] for name in ("injected", "recombined", "restored"))
     residual = stored - stored[0] - made + history["ionization_absorbed"]
     return np.abs(residual) / made[-1]
 

@@ -6,7 +6,7 @@ import pytest
 from ionization_setups import region
 
 from refusals import assert_refused
-from running import ROOT, octant, run
+from running import run
 
 SMALL = region(4, 1.0, 0.1)
 OUTFLOW = [f'mesh.boundary_{axis}=["outflow", "outflow"]' for axis in "xyz"]
@@ -96,16 +96,16 @@ BAD_VALUES = {
         ["ionization.enabled", "frame.angular_velocity"],
     ),
     "negative_photons": (
-        ["problem.fields={photon_energy_0 = '0.5 - x'}"],
-        ["problem.fields", "x = 0.625", "photon_energy_0 >= 0"],
+        ["problem.fields={photon_density_0 = '0.5 - x'}"],
+        ["problem.fields", "x = 0.625", "photon_density_0 >= 0"],
     ),
     "flux_above_that_of_a_beam": (
-        ["problem.fields={photon_energy_0 = '1', photon_flux_0_z = '1e4'}"],
-        ["problem.fields", "flux", "photon_energy_0"],
+        ["problem.fields={photon_density_0 = '1', photon_flux_0_z = '1e4'}"],
+        ["problem.fields", "flux", "photon_density_0"],
     ),
     "photons_of_no_group": (
-        ["problem.fields={photon_energy_1 = '1'}"],
-        ["problem.fields", "photon_energy_1"],
+        ["problem.fields={photon_density_1 = '1'}"],
+        ["problem.fields", "photon_density_1"],
     ),
     "negative_ions": (
         ["problem.fields={ionized_hydrogen = 'x - 0.5'}"],
@@ -124,10 +124,3 @@ def test_missing_units_are_refused(tmp_path: Path) -> None:
     begin, end = SMALL.index("[units]"), SMALL.index("[radiation]")
     outcome = run(tmp_path / "run", SMALL[:begin] + SMALL[end:], "radiation.light_speed=1")
     assert_refused(outcome, "[ionization]", "units.length", "units.density", "units.time")
-
-
-def test_an_expanding_box_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "run.toml"
-    path.write_text((ROOT / "examples/cosmology.toml").read_text())
-    outcome = octant("check", path, "--set", "ionization.enabled=true")
-    assert_refused(outcome, "ionization.enabled", "cosmology.enabled")
