@@ -31,7 +31,7 @@ void add_radiation(Columns& columns, const RadiationTotals& radiation,
   }
   // Values are unknown before the first measurement.
   for (int n = 0; n < options.photon_groups; ++n)
-    columns.add(fmt::format("photon_energy_{}", n),
+    columns.add(fmt::format("photons_{}", n),
                 radiation.photons.empty() ? 0.0 : radiation.photons[n]);
 }
 
@@ -52,8 +52,10 @@ void add_outflow(Columns& columns, const AmrSimulation& simulation) {
   const Outflow& outflow = simulation.outflow();
   outflow.add_columns(columns);
   if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
-  if (simulation.options().radiation.is_active())
+  if (simulation.options().radiation.enabled)
     columns.add("outflow_radiation", outflow.amount[Outflow::radiation]);
+  if (simulation.options().radiation.photon_groups > 0)
+    columns.add("outflow_photons", outflow.amount[Outflow::photons]);
 }
 
 void add_mesh(Columns& columns, const Totals& totals) {

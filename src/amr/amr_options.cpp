@@ -300,11 +300,11 @@ void AmrOptions::finish_radiation() {
           "ionization.enabled = true is not supported with cooling.enabled = true: both contain "
           "the "
           "radiative cooling of hydrogen and helium");
-  if (cosmology.enabled)
-    throw InputError("{} = true is not supported with cosmology.enabled = true",
-                     radiation.enabled ? "radiation.enabled" : "ionization.enabled");
-  const CodeUnits units = physical.units();
-  radiation.finish(hydro, physical.given() ? &units : nullptr, mesh.max_level > 0);
+  if (cosmology.enabled && radiation.enabled)
+    throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
+  const CodeUnits today = units(1.0);
+  const bool has_units = cosmology.enabled || physical.given();
+  radiation.finish(hydro, has_units ? &today : nullptr, mesh.max_level > 0);
   hydro.separate = radiation.fields();
 }
 
@@ -462,9 +462,8 @@ void AmrOptions::finish_processes() {
          .event_search = event_search,
          .is_balanced = hydro.is_balanced(),
          .gas_moves = hydro.moves,
-         .time_unit = physical.units().time,
-         .light_speed = radiation.light().c,
-         .reduced_light_speed = radiation.light().reduced,
+         .light_speed = radiation.light().c * units(1.0).velocity(),
+         .speed_ratio = radiation.speed_ratio,
          .first_photons = static_cast<int>(hydro.variables().size()) -
                           radiation.photon_groups * (radiation.has_emission ? 5 : 4)});
 }

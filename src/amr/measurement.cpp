@@ -49,7 +49,8 @@ struct SumOfFaces {
   mesh::DeviceArray<FaceTotals> totals;
   double* registers;
   PotentialsOfStep potentials;
-  int half, variables, moments, spin;  // moments: index of the first one of the radiation
+  int half, variables, spin;
+  int grey, photons, groups;  // first variables of grey radiation (-1: none) and of photons
   double dx;
 
   KOKKOS_INLINE_FUNCTION void operator()(int n) const {
@@ -76,9 +77,9 @@ struct SumOfFaces {
             x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
         if (spin >= 0) sum[Outflow::angular_momentum + d] += of(spin + d);
       }
-      // At most three fields of emission follow the sets of moments.
-      for (int v = moments; v + radiation::k_moments <= variables; v += radiation::k_moments)
-        sum[Outflow::radiation] += of(v);
+      if (grey >= 0) sum[Outflow::radiation] += of(grey);
+      for (int g = 0; g < groups; ++g)
+        sum[Outflow::photons] += of(photons + g * radiation::k_moments);
       for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
     }
     for (int t = 0; t < Outflow::terms; ++t) totals(n)[t] = outward * sum[t];
@@ -87,16 +88,26 @@ struct SumOfFaces {
 
 }  // namespace
 
-void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfStep& potentials,
+void collect_outflow(mesh::Mesh& mesh, int level, int spin,
+                     const radiation::RadiationOptions& radiation,
+                     const PotentialsOfStep& potentials,
                      std::array<ReproducibleSum, Outflow::terms>& terms) {
   const auto faces = mesh::to_device("domain faces", mesh.domain_faces(level));
   const int count = static_cast<int>(faces.extent(0));
   if (count == 0) return;
   const auto totals = mesh::uninitialised<FaceTotals>("outflow", count);
   mesh::for_items("outflow", count,
-                  SumOfFaces{faces, totals, mesh.registers(level), potentials,
-                             mesh.layout().block_size / 2, mesh.layout().variables,
-                             mesh.layout().swept, spin, mesh.geometry().cell_size(level)});
+                  SumOfFaces{.faces = faces,
+                             .totals = totals,
+                             .registers = mesh.registers(level),
+                             .potentials = potentials,
+                             .half = mesh.layout().block_size / 2,
+                             .variables = mesh.layout().variables,
+                             .spin = spin,
+                             .grey = radiation.enabled ? mesh.layout().swept : -1,
+                             .photons = mesh.layout().swept + radiation.first_of_photons(),
+                             .groups = radiation.photon_groups,
+                             .dx = mesh.geometry().cell_size(level)});
   const auto of_faces = on_host(TransferKind::numbers, totals);
   for (int n = 0; n < count; ++n)
     for (int t = 0; t < Outflow::terms; ++t) terms[t] += of_faces(n)[t];
@@ -285,7 +296,8 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
       potentials.before = solver->stored().field(level, gravity::Field::previous_potential);
       potentials.after = solver->stored().field(level, gravity::Field::potential);
     }
-    octant::collect_outflow(mesh_, level, options_.hydro.spin(), potentials, flown_out);
+    octant::collect_outflow(mesh_, level, options_.hydro.spin(), options_.radiation, potentials,
+                            flown_out);
   }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out));
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out[n].to_double();

@@ -50,13 +50,27 @@ RadiationStep::RadiationStep(StepContext& context, GasSolver& gas, ProcessStep& 
       processes_(processes),
       unsolved_(mesh::zeros<std::int64_t>("cells without solution", 1)) {}
 
-radiation::RadiatingGas RadiationStep::matter_of(int set) const {
-  return options_.matter(context_.options.hydro.gas(), options_.enabled && set == 0);
+// Photons and their flux are those of the reduced speed of light, so that nothing else enters.
+radiation::RadiatingGas RadiationStep::matter_of(int set, int level) const {
+  const bool is_grey = options_.enabled && set == 0;
+  radiation::RadiatingGas matter = options_.matter(context_.options.hydro.gas(), is_grey);
+  if (!is_grey) matter.light.c = matter.light.reduced = speed_of_photons(level);
+  return matter;
+}
+
+// Reduced speed of light in code units at the time of a level; it varies in an expanding box.
+double RadiationStep::speed_of_photons(int level) const {
+  const double reduced = options_.light().reduced;
+  const auto* const universe = context_.options.universe.get();
+  if (!universe) return reduced;
+  const double a = universe->scale_factor(context_.clocks[level]);
+  return reduced * universe->units(1.0).velocity() / universe->units(a).velocity();
 }
 
 double RadiationStep::longest_step(int level) const {
   if (!options_.is_active()) return std::numeric_limits<double>::infinity();
-  return options_.longest_step(mesh_.geometry().cell_size(level));
+  const double slower = options_.light().reduced / speed_of_photons(level);
+  return slower * options_.longest_step(mesh_.geometry().cell_size(level));
 }
 
 void RadiationStep::advance(const LevelStep& step) {
@@ -64,7 +78,8 @@ void RadiationStep::advance(const LevelStep& step) {
   const LevelFields& fields = mesh_.fields(step.level);
   mesh::copy_variables(mesh_.cells(step.level), mesh_.layout(), mesh_.layout().swept,
                        fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
-  const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level));
+  const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level)) *
+                         (options_.light().reduced / speed_of_photons(step.level));
   const int substeps = std::max(1, static_cast<int>(std::ceil(step.dt / longest)));
   const int spare = fields.old() == 1 ? 2 : 1;
   for (int n = 0; n < substeps; ++n) {
@@ -106,13 +121,13 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                                   .flux_weight = 0.5 * dt,
                                   .registers = mesh_.registers(level),
                                   .first = first_of(0),
-                                  .matter = matter_of(0),
+                                  .matter = matter_of(0, level),
                                   .unsolved = unsolved_.data()};
   if (options_.enabled) radiation::advance(stage);
   if (is_second) return;
   for (int set = options_.enabled ? 1 : 0; set < options_.sets(); ++set) {
     stage.first = first_of(set);
-    stage.matter = matter_of(set);
+    stage.matter = matter_of(set, level);
     stage.flux_weight = dt;
     radiation::advance_by_lax_friedrichs(stage);
   }
@@ -141,16 +156,16 @@ std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, int 
 
 void RadiationStep::check_initial_state() const {
   const auto check = [&](int level, int set) {
-    const auto found = impossible_cells(mesh_, level, first_of(set), options_.light().c);
+    const double c = matter_of(set, level).light.c;
+    const auto found = impossible_cells(mesh_, level, first_of(set), c);
     if (found.empty()) return;
-    const std::string& energy =
+    const std::string& density =
         context_.options.hydro.separate[static_cast<std::size_t>(set * radiation::k_moments)].name;
     const auto place = mesh_.cells(level).centre(found.front());
     throw InputError(
         "problem.fields: the initial radiation in the cell at x = {}, y = {}, z = {} on level {} "
-        "is impossible; expected {} >= 0, and a flux of at most radiation.light_speed = {} times "
-        "{}",
-        place[0], place[1], place[2], level, energy, options_.light().c, energy);
+        "is impossible; expected {} >= 0, and a flux of at most the speed of light = {} times {}",
+        place[0], place[1], place[2], level, density, c, density);
   };
   if (!options_.is_active()) return;
   mesh_.communicator().collective_try([&] {
@@ -179,7 +194,7 @@ RadiationTotals RadiationStep::measure() {
     double fastest = 0.0;
     for (int set = 0; set < options_.sets(); ++set) {
       const MomentTerms terms{mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
-                              matter_of(set), geometry.cell_size(level), first_of(set)};
+                              matter_of(set, level), geometry.cell_size(level), first_of(set)};
       const auto [wave] = mesh::add_totals(
           "radiation totals", mesh_.leaf_cells(level), terms, geometry.cell_volume(level),
           std::span(sums).subspan(static_cast<std::size_t>(set) * moments, moments));

@@ -14,7 +14,7 @@
 namespace octant {
 
 // Sums over the domain: energy of the grey radiation, its momentum F / (c times reduced c), and the
-// energies of the groups of photons.
+// numbers of photons by group.
 struct RadiationTotals {
   double energy = 0.0;
   std::array<double, 3> momentum{};
@@ -47,7 +47,8 @@ class RadiationStep : public StepPart {
   void stage(const LevelStep& step, int substep, int substeps, int source, int target);
   // Index of the energy of a set of moments among the variables of the mesh.
   int first_of(int set) const { return mesh_.layout().swept + set * radiation::k_moments; }
-  radiation::RadiatingGas matter_of(int set) const;
+  radiation::RadiatingGas matter_of(int set, int level) const;
+  double speed_of_photons(int level) const;
   void report_unsolved(std::int64_t count) const;
 
   StepContext& context_;

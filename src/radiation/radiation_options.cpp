@@ -158,20 +158,22 @@ void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* u
 
 namespace {
 
-// Appends the energy density and the flux of a set of moments, whose names are these prefixes and
-// this suffix, to the fields.
-void add_moments(hydro::GasVariables& fields, const std::string& name, const std::string& suffix,
-                 const std::string& what, double energy) {
-  fields.push_back({.name = fmt::format("{}_energy{}", name, suffix),
-                    .initial = energy,
-                    .unit = "mass / (length time^2)",
-                    .description = "energy density of " + what,
+// Names and units of a set of moments: a density, and a flux with three components.
+struct SetOfFields {
+  std::string density, flux, density_unit, flux_unit, density_of, flux_of;
+};
+
+void add_moments(hydro::GasVariables& fields, const SetOfFields& set, double density) {
+  fields.push_back({.name = set.density,
+                    .initial = density,
+                    .unit = set.density_unit,
+                    .description = set.density_of,
                     .role = hydro::GasRole::separate});
   for (int axis = 0; axis < 3; ++axis) {
     const char letter = static_cast<char>('x' + axis);
-    fields.push_back({.name = fmt::format("{}_flux{}_{}", name, suffix, letter),
-                      .unit = "mass / time^3",
-                      .description = fmt::format("energy flux of {} along {}", what, letter),
+    fields.push_back({.name = fmt::format("{}_{}", set.flux, letter),
+                      .unit = set.flux_unit,
+                      .description = fmt::format("{} along {}", set.flux_of, letter),
                       .role = hydro::GasRole::separate,
                       .vector_axis = axis});
   }
@@ -182,17 +184,24 @@ void add_moments(hydro::GasVariables& fields, const std::string& name, const std
 hydro::GasVariables RadiationOptions::fields() const {
   hydro::GasVariables fields;
   const double T = initial_temperature;
-  if (enabled) add_moments(fields, "radiation", "", "the radiation", constant * T * T * T * T);
+  if (enabled)
+    add_moments(fields,
+                {"radiation_energy", "radiation_flux", "mass / (length time^2)", "mass / time^3",
+                 "energy density of the radiation", "energy flux of the radiation"},
+                constant * T * T * T * T);
   for (int n = 0; n < photon_groups; ++n)
-    add_moments(fields, "photon", fmt::format("_{}", n), fmt::format("photons of group {}", n),
-                0.0);
+    add_moments(
+        fields,
+        {fmt::format("photon_density_{}", n), fmt::format("photon_flux_{}", n), "1 / length^3",
+         "1 / (length^2 time)", fmt::format("photons of group {} per volume", n),
+         fmt::format("flux of photons of group {}", n)},
+        0.0);
   for (int n = 0; n < photon_groups && has_emission; ++n)
-    fields.push_back({.name = fmt::format("photon_emission_{}", n),
-                      .unit = "mass / (length time^3)",
-                      .description = fmt::format("energy per volume and time of photons of group "
-                                                 "{} from stars",
-                                                 n),
-                      .role = hydro::GasRole::separate});
+    fields.push_back(
+        {.name = fmt::format("photon_emission_{}", n),
+         .unit = "1 / (length^3 time)",
+         .description = fmt::format("photons of group {} from stars per volume and time", n),
+         .role = hydro::GasRole::separate});
   return fields;
 }
 

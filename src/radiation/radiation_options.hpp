@@ -3,6 +3,7 @@
 
 #include "core/units.hpp"
 #include "hydro/hydro_options.hpp"
+#include "radiation/closure.hpp"
 #include "radiation/radiating_gas.hpp"
 
 namespace octant {
@@ -41,6 +42,8 @@ struct RadiationOptions {
   bool is_active() const { return enabled || photon_groups > 0; }
   // Number of sets of four moments: grey radiation, if enabled, then the groups of photons.
   int sets() const { return (enabled ? 1 : 0) + photon_groups; }
+  // Index of the density of the first group of photons among the fields of radiation.
+  int first_of_photons() const { return enabled ? k_moments : 0; }
   // Speed of light, its reduced value, and the radiation constant.
   Light light() const { return {light_speed, speed_ratio * light_speed, constant}; }
   // Properties of gas and light for kernels. Photons cross the gas of their transport unhindered:

@@ -103,10 +103,9 @@ struct ProcessSetup {
   EventSearch event_search;          // events.method
   bool is_balanced = false;          // hydro.well_balanced with hydro.acceleration alone
   bool gas_moves = true;             // hydro.moves
-  double time_unit = 1.0;            // s; 1 without units, and in an expanding box
-  // Speed of light and its reduced value, in code units, and the index of the energy of the first
-  // group of photons among the variables of the mesh; set if a process has photons.
-  double light_speed = 0.0, reduced_light_speed = 0.0;
+  // Speed of light in cm/s, the ratio of its reduced value to it, and the index of the density of
+  // the first group of photons among the variables of the mesh; set if a process has photons.
+  double light_speed = 0.0, speed_ratio = 1.0;
   int first_photons = -1;
 
   // Returns the index of a scalar among the variables of a GasCell.
@@ -141,8 +140,9 @@ class Process {
 
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
-  // Number of groups of photons that the run transports for this process: four fields each, energy
-  // density E and flux F with |F| <= c E. At most one process may have photons.
+  // Number of groups of photons that the run transports for this process: four fields each, number
+  // density N and flux F with |F| <= c' N, where c' is the reduced speed of light. At most one
+  // process may have photons.
   virtual int photon_groups() const { return 0; }
   // True if the process has sources of photons that begin_step() sets: a field of emission for each
   // group, after the fields of all groups.
@@ -183,7 +183,7 @@ class Process {
 
   // Absorbs and emits photons in the cells of a level, for the time dt of a substep of their
   // transport. `photons` are all variables of all blocks in the layout of the level, of which those
-  // of the photons are valid: their state after the transport, where E < 0 is possible. Writes gas
+  // of the photons are valid: their state after the transport, where N < 0 is possible. Writes gas
   // and photons to the level. `level.cells` contains cells under finer blocks, too. Collective.
   virtual void react(const GasLevel& /*level*/, double /*dt*/, const double* /*photons*/,
                      Ledger& /*ledger*/) const {}

@@ -1,9 +1,8 @@
 // Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep
 // transports the photons; after each of its substeps, react() lets the gas absorb and emit them.
 //
-// The stored energy density E of a group is that of the physical radiation field. With the reduced
-// speed of light c', photons are lost at the rate c' sigma n E, but ionise at the rate c sigma n E;
-// c / c' E is conserved.
+// Numbers and fluxes of photons are those of the reduced speed of light c' (Rosdahl et al. 2013):
+// the rate of ionisations is c' sigma n N, and every photon counts.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -25,10 +24,10 @@ namespace octant::subgrid {
 
 namespace ionization {
 
-// Accounts of the ledger: energies of photons that sources emit, that gas absorbs, that
-// recombinations emit, and that are added where refluxing took more than there was; heating by
-// photons, radiative losses, and work of the radiation pressure; number of cells whose equations
-// were not solved, in all substeps.
+// Accounts of the ledger: photons that sources emit, that gas absorbs, that recombinations emit,
+// and that are added where refluxing took more than there were; heating by photons, radiative
+// losses, and work of the radiation pressure; cells whose equations were not solved, in all
+// substeps.
 struct Account {
   enum { injected, absorbed, recombined, restored, heated, radiated, work, unsolved, count };
 };
@@ -36,19 +35,17 @@ struct Account {
 // Gas and photons of a cell as kernels see them, and how both change.
 struct CellLaw {
   Photochemistry chemistry;
-  int species[3];                       // variables of HII, HeII, HeIII
-  int first_photons;                    // variable of the energy of group 0
-  int first_emission;                   // variable of the emission of group 0; -1: none
-  double hydrogen, helium;              // nuclei per cm^3 over the density in code units
-  double energy_unit;                   // erg cm^-3
-  double photons_per_energy[k_groups];  // photons per cm^3 over E
-  double photon_energy[k_groups];       // energy of a photon in code units
-  double share[k_groups];               // of the photons of a source
-  double momentum_per_flux;             // 1 / (c c'), or 0 without radiation pressure
-  double ratio;                         // c / c'
+  int species[3];             // variables of HII, HeII, HeIII
+  int first_photons;          // variable of the density of group 0
+  int first_emission;         // variable of the emission of group 0; -1: none
+  double hydrogen, helium;    // nuclei per cm^3 over the density in code units
+  double energy_unit;         // erg cm^-3
+  double per_volume;          // cm^-3 over the number density in code units
+  double share[k_groups];     // of the photons of a source
+  double momentum[k_groups];  // of a photon over c', or 0 without radiation pressure
   double seconds, dt;
 
-  // Index of a moment of a group: energy (0) or component of the flux (1 to 3).
+  // Index of a moment of a group: density (0) or component of the flux (1 to 3).
   KOKKOS_FORCEINLINE_FUNCTION int moment(int group, int n) const {
     return first_photons + 4 * group + n;
   }
@@ -59,17 +56,18 @@ struct CellLaw {
                                        std::int64_t stride, double emitted, double* terms) const {
     IonizedGas state = read(cell);
     for (int g = 0; g < chemistry.groups; ++g) {
-      const double energy = photons[moment(g, 0) * stride];
-      terms[Account::restored] += max(-energy, 0.0) * ratio;
-      state.photons[g] = (max(energy, 0.0) + emitted * share[g] * photon_energy[g] / ratio) *
-                         photons_per_energy[g];
+      const double there = photons[moment(g, 0) * stride];
+      const double injected =
+          emitted * share[g] + (first_emission < 0 ? 0.0 : cell[first_emission + g] * dt);
+      terms[Account::restored] += max(-there, 0.0);
+      terms[Account::injected] += injected;
+      state.photons[g] = (max(there, 0.0) + injected) * per_volume;
     }
     const Reaction reaction = react(state, chemistry, seconds);
     write(cell, photons, stride, state, reaction, terms);
     for (int g = 0; g < chemistry.groups; ++g) {
-      const double per_photon = ratio / photons_per_energy[g];
-      terms[Account::absorbed] += reaction.absorbed[g] * per_photon;
-      terms[Account::recombined] += reaction.emitted[g] * per_photon;
+      terms[Account::absorbed] += reaction.absorbed[g] / per_volume;
+      terms[Account::recombined] += reaction.emitted[g] / per_volume;
     }
     terms[Account::heated] += reaction.heated / energy_unit;
     terms[Account::radiated] += reaction.radiated / energy_unit;
@@ -98,11 +96,11 @@ struct CellLaw {
     for (int n = 0; n < 3; ++n) cell[species[n]] = density * state.ionized[n];
     double push[3] = {0.0, 0.0, 0.0};
     for (int g = 0; g < chemistry.groups; ++g) {
-      cell[moment(g, 0)] = state.photons[g] / photons_per_energy[g];
+      cell[moment(g, 0)] = state.photons[g] / per_volume;
       for (int d = 0; d < 3; ++d) {
         const double flux = photons[moment(g, 1 + d) * stride];
         const double kept = reaction.kept[g] * flux;
-        push[d] += (flux - kept) * momentum_per_flux;
+        push[d] += (flux - kept) * momentum[g];
         cell[moment(g, 1 + d)] = kept;
       }
     }
@@ -129,7 +127,7 @@ struct ReactInCells {
     const double rate =
         photons_into_cell(sources, periods, level.cells.centre(cell), level.cells.cell_size);
     law.react_in(level.at(cell), photons + level.layout.offset(cell), level.layout.stride_variable,
-                 rate * law.dt / level.cell_volume, terms);
+                 rate * law.seconds / level.cell_volume, terms);
   }
 };
 
@@ -170,11 +168,11 @@ class Ionization final : public Process {
     if (!setup.has_units)
       throw InputError(
           "[ionization] requires physical units: set units.length, units.density and units.time in "
-          "cgs");
+          "cgs, or set cosmology.enabled = true");
     options_.check(setup.geometry);
-    time_unit_ = setup.time_unit;
     light_speed_ = setup.light_speed;
-    reduced_light_speed_ = setup.reduced_light_speed;
+    speed_ratio_ = setup.speed_ratio;
+    expands_ = setup.expands;
     first_photons_ = setup.first_photons;
     const char* const names[] = {"ionized_hydrogen", "ionized_helium", "doubly_ionized_helium"};
     for (int n = 0; n < 3; ++n) species_[n] = setup.variable(names[n]);
@@ -188,7 +186,7 @@ class Ionization final : public Process {
     std::vector<ionization::PointSource> sources;
     for (std::size_t n = 0; n < options_.source_rates.size(); ++n)
       sources.push_back({{options_.source_x[n], options_.source_y[n], options_.source_z[n]},
-                         options_.source_rates[n] * time_unit_});
+                         options_.source_rates[n]});
     sources_ = mesh::to_device("sources of photons", sources);
     if (!options_.star_table.empty())
       table_ = ionization::StellarTable(options_.star_table, options_.groups());
@@ -201,19 +199,18 @@ class Ionization final : public Process {
     units.fill(level.cell_volume);
     units[ionization::Account::unsolved] = 1.0;
     std::array<ReproducibleSum, ionization::Account::count> sums;
-    mesh::add_totals("ionization", level.cells,
-                     ionization::ReactInCells{level, law(level.step_time.units, dt), photons,
-                                              sources_, *periods_},
-                     units, sums);
+    mesh::add_totals(
+        "ionization", level.cells,
+        ionization::ReactInCells{level, law(level.step_time, dt), photons, sources_, *periods_},
+        units, sums);
     const std::vector<std::string> names = accounts();
     for (int n = 0; n < ionization::Account::count; ++n) ledger[names[n]] += sums[n];
   }
 
   void begin_step(SyncPoint& sync, double dt) const override {
-    const ionization::CellLaw of_cells = law(sync.units, 0.0);
-    std::vector<ionization::EmittedGroup> groups;
-    for (int g = 0; g < options_.groups(); ++g)
-      groups.push_back({of_cells.first_emission + g, of_cells.photon_energy[g]});
+    const ionization::CellLaw of_cells = law(sync.levels.front().step_time, 0.0);
+    std::vector<int> groups;
+    for (int g = 0; g < options_.groups(); ++g) groups.push_back(of_cells.first_emission + g);
     ionization::emit_from_stars(sync, dt, table_, groups);
   }
 
@@ -226,15 +223,18 @@ class Ionization final : public Process {
   }
 
   // Properties of gas and photons at a time with these units, for a substep `dt`.
-  ionization::CellLaw law(const CodeUnits& units, double dt) const {
+  ionization::CellLaw law(const StepTime& time, double dt) const {
+    const CodeUnits& units = time.units;
+    const double c = light_speed_, reduced = speed_ratio_ * c;
     ionization::CellLaw law{};
-    law.ratio = light_speed_ / reduced_light_speed_;
     law.chemistry = {.groups = options_.groups(),
                      .group = {},
-                     .light_speed = reduced_light_speed_ * units.velocity(),
+                     .light_speed = reduced,
                      .gamma = gamma_,
                      .on_the_spot = options_.on_the_spot,
-                     .temperature = options_.temperature};
+                     .temperature = options_.temperature,
+                     .compton = expands_,
+                     .redshift = 1.0 / time.scale_factor - 1.0};
     std::copy(std::begin(species_), std::end(species_), law.species);
     law.first_photons = first_photons_;
     law.first_emission = options_.has_stars() ? first_photons_ + 4 * options_.groups() : -1;
@@ -242,13 +242,14 @@ class Ionization final : public Process {
     law.helium =
         0.25 * (1.0 - options_.hydrogen_fraction) / constants::k_proton_mass * units.density();
     law.energy_unit = units.energy_density();
-    law.momentum_per_flux = pushes_ ? 1.0 / (light_speed_ * reduced_light_speed_) : 0.0;
+    law.per_volume = 1.0 / (units.length * units.length * units.length);
     law.seconds = dt * units.time;
     law.dt = dt;
     for (int g = 0; g < options_.groups(); ++g) {
       law.chemistry.group[g] = spectrum_.groups[g];
-      law.photon_energy[g] = spectrum_.groups[g].energy / units.energy();
-      law.photons_per_energy[g] = law.ratio * law.energy_unit / spectrum_.groups[g].energy;
+      const double energy = spectrum_.groups[g].energy / units.energy();
+      const double velocity = units.velocity();
+      law.momentum[g] = pushes_ ? energy * (velocity / c) * (velocity / reduced) : 0.0;
       law.share[g] = spectrum_.photon_share[g];
     }
     return law;
@@ -261,8 +262,8 @@ class Ionization final : public Process {
   std::optional<Periods> periods_;
   bool pushes_ = false;  // true if absorbed photons push the gas
   int species_[3] = {-1, -1, -1}, first_photons_ = -1;
-  double light_speed_ = 0.0, reduced_light_speed_ = 0.0, gamma_ = 0.0;
-  double time_unit_ = 1.0;  // in s
+  double light_speed_ = 0.0, speed_ratio_ = 1.0, gamma_ = 0.0;  // light_speed_ in cm/s
+  bool expands_ = false;
 };
 
 template <>

@@ -7,10 +7,10 @@
 
 namespace octant::subgrid::ionization {
 
-// Source at a point, in code units.
+// Source at a point in code units.
 struct PointSource {
   double position[3];
-  double rate;  // photons per time
+  double rate;  // photons per s
 };
 
 // Share along one axis of a cell whose centre is at `distance` from a source: 1 inside the cell,
@@ -22,7 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION double share_along_axis(double distance, double cell
   return d <= (0.5 + rounding) * cell_size ? 0.5 : 0.0;
 }
 
-// Photons per time that all sources emit into the cell at this centre. The shares of the cells
+// Photons per s that all sources emit into the cell at this centre. The shares of the cells
 // around a source have the sum 1, also beside finer cells, because each of the eight octants around
 // it lies in exactly one leaf cell; those outside the domain are lost.
 KOKKOS_INLINE_FUNCTION double photons_into_cell(const mesh::DeviceArray<const PointSource>& sources,

@@ -85,28 +85,28 @@ std::vector<InCell> by_cell(std::vector<Emitted> emitted) {
 struct AddPhotons {
   mesh::DeviceArray<const InCell> cells;
   double* variable;
-  double energy;
+  double per_volume_and_time;
   int group;
 
   KOKKOS_INLINE_FUNCTION void operator()(int n) const {
-    variable[cells(n).cell] += energy * cells(n).photons[group];
+    variable[cells(n).cell] += per_volume_and_time * cells(n).photons[group];
   }
 };
 
 }  // namespace
 
 void emit_from_stars(const SyncPoint& sync, double dt, const StellarTable& table,
-                     std::span<const EmittedGroup> groups) {
+                     std::span<const int> variables) {
   const particles::Particles& all = sync.kind(stars().name);
   for (const GasLevel& level : sync.levels) {
     const auto emitted = photons_of_stars(sync, all, level, dt, table);
     const auto cells = mesh::to_device("photons of stars", by_cell(emitted));
-    for (int g = 0; g < std::ssize(groups); ++g) {
-      double* const variable =
-          level.blocks + std::int64_t{groups[g].variable} * level.layout.stride_variable;
-      mesh::for_items("photons of stars", static_cast<int>(cells.extent(0)),
-                      AddPhotons{cells, variable, groups[g].energy / (level.cell_volume * dt), g});
-    }
+    for (int g = 0; g < std::ssize(variables); ++g)
+      mesh::for_items(
+          "photons of stars", static_cast<int>(cells.extent(0)),
+          AddPhotons{cells,
+                     level.blocks + std::int64_t{variables[g]} * level.layout.stride_variable,
+                     1.0 / (level.cell_volume * dt), g});
   }
 }
 

@@ -8,16 +8,10 @@
 
 namespace octant::subgrid::ionization {
 
-// Group of photons that stars emit: variable of its emission in the mesh, and energy of a photon.
-struct EmittedGroup {
-  int variable = 0;
-  double energy = 0.0;
-};
-
-// Adds the energy per volume and time of the photons that stars emit over the step `dt` after
-// `sync` to the cells that contain them, in the order of their ids. Stars that form or move during
-// the step count from the next one on. Local.
+// Adds the photons per volume and time that stars emit over the step `dt` after `sync` to the cells
+// that contain them, in the order of their ids; `variables` are those of the emission of each
+// group. Stars that form or move during the step count from the next one on. Local.
 void emit_from_stars(const SyncPoint& sync, double dt, const StellarTable& table,
-                     std::span<const EmittedGroup> groups);
+                     std::span<const int> variables);
 
 }  // namespace octant::subgrid::ionization
