@@ -7,7 +7,16 @@ from ionization_setups import photon_residual
 
 from galaxies import MEGAYEAR, SNAPSHOTS_ALONE, UNITS
 from refusals import assert_refused
-from running import CHECKPOINT_EVERY_STEP, Outcome, assert_goes_on, assert_same_bits, run, run_well
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    ROOT,
+    Outcome,
+    assert_goes_on,
+    assert_same_bits,
+    assert_same_run,
+    run,
+    run_well,
+)
 
 # Stars in thin gas at rest, the lower half of which along x is refined; one is beside finer cells,
 # one at a periodic corner. Units: pc, Myr, one hydrogen nucleus per cm^3.
@@ -95,6 +104,40 @@ def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(tmp_path: Path) -
     assert one.history()["ionization_injected"][-1] > 0.0
     assert_same_bits(tmp_path, one, *overrides)
     assert_goes_on(tmp_path / "on", one, 2, *overrides, ranks=2)
+
+
+# Stars that form in an expanding box, without processes that have no part in it.
+EXPANDING = (
+    "mesh.base_cells=[8,8,8]",
+    "mesh.max_level=1",
+    "refine.mass=[2.3]",
+    "refine.holdback=false",
+    "cooling.enabled=false",
+    "stars.density=1e-9",
+    "stars.overdensity=1.0",
+    "stars.efficiency=1.0",
+    "stars.mass=1e7",
+    "supernovae.mode=none",
+    "black_holes.enabled=false",
+    "agn.enabled=false",
+    "ionization.enabled=true",
+    "ionization.star_rate=5e46",
+    "radiation.speed_ratio=0.01",
+    "time.max_steps=5",
+    "output.history_interval=1",
+    "output.checkpoint_interval=0",
+)
+
+
+def test_photons_balance_in_an_expanding_box_on_any_ranks(tmp_path: Path) -> None:
+    text = (ROOT / "examples/galaxies.toml").read_text()
+    one = run_well(tmp_path / "one", text, *EXPANDING)
+    history = one.history()
+    assert history["leaf_cells_1"][-1] > 0
+    assert history["ionization_absorbed"][-1] > 0.01 * history["ionization_injected"][-1] > 0.0
+    assert photon_residual(history).max() <= 1e-12
+    assert history["ionization_unsolved"][-1] == 0
+    assert_same_run(run_well(tmp_path / "three", text, *EXPANDING, ranks=3), one)
 
 
 BAD_TABLES = {
