@@ -234,6 +234,23 @@ def test_what_differs_is_named(
     assert re.search(words, found[name]), found[name]
 
 
+def test_cross_sections_may_be_in_the_order_of_fortran(tmp_path: Path) -> None:
+    begin, end = STROMGREN.index("group_csn(1,:)"), STROMGREN.index("group_cse(1,:)")
+    flat_values = "group_csn=3.00d-18,5.69d-19,7.89d-20,0.,4.48d-18,1.20d-18,2*0.,1.06d-18\n"
+    in_order, _, _ = converted(tmp_path, {STROMGREN[begin:end]: flat_values})
+    by_group, _, _ = converted(tmp_path, {})
+    given = remarks(in_order, CHANGED)["group_csn"]
+    assert given == remarks(by_group, CHANGED)["group_csn"]
+    assert "0.41 %" in given
+
+
+def test_ionised_gas_has_no_floor_of_cooling_gas(tmp_path: Path) -> None:
+    floor = "&REFINE_PARAMS", "&SF_PARAMS\nT2_star=100.\n/\n&REFINE_PARAMS"
+    done, found, _ = converted(tmp_path, dict([floor]))
+    assert found["floor.temperature"] == 100.0
+    assert "only with cooling.enabled = true" in remarks(done, CHANGED)["t2_star"]
+
+
 def test_no_setting_says_that_ionising_radiation_is_missing() -> None:
     rules = [rule for topic in ramses.TOPICS for rule in topic.rules]
     assert not [rule.names for rule in rules if "radiation is not available" in rule.remark]
