@@ -258,12 +258,6 @@ def constant_temperature(s: Settings) -> Any:
     if s.number("rt_tconst") >= 0:
         remark = "temperature of the gas; in RAMSES only of its rates, without heating and cooling"
         return Note(s.number("rt_tconst"), remark)
-    if not s.flag("cooling"):
-        remark = (
-            "photons heat the gas and it cools, in RAMSES only with cooling = .true.; "
-            "ionization.temperature keeps it isothermal"
-        )
-        return Note(0.0, remark, BY_HAND)
     return 0.0
 
 

@@ -47,7 +47,9 @@ def cooling_enabled(s: Settings) -> Any:
     if is_barotropic(s):
         return Note(False, "RAMSES does not cool gas with a barotropic equation of state")
     if ionizes(s):
-        reason = "[ionization] has the cooling of hydrogen and helium; metals do not cool the gas"
+        reason = (
+            "[ionization] always has the cooling of hydrogen and helium, as rt; metals do not cool"
+        )
         return Note(False, reason)
     if wants_cooling(s) and lacks_units(s):
         return Note(False, f"cooling.enabled = true {UNITS}", BY_HAND)
