@@ -8,11 +8,15 @@ import pytest
 from octools.equation_of_state import (
     Barotrope,
     ColdCurve,
+    GasRadiation,
     adiabatic_modulus,
+    entropy,
+    gas_pressure,
     is_ideal,
     pressure_exponent,
     thermal_pressure,
 )
+from octools.errors import OctoolsError
 
 
 def header(**hydro: object) -> SimpleNamespace:
@@ -84,3 +88,36 @@ def test_constants_of_degenerate_electrons_follow_from_the_units() -> None:
     assert cold is not None
     assert cold.density_scale == pytest.approx(2.1 * 0.981011)
     assert cold.pressure_scale == pytest.approx(6.0023e6)
+
+
+def test_gas_with_radiation_has_the_limits_of_gas_and_of_radiation() -> None:
+    mixture = header(equation_of_state="gas_radiation", radiation_constant=2.0)
+    density = np.array([1e6, 1e-6])
+    pressure = np.array([1.0, 1.0])
+    gas = gas_pressure(mixture, density, pressure)
+    assert gas[0] == pytest.approx(1.0)
+    assert gas[1] == pytest.approx(1e-6 * 1.5**0.25, rel=1e-5)
+    modulus = adiabatic_modulus(mixture, density, pressure)
+    np.testing.assert_allclose(modulus, [1.6, 4 / 3], rtol=1e-5)
+    energy = thermal_pressure(mixture, density, pressure) / 0.6
+    np.testing.assert_allclose(energy, [1 / 0.6, 3.0], rtol=1e-5)
+    assert not is_ideal(mixture)
+
+
+def test_gas_with_radiation_obeys_the_first_law_along_its_isentrope() -> None:
+    mixture = GasRadiation(2.0, 1.6)
+    density, pressure = np.array([1.3]), np.array([2.1])
+    above = 1.0001 * density
+    modulus = mixture.bulk_modulus(density, pressure)
+    raised = pressure + 0.0001 * mixture.bulk_modulus(1.00005 * density, pressure + 5e-5 * modulus)
+    entropies = [mixture.entropy(density, pressure), mixture.entropy(above, raised)]
+    assert entropies[1] == pytest.approx(entropies[0], rel=1e-7)
+    gain = mixture.internal_energy(above, raised) - mixture.internal_energy(density, pressure)
+    work = 0.0001 * (mixture.internal_energy(density, pressure) + pressure)
+    assert gain == pytest.approx(work, rel=2e-4)
+
+
+def test_derived_fields_of_a_table_are_refused() -> None:
+    for function in (gas_pressure, thermal_pressure, adiabatic_modulus, entropy):
+        with pytest.raises(OctoolsError, match='"table"'):
+            function(header(equation_of_state="table"), np.array([1.0]), np.array([1.0]))

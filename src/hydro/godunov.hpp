@@ -54,8 +54,8 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States sta
 
 // --- schemes -------------------------------------------------------------------------------------
 
-// Common part of all Godunov schemes, without the reconstruction and the fluxes, for an ideal gas,
-// or for one with a cold curve if G is Gas.
+// Common part of all Godunov schemes, without the reconstruction and the fluxes, for a gas
+// of the type G.
 template <class Reconstruction, class G>
 class GodunovStates {
  public:
@@ -126,8 +126,7 @@ class GodunovStates {
   // Adiabatic bulk modulus rho c^2 of a cell.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const State<V>& w) const {
-    const auto cold = cold_state(w[k_density], gas_);
-    return cold.adiabatic_modulus(cold.thermal_pressure(w[k_pressure]), gas_.gamma);
+    return cold_state(w[k_density], gas_).modulus_at(w[k_pressure], gas_.gamma);
   }
   // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
   // negative.

@@ -12,8 +12,8 @@
 
 namespace octant::hydro {
 
-// Fluxes of Godunov schemes, independent of the reconstruction of the states, for an ideal gas, or
-// for one with a cold curve if G is Gas.
+// Fluxes of Godunov schemes, independent of the reconstruction of the states, for a gas of
+// the type G.
 template <class RiemannSolver, class G = IdealGas>
 class GodunovFluxes {
  public:
