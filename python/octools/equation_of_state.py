@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from octools.errors import OctoolsError
+from octools.tabulated_gas import TabulatedGas
 
 if TYPE_CHECKING:
     from octools.snapshot import Header
@@ -214,8 +214,7 @@ def pressure_exponent(header: Header, density: Array) -> Array | float:
 
 def thermal_pressure(header: Header, density: Array, pressure: Array) -> Array:
     """Return gamma - 1 times the internal energy, without that at zero temperature."""
-    _refuse_tables(header)
-    mixture = GasRadiation.of(header)
+    mixture = TabulatedGas.of(header) or GasRadiation.of(header)
     if mixture is not None:
         return (header.gamma - 1) * mixture.internal_energy(density, pressure)
     cold = ColdCurve.of(header)
@@ -230,26 +229,23 @@ def gas_pressure(header: Header, density: Array, pressure: Array) -> Array:
     return thermal_pressure(header, density, pressure)
 
 
+def tabulated_temperature(header: Header, density: Array, pressure: Array) -> Array | None:
+    """Return the temperature in K if the equation of state is a table, otherwise None."""
+    table = TabulatedGas.of(header)
+    return None if table is None else table.temperature(density, pressure)
+
+
 def entropy(header: Header, density: Array, pressure: Array) -> Array:
-    """Return a function of the specific entropy: p_th / rho^gamma unless there is radiation."""
-    mixture = GasRadiation.of(header)
+    """Return a function of the specific entropy: p_th / rho^gamma for gas with a cold pressure."""
+    mixture = TabulatedGas.of(header) or GasRadiation.of(header)
     if mixture is not None:
         return mixture.entropy(density, pressure)
     return thermal_pressure(header, density, pressure) / density**header.gamma
 
 
-def _refuse_tables(header: Header) -> None:
-    if _kind(header) == "table":
-        raise OctoolsError(
-            "sound speed, internal energy, entropy and temperature are not available with "
-            'hydro.equation_of_state = "table"'
-        )
-
-
 def adiabatic_modulus(header: Header, density: Array, pressure: Array) -> Array:
     """Return rho c²."""
-    _refuse_tables(header)
-    mixture = GasRadiation.of(header)
+    mixture = TabulatedGas.of(header) or GasRadiation.of(header)
     if mixture is not None:
         return mixture.bulk_modulus(density, pressure)
     cold = ColdCurve.of(header)

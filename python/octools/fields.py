@@ -14,6 +14,7 @@ from octools.equation_of_state import (
     adiabatic_modulus,
     entropy,
     gas_pressure,
+    tabulated_temperature,
     thermal_pressure,
 )
 from octools.errors import OctoolsError, unknown_name
@@ -106,10 +107,13 @@ def _overdensity(batch: Batch, header: Header) -> Array:
 
 
 def _temperature(batch: Batch, header: Header) -> Array:
-    """Return temperature over mean molecular weight, because the latter is not stored."""
+    """Return temperature over mean molecular weight, which is not stored; that of a table."""
     velocity = header.units["length"] / header.units["time"]
-    density = batch.values["density"]
-    specific = gas_pressure(header, density, batch.values["pressure"]) / density * velocity**2
+    density, pressure = batch.values["density"], batch.values["pressure"]
+    tabulated = tabulated_temperature(header, density, pressure)
+    if tabulated is not None:
+        return tabulated
+    specific = gas_pressure(header, density, pressure) / density * velocity**2
     return specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT
 
 

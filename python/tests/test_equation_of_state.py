@@ -1,7 +1,9 @@
 """Pressure and sound speed of barotropic gas in files."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pytest
 
@@ -14,6 +16,7 @@ from octools.equation_of_state import (
     gas_pressure,
     is_ideal,
     pressure_exponent,
+    tabulated_temperature,
     thermal_pressure,
 )
 from octools.errors import OctoolsError
@@ -117,7 +120,28 @@ def test_gas_with_radiation_obeys_the_first_law_along_its_isentrope() -> None:
     assert gain == pytest.approx(work, rel=2e-4)
 
 
-def test_derived_fields_of_a_table_are_refused() -> None:
-    for function in (gas_pressure, thermal_pressure, adiabatic_modulus, entropy):
-        with pytest.raises(OctoolsError, match='"table"'):
-            function(header(equation_of_state="table"), np.array([1.0]), np.array([1.0]))
+def test_tables_have_the_state_of_their_gas(tmp_path: Path) -> None:
+    density, temperature = np.geomspace(1e-3, 1e3, 31), np.geomspace(1e3, 1e7, 41)
+    with h5py.File(tmp_path / "ideal.h5", "w") as file:
+        file["density"], file["temperature"] = density, temperature
+        file["pressure"] = density[:, None] * temperature * 1e8
+        file["energy"] = np.broadcast_to(1.5e8 * temperature, (31, 41))
+        file["sound_speed"] = np.sqrt(5 / 3 * 1e8 * np.broadcast_to(temperature, (31, 41)))
+    gas = header(equation_of_state="table", eos_table=str(tmp_path / "ideal.h5"))
+    gas.units = {"length": 1e5, "mass": 2e15, "time": 1.0}
+    rho, kelvin = np.array([0.002, 0.7, 30.0]), np.array([2e3, 1.234e5, 9e6])
+    pressure = rho * kelvin * 1e8 / 1e10
+    found = tabulated_temperature(gas, rho, pressure)
+    np.testing.assert_allclose(found, kelvin, rtol=1e-12)
+    np.testing.assert_allclose(adiabatic_modulus(gas, rho, pressure), 5 / 3 * pressure)
+    np.testing.assert_allclose(thermal_pressure(gas, rho, pressure), 0.6 * 1.5 * pressure)
+    with pytest.raises(OctoolsError, match="entropy"):
+        entropy(gas, rho, pressure)
+    assert tabulated_temperature(header(), rho, pressure) is None
+
+
+def test_a_missing_table_is_named() -> None:
+    gas = header(equation_of_state="table", eos_table="missing.h5")
+    gas.units = {"length": 1.0, "mass": 1.0, "time": 1.0}
+    with pytest.raises(OctoolsError, match=r"missing\.h5"):
+        adiabatic_modulus(gas, np.array([1.0]), np.array([1.0]))

@@ -175,8 +175,7 @@ KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas
   V volume;
   AnyState<V> cold;
   const State<V> w = unfloored_primitive(u, gas, volume, cold);
-  return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w) +
-          cold.lowest_energy()) *
+  return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w) + cold.energy) *
          V(1.0 + 1e-14);
 }
 // Returns the entropy density rho (p / rho^gamma) of gas with this density and thermal pressure.

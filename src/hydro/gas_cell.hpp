@@ -119,7 +119,7 @@ class GasCell : public GasCells<double> {
     const AnyState<double> cold = cold_state(density, gas_);
     if (gas_.cold.exists() || gas_.real.exists())
       pressure = max(cold.thermal_pressure(pressure), gas_.pressure_floor);
-    (*this)[k_energy] = pressure / (gas_.gamma - 1.0) + kinetic + cold.lowest_energy();
+    (*this)[k_energy] = pressure / (gas_.gamma - 1.0) + kinetic + cold.energy;
     if (gas_.dual_energy) (*this)[k_entropy] = pressure / Kokkos::pow(density, gas_.gamma - 1.0);
   }
 

@@ -79,6 +79,24 @@ struct ColdGas : Gas {
   KOKKOS_FORCEINLINE_FUNCTION explicit ColdGas(const Gas& gas) : Gas(gas) {}
 };
 
+// Gas at a face, for Riemann solvers. Kernels of real gas evaluate rho c^2 / p once per cell, and
+// use it for the sound speeds of the states on the cell's faces (Colella & Glaz 1985, J. Comput.
+// Phys. 59, 264). Refers to the gas.
+template <class V>
+struct GasAtFace {
+  const Gas& gas;
+  double gamma, pressure_floor;
+  V exponent_left, exponent_right;  // rho c^2 / p of the cells on both sides
+
+  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& of_cells, const V& left, const V& right)
+      : gas(of_cells),
+        gamma(of_cells.gamma),
+        pressure_floor(of_cells.pressure_floor),
+        exponent_left(left),
+        exponent_right(right) {}
+  KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }
+};
+
 // Calls function<G>() with the most special type of kernels for this gas.
 template <class Function>
 decltype(auto) with_type_of(const Gas& gas, const Function& function) {
@@ -102,6 +120,11 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const Cold
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const Gas& gas) {
   return {density, gas.cold, gas.real};
+}
+// Thermodynamics of gas with this density; the result refers to the gas.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const GasAtFace<V>& at_face) {
+  return AnyState<V>::of_total_pressure(density, at_face.gas.cold, at_face.gas.real);
 }
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their

@@ -62,6 +62,16 @@ KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const Sta
   return square_root(max(modulus(left, cold.left) * rho_r, modulus(right, cold.right) * rho_l) /
                      (rho_l * rho_r));
 }
+// Larger sound speed of both sides in real gas, from rho c^2 / p of the cells.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
+                                                 const ColdSides<V, GasAtFace<V>>& /*cold*/,
+                                                 const GasAtFace<V>& gas) {
+  const V rho_l = left[k_density], rho_r = right[k_density];
+  const V modulus_l = gas.exponent_left * left[k_pressure];
+  const V modulus_r = gas.exponent_right * right[k_pressure];
+  return square_root(max(modulus_l * rho_r, modulus_r * rho_l) / (rho_l * rho_r));
+}
 
 // Conserved variables of a primitive state and its flux through the face.
 template <int Axis, class V>
@@ -161,9 +171,9 @@ KOKKOS_FORCEINLINE_FUNCTION ColdState<V> upwind_cold(const Mask& from_left,
   return {select(from_left, cold.left.pressure, cold.right.pressure),
           select(from_left, cold.left.energy, cold.right.energy), V(0.0)};
 }
-template <class Mask, class V>
+template <class Mask, class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION AnyState<V> upwind_cold(const Mask& from_left,
-                                                    const ColdSides<V, Gas>& cold) {
+                                                    const ColdSides<V, G>& cold) {
   AnyState<V> upwind = cold.left;
   upwind.pressure = select(from_left, cold.left.pressure, cold.right.pressure);
   upwind.energy = select(from_left, cold.left.energy, cold.right.energy);

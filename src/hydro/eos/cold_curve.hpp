@@ -21,8 +21,6 @@ struct ColdState {
   V energy;        // e_c, per volume
   V bulk_modulus;  // rho dp_c/drho
 
-  // Internal energy per volume of gas without thermal pressure.
-  KOKKOS_FORCEINLINE_FUNCTION V lowest_energy() const { return energy; }
   // Thermal pressure of gas with this total pressure.
   KOKKOS_FORCEINLINE_FUNCTION V thermal_pressure(const V& total) const { return total - pressure; }
   // Total pressure of gas with this thermal pressure.

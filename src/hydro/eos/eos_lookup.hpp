@@ -112,9 +112,9 @@ class TabulatedState {
     return excess * sum_of(CubicWeights<V>(z.fraction).value, ratios);
   }
 
-  // p as a function of q. The interpolated inverse ratio is a first guess of pi / q; one step of
+  // pi as a function of q. The interpolated inverse ratio is a first guess of pi / q; one step of
   // Newton's method then solves q = pi s, to about the square of the error of interpolation.
-  KOKKOS_FORCEINLINE_FUNCTION V pressure(const V& thermal) const {
+  KOKKOS_FORCEINLINE_FUNCTION V excess(const V& thermal) const {
     const GridPlace<V> y(grid_.heat, V(thermal * volume_));
     V ratios[4];
     find_ratios(y, grid_.inverse_ratios(), ratios);
@@ -124,8 +124,7 @@ class TabulatedState {
     find_ratios(z, grid_.ratios(), ratios);
     const V ratio = sum_of(along.value, ratios);
     const V slope = fused_multiply_add(z.slope, sum_of(along.slope, ratios), ratio);
-    const V excess = guess - fused_multiply_add(guess, ratio, -thermal) / slope;
-    return excess + isotherm().pressure;
+    return guess - fused_multiply_add(guess, ratio, -thermal) / slope;
   }
 
   // rho c^2 as a function of p.
@@ -133,11 +132,11 @@ class TabulatedState {
     const GridPlace<V> z(grid_.pressure, V(pressure * volume_));
     return pressure * linear(z, grid_.pressure.nodes, grid_.exponents());
   }
-  // rho c^2 as a function of q.
-  KOKKOS_FORCEINLINE_FUNCTION V modulus_of_thermal(const V& thermal) const {
+  // rho c^2 as a function of q, with p_0.
+  KOKKOS_FORCEINLINE_FUNCTION V modulus_of_thermal(const V& thermal, const V& coldest) const {
     const GridPlace<V> y(grid_.heat, V(thermal * volume_));
     const V excess = thermal * linear(y, grid_.heat.nodes, grid_.inverse_ratios());
-    return modulus_of_pressure(excess + isotherm().pressure);
+    return modulus_of_pressure(excess + coldest);
   }
 
   // Returns 1 if the density is beyond those of the table, or if gas of this thermal pressure is

@@ -6,12 +6,12 @@ namespace octant::hydro {
 
 // Functions for values of type V.
 #define OCTANT_REAL_GAS(V)                                   \
-  template V coldest_energy<V>(V, const RealGas&);           \
-  template V real_pressure<V>(V, V, const RealGas&);         \
+  template ColdestGas<V> coldest_gas<V>(V, const RealGas&);  \
+  template V real_pressure<V>(V, V, V, const RealGas&);      \
   template V real_thermal_pressure<V>(V, V, const RealGas&); \
   template V real_energy<V>(V, V, V, const RealGas&);        \
   template V modulus_of_pressure<V>(V, V, const RealGas&);   \
-  template V modulus_of_thermal<V>(V, V, const RealGas&);    \
+  template V modulus_of_thermal<V>(V, V, V, const RealGas&); \
   template V outside_table<V>(V, V, const RealGas&);
 
 #if !defined(OCTANT_GPU_COMPILER)

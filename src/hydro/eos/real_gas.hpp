@@ -30,12 +30,16 @@ struct RealGas {
 // Functions of real gas are out of line and compiled once, for double and SimdDouble. Definitions
 // for GPUs, where they are inlined, are in real_gas_functions.hpp.
 
-// Internal energy per volume of the coldest isotherm; 0 with radiation.
+// Pressure and energy per volume of the coldest isotherm of a table.
 template <class V>
-KOKKOS_FUNCTION V coldest_energy(V rho, const RealGas& gas);
-// Total pressure of gas with a thermal pressure.
+struct ColdestGas {
+  V pressure, energy;
+};
 template <class V>
-KOKKOS_FUNCTION V real_pressure(V rho, V thermal, const RealGas& gas);
+KOKKOS_FUNCTION ColdestGas<V> coldest_gas(V rho, const RealGas& gas);
+// Total pressure of gas with a thermal pressure. `coldest` is the pressure of the coldest isotherm.
+template <class V>
+KOKKOS_FUNCTION V real_pressure(V rho, V thermal, V coldest, const RealGas& gas);
 // Thermal pressure of gas with a total pressure.
 template <class V>
 KOKKOS_FUNCTION V real_thermal_pressure(V rho, V pressure, const RealGas& gas);
@@ -45,9 +49,10 @@ KOKKOS_FUNCTION V real_energy(V rho, V pressure, V per_pressure, const RealGas& 
 // Adiabatic bulk modulus rho c^2 of gas with a total pressure, to about 4 digits.
 template <class V>
 KOKKOS_FUNCTION V modulus_of_pressure(V rho, V pressure, const RealGas& gas);
-// Adiabatic bulk modulus rho c^2 of gas with a thermal pressure, to about 4 digits.
+// Adiabatic bulk modulus rho c^2 of gas with a thermal pressure, to about 4 digits. `coldest` is
+// the pressure of the coldest isotherm.
 template <class V>
-KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, const RealGas& gas);
+KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, V coldest, const RealGas& gas);
 // Returns 1 if gas of this density and thermal pressure is beyond the densities of the table, or
 // hotter than its hottest isotherm, otherwise 0. 0 with radiation.
 template <class V>
@@ -61,12 +66,18 @@ struct AnyState : ColdState<V> {
 
   AnyState() = default;
   KOKKOS_FORCEINLINE_FUNCTION AnyState(const V& rho, const ColdCurve& curve, const RealGas& gas)
-      : ColdState<V>(curve.at(rho)), density(rho), real(gas.exists() ? &gas : nullptr) {}
-
-  // Internal energy per volume of gas without thermal pressure.
-  KOKKOS_FORCEINLINE_FUNCTION V lowest_energy() const {
-    return real ? coldest_energy<V>(density, *real) : this->energy;
+      : AnyState(curve, gas, rho) {
+    if (gas.kind != RealGas::table) return;
+    const ColdestGas<V> coldest = coldest_gas<V>(rho, gas);
+    this->pressure = coldest.pressure, this->energy = coldest.energy;
   }
+  // Returns a state with those functions alone that take the total pressure.
+  KOKKOS_FORCEINLINE_FUNCTION static AnyState of_total_pressure(const V& rho,
+                                                                const ColdCurve& curve,
+                                                                const RealGas& gas) {
+    return AnyState(curve, gas, rho);
+  }
+
   // Thermal pressure of gas with this total pressure.
   KOKKOS_FORCEINLINE_FUNCTION V thermal_pressure(const V& total) const {
     if (real) return real_thermal_pressure<V>(density, total, *real);
@@ -74,12 +85,8 @@ struct AnyState : ColdState<V> {
   }
   // Total pressure of gas with this thermal pressure.
   KOKKOS_FORCEINLINE_FUNCTION V total_pressure(const V& thermal) const {
-    if (real) return real_pressure<V>(density, thermal, *real);
+    if (real) return real_pressure<V>(density, thermal, this->pressure, *real);
     return ColdState<V>::total_pressure(thermal);
-  }
-  // Thermal energy per volume of gas with this internal energy per volume.
-  KOKKOS_FORCEINLINE_FUNCTION V thermal_energy(const V& internal) const {
-    return internal - lowest_energy();
   }
   // Internal energy per volume of gas with this total pressure; per_pressure = 1 / (gamma - 1).
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V& total, const V& per_pressure) const {
@@ -88,7 +95,7 @@ struct AnyState : ColdState<V> {
   }
   // rho c^2 of gas with this thermal pressure.
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const V& thermal, double gamma) const {
-    if (real) return modulus_of_thermal<V>(density, thermal, *real);
+    if (real) return modulus_of_thermal<V>(density, thermal, this->pressure, *real);
     return ColdState<V>::adiabatic_modulus(thermal, gamma);
   }
   // rho c^2 of gas with this total pressure.
@@ -101,6 +108,10 @@ struct AnyState : ColdState<V> {
     if (real) return modulus_of_pressure<V>(density, total, *real);
     return ColdState<V>::modulus_above(total, floor, gamma);
   }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION AnyState(const ColdCurve& curve, const RealGas& gas, const V& rho)
+      : ColdState<V>(curve.at(rho)), density(rho), real(gas.exists() ? &gas : nullptr) {}
 };
 
 }  // namespace octant::hydro

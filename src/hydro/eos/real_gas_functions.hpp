@@ -8,14 +8,14 @@
 namespace octant::hydro {
 
 template <class V>
-KOKKOS_FUNCTION V coldest_energy(V rho, const RealGas& gas) {
-  if (gas.kind == RealGas::table) return TabulatedState<V>(gas.grid, rho).isotherm().energy;
-  return V(0.0);
+KOKKOS_FUNCTION ColdestGas<V> coldest_gas(V rho, const RealGas& gas) {
+  const auto coldest = TabulatedState<V>(gas.grid, rho).isotherm();
+  return {coldest.pressure, coldest.energy};
 }
 
 template <class V>
-KOKKOS_FUNCTION V real_pressure(V rho, V thermal, const RealGas& gas) {
-  if (gas.kind == RealGas::table) return TabulatedState<V>(gas.grid, rho).pressure(thermal);
+KOKKOS_FUNCTION V real_pressure(V rho, V thermal, V coldest, const RealGas& gas) {
+  if (gas.kind == RealGas::table) return coldest + TabulatedState<V>(gas.grid, rho).excess(thermal);
   return RadiatingState<V>(gas.with_radiation, rho).pressure(thermal);
 }
 
@@ -44,9 +44,9 @@ KOKKOS_FUNCTION V modulus_of_pressure(V rho, V pressure, const RealGas& gas) {
 }
 
 template <class V>
-KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, const RealGas& gas) {
+KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, V coldest, const RealGas& gas) {
   if (gas.kind == RealGas::table)
-    return TabulatedState<V>(gas.grid, rho).modulus_of_thermal(thermal);
+    return TabulatedState<V>(gas.grid, rho).modulus_of_thermal(thermal, coldest);
   return RadiatingState<V>(gas.with_radiation, rho).modulus_of_thermal(thermal);
 }
 
