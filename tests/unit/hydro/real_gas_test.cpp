@@ -101,6 +101,8 @@ TEST(EosTable, inverts_its_functions_and_is_close_to_the_equation_of_state) {
     const double thermal = internal - (k_gamma - 1) * state.energy;
     const double pressure = state.total_pressure(thermal);
     EXPECT_NEAR(state.thermal_pressure(pressure) / thermal, 1.0, 1e-10) << rho << ' ' << internal;
+    const double energy = state.internal_energy(pressure, 1.0 / (k_gamma - 1));
+    EXPECT_NEAR((k_gamma - 1) * energy / internal, 1.0, 1e-10) << rho << ' ' << internal;
     const double exact = real_pressure(rho, internal, 0.0, expected);
     largest = std::max(largest, std::abs(pressure / exact - 1));
     const double modulus = modulus_of_thermal(rho, internal, 0.0, expected);
@@ -138,6 +140,7 @@ TEST(RealGas, has_the_same_bits_in_packs) {
       };
       same(real_pressure<SimdDouble>(rho, p, 0.01, gas), real_pressure(r, q, 0.01, gas));
       same(real_thermal_pressure<SimdDouble>(rho, p, gas), real_thermal_pressure(r, q, gas));
+      same(real_energy<SimdDouble>(rho, p, 2.5, gas), real_energy(r, q, 2.5, gas));
       same(modulus_of_pressure<SimdDouble>(rho, p, gas), modulus_of_pressure(r, q, gas));
       same(modulus_of_thermal<SimdDouble>(rho, p, 0.01, gas), modulus_of_thermal(r, q, 0.01, gas));
     }
