@@ -125,6 +125,8 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   add_errors(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());
+  if (simulation.options().hydro.eos.kind == hydro::EquationOfState::table)
+    columns.add("cells_outside_table", totals.outside_table);
   if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))
     add_outflow(columns, simulation);
   add_mesh(columns, totals);

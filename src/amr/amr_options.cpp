@@ -191,7 +191,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   check_work();
   check_equation_of_state();
   const CodeUnits code_units = physical.units();
-  hydro.eos.set_constants(physical.given() ? &code_units : nullptr);
+  hydro.eos.set_constants(physical.given() ? &code_units : nullptr, hydro.gamma);
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(
         "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true, because "
@@ -255,7 +255,7 @@ void AmrOptions::check_work() const {
         work, name_of(hydro.dual_energy));
 }
 
-// A barotropic gas has no heat of its own; gas with a cold curve has heat besides its cold energy.
+// A barotropic gas has no heat of its own; gas with a cold curve and real gas have thermal energy.
 void AmrOptions::check_equation_of_state() const {
   if (hydro.is_ideal()) return;
   const std::string eos = fmt::format("hydro.equation_of_state = \"{}\"", name_of(hydro.eos.kind));
@@ -271,7 +271,7 @@ void AmrOptions::check_equation_of_state() const {
         "negative; expected 0",
         eos, refine.jeans);
   const auto supports = [&](const subgrid::Process& process) {
-    return hydro.has_cold_curve() ? process.supports_cold_curve() : !process.needs_heat();
+    return hydro.is_barotropic() ? !process.needs_heat() : process.supports_cold_curve();
   };
   for (const auto& process : processes)
     if (process->is_wanted() && !supports(*process))

@@ -8,6 +8,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "hydro/hydro_options.hpp"
 #include "mesh/device.hpp"
 #include "mesh/launch.hpp"
@@ -178,7 +179,7 @@ void Measurement::measure_cells() {
   GasSolver::Measured gas;
   if (options_.hydro.enabled) gas = gas_.measure();
   const std::int64_t trouble[] = {gas_.pending_bad_tiles(), !gas.unphysical.empty(),
-                                  gas_.restored_cells()};
+                                  gas_.restored_cells(), gas.outside_table};
   counts.insert(counts.end(), std::begin(trouble), std::end(trouble));
   {
     const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
@@ -195,7 +196,10 @@ void Measurement::measure_cells() {
     });
   }
   gas_.add_restored(counts[2 * levels + 2]);
+  const std::int64_t outside = counts[2 * levels + 3], outside_before = totals_.outside_table;
   totals_ = Totals(levels, matter_.kinds().size());
+  totals_.outside_table = outside;
+  report_outside_table(outside_before);
   std::copy_n(counts.begin(), levels, totals_.blocks.begin());
   std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
   totals_.mass = gas.sums[hydro::k_mass_sum].to_double();
@@ -203,6 +207,25 @@ void Measurement::measure_cells() {
   totals_.total_energy = gas.sums[hydro::k_total_energy_sum].to_double();
   totals_.kinetic_energy = gas.sums[hydro::k_kinetic_energy_sum].to_double();
   totals_.absolute_momentum = gas.sums[hydro::k_absolute_momentum_sum].to_double();
+}
+
+// Throws InputError if the initial state is partly outside the table of the equation of state.
+// Warns of the first cells that leave it later.
+void Measurement::report_outside_table(std::int64_t before) const {
+  const std::int64_t cells = totals_.outside_table;
+  if (cells == 0) return;
+  if (context_.step == 0)
+    throw InputError(
+        "hydro.eos_table: {} cells of the initial state are outside the table: beyond its "
+        "densities, hotter than its highest temperature, or not hotter than its lowest one; use a "
+        "table with larger ranges, or other initial conditions",
+        cells);
+  if (before == 0)
+    log::warn(
+        "{} cells are outside hydro.eos_table; beyond its densities and temperatures, its "
+        "outermost ratios of pressure and energy are used (column cells_outside_table of "
+        "history.csv)",
+        cells);
 }
 
 // Numbers of blocks and of leaf cells by level on this rank.

@@ -63,6 +63,7 @@ struct Totals {
   // Gas.
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
+  std::int64_t outside_table = 0;  // leaf cells outside the table of the equation of state
   RadiationTotals radiation;
   std::vector<particles::ParticleTotals> particles;  // totals by particle kind
   double potential_energy = 0;                       // of all matter
@@ -119,6 +120,7 @@ class Measurement : public StepPart {
 
  private:
   void measure_cells();
+  void report_outside_table(std::int64_t before) const;
   std::vector<std::int64_t> count_cells();
   void measure_integrals();
   void measure_limits();

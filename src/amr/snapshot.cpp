@@ -75,6 +75,10 @@ Attributes facts_of(const AmrSimulation& simulation) {
   }
   if (options.hydro.eos.kind == hydro::EquationOfState::stiffened)
     attributes.set("stiffening_pressure", options.hydro.eos.stiffening_pressure);
+  if (options.hydro.eos.kind == hydro::EquationOfState::gas_radiation)
+    attributes.set("radiation_constant", options.hydro.eos.radiation_constant);
+  if (options.hydro.eos.kind == hydro::EquationOfState::table)
+    attributes.set("eos_table", options.hydro.eos.table_path);
   add_gravity_constant(attributes, options);
   if (options.universe) add_universe(attributes, *options.universe, simulation.scale_factor());
   return attributes;
