@@ -110,26 +110,26 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
   const auto work = context_.counted_work("radiation", cost::cells, level);
   const double dt = step.dt / substeps;
   const LevelFields& fields = mesh_.fields(level);
-  radiation::TransportStage stage{.tiles = mesh_.halo(level).tiles,
-                                  .current = mesh_.pointers(level, source),
-                                  .old = fields.blocks(LevelFields::k_now),
-                                  .next = fields.blocks(target),
-                                  .a0 = is_second ? 0.5 : 0.0,
-                                  .a1 = is_second ? 0.5 : 1.0,
-                                  .dt = dt,
-                                  .dx = mesh_.geometry().cell_size(level),
-                                  .flux_weight = 0.5 * dt,
-                                  .registers = mesh_.registers(level),
-                                  .first = first_of(0),
-                                  .matter = matter_of(0, level),
-                                  .unsolved = unsolved_.data()};
-  if (options_.enabled) radiation::advance(stage);
+  radiation::TransportStage transport{.tiles = mesh_.halo(level).tiles,
+                                      .current = mesh_.pointers(level, source),
+                                      .old = fields.blocks(LevelFields::k_now),
+                                      .next = fields.blocks(target),
+                                      .a0 = is_second ? 0.5 : 0.0,
+                                      .a1 = is_second ? 0.5 : 1.0,
+                                      .dt = dt,
+                                      .dx = mesh_.geometry().cell_size(level),
+                                      .flux_weight = 0.5 * dt,
+                                      .registers = mesh_.registers(level),
+                                      .first = first_of(0),
+                                      .matter = matter_of(0, level),
+                                      .unsolved = unsolved_.data()};
+  if (options_.enabled) radiation::advance(transport);
   if (is_second) return;
   for (int set = options_.enabled ? 1 : 0; set < options_.sets(); ++set) {
-    stage.first = first_of(set);
-    stage.matter = matter_of(set, level);
-    stage.flux_weight = dt;
-    radiation::advance_by_lax_friedrichs(stage);
+    transport.first = first_of(set);
+    transport.matter = matter_of(set, level);
+    transport.flux_weight = dt;
+    radiation::advance_by_lax_friedrichs(transport);
   }
 }
 

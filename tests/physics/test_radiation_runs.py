@@ -256,7 +256,7 @@ BAD_VALUES = {
     ),
     "flux_above_that_of_a_beam": (
         ["problem.fields={radiation_energy = '1', radiation_flux_z = '1.001'}"],
-        ["problem.fields", "x = ", "flux", "radiation.light_speed = 1"],
+        ["problem.fields", "x = ", "flux", "speed of light = 1"],
     ),
     "opacities_in_disorder": (
         ["radiation.least_opacity=2", "radiation.largest_opacity=1"],
