@@ -8,7 +8,7 @@ fail() {
 
 # The launcher's own description, with octools' commands behind those of the program.
 usage() {
-  sed -E 's/^([a-z_]+ +)[^ ]+ +/  \1/' "$root/$tools" |
+  sed -E 's/^([a-z_-]+ +)[^ ]+ +/  \1/' "$root/$tools" |
     sed '/^  bench /r /dev/stdin' <(sed -n '2,/^set -/s/^# \{0,1\}//p' "$root/octant")
 }
 

@@ -344,3 +344,27 @@ def assert_goes_on(
     outcome = run_well(directory, reference.parameters, *overrides, restart=checkpoint, **how)
     assert_same_run(outcome, reference, first_step=step)
     return outcome
+
+
+# Ranks, threads and parameters of runs whose bits must be those of a run on one rank.
+SAME_BITS_CASES: list[tuple[int, int, tuple[str, ...]]] = [
+    (2, 1, ()),
+    (3, 1, ("balance.decomposition=hilbert",)),
+    (2, 1, ("balance.decomposition=morton", "comm.exchange=alltoall")),
+    (1, 2, ()),
+    (1, 1, ("execution.schedule=device",)),
+]
+
+
+def assert_same_bits(directory: Path, reference: Outcome, *overrides: str) -> None:
+    """Repeat a run in all SAME_BITS_CASES, and compare the bits."""
+    for n, (ranks, threads, more) in enumerate(SAME_BITS_CASES):
+        outcome = run_well(
+            directory / f"same_bits_{n}",
+            reference.parameters,
+            *overrides,
+            *more,
+            ranks=ranks,
+            threads=threads,
+        )
+        assert_same_run(outcome, reference)

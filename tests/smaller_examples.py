@@ -89,6 +89,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "sound_wave": (CUBE,),
     "spin_up": (),
     "square_duct": ("grid.cells=[4,16,16]",),
+    "stromgren": ("mesh.base_cells=[8,8,8]", "mesh.block_size=4"),
     "taylor_green": ("grid.cells=[16,16,16]",),
     "thermal_instability": ("mesh.base_cells=[32,32,8]", "mesh.upper=[1.0,1.0,0.25]"),
     "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),

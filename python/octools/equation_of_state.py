@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from octools.tabulated_gas import TabulatedGas
+
 if TYPE_CHECKING:
     from octools.snapshot import Header
 
@@ -17,6 +19,9 @@ Array = NDArray[np.float64]
 # Constants of degenerate electrons, for one nucleon per electron (Chandrasekhar 1935).
 PRESSURE_CGS = 6.0023e22  # erg / cm^3
 DENSITY_CGS = 9.81011e5  # g / cm^3
+RADIATION_CGS = 7.565733250e-15  # erg / (cm^3 K^4)
+PROTON_MASS = 1.67262192369e-24  # g
+BOLTZMANN_CONSTANT = 1.380649e-16  # erg / K
 
 
 @dataclass(frozen=True)
@@ -137,6 +142,61 @@ class ColdCurve:
         return 8 / 3 * self.pressure_scale * x**5 / np.sqrt(1 + x**2)
 
 
+@dataclass(frozen=True)
+class GasRadiation:
+    """Ideal gas in equilibrium with its radiation.
+
+    Attributes
+    ----------
+    constant
+        Radiation energy density at a ratio 1 of gas pressure and density.
+    gamma
+        Ratio of specific heats of the gas.
+    """
+
+    constant: float
+    gamma: float
+
+    @classmethod
+    def of(cls, header: Header) -> GasRadiation | None:
+        """Return the equation of state of a file; None if it has no radiation pressure."""
+        if _kind(header) != "gas_radiation":
+            return None
+        constant = float(header.parameter("hydro.radiation_constant", 0.0))
+        if constant == 0.0:
+            length, mass, time = (header.units[name] for name in ("length", "mass", "time"))
+            weight = float(header.parameter("hydro.molecular_weight", 0.6))
+            kelvin = weight * PROTON_MASS / BOLTZMANN_CONSTANT * (length / time) ** 2
+            constant = RADIATION_CGS * kelvin**4 / (mass / (length * time**2))
+        return cls(constant, header.gamma)
+
+    def gas_pressure(self, density: Array, pressure: Array) -> Array:
+        """Return the pressure of the gas alone, without radiation."""
+        unit = (3 * pressure / self.constant) ** 0.25
+        q = density * unit / pressure
+        z = 1 / np.sqrt(1 + q**2)
+        for _ in range(5):  # Newton's method for z^4 + q z = 1
+            z = (3 * z**4 + 1) / (4 * z**3 + q)
+        return density * unit * z
+
+    def internal_energy(self, density: Array, pressure: Array) -> Array:
+        """Return the internal energy per volume."""
+        gas = self.gas_pressure(density, pressure)
+        return gas / (self.gamma - 1) + self.constant * (gas / density) ** 4
+
+    def bulk_modulus(self, density: Array, pressure: Array) -> Array:
+        """Return rho c²."""
+        gas = self.gas_pressure(density, pressure)
+        radiation = self.constant / 3 * (gas / density) ** 4
+        return gas + (gas + 4 * radiation) ** 2 / (gas / (self.gamma - 1) + 12 * radiation)
+
+    def entropy(self, density: Array, pressure: Array) -> Array:
+        """Return p_gas / rho^gamma exp((gamma - 1) 4 a T^3 / (3 rho)), constant along the flow."""
+        gas = self.gas_pressure(density, pressure)
+        of_radiation = 4 / 3 * self.constant * (gas / density) ** 3 / density
+        return gas / density**self.gamma * np.exp((self.gamma - 1) * of_radiation)
+
+
 def _kind(header: Header) -> str:
     return str(header.parameter("hydro.equation_of_state", "ideal"))
 
@@ -153,13 +213,41 @@ def pressure_exponent(header: Header, density: Array) -> Array | float:
 
 
 def thermal_pressure(header: Header, density: Array, pressure: Array) -> Array:
-    """Return the pressure without that at zero temperature."""
+    """Return gamma - 1 times the internal energy, without that at zero temperature."""
+    mixture = TabulatedGas.of(header) or GasRadiation.of(header)
+    if mixture is not None:
+        return (header.gamma - 1) * mixture.internal_energy(density, pressure)
     cold = ColdCurve.of(header)
     return pressure if cold is None else pressure - cold.pressure(density)
 
 
+def gas_pressure(header: Header, density: Array, pressure: Array) -> Array:
+    """Return the part of the pressure that is density times temperature."""
+    mixture = GasRadiation.of(header)
+    if mixture is not None:
+        return mixture.gas_pressure(density, pressure)
+    return thermal_pressure(header, density, pressure)
+
+
+def tabulated_temperature(header: Header, density: Array, pressure: Array) -> Array | None:
+    """Return the temperature in K if the equation of state is a table, otherwise None."""
+    table = TabulatedGas.of(header)
+    return None if table is None else table.temperature(density, pressure)
+
+
+def entropy(header: Header, density: Array, pressure: Array) -> Array:
+    """Return a function of the specific entropy: p_th / rho^gamma for gas with a cold pressure."""
+    mixture = TabulatedGas.of(header) or GasRadiation.of(header)
+    if mixture is not None:
+        return mixture.entropy(density, pressure)
+    return thermal_pressure(header, density, pressure) / density**header.gamma
+
+
 def adiabatic_modulus(header: Header, density: Array, pressure: Array) -> Array:
     """Return rho c²."""
+    mixture = TabulatedGas.of(header) or GasRadiation.of(header)
+    if mixture is not None:
+        return mixture.bulk_modulus(density, pressure)
     cold = ColdCurve.of(header)
     if cold is None:
         return pressure_exponent(header, density) * pressure

@@ -10,7 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from octools.equation_of_state import adiabatic_modulus, thermal_pressure
+from octools.equation_of_state import (
+    adiabatic_modulus,
+    entropy,
+    gas_pressure,
+    tabulated_temperature,
+    thermal_pressure,
+)
 from octools.errors import OctoolsError, unknown_name
 from octools.snapshot import Array, Batch, Header, Snapshot
 from octools.units import HYDROGEN_MASS, shown_units, times_length
@@ -91,7 +97,7 @@ def _internal_energy(batch: Batch, header: Header) -> Array:
 
 
 def _entropy(batch: Batch, header: Header) -> Array:
-    return _thermal_pressure(batch, header) / batch.values["density"] ** header.gamma
+    return entropy(header, batch.values["density"], batch.values["pressure"])
 
 
 def _overdensity(batch: Batch, header: Header) -> Array:
@@ -101,9 +107,13 @@ def _overdensity(batch: Batch, header: Header) -> Array:
 
 
 def _temperature(batch: Batch, header: Header) -> Array:
-    """Return temperature over mean molecular weight, because the latter is not stored."""
+    """Return temperature over mean molecular weight, which is not stored; that of a table."""
     velocity = header.units["length"] / header.units["time"]
-    specific = _thermal_pressure(batch, header) / batch.values["density"] * velocity**2
+    density, pressure = batch.values["density"], batch.values["pressure"]
+    tabulated = tabulated_temperature(header, density, pressure)
+    if tabulated is not None:
+        return tabulated
+    specific = gas_pressure(header, density, pressure) / density * velocity**2
     return specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT
 
 

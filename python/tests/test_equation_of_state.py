@@ -1,18 +1,25 @@
 """Pressure and sound speed of barotropic gas in files."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
+import h5py
 import numpy as np
 import pytest
 
 from octools.equation_of_state import (
     Barotrope,
     ColdCurve,
+    GasRadiation,
     adiabatic_modulus,
+    entropy,
+    gas_pressure,
     is_ideal,
     pressure_exponent,
+    tabulated_temperature,
     thermal_pressure,
 )
+from octools.errors import OctoolsError
 
 
 def header(**hydro: object) -> SimpleNamespace:
@@ -84,3 +91,57 @@ def test_constants_of_degenerate_electrons_follow_from_the_units() -> None:
     assert cold is not None
     assert cold.density_scale == pytest.approx(2.1 * 0.981011)
     assert cold.pressure_scale == pytest.approx(6.0023e6)
+
+
+def test_gas_with_radiation_has_the_limits_of_gas_and_of_radiation() -> None:
+    mixture = header(equation_of_state="gas_radiation", radiation_constant=2.0)
+    density = np.array([1e6, 1e-6])
+    pressure = np.array([1.0, 1.0])
+    gas = gas_pressure(mixture, density, pressure)
+    assert gas[0] == pytest.approx(1.0)
+    assert gas[1] == pytest.approx(1e-6 * 1.5**0.25, rel=1e-5)
+    modulus = adiabatic_modulus(mixture, density, pressure)
+    np.testing.assert_allclose(modulus, [1.6, 4 / 3], rtol=1e-5)
+    energy = thermal_pressure(mixture, density, pressure) / 0.6
+    np.testing.assert_allclose(energy, [1 / 0.6, 3.0], rtol=1e-5)
+    assert not is_ideal(mixture)
+
+
+def test_gas_with_radiation_obeys_the_first_law_along_its_isentrope() -> None:
+    mixture = GasRadiation(2.0, 1.6)
+    density, pressure = np.array([1.3]), np.array([2.1])
+    above = 1.0001 * density
+    modulus = mixture.bulk_modulus(density, pressure)
+    raised = pressure + 0.0001 * mixture.bulk_modulus(1.00005 * density, pressure + 5e-5 * modulus)
+    entropies = [mixture.entropy(density, pressure), mixture.entropy(above, raised)]
+    assert entropies[1] == pytest.approx(entropies[0], rel=1e-7)
+    gain = mixture.internal_energy(above, raised) - mixture.internal_energy(density, pressure)
+    work = 0.0001 * (mixture.internal_energy(density, pressure) + pressure)
+    assert gain == pytest.approx(work, rel=2e-4)
+
+
+def test_tables_have_the_state_of_their_gas(tmp_path: Path) -> None:
+    density, temperature = np.geomspace(1e-3, 1e3, 31), np.geomspace(1e3, 1e7, 41)
+    with h5py.File(tmp_path / "ideal.h5", "w") as file:
+        file["density"], file["temperature"] = density, temperature
+        file["pressure"] = density[:, None] * temperature * 1e8
+        file["energy"] = np.broadcast_to(1.5e8 * temperature, (31, 41))
+        file["sound_speed"] = np.sqrt(5 / 3 * 1e8 * np.broadcast_to(temperature, (31, 41)))
+    gas = header(equation_of_state="table", eos_table=str(tmp_path / "ideal.h5"))
+    gas.units = {"length": 1e5, "mass": 2e15, "time": 1.0}
+    rho, kelvin = np.array([0.002, 0.7, 30.0]), np.array([2e3, 1.234e5, 9e6])
+    pressure = rho * kelvin * 1e8 / 1e10
+    found = tabulated_temperature(gas, rho, pressure)
+    np.testing.assert_allclose(found, kelvin, rtol=1e-12)
+    np.testing.assert_allclose(adiabatic_modulus(gas, rho, pressure), 5 / 3 * pressure)
+    np.testing.assert_allclose(thermal_pressure(gas, rho, pressure), 0.6 * 1.5 * pressure)
+    with pytest.raises(OctoolsError, match="entropy"):
+        entropy(gas, rho, pressure)
+    assert tabulated_temperature(header(), rho, pressure) is None
+
+
+def test_a_missing_table_is_named() -> None:
+    gas = header(equation_of_state="table", eos_table="missing.h5")
+    gas.units = {"length": 1.0, "mass": 1.0, "time": 1.0}
+    with pytest.raises(OctoolsError, match=r"missing\.h5"):
+        adiabatic_modulus(gas, np.array([1.0]), np.array([1.0]))

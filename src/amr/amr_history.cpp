@@ -1,5 +1,7 @@
 #include "amr/amr_history.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 
 namespace octant {
@@ -20,9 +22,17 @@ void add_energy(Columns& columns, const Totals& totals) {
               totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
-void add_radiation(Columns& columns, const RadiationTotals& radiation) {
-  columns.add("radiation_energy", radiation.energy);
-  columns.add_vector("radiation_momentum", radiation.momentum);
+// Grey radiation and the groups of photons.
+void add_radiation(Columns& columns, const RadiationTotals& radiation,
+                   const radiation::RadiationOptions& options) {
+  if (options.enabled) {
+    columns.add("radiation_energy", radiation.energy);
+    columns.add_vector("radiation_momentum", radiation.momentum);
+  }
+  // Values are unknown before the first measurement.
+  for (int n = 0; n < options.photon_groups; ++n)
+    columns.add(fmt::format("photons_{}", n),
+                radiation.photons.empty() ? 0.0 : radiation.photons[n]);
 }
 
 // Scale of the momentum errors, and contributions of floors to the budgets.
@@ -44,6 +54,8 @@ void add_outflow(Columns& columns, const AmrSimulation& simulation) {
   if (simulation.gravity()) columns.add("outflow_potential", outflow.amount[Outflow::potential]);
   if (simulation.options().radiation.enabled)
     columns.add("outflow_radiation", outflow.amount[Outflow::radiation]);
+  if (simulation.options().radiation.photon_groups > 0)
+    columns.add("outflow_photons", outflow.amount[Outflow::photons]);
 }
 
 void add_mesh(Columns& columns, const Totals& totals) {
@@ -108,10 +120,13 @@ Columns history_columns(const AmrSimulation& simulation, double dt) {
   columns.add("dt", dt);
   add_gas(columns, totals);
   add_energy(columns, totals);
-  if (simulation.options().radiation.enabled) add_radiation(columns, totals.radiation);
+  if (const auto& radiation = simulation.options().radiation; radiation.is_active())
+    add_radiation(columns, totals.radiation, radiation);
   add_errors(columns, totals, simulation.floored());
   if (simulation.options().hydro.is_barotropic())
     columns.add("exchanged_energy", simulation.exchanged_energy());
+  if (simulation.options().hydro.eos.kind == hydro::EquationOfState::table)
+    columns.add("cells_outside_table", totals.outside_table);
   if (simulation.options().hydro.enabled && has_boundaries(simulation.mesh().geometry()))
     add_outflow(columns, simulation);
   add_mesh(columns, totals);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include <fmt/ranges.h>
 
@@ -190,7 +191,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   check_work();
   check_equation_of_state();
   const CodeUnits code_units = physical.units();
-  hydro.eos.set_constants(physical.given() ? &code_units : nullptr);
+  hydro.eos.set_constants(physical.given() ? &code_units : nullptr, hydro.gamma);
   if (hydro.is_balanced() && gravity.enabled)
     throw InputError(
         "hydro.well_balanced = \"{}\" is not supported with gravity.enabled = true, because "
@@ -254,7 +255,7 @@ void AmrOptions::check_work() const {
         work, name_of(hydro.dual_energy));
 }
 
-// A barotropic gas has no heat of its own; gas with a cold curve has heat besides its cold energy.
+// A barotropic gas has no heat of its own; gas with a cold curve and real gas have thermal energy.
 void AmrOptions::check_equation_of_state() const {
   if (hydro.is_ideal()) return;
   const std::string eos = fmt::format("hydro.equation_of_state = \"{}\"", name_of(hydro.eos.kind));
@@ -270,7 +271,7 @@ void AmrOptions::check_equation_of_state() const {
         "negative; expected 0",
         eos, refine.jeans);
   const auto supports = [&](const subgrid::Process& process) {
-    return hydro.has_cold_curve() ? process.supports_cold_curve() : !process.needs_heat();
+    return hydro.is_barotropic() ? !process.needs_heat() : process.supports_cold_curve();
   };
   for (const auto& process : processes)
     if (process->is_wanted() && !supports(*process))
@@ -285,11 +286,25 @@ void AmrOptions::finish_radiation() {
     throw InputError("hydro.moves = false is not supported with gravity.enabled = true");
   if (!hydro.moves && hydro.acceleration != std::array{0.0, 0.0, 0.0})
     throw InputError("hydro.moves = false is not supported with hydro.acceleration");
-  if (!radiation.enabled) return;
-  if (cosmology.enabled)
+  radiation.photon_groups = 0;
+  for (const auto& process : processes) {
+    if (!process->is_wanted()) continue;
+    radiation.photon_groups += process->photon_groups();
+    radiation.has_emission = radiation.has_emission || process->has_photon_sources();
+  }
+  if (!radiation.is_active()) return;
+  for (const auto& process : processes)
+    if (radiation.photon_groups > 0 && process->is_wanted() &&
+        std::string_view(process->name()) == "cooling")
+      throw InputError(
+          "ionization.enabled = true is not supported with cooling.enabled = true: both contain "
+          "the "
+          "radiative cooling of hydrogen and helium");
+  if (cosmology.enabled && radiation.enabled)
     throw InputError("radiation.enabled = true is not supported with cosmology.enabled = true");
-  const CodeUnits units = physical.units();
-  radiation.finish(hydro, physical.given() ? &units : nullptr, mesh.max_level > 0);
+  const CodeUnits today = units(1.0);
+  const bool has_units = cosmology.enabled || physical.given();
+  radiation.finish(hydro, has_units ? &today : nullptr, mesh.max_level > 0);
   hydro.separate = radiation.fields();
 }
 
@@ -316,7 +331,7 @@ std::string AmrOptions::against_dimensions(int dimensions) const {
 }
 
 std::string AmrOptions::about_dimensions() const {
-  if (!hydro.enabled || radiation.enabled || !against_dimensions(2).empty()) return {};
+  if (!hydro.enabled || radiation.is_active() || !against_dimensions(2).empty()) return {};
   const int fewest = against_dimensions(1).empty() ? 1 : 2;
   if (hydro.dimensions > fewest)
     return fmt::format(
@@ -445,7 +460,12 @@ void AmrOptions::finish_processes() {
          .gas = hydro.gas(),
          .scalars = shown_names(hydro.scalars),
          .event_search = event_search,
-         .is_balanced = hydro.is_balanced()});
+         .is_balanced = hydro.is_balanced(),
+         .gas_moves = hydro.moves,
+         .light_speed = radiation.light().c * units(1.0).velocity(),
+         .speed_ratio = radiation.speed_ratio,
+         .first_photons = static_cast<int>(hydro.variables().size()) -
+                          radiation.photon_groups * (radiation.has_emission ? 5 : 4)});
 }
 
 std::vector<double> AmrOptions::snapshot_times() const {

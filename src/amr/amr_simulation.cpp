@@ -25,6 +25,8 @@ const Task k_step[] = {
     {When::coarse_begins, "clocks of all levels", k_any, &StepContext::begin_coarse_step, "time"},
     {When::coarse_begins, "processes around the step, first half", k_processes,
      &ProcessStep::act_before, "gas"},
+    {When::coarse_begins, "emission of photons", k_radiation | k_processes,
+     &ProcessStep::set_emission, "positions and ages of stars"},
     {When::level_advances, "kick, first half", k_gravity, &GravityStep::kick_first_half,
      "acceleration at the beginning of the step"},
     {When::level_advances, "drift", k_particles, &ParticleStep::drift, "velocities"},
@@ -74,7 +76,7 @@ const Task k_step[] = {
 unsigned contents_of(const AmrOptions& options, bool has_particles) {
   return (options.hydro.enabled ? k_gas : 0U) |
          (options.hydro.is_barotropic() ? k_barotropic : 0U) |
-         (options.radiation.enabled ? k_radiation : 0U) |
+         (options.radiation.is_active() ? k_radiation : 0U) |
          (options.gravity.enabled ? k_gravity : 0U) | (has_particles ? k_particles : 0U) |
          (options.processes.empty() ? 0U : k_processes);
 }
@@ -168,8 +170,8 @@ AmrSimulation::AmrSimulation(const Communicator& communicator, AmrOptions& optio
       gravity_(context_, matter_),
       gas_(context_, gravity_.solver(),
            !gravity_.solver() && !matter_.has_particles() && options.processes.empty() &&
-               !options.radiation.enabled),
-      radiation_(context_, gas_),
+               !options.radiation.is_active()),
+      radiation_(context_, gas_, processes_),
       particles_(context_, matter_, gravity_),
       processes_(context_, gas_, gravity_, matter_),
       measurement_(context_, matter_, gas_, radiation_, gravity_, particles_, processes_),

@@ -41,7 +41,7 @@ void add_gas(std::vector<CheckpointField>& fields, AmrSimulation& simulation) {
   for (int n = 0; n < std::ssize(variables); ++n)
     fields.push_back({gas_field(simulation, variables[n].stored_field(), n, hydro::read_conserved),
                       variables[n].role == hydro::GasRole::separate
-                          ? "radiation.enabled"
+                          ? "radiation.enabled and ionization.*"
                           : "hydro.enabled, hydro.scalars and hydro.dual_energy",
                       [&mesh = simulation.mesh(), n](int level, const mesh::CellRange& blocks,
                                                      const std::vector<double>& values) {

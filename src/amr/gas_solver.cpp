@@ -300,6 +300,9 @@ GasSolver::Measured GasSolver::measure() {
     const auto [fastest, broken] = hydro::measure_gas(options_.hydro, mesh_.layout(), blocks, cells,
                                                       geometry.cell_volume(level), gas.sums);
     fastest_[level] = fastest;
+    if (options_.hydro.eos.kind == hydro::EquationOfState::table)
+      gas.outside_table +=
+          hydro::cells_outside_table(options_.hydro, mesh_.layout(), blocks, cells);
     if (broken && gas.unphysical.empty())
       gas.unphysical = describe_cell(
           level, hydro::cells_with_invalid_state(mesh_.layout(), blocks, cells).front());

@@ -31,6 +31,7 @@ class GasSolver : public StepPart {
   struct Measured {
     hydro::GasSums sums;
     std::string unphysical;
+    std::int64_t outside_table = 0;  // leaf cells outside the table of the equation of state
   };
 
   // `gravity` may be null. `is_alone`: no other part of the step reads the gas.

@@ -8,6 +8,7 @@
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "hydro/hydro_options.hpp"
 #include "mesh/device.hpp"
 #include "mesh/launch.hpp"
@@ -49,7 +50,8 @@ struct SumOfFaces {
   mesh::DeviceArray<FaceTotals> totals;
   double* registers;
   PotentialsOfStep potentials;
-  int half, variables, moments, spin;  // moments: index of the first one of the radiation
+  int half, variables, spin;
+  int grey, photons, groups;  // first variables of grey radiation (-1: none) and of photons
   double dx;
 
   KOKKOS_INLINE_FUNCTION void operator()(int n) const {
@@ -76,7 +78,9 @@ struct SumOfFaces {
             x[e] * of(hydro::k_momentum_x + f) - x[f] * of(hydro::k_momentum_x + e);
         if (spin >= 0) sum[Outflow::angular_momentum + d] += of(spin + d);
       }
-      if (moments < variables) sum[Outflow::radiation] += of(moments);
+      if (grey >= 0) sum[Outflow::radiation] += of(grey);
+      for (int g = 0; g < groups; ++g)
+        sum[Outflow::photons] += of(photons + g * radiation::k_moments);
       for (int v = 0; v < variables; ++v) flux[v * half * half] = 0.0;
     }
     for (int t = 0; t < Outflow::terms; ++t) totals(n)[t] = outward * sum[t];
@@ -85,16 +89,26 @@ struct SumOfFaces {
 
 }  // namespace
 
-void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfStep& potentials,
+void collect_outflow(mesh::Mesh& mesh, int level, int spin,
+                     const radiation::RadiationOptions& radiation,
+                     const PotentialsOfStep& potentials,
                      std::array<ReproducibleSum, Outflow::terms>& terms) {
   const auto faces = mesh::to_device("domain faces", mesh.domain_faces(level));
   const int count = static_cast<int>(faces.extent(0));
   if (count == 0) return;
   const auto totals = mesh::uninitialised<FaceTotals>("outflow", count);
   mesh::for_items("outflow", count,
-                  SumOfFaces{faces, totals, mesh.registers(level), potentials,
-                             mesh.layout().block_size / 2, mesh.layout().variables,
-                             mesh.layout().swept, spin, mesh.geometry().cell_size(level)});
+                  SumOfFaces{.faces = faces,
+                             .totals = totals,
+                             .registers = mesh.registers(level),
+                             .potentials = potentials,
+                             .half = mesh.layout().block_size / 2,
+                             .variables = mesh.layout().variables,
+                             .spin = spin,
+                             .grey = radiation.enabled ? mesh.layout().swept : -1,
+                             .photons = mesh.layout().swept + radiation.first_of_photons(),
+                             .groups = radiation.photon_groups,
+                             .dx = mesh.geometry().cell_size(level)});
   const auto of_faces = on_host(TransferKind::numbers, totals);
   for (int n = 0; n < count; ++n)
     for (int t = 0; t < Outflow::terms; ++t) terms[t] += of_faces(n)[t];
@@ -165,7 +179,7 @@ void Measurement::measure_cells() {
   GasSolver::Measured gas;
   if (options_.hydro.enabled) gas = gas_.measure();
   const std::int64_t trouble[] = {gas_.pending_bad_tiles(), !gas.unphysical.empty(),
-                                  gas_.restored_cells()};
+                                  gas_.restored_cells(), gas.outside_table};
   counts.insert(counts.end(), std::begin(trouble), std::end(trouble));
   {
     const auto waiting = context_.timers.time("wait for all ranks", Phase::collective);
@@ -182,7 +196,10 @@ void Measurement::measure_cells() {
     });
   }
   gas_.add_restored(counts[2 * levels + 2]);
+  const std::int64_t outside = counts[2 * levels + 3], outside_before = totals_.outside_table;
   totals_ = Totals(levels, matter_.kinds().size());
+  totals_.outside_table = outside;
+  report_outside_table(outside_before);
   std::copy_n(counts.begin(), levels, totals_.blocks.begin());
   std::copy_n(counts.begin() + levels, levels, totals_.leaf_cells.begin());
   totals_.mass = gas.sums[hydro::k_mass_sum].to_double();
@@ -190,6 +207,25 @@ void Measurement::measure_cells() {
   totals_.total_energy = gas.sums[hydro::k_total_energy_sum].to_double();
   totals_.kinetic_energy = gas.sums[hydro::k_kinetic_energy_sum].to_double();
   totals_.absolute_momentum = gas.sums[hydro::k_absolute_momentum_sum].to_double();
+}
+
+// Throws InputError if the initial state is partly outside the table of the equation of state.
+// Warns of the first cells that leave it later.
+void Measurement::report_outside_table(std::int64_t before) const {
+  const std::int64_t cells = totals_.outside_table;
+  if (cells == 0) return;
+  if (context_.step == 0)
+    throw InputError(
+        "hydro.eos_table: {} cells of the initial state are outside the table: beyond its "
+        "densities, hotter than its highest temperature, or not hotter than its lowest one; use a "
+        "table with larger ranges, or other initial conditions",
+        cells);
+  if (before == 0)
+    log::warn(
+        "{} cells are outside hydro.eos_table; beyond its densities and temperatures, its "
+        "outermost ratios of pressure and energy are used (column cells_outside_table of "
+        "history.csv)",
+        cells);
 }
 
 // Numbers of blocks and of leaf cells by level on this rank.
@@ -283,7 +319,8 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
       potentials.before = solver->stored().field(level, gravity::Field::previous_potential);
       potentials.after = solver->stored().field(level, gravity::Field::potential);
     }
-    octant::collect_outflow(mesh_, level, options_.hydro.spin(), potentials, flown_out);
+    octant::collect_outflow(mesh_, level, options_.hydro.spin(), options_.radiation, potentials,
+                            flown_out);
   }
   reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out));
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out[n].to_double();

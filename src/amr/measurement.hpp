@@ -25,7 +25,7 @@ namespace octant {
 // Cumulative outflow of gas: mass, momentum, angular momentum about the origin (including the spin
 // variables, if any), total energy with pressure work, and potential energy. The latter is the full
 // potential times the mass, without a factor 1/2, because the remaining matter loses the same
-// binding energy. The energy of radiation is another term.
+// binding energy. Further terms are the energy of grey radiation and the number of photons.
 struct Outflow {
   // Indices of the terms.
   enum {
@@ -35,6 +35,7 @@ struct Outflow {
     energy = angular_momentum + 3,
     potential,
     radiation,
+    photons,
     terms
   };
   std::array<double, terms> amount{};
@@ -51,7 +52,9 @@ struct PotentialsOfStep {
 // Adds the outflow through the domain boundaries of a level on this rank to `terms` and clears the
 // registers. `spin`: index of the first variable of the angular momentum within a cell
 // (hydro::spin_variables()), -1 if there is none.
-void collect_outflow(mesh::Mesh& mesh, int level, int spin, const PotentialsOfStep& potentials,
+void collect_outflow(mesh::Mesh& mesh, int level, int spin,
+                     const radiation::RadiationOptions& radiation,
+                     const PotentialsOfStep& potentials,
                      std::array<ReproducibleSum, Outflow::terms>& terms);
 
 // Totals over the leaf cells of the domain in code units, with the same bits on any number of
@@ -60,6 +63,7 @@ struct Totals {
   // Gas.
   double mass = 0, momentum[3] = {0, 0, 0}, total_energy = 0, kinetic_energy = 0;
   double absolute_momentum = 0;
+  std::int64_t outside_table = 0;  // leaf cells outside the table of the equation of state
   RadiationTotals radiation;
   std::vector<particles::ParticleTotals> particles;  // totals by particle kind
   double potential_energy = 0;                       // of all matter
@@ -116,6 +120,7 @@ class Measurement : public StepPart {
 
  private:
   void measure_cells();
+  void report_outside_table(std::int64_t before) const;
   std::vector<std::int64_t> count_cells();
   void measure_integrals();
   void measure_limits();

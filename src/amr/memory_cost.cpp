@@ -22,7 +22,7 @@ int numbers_of_work(const AmrOptions& options) {
 
 int gas_states(const AmrOptions& options) {
   const bool has_one_stage = options.hydro.integrator == hydro::Integrator::muscl_hancock;
-  return has_one_stage && !options.radiation.enabled ? 2 : 3;
+  return has_one_stage && !options.radiation.is_active() ? 2 : 3;
 }
 
 int numbers_per_cell(const AmrOptions& options) {

@@ -289,9 +289,19 @@ void ProcessStep::act(const LevelStep& step) {
   follow_gas(step.level);
 }
 
-void ProcessStep::interact(const LevelStep& step) {
-  const int coarsest = step.level;
-  const double time = context_.clocks[coarsest];
+void ProcessStep::react(int level, double time, double dt, const double* photons) {
+  for (std::size_t n = 0; n < ledgers_.size(); ++n) {
+    const subgrid::Process& process = *options_.processes[n];
+    if (process.photon_groups() == 0) continue;
+    const auto working = context_.counted_work(process.name(), cost::cells, level);
+    subgrid::GasLevel gas = gas_level(level, time, context_.middle_of_step);
+    gas.cells = mesh_.cells(level);
+    process.react(gas, dt, photons, ledgers_[n]);
+  }
+}
+
+// All levels from `coarsest` on at `time`, after the last step of each.
+subgrid::SyncPoint ProcessStep::sync_point(int coarsest, double time) {
   const double a = options_.universe ? options_.universe->scale_factor(time) : 1.0;
   subgrid::SyncPoint sync{.mesh = mesh_,
                           .kinds = matter_.kinds(),
@@ -311,6 +321,30 @@ void ProcessStep::interact(const LevelStep& step) {
         gas_level(level, context_.clocks[level] - 0.5 * dt, context_.middle_of_step));
     sync.steps.push_back(dt);
   }
+  return sync;
+}
+
+void ProcessStep::set_emission(const LevelStep& step) {
+  if (!options_.radiation.has_emission) return;
+  const mesh::BlockLayout layout = mesh_.layout();
+  const int first = layout.variables - options_.radiation.photon_groups;
+  for (int level = 0; level <= mesh_.finest_level(); ++level) {
+    double* const blocks = mesh_.fields(level).blocks(mesh::LevelFields::k_now);
+    mesh::for_cells(
+        "no emission", mesh_.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
+          for (int n = first; n < layout.variables; ++n)
+            blocks[layout.offset(cell) + n * layout.stride_variable] = 0.0;
+        });
+  }
+  subgrid::SyncPoint sync = sync_point(0, context_.time);
+  for (const auto& process : options_.processes)
+    if (process->has_photon_sources()) process->begin_step(sync, step.dt);
+  mesh_.restrict_all();
+}
+
+void ProcessStep::interact(const LevelStep& step) {
+  const int coarsest = step.level;
+  subgrid::SyncPoint sync = sync_point(coarsest, context_.clocks[coarsest]);
   bool changed = false;
   for (std::size_t n = 0; n < ledgers_.size(); ++n) {
     const subgrid::Process& process = *options_.processes[n];

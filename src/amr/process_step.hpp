@@ -66,6 +66,8 @@ class ProcessStep : public StepPart {
   void act_before(const LevelStep& step);
   // Applies them for the second half of a coarse step.
   void act_after(const LevelStep& step);
+  // Sets the fields of emission of photons for a coarse step.
+  void set_emission(const LevelStep& step);
   // Applies all other processes in their order, on levels from that of the step on, each for the
   // last step of its level.
   void act(const LevelStep& step);
@@ -75,6 +77,11 @@ class ProcessStep : public StepPart {
   void sum_ledgers(const LevelStep& step);
   // Recomputes the sources of gravity if interact() changed the gas.
   void remeasure_gravity(const LevelStep& step);
+
+  // --- within the radiation's step
+  // Lets processes absorb and emit photons on a level, over a substep `dt` with midpoint `time`.
+  // `photons` is the state after their transport; that after the reaction is the present one.
+  void react(int level, double time, double dt, const double* photons);
 
   // --- between steps
   // Returns the gas of a level for processes at `time`, in a coarse step with midpoint
@@ -95,6 +102,7 @@ class ProcessStep : public StepPart {
 
  private:
   void act_around_step(double time, double dt);
+  subgrid::SyncPoint sync_point(int coarsest, double time);
   void follow_gas(int coarsest);
 
   StepContext& context_;

@@ -3,14 +3,16 @@
 #include <cmath>
 #include <limits>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "mesh/add_totals.hpp"
 #include "mesh/transfer.hpp"
-#include "radiation/closure.hpp"
+#include "radiation/lax_friedrichs.hpp"
 
 namespace octant {
 
@@ -27,25 +29,48 @@ struct MomentTerms {
   const double* blocks;
   radiation::RadiatingGas matter;
   double dx;
+  int first;  // index of the energy among the variables
 
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
     const int stride = layout.stride_variable;
     const double* const state = blocks + layout.offset(cell);
-    for (int n = 0; n < sums; ++n)
-      terms[n] = SimdTraits<V>::load(state + (layout.swept + n) * stride);
+    for (int n = 0; n < sums; ++n) terms[n] = SimdTraits<V>::load(state + (first + n) * stride);
     terms[wave] = matter.pressure_wave<V>(state, stride, terms[0], dx);
   }
 };
 
 }  // namespace
 
-RadiationStep::RadiationStep(StepContext& context, GasSolver& gas)
-    : context_(context), mesh_(context.mesh), options_(context.options.radiation), gas_(gas) {}
+RadiationStep::RadiationStep(StepContext& context, GasSolver& gas, ProcessStep& processes)
+    : context_(context),
+      mesh_(context.mesh),
+      options_(context.options.radiation),
+      gas_(gas),
+      processes_(processes),
+      unsolved_(mesh::zeros<std::int64_t>("cells without solution", 1)) {}
+
+// Photons and their flux are those of the reduced speed of light, so that nothing else enters.
+radiation::RadiatingGas RadiationStep::matter_of(int set, int level) const {
+  const bool is_grey = options_.enabled && set == 0;
+  radiation::RadiatingGas matter = options_.matter(context_.options.hydro.gas(), is_grey);
+  if (!is_grey) matter.light.c = matter.light.reduced = speed_of_photons(level);
+  return matter;
+}
+
+// Reduced speed of light in code units at the time of a level; it varies in an expanding box.
+double RadiationStep::speed_of_photons(int level) const {
+  const double reduced = options_.light().reduced;
+  const auto* const universe = context_.options.universe.get();
+  if (!universe) return reduced;
+  const double a = universe->scale_factor(context_.clocks[level]);
+  return reduced * universe->units(1.0).velocity() / universe->units(a).velocity();
+}
 
 double RadiationStep::longest_step(int level) const {
-  if (!options_.enabled) return std::numeric_limits<double>::infinity();
-  return options_.longest_step(mesh_.geometry().cell_size(level));
+  if (!options_.is_active()) return std::numeric_limits<double>::infinity();
+  const double slower = options_.light().reduced / speed_of_photons(level);
+  return slower * options_.longest_step(mesh_.geometry().cell_size(level));
 }
 
 void RadiationStep::advance(const LevelStep& step) {
@@ -53,19 +78,24 @@ void RadiationStep::advance(const LevelStep& step) {
   const LevelFields& fields = mesh_.fields(step.level);
   mesh::copy_variables(mesh_.cells(step.level), mesh_.layout(), mesh_.layout().swept,
                        fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
-  const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level));
+  const double longest = options_.longest_substep(mesh_.geometry().cell_size(step.level)) *
+                         (options_.light().reduced / speed_of_photons(step.level));
   const int substeps = std::max(1, static_cast<int>(std::ceil(step.dt / longest)));
   const int spare = fields.old() == 1 ? 2 : 1;
   for (int n = 0; n < substeps; ++n) {
     stage(step, n, substeps, LevelFields::k_now, spare);
-    stage(step, n, substeps, spare, LevelFields::k_now);
+    if (options_.enabled) stage(step, n, substeps, spare, LevelFields::k_now);
+    if (options_.photon_groups > 0)
+      processes_.react(step.level, context_.clocks[step.level] + (n + 0.5) / substeps * step.dt,
+                       step.dt / substeps, mesh_.fields(step.level).blocks(spare));
   }
   // The exchange changes the temperature; the next coarse step measures all signals anyway.
-  if (step.level > 0 && options_.interacts()) gas_.measure_signal(step.level);
+  if (step.level > 0 && (options_.interacts() || options_.photon_groups > 0))
+    gas_.measure_signal(step.level);
 }
 
 // Stage of a substep: the first writes the state `target` from the present one, the second writes
-// the present state from the target of the first.
+// the present state from the target of the first. Photons have a single stage, the first.
 void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int source,
                           int target) {
   const int level = step.level;
@@ -80,27 +110,37 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
   const auto work = context_.counted_work("radiation", cost::cells, level);
   const double dt = step.dt / substeps;
   const LevelFields& fields = mesh_.fields(level);
-  radiation::advance({.tiles = mesh_.halo(level).tiles,
-                      .current = mesh_.pointers(level, source),
-                      .old = fields.blocks(LevelFields::k_now),
-                      .next = fields.blocks(target),
-                      .a0 = is_second ? 0.5 : 0.0,
-                      .a1 = is_second ? 0.5 : 1.0,
-                      .dt = dt,
-                      .dx = mesh_.geometry().cell_size(level),
-                      .flux_weight = 0.5 * dt,
-                      .registers = mesh_.registers(level),
-                      .first = mesh_.layout().swept,
-                      .matter = options_.matter(context_.options.hydro.gas())});
+  radiation::TransportStage transport{.tiles = mesh_.halo(level).tiles,
+                                      .current = mesh_.pointers(level, source),
+                                      .old = fields.blocks(LevelFields::k_now),
+                                      .next = fields.blocks(target),
+                                      .a0 = is_second ? 0.5 : 0.0,
+                                      .a1 = is_second ? 0.5 : 1.0,
+                                      .dt = dt,
+                                      .dx = mesh_.geometry().cell_size(level),
+                                      .flux_weight = 0.5 * dt,
+                                      .registers = mesh_.registers(level),
+                                      .first = first_of(0),
+                                      .matter = matter_of(0, level),
+                                      .unsolved = unsolved_.data()};
+  if (options_.enabled) radiation::advance(transport);
+  if (is_second) return;
+  for (int set = options_.enabled ? 1 : 0; set < options_.sets(); ++set) {
+    transport.first = first_of(set);
+    transport.matter = matter_of(set, level);
+    transport.flux_weight = dt;
+    radiation::advance_by_lax_friedrichs(transport);
+  }
 }
 
 namespace {
 
-// Cells whose radiation is impossible: E < 0, |F| > c E but for rounding errors, or not a number.
-std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, double c) {
+// Cells in which a set of moments, beginning with variable `first`, is impossible: E < 0,
+// |F| > c E but for rounding errors, or not a number.
+std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, int first, double c) {
   const mesh::BlockLayout& layout = mesh.layout();
-  const double* const moments = mesh.fields(level).blocks(LevelFields::k_now) +
-                                std::int64_t{layout.swept} * layout.stride_variable;
+  const double* const moments =
+      mesh.fields(level).blocks(LevelFields::k_now) + std::int64_t{first} * layout.stride_variable;
   return mesh::find_cells(
       "impossible radiation", mesh.cells(level), KOKKOS_LAMBDA(const mesh::Cell& cell) {
         const double* const of = moments + layout.offset(cell);
@@ -115,41 +155,68 @@ std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, doub
 }  // namespace
 
 void RadiationStep::check_initial_state() const {
-  if (!options_.enabled) return;
+  const auto check = [&](int level, int set) {
+    const double c = matter_of(set, level).light.c;
+    const auto found = impossible_cells(mesh_, level, first_of(set), c);
+    if (found.empty()) return;
+    const std::string& density =
+        context_.options.hydro.separate[static_cast<std::size_t>(set * radiation::k_moments)].name;
+    const auto place = mesh_.cells(level).centre(found.front());
+    throw InputError(
+        "problem.fields: the initial radiation in the cell at x = {}, y = {}, z = {} on level {} "
+        "is impossible; expected {} >= 0, and a flux of at most the speed of light = {} times {}",
+        place[0], place[1], place[2], level, density, c, density);
+  };
+  if (!options_.is_active()) return;
   mesh_.communicator().collective_try([&] {
-    for (int level = 0; level <= mesh_.finest_level(); ++level) {
-      const auto found = impossible_cells(mesh_, level, options_.light().c);
-      if (found.empty()) continue;
-      const auto place = mesh_.cells(level).centre(found.front());
-      throw InputError(
-          "problem.fields: the initial radiation in the cell at x = {}, y = {}, z = {} on level {} "
-          "is impossible; expected radiation_energy >= 0, and a flux of at most "
-          "radiation.light_speed = {} times radiation_energy",
-          place[0], place[1], place[2], level, options_.light().c);
-    }
+    for (int level = 0; level <= mesh_.finest_level(); ++level)
+      for (int set = 0; set < options_.sets(); ++set) check(level, set);
   });
 }
 
+// `count` is that of all ranks.
+void RadiationStep::report_unsolved(std::int64_t count) const {
+  if (count == 0 || !mesh_.communicator().is_root()) return;
+  log::warn(
+      "radiation: the exchange of energy and momentum had no solution {} times before time {}, and "
+      "took place in part: radiation accelerates gas to speeds near that of light; reduce "
+      "radiation.cfl or the radiation energy",
+      count, context_.time);
+}
+
 RadiationTotals RadiationStep::measure() {
-  if (!options_.enabled) return {};
-  std::array<ReproducibleSum, radiation::k_moments> sums;
+  if (!options_.is_active()) return {};
+  constexpr int moments = radiation::k_moments;
+  std::vector<ReproducibleSum> sums(static_cast<std::size_t>(options_.sets()) * moments);
   std::vector<double> waves;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     const mesh::Geometry& geometry = mesh_.geometry();
-    const MomentTerms terms{mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
-                            options_.matter(context_.options.hydro.gas()),
-                            geometry.cell_size(level)};
-    const auto [wave] = mesh::add_totals("radiation totals", mesh_.leaf_cells(level), terms,
-                                         geometry.cell_volume(level), sums);
-    waves.push_back(wave);
+    double fastest = 0.0;
+    for (int set = 0; set < options_.sets(); ++set) {
+      const MomentTerms terms{mesh_.layout(), mesh_.fields(level).blocks(LevelFields::k_now),
+                              matter_of(set, level), geometry.cell_size(level), first_of(set)};
+      const auto [wave] = mesh::add_totals(
+          "radiation totals", mesh_.leaf_cells(level), terms, geometry.cell_volume(level),
+          std::span(sums).subspan(static_cast<std::size_t>(set) * moments, moments));
+      fastest = std::max(fastest, wave);
+    }
+    waves.push_back(fastest);
   }
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums));
+  std::vector<std::int64_t> unsolved{on_host(TransferKind::numbers, unsolved_)(0)};
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(sums), unsolved);
+  report_unsolved(unsolved.front());
+  fill(unsolved_, std::int64_t{0});
   mesh_.communicator().max_in_place(std::span(waves));
   gas_.set_radiation_waves(std::move(waves));
-  RadiationTotals totals{.energy = sums[0].to_double()};
-  const radiation::Light light = options_.light();
-  for (int d = 0; d < 3; ++d)
-    totals.momentum[d] = sums[1 + d].to_double() / (light.c * light.reduced);
+  RadiationTotals totals;
+  if (options_.enabled) {
+    const radiation::Light light = options_.light();
+    totals.energy = sums[0].to_double();
+    for (int d = 0; d < 3; ++d)
+      totals.momentum[d] = sums[1 + d].to_double() / (light.c * light.reduced);
+  }
+  for (int set = options_.sets() - options_.photon_groups; set < options_.sets(); ++set)
+    totals.photons.push_back(sums[static_cast<std::size_t>(set) * moments].to_double());
   return totals;
 }
 

@@ -75,6 +75,10 @@ Attributes facts_of(const AmrSimulation& simulation) {
   }
   if (options.hydro.eos.kind == hydro::EquationOfState::stiffened)
     attributes.set("stiffening_pressure", options.hydro.eos.stiffening_pressure);
+  if (options.hydro.eos.kind == hydro::EquationOfState::gas_radiation)
+    attributes.set("radiation_constant", options.hydro.eos.radiation_constant);
+  if (options.hydro.eos.kind == hydro::EquationOfState::table)
+    attributes.set("eos_table", options.hydro.eos.table_path);
   add_gravity_constant(attributes, options);
   if (options.universe) add_universe(attributes, *options.universe, simulation.scale_factor());
   return attributes;
@@ -174,6 +178,8 @@ void add_run_state(MeshContents& contents, const RunState& state, const AmrOptio
   contents.attributes.set("outflow_potential", left[Outflow::potential]);
   if (options.radiation.enabled)
     contents.attributes.set("outflow_radiation", left[Outflow::radiation]);
+  if (options.radiation.photon_groups > 0)
+    contents.attributes.set("outflow_photons", left[Outflow::photons]);
   add_energy_budget(contents.attributes, state.energy);
   for (const subgrid::Ledger& ledger : state.ledgers) {
     Attributes totals;
@@ -218,13 +224,16 @@ double read_scale(const Hdf5Reader& file, const std::string& name) {
   return file.has_attribute("/header", name) ? finite_attribute(file, "/header", name) : 1.0;
 }
 
-Outflow read_outflow(const Hdf5Reader& file, bool has_gravity, bool has_radiation) {
+Outflow read_outflow(const Hdf5Reader& file, bool has_gravity,
+                     const radiation::RadiationOptions& radiation) {
   Outflow outflow;
   const auto left = finite_attributes(file, "/header", "outflow", k_old_outflow);
   std::copy(left.begin(), left.end(), outflow.amount.begin());
   if (has_gravity) outflow.amount[Outflow::potential] = read_later_total(file, "outflow_potential");
-  if (has_radiation)
+  if (radiation.enabled)
     outflow.amount[Outflow::radiation] = read_later_total(file, "outflow_radiation");
+  if (radiation.photon_groups > 0)
+    outflow.amount[Outflow::photons] = read_later_total(file, "outflow_photons");
   return outflow;
 }
 
@@ -255,8 +264,8 @@ RunState read_run_state(const Hdf5Reader& file, const AmrSimulation& simulation)
           .floored = {count("floored_cells"), number("floored_mass"), number("floored_energy")},
           .exchanged_energy =
               simulation.options().hydro.is_barotropic() ? number("exchanged_energy") : 0.0,
-          .outflow = read_outflow(file, simulation.gravity() != nullptr,
-                                  simulation.options().radiation.enabled),
+          .outflow =
+              read_outflow(file, simulation.gravity() != nullptr, simulation.options().radiation),
           .energy = read_energy_budget(file, simulation.energy().counts_withheld),
           .ledgers = read_ledgers(file, simulation.ledgers())};
 }

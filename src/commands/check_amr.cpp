@@ -49,6 +49,8 @@ std::string describe_physics(const AmrOptions& options) {
                     name_of(gas.integrator), gas.riemann, gas.gamma,
                     gas.is_ideal() ? std::string() : fmt::format(", {}", name_of(gas.eos.kind))));
   if (options.radiation.enabled) parts.push_back("grey radiation (M1)");
+  if (options.radiation.photon_groups > 0)
+    parts.push_back(fmt::format("photons in {} groups", options.radiation.photon_groups));
   if (options.gravity.enabled) parts.push_back("self-gravity");
   if (options.universe) parts.push_back("cosmology");
   for (const auto& process : options.processes) parts.push_back(process->name());

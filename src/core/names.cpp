@@ -119,8 +119,6 @@ const std::vector<MissingFeature>& missing_features() {
       {"magnetic fields",
        {"magnetic", "mhd", "bfield", "b field", "hlld", "divb", "induction", "resistivity",
         "ambipolar", "constrained transport", "dedner", "orszag", "alfven"}},
-      {"ionising radiation",
-       {"rt", "photons", "ionization", "ionisation", "reionization", "reionisation"}},
       {"large-eddy or RANS turbulence models",
        {"les", "rans", "smagorinsky", "wale", "vreman", "eddy viscosity", "wall model", "sgs"}},
       {"chemistry or nuclear networks",

@@ -18,8 +18,7 @@ struct UpdateResult {
 };
 
 // Final kernel step for the cells of one tile: the new conserved state from face fluxes and
-// sources. `Planes` is the memory layout of the CPU or the device schedule, G the type of the gas:
-// IdealGas, or Gas with a cold curve.
+// sources. `Planes` is the memory layout of the CPU or the device schedule, G the type of the gas.
 template <class Planes, class G>
 class CellUpdate {
   using FacePlane = typename Planes::FacePlane;

@@ -63,6 +63,20 @@ struct GasTerms : MeasuredGas {
   }
 };
 
+// Flags of cells outside the table of the equation of state.
+struct OutsideTerm : MeasuredGas {
+  enum { sums = 1, count = 1 };
+
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const mesh::Cell& cell, V* terms) const {
+    const State<V> u = load_state<V>(blocks + layout.offset(cell), layout.stride_variable);
+    const State<V> w = physical_state(u, V(0.0), gas);
+    const auto is_cold = !(w[k_pressure] > V(gas.pressure_floor * (1.0 + 1e-9)));
+    const V outside = outside_table<V>(u[k_mass], w[k_pressure], gas.real);
+    terms[0] = select(is_cold, V(1.0), outside);
+  }
+};
+
 // Signal speed alone, for packs of cells.
 struct SignalTerm : MeasuredGas {
   enum { sums, count };
@@ -90,6 +104,15 @@ GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& la
       mesh::add_totals("measure blocks", cells, terms, cell_volume, sums);
   if (!options.is_barotropic()) return {fastest, broken > 0.0};
   return {fastest_barotropic_signal(options, layout, blocks, cells), broken > 0.0};
+}
+
+std::int64_t cells_outside_table(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                 const double* blocks, const mesh::CellRange& cells) {
+  const OutsideTerm term{{layout, blocks, options.gas(), options.frame, cells}};
+  mesh::record_cells("cells outside the table", cells, {term.bytes_of_cell(), 60.0});
+  ReproducibleSum sum;
+  mesh::add_totals("cells outside the table", cells, term, 1.0, {&sum, 1});
+  return static_cast<std::int64_t>(sum.to_double());
 }
 
 std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout,

@@ -38,6 +38,11 @@ std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout
                                                  const double* blocks,
                                                  const mesh::CellRange& cells);
 
+// Returns the number of leaf cells outside the table of the equation of state: beyond its
+// densities, hotter than its hottest isotherm, or as cold as its coldest one.
+std::int64_t cells_outside_table(const HydroOptions& options, const mesh::BlockLayout& layout,
+                                 const double* blocks, const mesh::CellRange& cells);
+
 // Returns the largest |vx| + |vy| + |vz| + 3 c, at least 0.
 double fastest_signal(const HydroOptions& options, const mesh::BlockLayout& layout,
                       const double* blocks, const mesh::CellRange& cells);

@@ -173,7 +173,7 @@ KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& g
 template <class V>
 KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas) {
   V volume;
-  ColdState<V> cold;
+  AnyState<V> cold;
   const State<V> w = unfloored_primitive(u, gas, volume, cold);
   return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w) + cold.energy) *
          V(1.0 + 1e-14);
@@ -187,7 +187,7 @@ KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const 
 // floor.
 KOKKOS_INLINE_FUNCTION void slow_down(State<double>& u, const Gas& gas) {
   double volume;
-  ColdState<double> cold;
+  AnyState<double> cold;
   const State<double> w = unfloored_primitive(u, gas, volume, cold);
   const double kinetic = 0.5 * momentum_dot_velocity(u, w);
   const double most =

@@ -158,8 +158,9 @@ KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, in
     set_beyond<Axis, OneStatePerFace>([&](int) { return &below[0]; },
                                       [&](int) { return &above[0]; }, side, lets_out,
                                       k_hydro_variables, 1);
-  State<double> low = a.gas.cold.exists() ? Llf::flux<Axis>(below, above, a.gas)
-                                          : Llf::flux<Axis>(below, above, a.ideal_gas);
+  const bool is_ideal = !a.gas.cold.exists() && !a.gas.real.exists();
+  State<double> low =
+      is_ideal ? Llf::flux<Axis>(below, above, a.ideal_gas) : Llf::flux<Axis>(below, above, a.gas);
   if (closed) close_flux<Axis>(&low[0], side, lets_out, k_hydro_variables, 1);
   State<double> change;
   for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];

@@ -39,7 +39,7 @@ class GasCells {
   }
   // Total pressure as used by sweeps.
   KOKKOS_FORCEINLINE_FUNCTION V pressure() const {
-    return gas_.cold.at(density()).total_pressure(thermal_pressure());
+    return cold_state(density(), gas_).total_pressure(thermal_pressure());
   }
 
   // Thermal energy per mass. Without a cold curve, it is the internal energy.
@@ -116,14 +116,15 @@ class GasCell : public GasCells<double> {
     const double kinetic = 0.5 * density * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
     (*this)[k_mass] = density;
     for (int d = 0; d < 3; ++d) (*this)[k_momentum_x + d] = density * v[d];
-    const ColdState<double> cold = gas_.cold.at(density);
-    if (gas_.cold.exists()) pressure = max(cold.thermal_pressure(pressure), gas_.pressure_floor);
+    const AnyState<double> cold = cold_state(density, gas_);
+    if (gas_.cold.exists() || gas_.real.exists())
+      pressure = max(cold.thermal_pressure(pressure), gas_.pressure_floor);
     (*this)[k_energy] = pressure / (gas_.gamma - 1.0) + kinetic + cold.energy;
     if (gas_.dual_energy) (*this)[k_entropy] = pressure / Kokkos::pow(density, gas_.gamma - 1.0);
   }
 
   // Removes the fraction `share` of the gas, of all `variables`; velocity, temperature and
-  // concentrations of the remaining gas are unchanged. Requires a gas without a cold curve.
+  // concentrations of the remaining gas are unchanged. Requires an ideal gas.
   KOKKOS_INLINE_FUNCTION void take(double share, int variables) const {
     const double left = 1.0 - share;
     for (int n = 0; n < variables; ++n) (*this)[n] *= left;
@@ -133,7 +134,7 @@ class GasCell : public GasCells<double> {
 
   // Adds mass, momentum and total energy, per volume. The non-kinetic part of the energy heats the
   // gas; the dual-energy entropy, if stored, follows. Returns the energy added to keep the pressure
-  // floor. Requires a gas without a cold curve.
+  // floor. Requires an ideal gas.
   KOKKOS_INLINE_FUNCTION double add(double mass, const double (&momentum)[3], double energy) const {
     const double per_pressure = 1.0 / (gas_.gamma - 1.0), old_pressure = pressure();
     const double new_density = density() + mass;

@@ -54,8 +54,8 @@ OCTANT_OUT_OF_LINE void limit_face_temperature(const Cell cell, const States sta
 
 // --- schemes -------------------------------------------------------------------------------------
 
-// Common part of all Godunov schemes, without the reconstruction and the fluxes, for an ideal gas,
-// or for one with a cold curve if G is Gas.
+// Common part of all Godunov schemes, without the reconstruction and the fluxes, for a gas
+// of the type G.
 template <class Reconstruction, class G>
 class GodunovStates {
  public:
@@ -126,8 +126,16 @@ class GodunovStates {
   // Adiabatic bulk modulus rho c^2 of a cell.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const State<V>& w) const {
-    const auto cold = cold_state(w[k_density], gas_);
-    return cold.adiabatic_modulus(cold.thermal_pressure(w[k_pressure]), gas_.gamma);
+    if constexpr (std::is_same_v<G, Gas>)
+      return AnyState<V>::of_total_pressure(w[k_density], gas_.cold, gas_.real)
+          .modulus_at(w[k_pressure], gas_.gamma);
+    else return cold_state(w[k_density], gas_).modulus_at(w[k_pressure], gas_.gamma);
+  }
+  // Stores rho c^2 / p of a cell of real gas for Riemann solvers, from its adiabatic bulk modulus.
+  template <class V, class Put>
+  KOKKOS_FORCEINLINE_FUNCTION static void put_exponent(const Put& put, const State<V>& w,
+                                                       const V& modulus) {
+    put(k_cell_centre, k_exponent_place, V(modulus / w[k_pressure]));
   }
   // Prevents outflow that is too hot: see limit_face_temperature(). Omitted where pressures may be
   // negative.
@@ -197,6 +205,11 @@ class RungeKutta : public GodunovStates<Reconstruction, G> {
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
     this->template sense_shocks<V>(cell, put);
+    if constexpr (std::is_same_v<G, Gas>) {
+      State<V> w;
+      w[k_density] = cell(k_density, 0, 0, 0), w[k_pressure] = cell(k_pressure, 0, 0, 0);
+      this->put_exponent(put, w, this->adiabatic_modulus(w));
+    }
     const HydrostaticLines<Balanced, Reconstruction::reach, V> hydrostatic(stratification_, cell);
     V thinnest = cell(k_density, 0, 0, 0);
     const auto put_axis = [&](int axis, int n, const auto& line) OCTANT_INLINE_LAMBDA {

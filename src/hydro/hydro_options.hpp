@@ -51,24 +51,59 @@ struct Gas {
   // ratio of thermal to total energy below which the entropy determines the pressure
   double dual_energy_threshold = 1e-3;
   ColdCurve cold = {};
+  RealGas real = {};
 
   // Lowest total pressure of any state.
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const {
-    return pressure_floor + cold.lowest_pressure();
+    return real.smallest_ratio * pressure_floor + cold.lowest_pressure();
   }
   // Upper bound of rho c^2 / (p - cold.lowest_pressure()).
   KOKKOS_FORCEINLINE_FUNCTION double largest_exponent() const {
+    if (real.exists()) return real.largest_exponent;
     return cold.largest_exponent() > gamma ? cold.largest_exponent() : gamma;
   }
 };
 
-// Gas without a cold curve. Kernels that take it as the type G of their gas are compiled for an
-// ideal gas; those that take Gas are for any equation of state.
+// Kernels are compiled for three types G of their gas: IdealGas, ColdGas with a cold curve, and Gas
+// for any equation of state; see with_type_of().
+
+// Ideal gas.
 struct IdealGas : Gas {
   KOKKOS_FORCEINLINE_FUNCTION explicit IdealGas(const Gas& gas) : Gas(gas) {}
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return pressure_floor; }
   KOKKOS_FORCEINLINE_FUNCTION double largest_exponent() const { return gamma; }
 };
+
+// Gas that is ideal or has a cold curve.
+struct ColdGas : Gas {
+  KOKKOS_FORCEINLINE_FUNCTION explicit ColdGas(const Gas& gas) : Gas(gas) {}
+};
+
+// Gas at a face, for Riemann solvers. Kernels of real gas evaluate rho c^2 / p once per cell, and
+// use it for the sound speeds of the states on the cell's faces (Colella & Glaz 1985, J. Comput.
+// Phys. 59, 264). Refers to the gas.
+template <class V>
+struct GasAtFace {
+  const Gas& gas;
+  double gamma, pressure_floor;
+  V exponent_left, exponent_right;  // rho c^2 / p of the cells on both sides
+
+  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& of_cells, const V& left, const V& right)
+      : gas(of_cells),
+        gamma(of_cells.gamma),
+        pressure_floor(of_cells.pressure_floor),
+        exponent_left(left),
+        exponent_right(right) {}
+  KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }
+};
+
+// Calls function<G>() with the most special type of kernels for this gas.
+template <class Function>
+decltype(auto) with_type_of(const Gas& gas, const Function& function) {
+  if (gas.real.exists()) return function.template operator()<Gas>();
+  if (gas.cold.exists()) return function.template operator()<ColdGas>();
+  return function.template operator()<IdealGas>();
+}
 
 // Cold part of gas with this density.
 template <class V>
@@ -78,8 +113,18 @@ KOKKOS_FORCEINLINE_FUNCTION NoColdState<V> cold_state(const V& /*density*/,
 }
 // Cold part of gas with this density; zero if the gas is ideal.
 template <class V>
-KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const Gas& gas) {
+KOKKOS_FORCEINLINE_FUNCTION ColdState<V> cold_state(const V& density, const ColdGas& gas) {
   return gas.cold.at(density);
+}
+// Thermodynamics of gas with this density; the result refers to `gas`.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const Gas& gas) {
+  return {density, gas.cold, gas.real};
+}
+// Thermodynamics of gas with this density; the result refers to the gas.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION AnyState<V> cold_state(const V& density, const GasAtFace<V>& at_face) {
+  return AnyState<V>::of_total_pressure(density, at_face.gas.cold, at_face.gas.real);
 }
 
 // Variables that are fractions, whose bounds advection keeps (hydro/fractions.hpp), and their
@@ -199,6 +244,8 @@ struct HydroOptions {
   bool is_barotropic() const { return eos.is_barotropic(); }
   // True if the gas has a cold pressure besides its thermal pressure.
   bool has_cold_curve() const { return eos.has_cold_curve(); }
+  // True if the gas is real: with radiation, or from a table.
+  bool is_real() const { return eos.is_real(); }
   // True if the entropy density is stored.
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }
   // All variables of a cell, in the order of storage: those of the gas and the separate ones.
@@ -223,7 +270,8 @@ struct HydroOptions {
             is_barotropic() ? k_no_pressure_floor : pressure_floor,
             has_dual_energy(),
             dual_energy_threshold,
-            eos.cold_curve()};
+            eos.cold_curve(),
+            eos.real_gas(gamma)};
   }
 
  private:

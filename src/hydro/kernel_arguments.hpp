@@ -99,6 +99,7 @@ struct KernelArguments {
         patch(a.tiles.patch == 8 ? 0 : 1),
         gas(options.gas()),
         ideal_gas(gas),
+        cold_gas(gas),
         barotrope(options.eos.barotrope()),
         variables(options.variable_count()),
         fractions(options.fractions()),
@@ -119,17 +120,19 @@ struct KernelArguments {
         cells_per_block(static_cast<std::int64_t>(a.tiles.block_size) * a.tiles.block_size *
                         a.tiles.block_size) {}
 
-  // Gas in the type of a kernel: IdealGas or Gas.
+  // Gas in the type of a kernel: IdealGas, ColdGas or Gas.
   template <class G>
   KOKKOS_FORCEINLINE_FUNCTION const G& gas_as() const {
     if constexpr (std::is_same_v<G, IdealGas>) return ideal_gas;
+    else if constexpr (std::is_same_v<G, ColdGas>) return cold_gas;
     else return gas;
   }
 
   SweepArguments sweep;
   int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
-  IdealGas ideal_gas;   // the same without a cold curve, for kernels compiled for an ideal gas
+  IdealGas ideal_gas;   // the same, for kernels compiled for an ideal gas
+  ColdGas cold_gas;     // the same, for kernels compiled for gas with a cold curve
   Barotrope barotrope;  // for BarotropicFluxes
   int variables;
   FractionGroups fractions;

@@ -154,6 +154,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     }
     const HalfStep<V> half_step(w, h_);
     const V modulus = this->adiabatic_modulus(w);
+    if constexpr (std::is_same_v<G, Gas>) this->put_exponent(put, w, modulus);
     State<V> mid = half_step(w, dx, dy, dz, h_, modulus);
     const Vector<V> kick =
         sources_.kick_in_frame(Vector<V>{w[k_velocity_x], w[k_velocity_y], w[k_velocity_z]}, place);

@@ -38,7 +38,7 @@ KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int vari
   if (variable != k_pressure && variable != k_jeans) return stored(variable) * inverse;
   const V mx = stored(k_momentum_x), my = stored(k_momentum_y), mz = stored(k_momentum_z);
   const V kinetic = V(0.5) * ((mx * mx + my * my) + mz * mz) * inverse;
-  const ColdState<V> cold = gas.cold.at(stored(k_mass));
+  const AnyState<V> cold = cold_state(stored(k_mass), gas);
   const V thermal = V(gas.gamma - 1.0) * cold.thermal_energy(stored(k_energy) - kinetic);
   const V pressure = cold.total_pressure(max(thermal, V(gas.pressure_floor)));
   return variable == k_pressure ? pressure : pressure * inverse * inverse;

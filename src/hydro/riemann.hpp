@@ -52,16 +52,25 @@ KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const Sta
 // Larger sound speed of both sides with a cold curve. States at faces, whose density and pressure
 // are reconstructed independently, may have slightly negative thermal pressures: they are kept, so
 // that no pressure is biased, but do not reduce the sound speed.
-template <class V>
+template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
-                                                 const ColdSides<V, Gas>& cold, const Gas& gas) {
+                                                 const ColdSides<V, G>& cold, const G& gas) {
   const V rho_l = left[k_density], rho_r = right[k_density];
-  const auto modulus = [&](const State<V>& w, const ColdState<V>& at) OCTANT_INLINE_LAMBDA {
-    const V thermal = max(at.thermal_pressure(w[k_pressure]), V(gas.pressure_floor));
-    return at.adiabatic_modulus(thermal, gas.gamma);
+  const auto modulus = [&](const State<V>& w, const auto& at) OCTANT_INLINE_LAMBDA {
+    return at.modulus_above(w[k_pressure], gas.pressure_floor, gas.gamma);
   };
   return square_root(max(modulus(left, cold.left) * rho_r, modulus(right, cold.right) * rho_l) /
                      (rho_l * rho_r));
+}
+// Larger sound speed of both sides in real gas, from rho c^2 / p of the cells.
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
+                                                 const ColdSides<V, GasAtFace<V>>& /*cold*/,
+                                                 const GasAtFace<V>& gas) {
+  const V rho_l = left[k_density], rho_r = right[k_density];
+  const V modulus_l = gas.exponent_left * left[k_pressure];
+  const V modulus_r = gas.exponent_right * right[k_pressure];
+  return square_root(max(modulus_l * rho_r, modulus_r * rho_l) / (rho_l * rho_r));
 }
 
 // Conserved variables of a primitive state and its flux through the face.
@@ -158,9 +167,18 @@ KOKKOS_FORCEINLINE_FUNCTION NoColdState<V> upwind_cold(const Mask& /*from_left*/
 }
 template <class Mask, class V>
 KOKKOS_FORCEINLINE_FUNCTION ColdState<V> upwind_cold(const Mask& from_left,
-                                                     const ColdSides<V, Gas>& cold) {
+                                                     const ColdSides<V, ColdGas>& cold) {
   return {select(from_left, cold.left.pressure, cold.right.pressure),
           select(from_left, cold.left.energy, cold.right.energy), V(0.0)};
+}
+template <class Mask, class V, class G>
+KOKKOS_FORCEINLINE_FUNCTION AnyState<V> upwind_cold(const Mask& from_left,
+                                                    const ColdSides<V, G>& cold) {
+  AnyState<V> upwind = cold.left;
+  upwind.pressure = select(from_left, cold.left.pressure, cold.right.pressure);
+  upwind.energy = select(from_left, cold.left.energy, cold.right.energy);
+  upwind.density = select(from_left, cold.left.density, cold.right.density);
+  return upwind;
 }
 
 // HLLC (Toro 2009, sec. 10.4-10.6) with the signal speeds

@@ -100,6 +100,9 @@ class FaceCentres : public FacePoints {
 // cell on which fluxes depend. They have their own planes, or, if a schedule keeps all planes, use
 // the one that upper faces along z leave free.
 inline constexpr int k_cell_centre = 6;
+// Index of rho c^2 / p of real gas among the numbers at the cell centre, after the three of the
+// shock sensor.
+inline constexpr int k_exponent_place = 3;
 
 // Storage of the states at face centres and of up to k_hydro_variables numbers at the cell centre.
 template <class Planes>

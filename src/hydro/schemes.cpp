@@ -3,6 +3,7 @@
 #include "core/error.hpp"
 #include "hydro/eos/barotropic.hpp"
 #include "hydro/eos/cold_gas.hpp"
+#include "hydro/eos/real_kernels.hpp"
 #include "hydro/reconstruction.hpp"
 
 namespace octant::hydro {
@@ -58,8 +59,10 @@ const SchemeOps& listed_scheme(const HydroOptions& options) {
 
 SchemeOps scheme_ops(const HydroOptions& options) {
   SchemeOps ops = listed_scheme(options);
-  if (options.has_cold_curve()) set_cold_states(options, ops);
+  if (options.is_real()) set_real_states(options, ops);
+  else if (options.has_cold_curve()) set_cold_states(options, ops);
   else if (!ops.states_of_cells) set_godunov_states(options, ops);
+  if (options.is_real()) set_real_fluxes(options, ops);
   if (options.has_cold_curve()) set_cold_fluxes(options, ops);
   if (options.is_barotropic()) set_barotropic_fluxes(ops);
   return ops;

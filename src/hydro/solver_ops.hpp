@@ -12,8 +12,8 @@
 
 namespace octant::hydro {
 
-// Fluxes of Godunov schemes, independent of the reconstruction of the states, for an ideal gas, or
-// for one with a cold curve if G is Gas.
+// Fluxes of Godunov schemes, independent of the reconstruction of the states, for a gas of
+// the type G.
 template <class RiemannSolver, class G = IdealGas>
 class GodunovFluxes {
  public:
@@ -34,12 +34,21 @@ class GodunovFluxes {
       l[n] = left(upper_face(Axis), n);
       r[n] = right(lower_face(Axis), n);
     }
+    const auto solve = [&](const auto& gas) OCTANT_INLINE_LAMBDA {
+      if constexpr (k_senses_shocks<RiemannSolver>) {
+        const V shock = max(left(k_cell_centre, Axis), right(k_cell_centre, Axis));
+        return RiemannSolver::template flux<Axis>(l, r, shock, gas);
+      } else {
+        return RiemannSolver::template flux<Axis>(l, r, gas);
+      }
+    };
     State<V> out;
-    if constexpr (k_senses_shocks<RiemannSolver>) {
-      const V shock = max(left(k_cell_centre, Axis), right(k_cell_centre, Axis));
-      out = RiemannSolver::template flux<Axis>(l, r, shock, gas_);
+    if constexpr (std::is_same_v<G, Gas>) {
+      const GasAtFace<V> gas(gas_, left(k_cell_centre, k_exponent_place),
+                             right(k_cell_centre, k_exponent_place));
+      out = solve(gas);
     } else {
-      out = RiemannSolver::template flux<Axis>(l, r, gas_);
+      out = solve(gas_);
     }
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n) put(n, out[n]);

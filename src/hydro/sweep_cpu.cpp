@@ -19,8 +19,7 @@ void FacePlanes<M>::leave_frame(const KernelArguments& a, TileView view, Faces f
 template <int M>
 void FacePlanes<M>::update(const KernelArguments& a, TileView view, Faces faces,
                            const ActiveCells<M>& active, int k, UpdateResult<SimdDouble>& result) {
-  if (a.gas.cold.exists()) update_as<Gas>(a, view, faces, active, k, result);
-  else update_as<IdealGas>(a, view, faces, active, k, result);
+  with_type_of(a.gas, [&]<class G>() { update_as<G>(a, view, faces, active, k, result); });
 }
 
 template <int M>
@@ -37,8 +36,8 @@ template <int M>
 void FacePlanes<M>::update_others(const KernelArguments& a, TileView view, Faces faces,
                                   const ActiveCells<M>& active, int dimensions,
                                   UpdateResult<SimdDouble>& result) {
-  if (a.gas.cold.exists()) update_others_as<Gas>(a, view, faces, active, dimensions, result);
-  else update_others_as<IdealGas>(a, view, faces, active, dimensions, result);
+  with_type_of(a.gas,
+               [&]<class G>() { update_others_as<G>(a, view, faces, active, dimensions, result); });
 }
 
 template <int M>

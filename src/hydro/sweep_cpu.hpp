@@ -178,8 +178,7 @@ struct CellPlanes {
   // Gathers the cells of plane k that are read.
   static void gather(const KernelArguments& a, TileView view, Cells cells,
                      const ActiveCells<M>& active, int k) {
-    if (a.gas.cold.exists()) gather_as<Gas>(a, view, cells, active, k);
-    else gather_as<IdealGas>(a, view, cells, active, k);
+    with_type_of(a.gas, [&]<class G>() { gather_as<G>(a, view, cells, active, k); });
   }
   // Estimates truncation errors of some rows of plane k - 1, for DualEnergy::overwrite.
   [[gnu::noinline]] static void find_truncation(Cells cells, SweepFaces<M> faces, int rows, int k) {

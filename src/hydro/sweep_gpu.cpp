@@ -50,8 +50,7 @@ void accumulate_registers(const KernelArguments& a, const Batch& batch) {
 
 template <int M>
 void finish_batch(const KernelArguments& a, const Batch& batch, const Fastest& fastest) {
-  if (a.gas.cold.exists()) update_batch<M, Gas>(a, batch, fastest);
-  else update_batch<M, IdealGas>(a, batch, fastest);
+  with_type_of(a.gas, [&]<class G>() { update_batch<M, G>(a, batch, fastest); });
   if (a.sweep.tiles.requests.extent(0) > 0) accumulate_registers<M>(a, batch);
 }
 

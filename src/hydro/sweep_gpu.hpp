@@ -194,8 +194,7 @@ void gather_batch_as(const KernelArguments& a, const Batch& batch) {
 
 template <class Planes>
 void gather_batch(const KernelArguments& a, const Batch& batch) {
-  if (a.gas.cold.exists()) gather_batch_as<Planes, Gas>(a, batch);
-  else gather_batch_as<Planes, IdealGas>(a, batch);
+  with_type_of(a.gas, [&]<class G>() { gather_batch_as<Planes, G>(a, batch); });
 }
 
 // Estimates truncation errors for DualEnergy::overwrite.

@@ -150,8 +150,8 @@ KOKKOS_INLINE_FUNCTION void write_fill_state(const KernelArguments& a, double* c
   cell[k_energy] = 1.0 / (a.gas.gamma - 1.0);
 }
 
-// Conversion of a tile's cells to primitive variables in the planes of a schedule, for an ideal
-// gas, or for one with a cold curve if G is Gas.
+// Conversion of a tile's cells to primitive variables in the planes of a schedule, for a gas
+// of the type G.
 template <class Planes, class G>
 class Gather {
   using V = SimdDouble;

@@ -68,7 +68,7 @@ class ExpressionProblem final : public Problem {
 
   void prepare(const ProblemSetup& setup) override {
     per_pressure_ = 1.0 / (setup.hydro.gamma - 1.0);
-    cold_ = setup.hydro.eos.cold_curve();
+    gas_ = setup.hydro.gas();
     lower_ = setup.geometry.lower();
     upper_ = setup.geometry.upper();
     base_cell_size_ = setup.geometry.cell_size(0);
@@ -185,6 +185,10 @@ class ExpressionProblem final : public Problem {
       throw InputError(
           "problem.temperature is not supported with cosmology.enabled = true; set "
           "problem.pressure");
+    if (setup.hydro.eos.kind == hydro::EquationOfState::table)
+      throw InputError(
+          "problem.temperature is not supported with hydro.equation_of_state = \"table\"; set "
+          "problem.pressure");
     is_hot_ = true;
     const CodeUnits& units = setup.units;
     if (units.length != 1.0 || units.mass != 1.0 || units.time != 1.0)
@@ -265,7 +269,10 @@ class ExpressionProblem final : public Problem {
     gas.pressure = value(k_pressure);
     if (is_hot_) {
       const double thermal = gas.density * value(k_pressure) / kelvin_;
-      gas.pressure = cold_.at(gas.density).total_pressure(thermal);
+      gas.pressure =
+          gas_.real.kind == hydro::RealGas::radiation
+              ? gas_.real.with_radiation.pressure_of_theta(gas.density, thermal / gas.density)
+              : cold_state(gas.density, gas_).total_pressure(thermal);
     }
     for (int axis = 0; axis < 3; ++axis) gas.velocity[axis] = value(k_velocity + axis);
     for (std::size_t n = 0; n < gas.scalars.size(); ++n) gas.scalars[n] = value(k_scalars + n);
@@ -341,7 +348,7 @@ class ExpressionProblem final : public Problem {
   void add_sample(const GasState& gas, GasState& sum) const {
     sum.density += gas.density;
     for (int axis = 0; axis < 3; ++axis) sum.velocity[axis] += gas.density * gas.velocity[axis];
-    const auto cold = cold_.at(gas.density);
+    const auto cold = cold_state(gas.density, gas_);
     sum.pressure += cold.internal_energy(gas.pressure, per_pressure_) + kinetic_energy(gas);
     for (std::size_t n = 0; n < sum.scalars.size(); ++n)
       sum.scalars[n] += gas.density * gas.scalars[n];
@@ -357,7 +364,7 @@ class ExpressionProblem final : public Problem {
     for (double& scalar : sum.scalars) scalar /= sum.density;
     for (auto& [place, fraction] : sum.others) fraction /= sum.density;
     for (auto& [place, value] : sum.fields) value /= samples;
-    const auto cold = cold_.at(sum.density / samples);
+    const auto cold = cold_state(sum.density / samples, gas_);
     const double thermal =
         cold.thermal_energy((sum.pressure - kinetic_energy(sum)) / samples) / per_pressure_;
     sum.pressure = cold.total_pressure(thermal);
@@ -379,7 +386,7 @@ class ExpressionProblem final : public Problem {
   double base_cell_size_ = 1.0;
   mutable double cell_size_ = 1.0;  // value of cell_size in the expressions
   double per_pressure_ = 1.0, kelvin_ = 1.0;
-  hydro::ColdCurve cold_;
+  hydro::Gas gas_;
   bool is_hot_ = false;                               // true if the temperature is given
   std::vector<int> species_indices_, field_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;

@@ -1,10 +1,7 @@
 #include "radiation/moment_transport.hpp"
 
-#include <algorithm>
-
-#include "mesh/launch.hpp"
-#include "mesh/tile_cells.hpp"
 #include "radiation/closure.hpp"
+#include "radiation/transport_tile.hpp"
 
 namespace octant::radiation {
 
@@ -13,38 +10,11 @@ namespace {
 using mesh::TaskTeam;
 
 constexpr int k_width = SimdTraits<SimdDouble>::width;
-
-// Scratch memory of a tile of M^3 cells: E, the reduced flux f = F / (c E) and the extinction
-// (absorption and scattering per length) with ghost cells, and the sums of the fluxes into cells.
+// Variables in scratch memory: E, the reduced flux f = F / (c E), and the extinction (absorption
+// and scattering per length). Changes are the sums of the fluxes into cells.
+constexpr int k_extinction = k_moments, k_variables = k_moments + 1;
 template <int M>
-class Scratch {
- public:
-  static constexpr int across = M + 2 * k_reach, plane = across * across;
-  enum { extinction = k_moments, variables };
-  static constexpr int stride = plane * across;
-
-  static constexpr std::size_t bytes() { return sizeof(double) * doubles + alignment; }
-
-  template <class Team>
-  KOKKOS_FORCEINLINE_FUNCTION explicit Scratch(const Team& team)
-      : base_(static_cast<double*>(
-            team.team_scratch(1).get_shmem_aligned(sizeof(double) * doubles, alignment))) {}
-
-  // Address of variable 0 of cell (i, j, k); variable n is n * stride further.
-  KOKKOS_FORCEINLINE_FUNCTION double* cell(int i, int j, int k) const {
-    return base_ + (k + k_reach) * plane + (j + k_reach) * across + i + k_reach;
-  }
-  // Address of the change of moment n in row (j, k).
-  KOKKOS_FORCEINLINE_FUNCTION double* change(int n, int j, int k) const {
-    return base_ + variables * stride + margin + ((n * M + k) * M + j) * M;
-  }
-
- private:
-  static constexpr int alignment = 64;
-  static constexpr int margin = 2 * k_width;  // packs along x may begin in the last cell of a row
-  static constexpr int doubles = variables * stride + margin + k_moments * M * M * M;
-  double* base_;
-};
+using Scratch = TransportScratch<M, k_reach, k_variables, k_moments>;
 
 // Limited slope of the monotonised central difference (van Leer 1977).
 template <class V>
@@ -58,13 +28,17 @@ KOKKOS_FORCEINLINE_FUNCTION V limited_slope(const V& below, const V& here, const
 
 // One stage on the cells of a tile.
 template <int M>
-class TileStage {
+class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
+  using Base = TransportTile<TileStage<M>, M, Scratch<M>>;
+  using Tile = Scratch<M>;
+  using Base::a_, Base::team_, Base::scratch_;
+  using Base::step_along, Base::unit_of;
+
  public:
-  KOKKOS_FORCEINLINE_FUNCTION TileStage(const TransportStage& stage, const TaskTeam& team)
-      : a_(stage), team_(team), view_(stage.tiles, team.league_rank()), scratch_(team) {}
+  using Base::Base;
 
   KOKKOS_INLINE_FUNCTION void run() const {
-    gather();
+    this->gather();
     team_.team_barrier();
     add_fluxes_along_x();
     team_.team_barrier();
@@ -72,46 +46,11 @@ class TileStage {
     team_.team_barrier();
     add_fluxes_across<2>();
     team_.team_barrier();
-    add_to_registers();
-    update();
+    this->add_to_registers();
+    this->update();
   }
 
- private:
-  using Tile = Scratch<M>;
-
-  // Reads the cells of the tile and the ghost cells across its faces.
-  KOKKOS_INLINE_FUNCTION void gather() const {
-    constexpr int across = Tile::across;
-    const int run = run_of_cells();
-    mesh::in_team(team_, across * across, [&](int n) {
-      const int j = n % across - k_reach, k = n / across - k_reach;
-      const bool beyond_j = j < 0 || j >= M, beyond_k = k < 0 || k >= M;
-      if (beyond_j && beyond_k) return;
-      const mesh::BlockRow row = view_.block_row(j, k);
-      for (int i = 0; i < M; i += run) read_cells(row, i, j, k, run);
-      if (beyond_j || beyond_k) return;
-      for (int i = 1; i <= k_reach; ++i) {
-        read_cells(row, -i, j, k, 1);
-        read_cells(row, M - 1 + i, j, k, 1);
-      }
-    });
-  }
-
-  // Number of consecutive cells along x in one box.
-  KOKKOS_FORCEINLINE_FUNCTION int run_of_cells() const {
-    return a_.tiles.block_size < M ? a_.tiles.block_size : M;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void read_cells(const mesh::BlockRow& row, int i, int j, int k,
-                                              int cells) const {
-    const mesh::CellPointer from = view_.cell(a_.current, row, i);
-    double* const to = scratch_.cell(i, j, k);
-    if (cells % k_width == 0)
-      for (int c = 0; c < cells; c += k_width) read_pack<SimdDouble>(from, c, to + c);
-    else
-      for (int c = 0; c < cells; ++c) read_pack<double>(from, c, to + c);
-  }
-
+  // Reads cells.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell,
                                              double* to) const {
@@ -125,21 +64,58 @@ class TileStage {
       for (int n = k_flux_x; n < k_moments; ++n)
         w[n] = P::load(moments + n * from.stride) * per_energy;
       limit_reduced_flux(w);
-      extinction = a_.matter.extinction<V>(from.from + cell, from.stride);
+      extinction = a_.matter.template extinction<V>(from.from + cell, from.stride);
     }
     for (int n = 0; n < k_moments; ++n) P::store(to + n * Tile::stride, w[n]);
-    P::store(to + Tile::extinction * Tile::stride, extinction);
+    P::store(to + k_extinction * Tile::stride, extinction);
   }
 
+  // Flux through the lower face of the cell at q.
+  template <int Axis>
+  KOKKOS_FORCEINLINE_FUNCTION Moments<double> flux_below(const double* q) const {
+    return flux_through<Axis>(q, reconstruct<Axis, double>(q - step_along(Axis)).upper,
+                              reconstruct<Axis, double>(q).lower);
+  }
+
+  // Writes the new moments of own cells, and of the gas if it interacts, before the exchange.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION void update_pack(std::int64_t offset, int stride, int i, int j,
+                                               int k) const {
+    using P = SimdTraits<V>;
+    const double* const change = scratch_.change(0, j, k) + i;
+    const double* const from = a_.current.buffer[mesh::k_own] + offset;
+    const double* const old = a_.old + offset;
+    double* const to = a_.next + offset;
+    const auto blend = [&](int variable, const V& advanced) {
+      const V stage = V(a_.a1) * advanced;
+      return a_.a0 == 0.0 ? stage : V(a_.a0) * P::load(old + variable * stride) + stage;
+    };
+    const double ratio = a_.dt * a_.matter.light.reduced / a_.dx;
+    Moments<V> u;
+    for (int n = 0; n < k_moments; ++n)
+      u[n] = blend(a_.first + n, P::load(from + (a_.first + n) * stride) +
+                                     V(ratio * unit_of(n)) * P::load(change + n * M * M * M));
+    u[k_energy_density] = max(u[k_energy_density], V(k_dark));
+    limit_flux(u);
+    for (int n = 0; n < k_moments; ++n) P::store(to + (a_.first + n) * stride, u[n]);
+    if (!a_.matter.interacts) return;
+    const int gas_variables = hydro::k_hydro_variables + a_.matter.gas.dual_energy;
+    for (int n = 0; n < gas_variables; ++n)
+      P::store(to + n * stride, blend(n, P::load(from + n * stride)));
+  }
+
+  // Exchanges energy and momentum between gas and radiation.
+  KOKKOS_FORCEINLINE_FUNCTION void act_on_cell(std::int64_t offset, int stride) const {
+    if (a_.matter.interacts)
+      exchange_with_gas(hydro::GasCell(a_.next + offset, stride, a_.matter.gas));
+  }
+
+ private:
   // States at the lower and upper faces of cells along an axis.
   template <class V>
   struct FaceStates {
     Moments<V> lower, upper;
   };
-
-  static constexpr int step_along(int axis) {
-    return axis == 0 ? 1 : axis == 1 ? Tile::across : Tile::plane;
-  }
 
   // Linear reconstruction of the cells that begin at q.
   template <int Axis, class V>
@@ -165,16 +141,9 @@ class TileStage {
   KOKKOS_FORCEINLINE_FUNCTION Moments<V> flux_through(const double* q, const Moments<V>& below,
                                                       const Moments<V>& above) const {
     using P = SimdTraits<V>;
-    const double* const extinction = q + Tile::extinction * Tile::stride;
+    const double* const extinction = q + k_extinction * Tile::stride;
     const V depth = V(a_.dx) * min(P::load(extinction - step_along(Axis)), P::load(extinction));
     return flux_between(Axis, below, above, depth);
-  }
-
-  // The same flux of a single face.
-  template <int Axis>
-  KOKKOS_FORCEINLINE_FUNCTION Moments<double> flux_below(const double* q) const {
-    return flux_through<Axis>(q, reconstruct<Axis, double>(q - step_along(Axis)).upper,
-                              reconstruct<Axis, double>(q).lower);
   }
 
   // Sets the changes of the cells to the fluxes through their faces along x.
@@ -239,102 +208,6 @@ class TileStage {
     });
   }
 
-  // Factor from the fluxes and changes of a moment to those of its variable, per reduced speed of
-  // light.
-  KOKKOS_FORCEINLINE_FUNCTION double unit_of(int moment) const {
-    return moment == k_energy_density ? 1.0 : a_.matter.light.c;
-  }
-
-  // Adds fluxes to the registers of coarse-fine boundaries and of the domain's boundaries.
-  KOKKOS_INLINE_FUNCTION void add_to_registers() const {
-    if (!a_.registers) return;
-    for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
-      const mesh::FluxRequest& request = a_.tiles.requests(r);
-      const int step = request.average ? 2 : 1;
-      const int along_a = (request.a_end - request.a_begin) / step;
-      const int faces = along_a * ((request.b_end - request.b_begin) / step);
-      mesh::in_team(team_, faces, [&](int n) {
-        const int a = n % along_a, b = n / along_a;
-        const Moments<double> flux =
-            mean_flux(request, request.a_begin + a * step, request.b_begin + b * step, step);
-        double* const to = a_.registers + request.base + std::int64_t{b} * request.stride_b + a +
-                           static_cast<std::int64_t>(a_.first) * request.stride_variable;
-        for (int m = 0; m < k_moments; ++m)
-          to[static_cast<std::int64_t>(m) * request.stride_variable] +=
-              a_.flux_weight * a_.matter.light.reduced * unit_of(m) * flux[m];
-      });
-    }
-  }
-
-  // Mean flux through the `step`^2 faces that begin at (a, b).
-  KOKKOS_INLINE_FUNCTION Moments<double> mean_flux(const mesh::FluxRequest& request, int a, int b,
-                                                   int step) const {
-    const auto face = [&](int da, int db) {
-      const int x = a + da, y = b + db, p = request.plane;
-      if (request.axis == 0) return flux_below<0>(scratch_.cell(p, x, y));
-      if (request.axis == 1) return flux_below<1>(scratch_.cell(x, p, y));
-      return flux_below<2>(scratch_.cell(x, y, p));
-    };
-    if (step == 1) return face(0, 0);
-    const Moments<double> f[4] = {face(0, 0), face(1, 0), face(0, 1), face(1, 1)};
-    Moments<double> mean;
-    for (int n = 0; n < k_moments; ++n)
-      mean[n] = ((f[0][n] + f[1][n]) + (f[2][n] + f[3][n])) * 0.25;
-    return mean;
-  }
-
-  // Writes the new states of the cells that this rank owns.
-  KOKKOS_INLINE_FUNCTION void update() const {
-    const int run = run_of_cells();
-    mesh::in_team(team_, M * M, [&](int n) {
-      const int j = n % M, k = n / M;
-      const mesh::BlockRow row = view_.block_row(j, k);
-      for (int i = 0; i < M; i += run) {
-        const int holder = view_.entry(row, i);
-        if (holder < 0 || view_.box(holder).buffer != mesh::k_own) continue;
-        update_cells(view_.offset(row, holder, i), view_.box(holder).stride_variable,
-                     scratch_.change(0, j, k) + i, run);
-      }
-    });
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void update_cells(std::int64_t offset, int stride,
-                                                const double* change, int cells) const {
-    if (cells % k_width == 0)
-      for (int c = 0; c < cells; c += k_width)
-        update_pack<SimdDouble>(offset + c, stride, change + c);
-    else
-      for (int c = 0; c < cells; ++c) update_pack<double>(offset + c, stride, change + c);
-    if (!a_.matter.interacts) return;
-    for (int c = 0; c < cells; ++c)
-      exchange_with_gas(hydro::GasCell(a_.next + offset + c, stride, a_.matter.gas));
-  }
-
-  template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION void update_pack(std::int64_t offset, int stride,
-                                               const double* change) const {
-    using P = SimdTraits<V>;
-    const double* const from = a_.current.buffer[mesh::k_own] + offset;
-    const double* const old = a_.old + offset;
-    double* const to = a_.next + offset;
-    const auto blend = [&](int variable, const V& advanced) {
-      const V stage = V(a_.a1) * advanced;
-      return a_.a0 == 0.0 ? stage : V(a_.a0) * P::load(old + variable * stride) + stage;
-    };
-    const double ratio = a_.dt * a_.matter.light.reduced / a_.dx;
-    Moments<V> u;
-    for (int n = 0; n < k_moments; ++n)
-      u[n] = blend(a_.first + n, P::load(from + (a_.first + n) * stride) +
-                                     V(ratio * unit_of(n)) * P::load(change + n * M * M * M));
-    u[k_energy_density] = max(u[k_energy_density], V(k_dark));
-    limit_flux(u);
-    for (int n = 0; n < k_moments; ++n) P::store(to + (a_.first + n) * stride, u[n]);
-    if (!a_.matter.interacts) return;
-    const int gas_variables = hydro::k_hydro_variables + a_.matter.gas.dual_energy;
-    for (int n = 0; n < gas_variables; ++n)
-      P::store(to + n * stride, blend(n, P::load(from + n * stride)));
-  }
-
   // Limits the flux F to c E.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION void limit_flux(Moments<V>& u) const {
@@ -357,7 +230,9 @@ class TileStage {
       cell.flux[d] = gas[a_.first + k_flux_x + d];
     }
     const RadiatingCell before = cell;
-    exchange(cell, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt);
+    const int iterations =
+        exchange(cell, a_.matter.light, a_.matter.material, a_.matter.opacity, a_.a1 * a_.dt);
+    if (iterations < 0 && a_.unsolved) Kokkos::atomic_inc(a_.unsolved);
     double push[3], work = 0.0;
     for (int d = 0; d < 3; ++d) {
       push[d] = cell.momentum[d] - before.momentum[d];
@@ -367,11 +242,6 @@ class TileStage {
     gas[a_.first] = cell.energy;
     gas.add(0.0, push, (cell.internal - before.internal) + 0.5 * work / density);
   }
-
-  const TransportStage& a_;
-  const TaskTeam& team_;
-  mesh::TileCells view_;
-  Tile scratch_;
 };
 
 template <int M>

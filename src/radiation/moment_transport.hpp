@@ -24,6 +24,8 @@ struct TransportStage {
   double* registers = nullptr;  // flux registers of the level
   int first = 0;                // index of the radiation energy among the variables
   RadiatingGas matter;
+  // counter of the cells whose exchange had no solution, see exchange(); may be null
+  std::int64_t* unsolved = nullptr;
 };
 
 // Advances the radiation of the own cells of all tiles by one stage, and the gas if it absorbs or

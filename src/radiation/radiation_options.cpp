@@ -3,9 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string>
+
+#include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "core/parameters.hpp"
+#include "radiation/lax_friedrichs.hpp"
 
 namespace octant::radiation {
 
@@ -104,6 +108,7 @@ void RadiationOptions::find_constants(const CodeUnits* units) {
   };
   physical(light_speed, "light_speed",
            units ? constants::k_speed_of_light / units->velocity() : 0.0);
+  if (!enabled) return;
   physical(constant, "constant", units ? constants::k_radiation / units->energy_density() : 0.0);
 }
 
@@ -116,20 +121,24 @@ constexpr int k_most_substeps_of_levels = 4;
 
 }  // namespace
 
-void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units,
-                              bool is_refined) {
-  if (!enabled) return;
-  if (!gas.enabled) throw InputError("radiation.enabled = true requires hydro.enabled = true");
+void RadiationOptions::check_gas(const hydro::HydroOptions& gas) const {
+  const char* const parameter = enabled ? "radiation.enabled" : "ionization.enabled";
+  if (!gas.enabled) throw InputError("{} = true requires hydro.enabled = true", parameter);
   if (!gas.is_ideal())
     throw InputError(
-        "radiation.enabled = true is not supported with hydro.equation_of_state = \"{}\"; expected "
-        "\"ideal\"",
-        name_of(gas.eos.kind));
+        "{} = true is not supported with hydro.equation_of_state = \"{}\"; expected \"ideal\"",
+        parameter, name_of(gas.eos.kind));
   if (gas.dimensions != 3)
-    throw InputError("radiation.enabled = true requires hydro.dimensions = 3, but it is {}",
+    throw InputError("{} = true requires hydro.dimensions = 3, but it is {}", parameter,
                      gas.dimensions);
   if (gas.frame.turns())
-    throw InputError("radiation.enabled = true is not supported with frame.angular_velocity");
+    throw InputError("{} = true is not supported with frame.angular_velocity", parameter);
+}
+
+void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* units,
+                              bool is_refined) {
+  if (!is_active()) return;
+  check_gas(gas);
   find_constants(units);
   most_substeps_ = is_refined ? std::min(max_substeps, k_most_substeps_of_levels) : max_substeps;
   const double kelvin = molecular_weight * (units ? units->temperature() : 1.0);
@@ -147,26 +156,58 @@ void RadiationOptions::finish(const hydro::HydroOptions& gas, const CodeUnits* u
                          largest_opacity, scattering_opacity);
 }
 
-hydro::GasVariables RadiationOptions::fields() const {
-  if (!enabled) return {};
-  const double T = initial_temperature;
-  hydro::GasVariables fields{{.name = "radiation_energy",
-                              .initial = constant * T * T * T * T,
-                              .unit = "mass / (length time^2)",
-                              .description = "energy density of the radiation",
-                              .role = hydro::GasRole::separate}};
-  for (int axis = 0; axis < 3; ++axis)
-    fields.push_back({.name = std::string("radiation_flux_") + static_cast<char>('x' + axis),
-                      .unit = "mass / time^3",
-                      .description = std::string("energy flux of the radiation along ") +
-                                     static_cast<char>('x' + axis),
+namespace {
+
+// Names and units of a set of moments: a density, and a flux with three components.
+struct SetOfFields {
+  std::string density, flux, density_unit, flux_unit, density_of, flux_of;
+};
+
+void add_moments(hydro::GasVariables& fields, const SetOfFields& set, double density) {
+  fields.push_back({.name = set.density,
+                    .initial = density,
+                    .unit = set.density_unit,
+                    .description = set.density_of,
+                    .role = hydro::GasRole::separate});
+  for (int axis = 0; axis < 3; ++axis) {
+    const char letter = static_cast<char>('x' + axis);
+    fields.push_back({.name = fmt::format("{}_{}", set.flux, letter),
+                      .unit = set.flux_unit,
+                      .description = fmt::format("{} along {}", set.flux_of, letter),
                       .role = hydro::GasRole::separate,
                       .vector_axis = axis});
+  }
+}
+
+}  // namespace
+
+hydro::GasVariables RadiationOptions::fields() const {
+  hydro::GasVariables fields;
+  const double T = initial_temperature;
+  if (enabled)
+    add_moments(fields,
+                {"radiation_energy", "radiation_flux", "mass / (length time^2)", "mass / time^3",
+                 "energy density of the radiation", "energy flux of the radiation"},
+                constant * T * T * T * T);
+  for (int n = 0; n < photon_groups; ++n)
+    add_moments(
+        fields,
+        {fmt::format("photon_density_{}", n), fmt::format("photon_flux_{}", n), "1 / length^3",
+         "1 / (length^2 time)", fmt::format("photons of group {} per volume", n),
+         fmt::format("flux of photons of group {}", n)},
+        0.0);
+  for (int n = 0; n < photon_groups && has_emission; ++n)
+    fields.push_back(
+        {.name = fmt::format("photon_emission_{}", n),
+         .unit = "1 / (length^3 time)",
+         .description = fmt::format("photons of group {} from stars per volume and time", n),
+         .role = hydro::GasRole::separate});
   return fields;
 }
 
 double RadiationOptions::longest_substep(double dx) const {
-  return cfl * dx / (std::numbers::sqrt3 * light().reduced);
+  const double grey = cfl / std::numbers::sqrt3;
+  return (photon_groups > 0 ? std::min(grey, k_lax_friedrichs_limit) : grey) * dx / light().reduced;
 }
 
 }  // namespace octant::radiation

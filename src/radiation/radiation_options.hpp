@@ -3,6 +3,7 @@
 
 #include "core/units.hpp"
 #include "hydro/hydro_options.hpp"
+#include "radiation/closure.hpp"
 #include "radiation/radiating_gas.hpp"
 
 namespace octant {
@@ -11,12 +12,15 @@ class ParameterSchema;
 
 namespace octant::radiation {
 
-// Parameters radiation.*: grey radiation with the M1 closure, in code units.
+// Parameters radiation.*, in code units: grey radiation with the M1 closure, and the transport of
+// all radiation. Groups of photons belong to processes, which absorb and emit them.
 struct RadiationOptions {
-  bool enabled = false;
-  double light_speed = 0.0;  // 0: from [units]
-  double speed_ratio = 1.0;  // reduced speed of light over the speed of light
-  double constant = 0.0;     // radiation constant; 0: from [units]
+  bool enabled = false;       // grey radiation
+  int photon_groups = 0;      // number of groups of photons; set by AmrOptions
+  bool has_emission = false;  // a field of emission per group of photons; set by AmrOptions
+  double light_speed = 0.0;   // 0: from [units]
+  double speed_ratio = 1.0;   // reduced speed of light over the speed of light
+  double constant = 0.0;      // radiation constant; 0: from [units]
   double molecular_weight = 1.0;
   double cubic_heat_capacity = 0.0;  // of Material::cubic
   double initial_temperature = 0.0;
@@ -34,17 +38,26 @@ struct RadiationOptions {
   // has several levels. Throws InputError for parameters that are missing or incompatible.
   void finish(const hydro::HydroOptions& gas, const CodeUnits* units, bool is_refined);
 
+  // True if the run has radiation of any kind.
+  bool is_active() const { return enabled || photon_groups > 0; }
+  // Number of sets of four moments: grey radiation, if enabled, then the groups of photons.
+  int sets() const { return (enabled ? 1 : 0) + photon_groups; }
+  // Index of the density of the first group of photons among the fields of radiation.
+  int first_of_photons() const { return enabled ? k_moments : 0; }
   // Speed of light, its reduced value, and the radiation constant.
   Light light() const { return {light_speed, speed_ratio * light_speed, constant}; }
-  // Properties of gas and light for kernels.
-  RadiatingGas matter(const hydro::Gas& gas) const {
-    return {gas, light(), material_, opacity, interacts()};
+  // Properties of gas and light for kernels. Photons cross the gas of their transport unhindered:
+  // their process absorbs them.
+  RadiatingGas matter(const hydro::Gas& gas, bool is_grey) const {
+    return {gas, light(), material_, opacity, is_grey && interacts()};
   }
-  // True if the gas absorbs or scatters.
+  // True if the gas absorbs or scatters grey radiation.
   bool interacts() const {
+    if (!enabled) return false;
     return planck_opacity > 0.0 || rosseland_opacity > 0.0 || scattering_opacity > 0.0;
   }
-  // Energy density and flux of the radiation, as fields of the mesh; empty without radiation.
+  // Fields of the mesh: energy density and flux of all sets, then the emission of the groups of
+  // photons, if any. Empty without radiation.
   hydro::GasVariables fields() const;
   // Longest stable substep for cells of this size.
   double longest_substep(double dx) const;
@@ -54,6 +67,7 @@ struct RadiationOptions {
  private:
   void declare_opacities(ParameterSchema& schema);
   void find_constants(const CodeUnits* units);
+  void check_gas(const hydro::HydroOptions& gas) const;
 
   Material material_{};
   int most_substeps_ = 1;

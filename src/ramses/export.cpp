@@ -65,10 +65,13 @@ class RamsesFolderWriter {
     const mesh::Geometry& geometry = contents_.geometry;
     const Attributes& attributes = contents_.attributes;
     const CodeUnits& units = contents_.origin.units;
-    if (attributes.has("degeneracy_pressure") || attributes.has("stiffening_pressure"))
-      throw InputError(
-          "hydro.equation_of_state = \"white_dwarf\" and \"stiffened\" are not supported with "
-          "RAMSES files, whose pressure is that of an ideal gas");
+    for (const char* constant :
+         {"degeneracy_pressure", "stiffening_pressure", "radiation_constant", "eos_table"})
+      if (attributes.has(constant))
+        throw InputError(
+            "hydro.equation_of_state = \"white_dwarf\", \"stiffened\", \"gas_radiation\" and "
+            "\"table\" are not supported with RAMSES files, whose pressure is that of an "
+            "ideal gas");
     RamsesFacts& f = output.attributes;
     f.folder = folder;
     f.number = number;

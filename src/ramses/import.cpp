@@ -98,7 +98,7 @@ void check_gas(const RamsesFacts& attributes, const RamsesHead& head,
                               "variables, and those beyond the first {} can be scalars or "
                               "further pressures; copy that file into the directory",
                               head.variables, k_ramses_gas_fields));
-  if (options.has_cold_curve())
+  if (options.has_cold_curve() || options.is_real())
     refuse_ramses(
         attributes,
         fmt::format("hydro.equation_of_state = \"{}\" is not supported with RAMSES files; "

@@ -102,6 +102,11 @@ struct ProcessSetup {
   std::vector<std::string> scalars;  // in the order of storage
   EventSearch event_search;          // events.method
   bool is_balanced = false;          // hydro.well_balanced with hydro.acceleration alone
+  bool gas_moves = true;             // hydro.moves
+  // Speed of light in cm/s, the ratio of its reduced value to it, and the index of the density of
+  // the first group of photons among the variables of the mesh; set if a process has photons.
+  double light_speed = 0.0, speed_ratio = 1.0;
+  int first_photons = -1;
 
   // Returns the index of a scalar among the variables of a GasCell.
   int variable(const std::string& scalar) const;
@@ -135,6 +140,13 @@ class Process {
 
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
+  // Number of groups of photons that the run transports for this process: four fields each, number
+  // density N and flux F with |F| <= c' N, where c' is the reduced speed of light. At most one
+  // process may have photons.
+  virtual int photon_groups() const { return 0; }
+  // True if the process has sources of photons that begin_step() sets: a field of emission for each
+  // group, after the fields of all groups.
+  virtual bool has_photon_sources() const { return false; }
   // Particle kinds that the process needs.
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
   // Face-centred fields that the process needs.
@@ -164,6 +176,17 @@ class Process {
   // Cells under finer blocks are restricted afterwards. The change of a cell must depend only on
   // that cell, the time of the level and `dt`. Collective.
   virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
+
+  // Sets the fields of emission for a coarse step of length `dt` that begins at `sync`, with all
+  // levels. They are zero in all cells before. Called if has_photon_sources(). Collective.
+  virtual void begin_step(SyncPoint& /*sync*/, double /*dt*/) const {}
+
+  // Absorbs and emits photons in the cells of a level, for the time dt of a substep of their
+  // transport. `photons` are all variables of all blocks in the layout of the level, of which those
+  // of the photons are valid: their state after the transport, where N < 0 is possible. Writes gas
+  // and photons to the level. `level.cells` contains cells under finer blocks, too. Collective.
+  virtual void react(const GasLevel& /*level*/, double /*dt*/, const double* /*photons*/,
+                     Ledger& /*ledger*/) const {}
 
   // Returns true if advance() is called for all levels at once, for half a coarse step before its
   // sweeps and half after them (Strang 1968), instead of after each level's step. Fluxes and ghost

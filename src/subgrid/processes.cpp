@@ -16,8 +16,9 @@ struct InOrder {
 };
 
 // Processes in the order in which they act on a level.
-using Processes = InOrder<class Turbulence, class Sources, class Heating, class Cooling,
-                          class StarFormation, class Supernovae, class BlackHoles>;
+using Processes =
+    InOrder<class Turbulence, class Sources, class Heating, class Cooling, class Ionization,
+            class StarFormation, class Supernovae, class BlackHoles>;
 
 std::vector<std::unique_ptr<Process>> make_processes() { return Processes::make(); }
 

@@ -27,7 +27,7 @@ OF_PROGRAM = ("run", "check", "params", "info")
 OF_LAUNCHER = ("build", "test", "bench", "manual", "help")  # their options are others'
 FENCED = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # A command line, as far as a comment, the end of a cell of a table, or the end of a quotation.
-TYPED = re.compile(r"\./octant ((?:-[nt] \d+ )*)([a-z]+)([^`#|\n]*)")
+TYPED = re.compile(r"\./octant ((?:-[nt] \d+ )*)([a-z][a-z-]*)([^`#|\n]*)")
 
 
 def octools(*words: str) -> tuple[int, str]:

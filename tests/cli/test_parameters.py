@@ -97,7 +97,7 @@ def test_a_bad_value_is_refused(tmp_path: Path, case: str, ranks: int) -> None:
         ("\n\n[hydor]\n", ["run.toml:3", "hydor", "hydro"]),
         ("[hydro]\ngamma = \n", ["run.toml:2", "TOML"]),
         ("[hydro]\ngamma = 5/3\n", ["run.toml:2", 'require quotation marks: gamma = "5/3"']),
-        ("[rt]\n", ["run.toml:1", "rt", "no ionising radiation; see Limitations"]),
+        ("[mhd]\n", ["run.toml:1", "mhd", "no magnetic fields; see Limitations"]),
     ],
     ids=["misspelt_key", "misspelt_section", "not_toml", "no_quotation_marks", "not_there"],
 )

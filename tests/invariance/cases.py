@@ -187,6 +187,7 @@ EXPECTED: dict[str, Expected] = {
     "sound_wave": Expected(),
     "spin_up": HOLES,
     "square_duct": FLOW,
+    "stromgren": replace(OPEN, mass=(ROUND_OFF, "power")),
     "taylor_green": FLOW,
     "thermal_instability": Expected(boost="sources"),
     "top_hat": box("top_hat"),

@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from running import Array, leaf_cells
 
 AXES = "xyz"
-VECTORS = ("velocity", "acceleration", "momentum", "radiation_flux")
+VECTORS = (
+    "velocity",
+    "acceleration",
+    "momentum",
+    "radiation_flux",
+    *(f"photon_flux_{group}" for group in range(3)),
+)
 
 
 @dataclass(frozen=True)
@@ -285,6 +291,11 @@ def moved_parameters(parameters: dict[str, Any], motion: Motion) -> dict[str, An
         corners = [motion.point(corner, replace(domain, periodic=False)) for corner in corners]
         refine["region_lower"] = np.minimum(*corners).tolist()
         refine["region_upper"] = np.maximum(*corners).tolist()
+    ionization = result.get("ionization", {})
+    if ionization.get("source_rates"):
+        places = np.array([ionization[f"source_{a}"] for a in AXES]).T
+        for a, values in zip(AXES, motion.point(places, domain).T, strict=True):
+            ionization[f"source_{a}"] = values.tolist()
     if motion.reverses_rotation():
         result["frame"]["angular_velocity"] *= -1.0
     return result

@@ -6,7 +6,7 @@ An example is known by the name of its run directory.
 from collections.abc import Callable
 from pathlib import Path
 
-from octools.expected import flows, gas, gravity
+from octools.expected import flows, gas, gravity, radiation
 from octools.expected.findings import Findings, Number
 
 __all__ = ["EXAMPLES", "Findings", "Number"]
@@ -33,13 +33,16 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "maclaurin": gravity.maclaurin,
     "moving_star": gravity.moving_star,
     "plummer": gravity.plummer,
+    "radiative_pulse": radiation.radiative_pulse,
     "radiative_shock": gas.radiative_shock,
     "rayleigh_taylor": gas.rayleigh_taylor,
     "rotating_star": gravity.star_at_rest,
+    "shadow": radiation.shadow,
     "shu_osher": gas.shu_osher,
     "sound_wave": gas.sound_wave,
     "spin_up": gravity.spin_up,
     "square_duct": flows.square_duct,
+    "stromgren": radiation.stromgren,
     "taylor_green": flows.taylor_green,
     "thermal_instability": gas.thermal_instability,
     "top_hat": gravity.top_hat,

@@ -25,12 +25,12 @@ Octo-Tiger any:
   moving_star_zvelocity multipole_device_kernel_type multipole_host_kernel_type n_species ngrids
   number_gpus odt omega optimize_local_communication output print_times_per_timestep problem
   rad_implicit radiation refinement_floor reflect_bc restart_filename rewrite_silo rho_floor
-  root_node_on_device rotating_star_amr rotating_star_x scf_output_frequency scf_rho_floor
-  silo_num_groups silo_offset_x silo_offset_y silo_offset_z sod_gamma sod_phi sod_pl sod_pr sod_rhol
-  sod_rhor sod_theta solid_sphere_mass solid_sphere_radius solid_sphere_rho_min solid_sphere_xcenter
-  solid_sphere_ycenter solid_sphere_zcenter star_alpha star_dr star_egas_out star_n star_rho_center
-  star_rho_out star_rmax star_xcenter star_ycenter star_zcenter stop_step stop_time tau_floor theta
-  unigrid v1309 xscale
+  root_node_on_device rotating_star_amr rotating_star_x scf_output_frequency scf_rho_floor sigmaA
+  sigmaS silo_num_groups silo_offset_x silo_offset_y silo_offset_z sod_gamma sod_phi sod_pl sod_pr
+  sod_rhol sod_rhor sod_theta solid_sphere_mass solid_sphere_radius solid_sphere_rho_min
+  solid_sphere_xcenter solid_sphere_ycenter solid_sphere_zcenter star_alpha star_dr star_egas_out
+  star_n star_rho_center star_rho_out star_rmax star_xcenter star_ycenter star_zcenter stop_step
+  stop_time tau_floor theta unigrid v1309 xscale
 Athena amr_criterion#:
   location_rad location_x1 location_x2 location_x3 method value_max variable
 Athena gravity:

@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from octools.inputs import octotiger_radiation
 from octools.inputs.conversion import Conversion, read_blocks
+from octools.inputs.octotiger_radiation import is_on
 from octools.snapshot import AXES
 
 SUB_GRID = 8  # cells along an edge of Octo-Tiger's sub-grids, of which the root is one
@@ -38,6 +40,7 @@ DEFAULTS = {
     "unigrid": "off",
     "rotating_star_x": 0.0,
     "refinement_floor": 1e-3,
+    **octotiger_radiation.DEFAULTS,
 }
 
 
@@ -49,12 +52,15 @@ def convert(path: Path) -> Conversion:
     if problem not in problems:
         known = ", ".join(problems)
         raise source.refuse(f"problem = {problem} has no counterpart; supported: {known}")
-    if _is_on(source, "radiation") or not _is_on(source, "hydro"):
-        raise source.refuse("runs with radiation or without gas have no counterpart")
+    radiates = _is_on(source, "radiation")
+    if not radiates and not _is_on(source, "hydro"):
+        raise source.refuse("hydro = off has no counterpart without radiation = on")
     source.put("model", "amr")
     with source.naming_settings():
         problems[problem](source)
         source.carried("problem", now="problem.name")
+        if radiates:
+            octotiger_radiation.convert(source, problem)
         source.carried("hydro", "radiation", now="gas only")
         _mesh(source)
         if problem == "rotating_star":
@@ -65,7 +71,7 @@ def convert(path: Path) -> Conversion:
 
 
 def _is_on(source: Conversion, name: str) -> bool:
-    return str(source.get(name)).lower() in ("on", "true", "1", "yes")
+    return is_on(source.get(name))
 
 
 def _sod(source: Conversion) -> None:
@@ -76,7 +82,7 @@ def _sod(source: Conversion) -> None:
     theta, phi = (np.deg2rad(float(source.get(f"sod_{angle}"))) for angle in ("theta", "phi"))
     normal = [np.cos(theta) * np.sin(phi), np.sin(theta) * np.sin(phi), np.cos(phi)]
     along = [a for a in range(3) if np.isclose(normal[a], 1.0)]
-    if along:
+    if along and not _is_on(source, "radiation"):
         source.put("problem.name", "riemann")
         source.put("problem.axis", AXES[along[0]])
         source.put("problem.position", 0.0)

@@ -16,10 +16,11 @@ from octools.inputs import ramses_conditions, ramses_eos, ramses_rules
 from octools.inputs.conversion import NOT_USED, Conversion
 from octools.inputs.namelist import read_namelist
 from octools.inputs.ramses_conditions import Universe
+from octools.inputs.ramses_gas import ionizes
 from octools.inputs.ramses_rules import Settings
 from octools.inputs.ramses_source import Ramses, listed
 from octools.inputs.ramses_table import TOPICS
-from octools.inputs.ramses_values import cools
+from octools.inputs.ramses_values import cools, wants_cooling
 from octools.snapshot import AXES
 from octools.units import PARSEC, YEAR
 
@@ -290,6 +291,14 @@ def _gradients(ramses: Ramses) -> None:
         for field, end in fields.items()
         if ramses.s.has(f"err_grad_{end}") and ramses.s.number(f"err_grad_{end}") >= 0
     }
+    if ionizes(ramses.s) and ramses.s.number("rt_err_grad_xhii") > 0:
+        if used:
+            ramses.source.lost(ramses.key("rt_floor_xhii"), why="refine.floor holds for all fields")
+        elif ramses.s.has("rt_floor_xhii"):
+            ramses.source.put("refine.floor", ramses.s.positive("rt_floor_xhii"), "rt_floor_xHII")
+            ramses.carried("rt_floor_xhii", now="refine.floor")
+        used["ionized_hydrogen"] = ramses.s.number("rt_err_grad_xhii")
+        given.add("rt_err_grad_xhii")
     if used:
         ramses.source.put("refine.gradient_fields", list(used))
         ramses.source.put(
@@ -365,12 +374,13 @@ def _holdback(ramses: Ramses, universe: Universe) -> None:
     """Convert the delay of fine levels, which RAMSES applies where gas cools."""
     s, (_, finest) = ramses.s, ramses.levels
     free = universe.finest + int(s.number("nlevel_collapse"))
-    held = cools(s) and s.flag("q_refine_holdback") and finest - 1 > free
+    loses_heat = cools(s) or (ionizes(s) and wants_cooling(s))
+    held = loses_heat and s.flag("q_refine_holdback") and finest - 1 > free
     ramses.source.put("refine.holdback", held, "fine levels in cosmological runs with cooling")
     if held:
         now = f"refine.holdback: levels up to {free + 1}, open in RAMSES, are held back, too"
         ramses.changed("q_refine_holdback", "nlevel_collapse", now=now)
-    elif not cools(s):
+    elif not loses_heat:
         ramses.not_used("q_refine_holdback", "nlevel_collapse", why="gas does not cool")
     elif s.flag("q_refine_holdback"):
         why = f"levels up to {free + 1} are open from the beginning: refine.holdback = false"

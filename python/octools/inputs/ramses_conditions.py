@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from octools.inputs.conversion import BY_HAND, LOST
+from octools.inputs.ramses_gas import ions, is_barotropic
 from octools.inputs.ramses_source import Ramses, listed
-from octools.inputs.ramses_values import cools, forms_stars, is_barotropic
+from octools.inputs.ramses_values import cools, forms_stars
 from octools.snapshot import AXES
 
 REGION = ("x_center", "y_center", "z_center", "length_x", "length_y", "length_z", "exp_region")
@@ -193,16 +194,24 @@ def _scalars(ramses: Ramses, terms: list[Term]) -> None:
         values = [float(value or 0.0) for value in column] + [0.0] * len(terms)
         texts.append(_state(0.0, values[: len(terms)], terms, 0))
     places = []
-    if s.flag("metal") and (cools(s) or forms_stars(s)):
-        source.put("problem.species.metals", texts.pop(0), "mass fraction")
+    metals = [texts.pop(0)] if s.flag("metal") and (cools(s) or forms_stars(s) or ions(s)) else []
+    if metals and (cools(s) or forms_stars(s)):
+        source.put("problem.species.metals", metals.pop(), "mass fraction")
         places.append("problem.species.metals")
-    if s.flag("delayed_cooling") and cools(s) and texts:
+    if s.flag("delayed_cooling") and (cools(s) or ions(s)) and texts:
         texts.pop(0)
+    for name in ions(s)[: len(texts)]:
+        fraction = texts.pop(0)
+        if not s.flag("rt_is_init_xion") and (s.number("x") < 1 or name == "ionized_hydrogen"):
+            source.put(f"problem.species.{name}", fraction, "fraction of the nuclei")
+            places.append(f"problem.species.{name}")
+    texts = metals + texts
     if texts:
         source.put("hydro.scalars", len(texts))
         source.put("problem.scalars", texts)
         places.append("problem.scalars")
-    ramses.changed("var_region", now=", ".join(places) or "delayed cooling starts at 0")
+    otherwise = "ions start as rt_is_init_xion says" if ions(s) else "delayed cooling starts at 0"
+    ramses.changed("var_region", now=", ".join(places) or otherwise)
 
 
 def _condition(region: dict[str, Any]) -> str:

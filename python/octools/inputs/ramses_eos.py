@@ -15,13 +15,9 @@ from itertools import pairwise
 from typing import Any
 
 from octools.inputs.conversion import BY_HAND, NOT_USED
+from octools.inputs.ramses_gas import is_barotropic, lacks_units
 from octools.inputs.ramses_rules import Note, Rule, Settings, Topic
-from octools.inputs.ramses_values import (
-    is_barotropic,
-    lacks_units,
-    wants_black_holes,
-    wants_stars,
-)
+from octools.inputs.ramses_values import wants_black_holes, wants_stars
 
 BOLTZMANN = 1.380649e-16  # erg/K, of RAMSES
 HYDROGEN = 1.660539e-24  # g, the atomic mass unit, with which RAMSES computes T/μ and n_H

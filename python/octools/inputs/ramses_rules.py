@@ -261,9 +261,9 @@ PREAMBLE = """\
 # {title}
 
 `./octant convert run.nml` writes the settings of a namelist of RAMSES or cuRAMSES as a parameter
-file of Octant ([conversion](convert.md#parameter-files-of-other-codes)). The tables of two pages
-list all settings that it knows, with the defaults of RAMSES; the other page has the
-[{other}]({file}).
+file of Octant ([conversion](convert.md#parameter-files-of-other-codes)). The tables of three pages
+list all settings that it knows, with the defaults of RAMSES; the other pages have
+{others}.
 Where physics is switched on, all of its parameters are written out, because defaults differ between
 the codes. A setting without a counterpart (none) is reported with the reason. A setting that is not
 listed is reported as unknown, with the nearest name.
@@ -275,9 +275,10 @@ lower case here; upper case makes no difference. The command
 """
 
 
-def page(title: str, topics: tuple[Topic, ...], other: str, file: str) -> str:
-    """Return a page of the manual: a table for each topic, and a link to the other page."""
-    lines = [PREAMBLE.format(title=title, other=other, file=file).rstrip()]
+def page(title: str, topics: tuple[Topic, ...], others: dict[str, str]) -> str:
+    """Return a page of the manual: a table for each topic, and links to other pages by file."""
+    links = "\nand ".join(f"[{contents}]({file})" for file, contents in others.items())
+    lines = [PREAMBLE.format(title=title, others=links).rstrip()]
     for topic in topics:
         groups = ", ".join(f"`{group.upper()}`" for group in topic.groups.split())
         lines += ["", f"## {topic.title}", "", f"Groups: {groups}", ""]

@@ -11,7 +11,9 @@ from octools.inputs.ramses_rules import Settings
 DEEPEST_LEVEL = 60
 OF_Y = {"y_center", "length_y", "v_region", "jbound_min", "jbound_max"}
 OF_Z = {"z_center", "length_z", "w_region", "kbound_min", "kbound_max"}
-IN_THREE_DIMENSIONS = {"cosmo", "poisson", "pic", "sink", "smbh", "turb", "tracer", "stellar"}
+IN_THREE_DIMENSIONS = {
+    "cosmo", "pic", "poisson", "rt", "sink", "smbh", "stellar", "tracer", "turb",
+}  # fmt: skip
 
 
 @dataclass

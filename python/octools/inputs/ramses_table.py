@@ -5,8 +5,10 @@ python -m octools.inputs.ramses_table PAGE prints docs/PAGE, one of `FILES`.
 
 import sys
 
+from octools.inputs import ramses_radiation as r
 from octools.inputs import ramses_values as v
 from octools.inputs.ramses_eos import EQUATION_OF_STATE
+from octools.inputs.ramses_radiation_rules import RADIATION
 from octools.inputs.ramses_rules import Rule, Topic, flag, page, same, times
 from octools.inputs.ramses_unsupported import OTHER
 
@@ -45,10 +47,12 @@ RUN = Topic(
              value=v.gravity_base),
         Rule("dump_pk", "", "power_NNNNN.csv with every snapshot of a cosmological run", done=True),
         Rule("verbose debug", "", "log.txt, history.csv and telemetry/ are always written"),
-        Rule("static static_dm static_gas static_stars", "",
-             "gas and particles always evolve; hydro.enabled = false keeps the gas out"),
-        Rule("rt aton", "", "ionising radiation is not available; cooling.uv_background is a "
-             "uniform ultraviolet background"),
+        Rule("static static_gas", "hydro.moves", "static with rt: the gas remains at rest",
+             default=(False, False), value=r.at_rest),
+        Rule("static_dm static_stars", "", "particles always move"),
+        Rule("rt", "ionization.enabled", default=False, value=r.enabled),
+        Rule("aton", "", "ATON is replaced by [ionization], whose parameters are to be written by "
+             "hand; settings of RAMSES-RT are converted"),
         Rule("tracer", "", "tracer particles are not available; a passive scalar marks gas"),
         Rule("clumpfind unbind make_mergertree", "", "octools halos finds halos in snapshots"),
         Rule("lightcone", "", "write snapshots at the epochs of the light cone"),
@@ -340,7 +344,8 @@ COOLING = Topic(
              default=(0.0, 1.0)),
         Rule("cooling_ism", "", "cooling of the interstellar medium (Audit & Hennebelle 2005) is "
              "not available; use a Grackle table"),
-        Rule("neq_chem", "", "ionization is in equilibrium; there is no chemical network"),
+        Rule("neq_chem", "", "[cooling] has ionization equilibrium; ionization.enabled = true "
+             "without sources follows ions out of equilibrium, with rt or without"),
         Rule("ind_rsink", "agn.radius", "sets the radius of AGN feedback in cells"),
         Rule("tol eps_sn1", "", "yields of cuRAMSES by element are not available; see "
              "yieldtablefilename"),
@@ -560,18 +565,25 @@ BASIC = (
     UNITS,
     COSMOLOGY,
 )
-PHYSICS = (COOLING, FLOOR, STARS, SUPERNOVAE, BLACK_HOLES, AGN, TURBULENCE, *OTHER)
-TOPICS = (*BASIC, *PHYSICS)
-FILES = ("ramses_namelist.md", "ramses_namelist_physics.md")
+PHYSICS = (COOLING, FLOOR, STARS, SUPERNOVAE, BLACK_HOLES, AGN, TURBULENCE)
+RADIATIVE = (RADIATION, *OTHER)
+TOPICS = (*BASIC, *PHYSICS, *RADIATIVE)
+CONTENTS = {
+    "ramses_namelist.md": ("run, mesh, gas, gravity and cosmology", BASIC),
+    "ramses_namelist_physics.md": ("galaxy physics", PHYSICS),
+    "ramses_namelist_radiation.md": ("ionising radiation and others", RADIATIVE),
+}
+FILES = tuple(CONTENTS)
 
 
 def pages() -> dict[str, str]:
     """Return the pages of the manual by file name."""
-    basic, physics = "run, mesh, gas, gravity and cosmology", "galaxy physics and others"
-    return {
-        FILES[0]: page("RAMSES namelists", BASIC, f"settings for {physics}", FILES[1]),
-        FILES[1]: page(f"RAMSES namelists: {physics}", PHYSICS, f"settings for {basic}", FILES[0]),
-    }
+    found = {}
+    for file, (contents, topics) in CONTENTS.items():
+        title = "RAMSES namelists" + ("" if topics is BASIC else f": {contents}")
+        others = {f: f"settings for {c}" for f, (c, _) in CONTENTS.items() if f != file}
+        found[file] = page(title, topics, others)
+    return found
 
 
 if __name__ == "__main__":

@@ -31,45 +31,17 @@ OTHER = (
         ),
     ),
     Topic(
-        "Radiative transfer",
-        "rt_params rt_groups radiation_params",
+        "Radiative transfer of ATON",
+        "radiation_params",
         (
-            Rule(
-                "cosmic_rays heat_unresolved_hii hll_evals_file ipeh_group is_kir_t is_mu_h2 ish2 "
-                "ishe nsedgroups nuvgroups rt_agn rt_c_fraction rt_courant_factor rt_err_grad_n "
-                "rt_err_grad_xhi rt_err_grad_xhii rt_esc_frac rt_exp_region rt_exp_source "
-                "rt_floor_n rt_floor_xhi rt_floor_xhii rt_flux_scheme rt_is_init_xion "
-                "rt_is_outflow_bound rt_isir rt_isirtrap rt_isopress rt_n_bound rt_n_region "
-                "rt_n_source rt_nregion rt_nsource rt_nsubcycle rt_otsa rt_output_coolstats "
-                "rt_pressboost rt_refine_aexp rt_reg_group rt_reg_length_x rt_reg_length_y "
-                "rt_reg_length_z rt_reg_x_center rt_reg_y_center rt_reg_z_center rt_region_type "
-                "rt_sink rt_smooth rt_source_type rt_src_group rt_src_length_x rt_src_length_y "
-                "rt_src_length_z rt_src_x_center rt_src_y_center rt_src_z_center rt_star rt_t_rad "
-                "rt_tconst rt_u_bound rt_u_region rt_u_source rt_uvsrc_nhmax rt_v_bound "
-                "rt_v_region rt_v_source rt_vc rt_w_bound rt_w_region rt_w_source sed_dir "
-                "sed_isegy sedprops_update upload_equilibrium_x uv_file x y rt_freeflow",
-                "",
-                "ionising radiation is not available; cooling.uv_background is a uniform "
-                "ultraviolet background, cooling.self_shielding its attenuation",
-                groups="rt_params",
-            ),
-            Rule(
-                "group_cse group_csn group_egy group_egy_agnfrac groupl0 groupl1 kappaabs kappasc "
-                "spec2group",
-                "",
-                "ionising radiation is not available; cooling.uv_background is a uniform "
-                "ultraviolet background, cooling.self_shielding its attenuation",
-                groups="rt_groups",
-            ),
             Rule(
                 "allow_gpu_overload rad_aton_version rad_boundary_condition rad_density "
                 "rad_escape_fraction rad_flux_at_x_min_boundary rad_flux_x rad_flux_y rad_flux_z "
                 "rad_light_speed_factor rad_max_time_step rad_num_sources rad_source_rate "
                 "rad_source_x rad_source_y rad_source_z radiation_feedback",
                 "",
-                "ionising radiation is not available; cooling.uv_background is a uniform "
-                "ultraviolet background, cooling.self_shielding its attenuation",
-                groups="radiation_params",
+                "ATON is replaced by [ionization], whose parameters are to be written by hand; "
+                "settings of RAMSES-RT are converted",
             ),
         ),
     ),

@@ -9,6 +9,7 @@ import re
 from typing import Any
 
 from octools.inputs.conversion import BY_HAND, LOST, NOT_USED
+from octools.inputs.ramses_gas import UNITS, ionizes, is_barotropic, lacks_units
 from octools.inputs.ramses_rules import Note, Settings
 
 GRAMS_PER_HYDROGEN = 1.67262192369e-24 / 0.76  # gas mass per hydrogen nucleus
@@ -24,15 +25,6 @@ COOLING_METHODS = {
 # --- cooling --------------------------------------------------------------------------------------
 
 
-UNITS = "requires units.length, .density and .time in cgs, which units.f90 of a patch may set"
-
-
-def lacks_units(s: Settings) -> bool:
-    """Return true for units of 1 cgs, with which densities and temperatures are not physical."""
-    units = ("units_length", "units_density", "units_time")
-    return not s.flag("cosmo") and all(s.number(unit) == 1.0 for unit in units)
-
-
 def grackle(s: Settings) -> bool:
     return s.flag("use_grackle")
 
@@ -41,13 +33,8 @@ def tabulated(s: Settings) -> bool:
     return grackle(s) or s.text("cooling_method").lower() in ("exact", "implicit")
 
 
-def is_barotropic(s: Settings) -> bool:
-    """Return true if the pressure of the gas is a function of its density."""
-    return s.flag("hydro") and (s.flag("isothermal") or s.flag("barotropic_eos"))
-
-
 def cools(s: Settings) -> bool:
-    return wants_cooling(s) and not lacks_units(s) and not is_barotropic(s)
+    return not (lacks_units(s) or is_barotropic(s) or ionizes(s)) and wants_cooling(s)
 
 
 def wants_cooling(s: Settings) -> bool:
@@ -59,6 +46,11 @@ def wants_cooling(s: Settings) -> bool:
 def cooling_enabled(s: Settings) -> Any:
     if is_barotropic(s):
         return Note(False, "RAMSES does not cool gas with a barotropic equation of state")
+    if ionizes(s):
+        reason = (
+            "[ionization] always has the cooling of hydrogen and helium, as rt; metals do not cool"
+        )
+        return Note(False, reason)
     if wants_cooling(s) and lacks_units(s):
         return Note(False, f"cooling.enabled = true {UNITS}", BY_HAND)
     return cools(s)

@@ -39,6 +39,14 @@ struct ColdState {
   KOKKOS_FORCEINLINE_FUNCTION V adiabatic_modulus(const V& thermal, double gamma) const {
     return V(gamma) * thermal + bulk_modulus;
   }
+  // rho c^2 of gas with this total pressure.
+  KOKKOS_FORCEINLINE_FUNCTION V modulus_at(const V& total, double gamma) const {
+    return adiabatic_modulus(thermal_pressure(total), gamma);
+  }
+  // rho c^2 of gas with this total pressure, for a thermal pressure of at least `floor`.
+  KOKKOS_FORCEINLINE_FUNCTION V modulus_above(const V& total, double floor, double gamma) const {
+    return adiabatic_modulus(max(thermal_pressure(total), V(floor)), gamma);
+  }
 };
 
 // Cold part of an ideal gas: none. The functions have the same meaning as those of ColdState.
@@ -52,6 +60,9 @@ struct NoColdState {
   }
   KOKKOS_FORCEINLINE_FUNCTION static V adiabatic_modulus(const V& thermal, double gamma) {
     return V(gamma) * thermal;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static V modulus_at(const V& total, double gamma) {
+    return V(gamma) * total;
   }
 };
 

@@ -6,7 +6,7 @@ namespace octant::hydro {
 
 void set_cold_fluxes(const HydroOptions& options, SchemeOps& ops) {
   TypeList<Llf, Hll, HllcHybrid, HllcLowMach, Hllc>::with(
-      options.riemann, [&]<class Solver>() { set_fluxes<GodunovFluxes<Solver, Gas>>(ops); });
+      options.riemann, [&]<class Solver>() { set_fluxes<GodunovFluxes<Solver, ColdGas>>(ops); });
 }
 
 }  // namespace octant::hydro

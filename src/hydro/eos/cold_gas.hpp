@@ -1,5 +1,5 @@
 // Kernels of schemes for gas with a cold curve (cold_curve.hpp): those of an ideal gas, compiled
-// with the type Gas instead of IdealGas.
+// with the type ColdGas instead of IdealGas.
 #pragma once
 
 #include "hydro/hydro_options.hpp"

@@ -7,8 +7,8 @@ namespace octant::hydro {
 void set_cold_states(const HydroOptions& options, SchemeOps& ops) {
   with_reconstruction(options, [&]<class Reconstruction>() {
     if (options.integrator == Integrator::muscl_hancock)
-      set_states<MusclHancock<Reconstruction, false, Gas>>(ops);
-    else set_states<RungeKutta<Reconstruction, false, Gas>>(ops);
+      set_states<MusclHancock<Reconstruction, false, ColdGas>>(ops);
+    else set_states<RungeKutta<Reconstruction, false, ColdGas>>(ops);
   });
 }
 

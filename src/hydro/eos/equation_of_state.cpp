@@ -10,6 +10,7 @@
 #include "core/names.hpp"
 #include "core/parameters.hpp"
 #include "core/units.hpp"
+#include "hydro/eos/eos_table.hpp"
 #include "hydro/hydro_options.hpp"
 #include "hydro/reconstruction.hpp"
 
@@ -22,8 +23,10 @@ void EosOptions::declare(ParameterSchema& schema) {
                          "polytropic, set by hydro.barotropic_densities and "
                          "hydro.barotropic_exponents; white_dwarf: degenerate electrons at zero "
                          "temperature and an ideal gas of ions; stiffened: p = (gamma - 1) times "
-                         "the internal energy density - gamma hydro.stiffening_pressure. With "
-                         "isothermal and barotropic the pressure of the initial conditions and of "
+                         "the internal energy density - gamma hydro.stiffening_pressure; "
+                         "gas_radiation: ideal gas and radiation in equilibrium; table: the file "
+                         "hydro.eos_table. With isothermal and barotropic the pressure of the "
+                         "initial conditions and of "
                          "inflow is replaced"});
   schema.add("hydro.sound_speed", sound_speed,
              {.unit = "length / time",
@@ -59,6 +62,24 @@ void EosOptions::declare(ParameterSchema& schema) {
               .meaning = "Pressure p_inf of the stiffened equation of state; the lowest pressure "
                          "is -p_inf",
               .min = 0});
+  schema.add("hydro.molecular_weight", molecular_weight,
+             {.meaning = "Mean molecular weight of the gas with the gas_radiation equation of "
+                         "state, in proton masses",
+              .above = 0.0});
+  schema.add("hydro.radiation_constant", given_radiation_constant,
+             {.meaning = "Constant of the gas_radiation equation of state: radiation energy "
+                         "density, in code units, at a ratio 1 of gas pressure and density; 0: "
+                         "4 sigma / c (hydro.molecular_weight m_p / k)^4, which requires [units]",
+              .min = 0});
+  schema.add("hydro.eos_table", table_path,
+             {.meaning = "HDF5 file with the equation of state \"table\": pressure, internal "
+                         "energy and sound speed as functions of density and temperature; requires "
+                         "[units]"});
+  schema.add(
+      "hydro.eos_table_tolerance", table_tolerance,
+      {.meaning = "Largest relative violation of thermodynamic identities by the derivatives "
+                  "of hydro.eos_table",
+       .above = 0.0});
 }
 
 namespace {
@@ -99,6 +120,17 @@ void check_unused(const EosOptions& eos) {
     forbid(eos.given_degeneracy_pressure > 0.0, "hydro.degeneracy_pressure", white_dwarf);
     forbid(eos.given_degeneracy_density > 0.0, "hydro.degeneracy_density", white_dwarf);
   }
+  if (eos.kind != EquationOfState::gas_radiation) {
+    const char* const gas_radiation = "\"gas_radiation\"";
+    forbid(eos.molecular_weight != EosOptions{}.molecular_weight, "hydro.molecular_weight",
+           gas_radiation);
+    forbid(eos.given_radiation_constant > 0.0, "hydro.radiation_constant", gas_radiation);
+  }
+  if (eos.kind != EquationOfState::table) {
+    forbid(!eos.table_path.empty(), "hydro.eos_table", "\"table\"");
+    forbid(eos.table_tolerance != EosOptions{}.table_tolerance, "hydro.eos_table_tolerance",
+           "\"table\"");
+  }
   forbid(eos.kind != EquationOfState::stiffened && eos.stiffening_pressure > 0.0,
          "hydro.stiffening_pressure", "\"stiffened\"");
   if (eos.kind == EquationOfState::barotropic) return;
@@ -122,6 +154,8 @@ void EosOptions::check(const HydroOptions& options) const {
     throw InputError(
         "hydro.equation_of_state = \"stiffened\" requires "
         "hydro.stiffening_pressure > 0");
+  if (kind == EquationOfState::table && table_path.empty())
+    throw InputError("hydro.equation_of_state = \"table\" requires hydro.eos_table");
   const auto refuse = [&](bool is_set, const std::string& value, const char* expected) {
     if (is_set)
       throw InputError("{} is not supported with hydro.equation_of_state = \"{}\"; expected {}",
@@ -131,7 +165,7 @@ void EosOptions::check(const HydroOptions& options) const {
     return fmt::format("{} = \"{}\"", name, value);
   };
   const std::string& solver = options.riemann;
-  if (has_cold_curve())
+  if (has_cold_curve() || is_real())
     refuse(solver == "exact", text("hydro.riemann", solver),
            "\"llf\", \"hll\", \"hllc\", \"hllc_hybrid\" or \"hllc_low_mach\"");
   else
@@ -144,6 +178,11 @@ void EosOptions::check(const HydroOptions& options) const {
   refuse(options.is_balanced(), text("hydro.well_balanced", name_of(options.well_balanced)),
          "\"off\"");
   if (has_cold_curve()) return;
+  if (is_real()) {
+    refuse(options.has_dual_energy(), text("hydro.dual_energy", name_of(options.dual_energy)),
+           "\"off\", because the entropy of dual energy is that of an ideal gas");
+    return;
+  }
   refuse(options.has_dual_energy(), text("hydro.dual_energy", name_of(options.dual_energy)),
          "\"off\", because the pressure follows from the density");
   refuse(options.given_pressure_floor > 0.0,
@@ -170,32 +209,85 @@ double EosOptions::smallest_exponent(double gamma) const {
   switch (kind) {
     case EquationOfState::isothermal: return 1.0;
     case EquationOfState::barotropic: return *std::ranges::min_element(exponents);
-    case EquationOfState::white_dwarf: return std::min(gamma, 4.0 / 3.0);
+    case EquationOfState::white_dwarf:
+    case EquationOfState::gas_radiation: return std::min(gamma, 4.0 / 3.0);
+    case EquationOfState::table: return table->grid().smallest_exponent;
     default: return gamma;
   }
 }
 
+namespace {
+
 // Constants of degenerate electrons (Chandrasekhar 1935, MNRAS 95, 207): A = pi m_e^4 c^5 / (3 h^3)
 // and B = 8 pi m_p mu_e (m_e c / h)^3 / 3.
-void EosOptions::set_constants(const CodeUnits* units) {
+void set_degeneracy(EosOptions& eos, const CodeUnits* units) {
   constexpr double k_pressure_cgs = 6.0023e22, k_density_cgs = 9.81011e5;  // erg cm^-3, g cm^-3
-  if (kind != EquationOfState::white_dwarf) return;
-  degeneracy_pressure = given_degeneracy_pressure;
-  degeneracy_density = given_degeneracy_density;
-  if (degeneracy_density > 0.0 && electron_weight != EosOptions{}.electron_weight)
+  eos.degeneracy_pressure = eos.given_degeneracy_pressure;
+  eos.degeneracy_density = eos.given_degeneracy_density;
+  if (eos.degeneracy_density > 0.0 && eos.electron_weight != EosOptions{}.electron_weight)
     throw InputError(
         "hydro.electron_weight = {} is incompatible with hydro.degeneracy_density, which it "
         "determines; set one of them",
-        electron_weight);
-  if (degeneracy_pressure > 0.0 && degeneracy_density > 0.0) return;
+        eos.electron_weight);
+  if (eos.degeneracy_pressure > 0.0 && eos.degeneracy_density > 0.0) return;
   if (!units)
     throw InputError(
         "hydro.equation_of_state = \"white_dwarf\" requires a unit system (units.length, "
         "units.density and units.time), or both hydro.degeneracy_pressure and "
         "hydro.degeneracy_density in code units");
-  if (degeneracy_pressure == 0.0) degeneracy_pressure = k_pressure_cgs / units->energy_density();
-  if (degeneracy_density == 0.0)
-    degeneracy_density = k_density_cgs * electron_weight / units->density();
+  if (eos.degeneracy_pressure == 0.0)
+    eos.degeneracy_pressure = k_pressure_cgs / units->energy_density();
+  if (eos.degeneracy_density == 0.0)
+    eos.degeneracy_density = k_density_cgs * eos.electron_weight / units->density();
+}
+
+// Energy density a T^4 of radiation at the temperature mu m_p / k p / rho, at p / rho = 1.
+void set_radiation(EosOptions& eos, const CodeUnits* units) {
+  eos.radiation_constant = eos.given_radiation_constant;
+  if (eos.radiation_constant > 0.0) {
+    if (eos.molecular_weight != EosOptions{}.molecular_weight)
+      throw InputError(
+          "hydro.molecular_weight = {} is incompatible with hydro.radiation_constant, which it "
+          "determines; set one of them",
+          eos.molecular_weight);
+    return;
+  }
+  if (!units)
+    throw InputError(
+        "hydro.equation_of_state = \"gas_radiation\" requires a unit system (units.length, "
+        "units.density and units.time), or hydro.radiation_constant in code units");
+  const double kelvin = eos.molecular_weight * units->temperature();
+  eos.radiation_constant = constants::k_radiation * std::pow(kelvin, 4) / units->energy_density();
+}
+
+}  // namespace
+
+void EosOptions::set_constants(const CodeUnits* units, double gamma) {
+  if (kind == EquationOfState::white_dwarf) set_degeneracy(*this, units);
+  if (kind == EquationOfState::gas_radiation) set_radiation(*this, units);
+  if (kind != EquationOfState::table) return;
+  if (!units)
+    throw InputError(
+        "hydro.equation_of_state = \"table\" requires a unit system (units.length, units.density "
+        "and units.time)");
+  const EosTable contents = read_eos_table(Communicator::world(), table_path, table_tolerance);
+  table = std::make_shared<const TabulatedGas>(contents, *units, gamma);
+}
+
+RealGas EosOptions::real_gas(double gamma) const {
+  RealGas gas;
+  if (kind == EquationOfState::gas_radiation) {
+    gas.kind = RealGas::radiation;
+    gas.with_radiation = {radiation_constant, gamma};
+    gas.smallest_ratio = gas.with_radiation.smallest_ratio();
+    gas.largest_exponent = gas.with_radiation.largest_exponent();
+  } else if (table) {
+    gas.kind = RealGas::table;
+    gas.grid = table->grid();
+    gas.smallest_ratio = gas.grid.smallest_ratio;
+    gas.largest_exponent = gas.grid.largest_exponent;
+  }
+  return gas;
 }
 
 ColdCurve EosOptions::cold_curve() const {

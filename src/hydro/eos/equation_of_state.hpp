@@ -2,11 +2,14 @@
 #pragma once
 
 #include <array>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "core/named.hpp"
 #include "hydro/eos/barotrope.hpp"
 #include "hydro/eos/cold_curve.hpp"
+#include "hydro/eos/real_gas.hpp"
 
 namespace octant {
 class ParameterSchema;
@@ -16,12 +19,22 @@ struct CodeUnits;
 namespace octant::hydro {
 
 struct HydroOptions;
+class TabulatedGas;
 
 // Equation of state of the gas.
-enum class EquationOfState { ideal, isothermal, barotropic, white_dwarf, stiffened };
+enum class EquationOfState {
+  ideal,
+  isothermal,
+  barotropic,
+  white_dwarf,
+  stiffened,
+  gas_radiation,
+  table
+};
 // Names of the values in hydro.equation_of_state.
 constexpr auto names_of(EquationOfState) {
-  return std::array{"ideal", "isothermal", "barotropic", "white_dwarf", "stiffened"};
+  return std::array{"ideal",     "isothermal",    "barotropic", "white_dwarf",
+                    "stiffened", "gas_radiation", "table"};
 }
 
 // Parameters of the equation of state, other than hydro.gamma.
@@ -35,14 +48,22 @@ struct EosOptions {
   // Constants A and B of degenerate electrons, in code units.
   double degeneracy_pressure = 0.0, degeneracy_density = 0.0;
   double stiffening_pressure = 0.0;  // hydro.stiffening_pressure
+  double molecular_weight = 0.6;     // hydro.molecular_weight
+  // hydro.radiation_constant; 0: from the code units.
+  double given_radiation_constant = 0.0;
+  double radiation_constant = 0.0;  // radiation energy density at p_gas / rho = 1, in code units
+  std::string table_path;           // hydro.eos_table
+  double table_tolerance = 0.02;    // hydro.eos_table_tolerance
+  std::shared_ptr<const TabulatedGas> table;
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
   // Throws InputError if values are inconsistent or incompatible with other parameters of hydro.*.
   void check(const HydroOptions& options) const;
-  // Sets the constants of degenerate electrons from the parameters or the code units; without units
-  // (nullptr), throws InputError unless parameters set both.
-  void set_constants(const CodeUnits* units);
+  // Sets the constants of degenerate electrons and of radiation from the parameters or the code
+  // units, and reads the table. Throws InputError if units are required but missing (nullptr), or
+  // if the table is invalid. Collective if the equation of state is a table.
+  void set_constants(const CodeUnits* units, double gamma);
 
   // True if the pressure is a function of the density alone.
   bool is_barotropic() const {
@@ -52,12 +73,19 @@ struct EosOptions {
   bool has_cold_curve() const {
     return kind == EquationOfState::white_dwarf || kind == EquationOfState::stiffened;
   }
+  // True if the gas is real (real_gas.hpp).
+  bool is_real() const {
+    return kind == EquationOfState::gas_radiation || kind == EquationOfState::table;
+  }
+  // The equation of state of real gas for kernels; none if the gas is not real.
+  RealGas real_gas(double gamma) const;
   // The cold curve for kernels; none if the gas has none.
   ColdCurve cold_curve() const;
   // The equation of state for kernels; without pieces if it is ideal.
   Barotrope barotrope() const;
   // Lower bound of rho c^2 / p for a gas with this ratio of specific heats: the smallest exponent
-  // d ln p / d ln rho of a barotropic gas, or that of ultrarelativistic degenerate electrons.
+  // d ln p / d ln rho of a barotropic gas, that of ultrarelativistic degenerate electrons or of
+  // radiation, or the smallest value in the table.
   double smallest_exponent(double gamma) const;
 };
 

@@ -62,8 +62,8 @@ TEST(MissingFeature, is_named_with_the_page_of_limitations) {
             "Octant has no magnetic fields; see Limitations (docs/limitations.md)");
   for (const char* name : {"mhd", "hydro.MHD", "output.b_field", "hlld", "orszag_tang"})
     EXPECT_EQ(missing_feature(name), missing_feature("hydro.magnetic")) << name;
-  for (const char* name : {"dns.les", "dns.smagorinsky", "rt.photons", "chemistry.network",
-                           "relativistic", "dust", "cosmic_rays.enabled"})
+  for (const char* name : {"dns.les", "dns.smagorinsky", "chemistry.network", "relativistic",
+                           "dust", "cosmic_rays.enabled"})
     EXPECT_NE(missing_feature(name), "") << name;
   for (const char* name : {"hydro.gamma", "problem.radius", "refine.dusty", "time.lest"})
     EXPECT_EQ(missing_feature(name), "") << name;

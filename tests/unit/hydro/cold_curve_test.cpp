@@ -97,7 +97,7 @@ TEST(ColdCurve, has_the_same_bits_in_units_that_differ_by_powers_of_two) {
 }
 
 TEST(ColdCurve, is_inverted_by_stored_states) {
-  double cell[k_hydro_variables + 1];
+  double cell[k_hydro_variables + 1] = {};
   for (const bool dual_energy : {false, true}) {
     const Gas gas{.gamma = 5.0 / 3.0, .dual_energy = dual_energy, .cold = k_electrons};
     const GasCell stored(cell, 1, gas);
@@ -126,13 +126,13 @@ TEST(ColdCurve, raises_given_pressures_to_the_cold_one) {
 TEST(EosOptions, have_the_constants_of_electrons_in_any_units) {
   EosOptions eos;
   eos.kind = EquationOfState::white_dwarf;
-  EXPECT_THROW(eos.set_constants(nullptr), InputError);
+  EXPECT_THROW(eos.set_constants(nullptr, 5.0 / 3.0), InputError);
   const CodeUnits units{.length = 1e9, .mass = 2e33, .time = 3.0};
-  eos.set_constants(&units);
+  eos.set_constants(&units, 5.0 / 3.0);
   EXPECT_DOUBLE_EQ(eos.degeneracy_pressure * units.energy_density(), 6.0023e22);
   EXPECT_DOUBLE_EQ(eos.degeneracy_density * units.density(), 2.0 * 9.81011e5);
   eos.given_degeneracy_pressure = 7.0, eos.given_degeneracy_density = 5.0;
-  eos.set_constants(nullptr);
+  eos.set_constants(nullptr, 5.0 / 3.0);
   EXPECT_EQ(eos.cold_curve().pressure, 7.0);
   EXPECT_EQ(eos.cold_curve().inverse_density, 0.2);
 }

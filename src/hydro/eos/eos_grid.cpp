@@ -1,0 +1,266 @@
+#include "hydro/eos/eos_lookup.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+#include <span>
+#include <utility>
+
+#include "core/error.hpp"
+#include "hydro/eos/eos_table.hpp"
+
+namespace octant::hydro {
+
+namespace {
+
+// Nodes per factor of 2 in density and in heat: as many as the table has, within these limits, and
+// fewer if there are more nodes than fit into the caches of a processor.
+constexpr double k_fewest_per_octave = 16.0, k_most_per_octave = 32.0;
+constexpr int k_most_reductions = 2;  // by 2 each
+constexpr std::int64_t k_most_nodes = std::int64_t{1} << 20;
+
+// Value of the polynomial of fifth degree through the six points around `at`. Beyond the points,
+// the line through the two outermost ones is continued over a distance of at most `reach`, on the
+// lower side only if `continues_down`.
+double interpolated(std::span<const double> x, std::span<const double> y, double at, double reach,
+                    bool continues_down) {
+  constexpr std::ptrdiff_t k_points = 6;
+  const auto line = [&](std::size_t end, std::size_t next, double distance) {
+    return y[end] + distance * (y[end] - y[next]) / (x[end] - x[next]);
+  };
+  if (at <= x.front()) return continues_down ? line(0, 1, at - x.front()) : y.front();
+  if (at >= x.back()) return line(x.size() - 1, x.size() - 2, std::min(at - x.back(), reach));
+  const auto above = std::upper_bound(x.begin(), x.end(), at) - x.begin();
+  const auto first = std::clamp<std::ptrdiff_t>(above - k_points / 2, 0, std::ssize(x) - k_points);
+  double sum = 0.0;
+  for (std::ptrdiff_t n = first; n < first + k_points; ++n) {
+    double weight = 1.0;
+    for (std::ptrdiff_t m = first; m < first + k_points; ++m)
+      if (m != n) weight *= (at - x[m]) / (x[n] - x[m]);
+    sum += weight * y[n];
+  }
+  return sum;
+}
+
+// Value at `at` of the cubic polynomials between the points whose slopes keep monotone data
+// monotone (Fritsch & Butland 1984, SIAM J. Sci. Stat. Comput. 5, 300); beyond the points that of
+// the outermost one. Suits points at very different distances.
+double monotone(std::span<const double> x, std::span<const double> y, double at) {
+  if (at <= x.front()) return y.front();
+  if (at >= x.back()) return y.back();
+  const auto low = static_cast<std::size_t>(std::ranges::upper_bound(x, at) - x.begin()) - 1;
+  const auto rise = [&](std::size_t n) { return (y[n + 1] - y[n]) / (x[n + 1] - x[n]); };
+  const auto slope = [&](std::size_t n) {
+    if (n == 0 || n + 1 == x.size()) return rise(n == 0 ? 0 : n - 1);
+    const double below = rise(n - 1), above = rise(n);
+    if (!(below * above > 0.0)) return 0.0;
+    const double share = (1.0 + (x[n + 1] - x[n]) / (x[n + 1] - x[n - 1])) / 3.0;
+    return below * above / (share * above + (1.0 - share) * below);
+  };
+  const double h = x[low + 1] - x[low], t = (at - x[low]) / h;
+  const double bend = t * (1.0 - t);
+  const double line = y[low] + t * (y[low + 1] - y[low]);
+  return line +
+         bend * h * ((1.0 - t) * (slope(low) - rise(low)) - t * (slope(low + 1) - rise(low)));
+}
+
+// Axis of nodes from `least` to `largest`, with one more node on each side.
+GridAxis axis_between(double least, double largest, double per_octave) {
+  const double first = std::floor(per_octave * ApproximateLog<double>(least).value) - 1.0;
+  const double last = std::ceil(per_octave * ApproximateLog<double>(largest).value) + 1.0;
+  return {per_octave, first, std::max(static_cast<int>(last - first) + 1, 4)};
+}
+
+double nodes_per_octave(const std::vector<double>& axis) {
+  const double spacing = std::log2(axis[1] / axis[0]);
+  return std::clamp(std::ceil(1.0 / spacing), k_fewest_per_octave, k_most_per_octave);
+}
+
+// Isochore in code units, per mass.
+struct Isochore {
+  double cold_pressure, cold_energy;                   // of the lowest temperature
+  std::vector<double> log_excess, log_thermal, ratio;  // of all temperatures but the lowest
+  std::vector<double> log_pressure, exponent;          // of all temperatures
+};
+
+// Logarithms of the least and largest value on an axis.
+using LogRange = std::pair<double, double>;
+
+// The logarithms and ratios of all isochores of a table, which are interpolated in density.
+class Isochores {
+ public:
+  Isochores(const EosTable& table, const CodeUnits& units, double gamma) {
+    const std::size_t hot = table.temperature.size() - 1;
+    const double per_mass = units.velocity() * units.velocity();
+    log_excess_ = ratio_ = exponent_ = std::vector(hot, std::vector<double>());
+    for (std::size_t i = 0; i < table.density.size(); ++i) {
+      const double rho = table.density[i];
+      const std::size_t cold = table.place(i, 0);
+      log_density_.push_back(std::log(rho / units.density()));
+      log_pressure_.push_back(std::log(table.pressure[cold] / (rho * per_mass)));
+      log_energy_.push_back(std::log(table.energy[cold] / per_mass));
+      const auto exponent = [&](std::size_t at) {
+        return table.sound_speed[at] * table.sound_speed[at] * rho / table.pressure[at];
+      };
+      cold_exponent_.push_back(exponent(cold));
+      const double hottest = table.pressure[table.place(i, hot)] / (rho * per_mass);
+      log_pressures_ = {std::min(log_pressures_.first, log_pressure_.back()),
+                        std::max(log_pressures_.second, std::log(hottest))};
+      for (std::size_t k = 0; k < hot; ++k) {
+        const std::size_t at = table.place(i, k + 1);
+        const double excess = (table.pressure[at] - table.pressure[cold]) / rho;
+        const double thermal = (gamma - 1.0) * (table.energy[at] - table.energy[cold]);
+        log_excess_[k].push_back(std::log(excess / per_mass));
+        ratio_[k].push_back(thermal / excess);
+        exponent_[k].push_back(exponent(at));
+      }
+    }
+  }
+
+  // Isochore at a density in code units.
+  Isochore at(double density) const {
+    const double x = std::log(density);
+    const auto value = [&](const std::vector<double>& y) {
+      return interpolated(log_density_, y, x, std::numeric_limits<double>::infinity(), true);
+    };
+    Isochore found{
+        std::exp(value(log_pressure_)), std::exp(value(log_energy_)), {}, {}, {}, {}, {}};
+    found.log_pressure.push_back(std::log(found.cold_pressure));
+    found.exponent.push_back(value(cold_exponent_));
+    for (std::size_t k = 0; k < ratio_.size(); ++k) {
+      found.log_excess.push_back(value(log_excess_[k]));
+      found.ratio.push_back(value(ratio_[k]));
+      found.log_thermal.push_back(found.log_excess.back() + std::log(found.ratio.back()));
+      found.log_pressure.push_back(
+          std::log(found.cold_pressure + std::exp(found.log_excess.back())));
+      found.exponent.push_back(value(exponent_[k]));
+    }
+    return found;
+  }
+
+  // Ranges of p / rho, and of pi / rho and q / rho, in the table.
+  LogRange log_pressures() const { return log_pressures_; }
+  LogRange log_heats() const {
+    LogRange range = k_nothing;
+    for (std::size_t i = 0; i < log_density_.size(); ++i) {
+      const auto extend = [&](std::size_t k) {
+        const double excess = log_excess_[k][i], thermal = excess + std::log(ratio_[k][i]);
+        range = {std::min({range.first, excess, thermal}),
+                 std::max({range.second, excess, thermal})};
+      };
+      extend(0), extend(ratio_.size() - 1);
+    }
+    return range;
+  }
+
+ private:
+  static constexpr LogRange k_nothing{std::numeric_limits<double>::infinity(),
+                                      -std::numeric_limits<double>::infinity()};
+
+  LogRange log_pressures_ = k_nothing;
+  // [density]
+  std::vector<double> log_density_, log_pressure_, log_energy_, cold_exponent_;
+  std::vector<std::vector<double>> log_excess_, ratio_, exponent_;  // [temperature][density]
+};
+
+// Throws unless pressure and energy of an isochore are increasing functions of the temperature.
+void require_order(const EosTable& table, const Isochore& isochore, double density) {
+  const auto ascends = [](const std::vector<double>& x) {
+    return std::ranges::adjacent_find(x, [](double a, double b) { return !(a < b); }) == x.end();
+  };
+  if (ascends(isochore.log_excess) && ascends(isochore.log_thermal)) return;
+  throw InputError(
+      "'{}': pressure or energy, interpolated to the density {} g/cm^3, does not increase with "
+      "temperature; use a table with closer densities or smoother values",
+      table.path, density);
+}
+
+// Sets the nodes of one density. Returns false if the energy is not an increasing function of the
+// pressure, or a sound speed is not positive.
+bool fill_row(const EosGrid& grid, int i, const Isochore& row, double* nodes) {
+  const auto value = [&](const std::vector<double>& x, const std::vector<double>& y, double at) {
+    return interpolated(x, y, at, 3.0 * std::numbers::ln2 / grid.heat.per_log, false);
+  };
+  double* const isotherm = nodes + EosGrid::k_isotherm_values * i;
+  isotherm[EosGrid::k_pressure_per_mass] = row.cold_pressure;
+  isotherm[EosGrid::k_energy_per_mass] = row.cold_energy;
+  isotherm[EosGrid::k_hottest_per_mass] = std::exp(row.log_thermal.back());
+  double* const ratios = nodes + grid.ratios() + i * grid.heat.nodes;
+  double* const inverse_ratios = nodes + grid.inverse_ratios() + i * grid.heat.nodes;
+  double* const exponents = nodes + grid.exponents() + i * grid.pressure.nodes;
+  for (int j = 0; j < grid.heat.nodes; ++j) {
+    const double heat = grid.heat.at(j);
+    ratios[j] = value(row.log_excess, row.ratio, std::log(heat));
+    inverse_ratios[j] = 1.0 / value(row.log_thermal, row.ratio, std::log(heat));
+    const bool ascends = j == 0 || heat * ratios[j] > grid.heat.at(j - 1) * ratios[j - 1];
+    if (!(ratios[j] > 0.0) || !(inverse_ratios[j] > 0.0) || !ascends) return false;
+  }
+  for (int j = 0; j < grid.pressure.nodes; ++j)
+    exponents[j] = monotone(row.log_pressure, row.exponent, std::log(grid.pressure.at(j)));
+  return std::all_of(exponents, exponents + grid.pressure.nodes, [](double x) { return x > 0.0; });
+}
+
+}  // namespace
+
+double argument_of_log(double value) {
+  const double exponent = std::floor(value), rest = value - exponent;
+  double u = rest;
+  for (int step = 0; step < 8; ++step) {
+    const double excess = u * (10.0 + u * (u - 4.0)) / 7.0 - rest;
+    u -= excess * 7.0 / (10.0 + u * (3.0 * u - 8.0));
+  }
+  return std::ldexp((1.0 + u) / std::numbers::sqrt2, static_cast<int>(exponent));
+}
+
+void TabulatedGas::set_axes(const EosTable& table, LogRange pressures, LogRange heats) {
+  double along_density = nodes_per_octave(table.density);
+  double along_heat = nodes_per_octave(table.temperature);
+  const auto axis = [&](LogRange range) {
+    return axis_between(std::exp(range.first), std::exp(range.second), along_heat);
+  };
+  for (int reductions = 0;; ++reductions) {
+    grid_.density = axis_between(grid_.least_density, grid_.largest_density, along_density);
+    grid_.heat = axis(heats);
+    grid_.pressure = axis(pressures);
+    if (std::int64_t{grid_.density.nodes} * grid_.heat.nodes <= k_most_nodes) return;
+    if (reductions == k_most_reductions) break;
+    along_density /= 2.0, along_heat /= 2.0;
+  }
+  throw InputError(
+      "'{}': its densities and temperatures require {} x {} nodes; expected at most {} in all: use "
+      "a table with smaller ranges",
+      table.path, grid_.density.nodes, grid_.heat.nodes, k_most_nodes);
+}
+
+TabulatedGas::TabulatedGas(const EosTable& table, const CodeUnits& units, double gamma) {
+  const Isochores isochores(table, units, gamma);
+  grid_.least_density = table.density.front() / units.density();
+  grid_.largest_density = table.density.back() / units.density();
+  set_axes(table, isochores.log_pressures(), isochores.log_heats());
+  nodes_.resize(static_cast<std::size_t>(grid_.values()));
+  for (int i = 0; i < grid_.density.nodes; ++i) {
+    const double rho = grid_.density.at(i);
+    const Isochore row = isochores.at(rho);
+    require_order(table, row, rho * units.density());
+    if (!fill_row(grid_, i, row, nodes_.data()))
+      throw InputError(
+          "'{}': at the density {} g/cm^3, the energy is not an increasing function of the "
+          "pressure, or the sound speed is not positive; use a table with closer nodes",
+          table.path, rho * units.density());
+  }
+  const auto begin = nodes_.begin();
+  const auto bounds = std::ranges::minmax(std::span(begin + grid_.exponents(), nodes_.end()));
+  grid_.smallest_exponent = bounds.min, grid_.largest_exponent = bounds.max;
+  grid_.smallest_ratio =
+      std::ranges::min(std::span(begin + grid_.inverse_ratios(), begin + grid_.exponents()));
+  grid_.on_host = nodes_.data();
+  if constexpr (!Kokkos::SpaceAccessibility<Kokkos::HostSpace, mesh::DeviceSpace>::accessible) {
+    on_device_ = mesh::to_device("equation of state", nodes_);
+    grid_.on_device = on_device_.data();
+  } else {
+    grid_.on_device = nodes_.data();
+  }
+}
+
+}  // namespace octant::hydro

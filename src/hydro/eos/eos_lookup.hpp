@@ -1,0 +1,229 @@
+// Interpolation of a tabulated equation of state.
+//
+// The coldest isotherm of the table is subtracted, so that differences of large numbers do not
+// determine the temperature of degenerate matter:
+//   p = p_0(rho) + pi,  e = e_0(rho) + q / (gamma - 1).
+// q, the thermal pressure, is the internal energy above the isotherm in units of pressure. The
+// fundamental relation is q = pi s(rho, pi / rho), with s = 1 in an ideal gas of ratio gamma; its
+// inverse, pi as a function of q, is found by Newton's method from the same s, so that both agree
+// to rounding.
+//
+// p_0 / rho, e_0 / rho and s are interpolated by cubic polynomials with continuous derivatives
+// (Catmull & Rom 1974), and c^2 rho / p as a function of p / rho linearly, in smooth approximations
+// of the logarithms. The
+// places of nodes follow from the bits of the argument, without a search. Beyond the nodes the
+// values at the outermost ones are used.
+#pragma once
+
+#include "core/compiler.hpp"
+#include "core/power.hpp"
+#include "core/simd.hpp"
+#include "hydro/eos/eos_grid.hpp"
+
+namespace octant::hydro {
+
+// Approximation of log2(a) + 1/2 whose error is below 0.005, for a > 0, and its derivative. It is
+// exact at the powers of 2 times sqrt(1/2); in between it is a cubic polynomial. Its first two
+// derivatives with respect to a are continuous.
+template <class V>
+struct ApproximateLog {
+  V value;
+  V slope;  // derivative with respect to the natural logarithm
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit ApproximateLog(const V& a) {
+    constexpr double k_root = 1.4142135623730951;
+    const BinaryForm<V> form(a);
+    const V u = fused_multiply_add(form.mantissa, V(k_root), V(-1.0));
+    const V sum = fused_multiply_add(u, V(1.0), V(-4.0));
+    value = form.exponent + u * fused_multiply_add(u, sum, V(10.0)) * V(1.0 / 7.0);
+    slope = (V(1.0) + u) * fused_multiply_add(u, fused_multiply_add(u, V(3.0), V(-8.0)), V(10.0)) *
+            V(1.0 / 7.0);
+  }
+};
+
+// Place of arguments on an axis: between the nodes `below` and below + 1, at a fraction of their
+// distance. Arguments beyond the nodes 1 and nodes - 2, and those that are not numbers, are moved
+// there.
+template <class V>
+struct GridPlace {
+  V below, fraction;
+  V slope;  // derivative of the place with respect to the logarithm of the argument, 0 beyond
+
+  KOKKOS_FORCEINLINE_FUNCTION GridPlace(const GridAxis& axis, const V& argument) {
+    constexpr double k_least = 1e-300, two_52 = 4503599627370496.0;
+    const ApproximateLog<V> log(V(max(V(k_least), argument)));
+    const V place = fused_multiply_add(V(axis.per_log), log.value, V(-axis.first));
+    const V last(axis.nodes - 2.0);
+    const V inside = min(last, max(V(1.0), place));
+    // Rounded to the integer below, or to either neighbour of a node.
+    const V whole = (inside + V(two_52 - 0.5)) - V(two_52);
+    below = max(V(1.0), min(whole, V(last - V(1.0))));
+    fraction = inside - below;
+    const auto is_between = place >= V(1.0) && place <= last;
+    slope = select(is_between, V(axis.per_log) * log.slope, V(0.0));
+  }
+};
+
+// Weights of the four nodes around a place in cubic interpolation, and their derivatives with
+// respect to the place.
+template <class V>
+struct CubicWeights {
+  V value[4], slope[4];
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit CubicWeights(const V& t) {
+    const V half(0.5), square = t * t;
+    value[0] = half * t * fused_multiply_add(t, V(2.0) - t, V(-1.0));
+    value[1] = half * fused_multiply_add(square, fused_multiply_add(t, V(3.0), V(-5.0)), V(2.0));
+    value[2] = half * t * fused_multiply_add(t, fused_multiply_add(t, V(-3.0), V(4.0)), V(1.0));
+    value[3] = half * square * (t - V(1.0));
+    slope[0] = half * fused_multiply_add(t, fused_multiply_add(t, V(-3.0), V(4.0)), V(-1.0));
+    slope[1] = half * t * fused_multiply_add(t, V(9.0), V(-10.0));
+    slope[2] = half * fused_multiply_add(t, fused_multiply_add(t, V(-9.0), V(8.0)), V(1.0));
+    slope[3] = half * t * fused_multiply_add(t, V(3.0), V(-2.0));
+  }
+};
+
+// Thermodynamics of tabulated gas at one density. Refers to the grid.
+template <class V>
+class TabulatedState {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION TabulatedState(const EosGrid& grid, const V& rho)
+      : grid_(grid), density_(rho), x_(grid.density, rho), volume_(V(1.0) / rho) {}
+
+  // Pressure p_0 and energy e_0 of the coldest isotherm, and q of the hottest one.
+  struct Isotherm {
+    V pressure, energy, hottest;
+  };
+  // Values of the coldest isotherm.
+  KOKKOS_FORCEINLINE_FUNCTION Isotherm isotherm() const {
+    const int record = EosGrid::k_isotherm_values;
+    V found[4];
+    blend((x_.below - V(1.0)) * V(record), record, found);
+    return {density_ * found[EosGrid::k_pressure_per_mass],
+            density_ * found[EosGrid::k_energy_per_mass],
+            density_ * found[EosGrid::k_hottest_per_mass]};
+  }
+
+  // q as a function of pi.
+  KOKKOS_FORCEINLINE_FUNCTION V thermal(const V& excess) const {
+    const GridPlace<V> z(grid_.heat, V(excess * volume_));
+    V ratios[4];
+    find_ratios(z, grid_.ratios(), ratios);
+    return excess * sum_of(CubicWeights<V>(z.fraction).value, ratios);
+  }
+
+  // pi as a function of q. The interpolated inverse ratio is a first guess of pi / q; one step of
+  // Newton's method then solves q = pi s, to about the square of the error of interpolation.
+  KOKKOS_FORCEINLINE_FUNCTION V excess(const V& thermal) const {
+    const GridPlace<V> y(grid_.heat, V(thermal * volume_));
+    V ratios[4];
+    find_ratios(y, grid_.inverse_ratios(), ratios);
+    const V guess = thermal * sum_of(CubicWeights<V>(y.fraction).value, ratios);
+    const GridPlace<V> z(grid_.heat, V(guess * volume_));
+    const CubicWeights<V> along(z.fraction);
+    find_ratios(z, grid_.ratios(), ratios);
+    const V ratio = sum_of(along.value, ratios);
+    const V slope = fused_multiply_add(z.slope, sum_of(along.slope, ratios), ratio);
+    return guess - fused_multiply_add(guess, ratio, -thermal) / slope;
+  }
+
+  // rho c^2 as a function of p.
+  KOKKOS_FORCEINLINE_FUNCTION V modulus_of_pressure(const V& pressure) const {
+    const GridPlace<V> z(grid_.pressure, V(pressure * volume_));
+    return pressure * linear(z, grid_.pressure.nodes, grid_.exponents());
+  }
+  // rho c^2 as a function of q, with p_0.
+  KOKKOS_FORCEINLINE_FUNCTION V modulus_of_thermal(const V& thermal, const V& coldest) const {
+    const GridPlace<V> y(grid_.heat, V(thermal * volume_));
+    const V excess = thermal * linear(y, grid_.heat.nodes, grid_.inverse_ratios());
+    return modulus_of_pressure(excess + coldest);
+  }
+
+  // Returns 1 if the density is beyond those of the table, or if gas of this thermal pressure is
+  // hotter than its hottest isotherm, otherwise 0.
+  KOKKOS_FORCEINLINE_FUNCTION V outside(const V& thermal) const {
+    constexpr double k_rounding = 1e-9;
+    const auto is_inside = density_ >= V(grid_.least_density * (1.0 - k_rounding)) &&
+                           density_ <= V(grid_.largest_density * (1.0 + k_rounding)) &&
+                           thermal <= V(1.0 + k_rounding) * isotherm().hottest;
+    return select(is_inside, V(0.0), V(1.0));
+  }
+
+ private:
+  using Traits = SimdTraits<V>;
+
+  KOKKOS_FORCEINLINE_FUNCTION static V sum_of(const V (&weights)[4], const V (&values)[4]) {
+    V sum = weights[0] * values[0];
+    OCTANT_UNROLL(4)
+    for (int n = 1; n < 4; ++n) sum = fused_multiply_add(weights[n], values[n], sum);
+    return sum;
+  }
+
+  // Interpolates four rows of four values along the density; they begin at node `first`, and rows
+  // are `stride` nodes apart.
+  KOKKOS_FORCEINLINE_FUNCTION void blend(const V& first, int stride, V (&found)[4]) const {
+    const double* const nodes = grid_.nodes();
+    const CubicWeights<V> weight(x_.fraction);
+    if constexpr (Traits::width == 4) {  // the four values of each lane together
+      V of_lane[4];
+      OCTANT_UNROLL(4)
+      for (int lane = 0; lane < 4; ++lane) {
+        const double* const from = nodes + static_cast<int>(Traits::lane(first, lane));
+        const auto row = [&](int m)
+                             OCTANT_INLINE_LAMBDA { return Traits::load(from + m * stride); };
+        V sum = V(Traits::lane(weight.value[0], lane)) * row(0);
+        for (int m = 1; m < 4; ++m)
+          sum = fused_multiply_add(V(Traits::lane(weight.value[m], lane)), row(m), sum);
+        of_lane[lane] = sum;
+      }
+      OCTANT_UNROLL(4)
+      for (int n = 0; n < 4; ++n)
+        found[n] = Traits::generate(
+            [&](int lane) OCTANT_INLINE_LAMBDA { return Traits::lane(of_lane[lane], n); });
+    } else {
+      OCTANT_UNROLL(4)
+      for (int n = 0; n < 4; ++n) {
+        V column[4];
+        OCTANT_UNROLL(4)
+        for (int m = 0; m < 4; ++m) column[m] = node(first, m * stride + n);
+        found[n] = sum_of(weight.value, column);
+      }
+    }
+  }
+
+  // Ratios at four heats around a place, interpolated along the density, in the part that begins
+  // at `offset`.
+  KOKKOS_FORCEINLINE_FUNCTION void find_ratios(const GridPlace<V>& z, int offset,
+                                               V (&found)[4]) const {
+    const V row = fused_multiply_add(x_.below - V(1.0), V(grid_.heat.nodes), z.below);
+    blend(row + V(offset - 1.0), grid_.heat.nodes, found);
+  }
+
+  // Value `offset` nodes after the node `number`, a different one in each lane.
+  KOKKOS_FORCEINLINE_FUNCTION V node(const V& number, int offset) const {
+    const double* const from = grid_.nodes() + offset;
+    return Traits::generate([&](int lane) OCTANT_INLINE_LAMBDA {
+      return from[static_cast<int>(Traits::lane(number, lane))];
+    });
+  }
+
+  // Linear interpolation along both axes in the part that begins at `offset` and has `columns`
+  // values per density.
+  KOKKOS_FORCEINLINE_FUNCTION V linear(const GridPlace<V>& z, int columns, int offset) const {
+    const V first = fused_multiply_add(x_.below, V(columns), z.below);
+    const auto along = [&](int row) OCTANT_INLINE_LAMBDA {
+      const V low = node(first, offset + row * columns);
+      const V high = node(first, offset + row * columns + 1);
+      return V(fused_multiply_add(z.fraction, V(high - low), low));
+    };
+    const V low = along(0);
+    return fused_multiply_add(x_.fraction, V(along(1) - low), low);
+  }
+
+  const EosGrid& grid_;
+  V density_;
+  GridPlace<V> x_;
+  V volume_;
+};
+
+}  // namespace octant::hydro

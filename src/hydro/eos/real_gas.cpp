@@ -1,0 +1,22 @@
+#include "hydro/eos/real_gas.hpp"
+
+#include "hydro/eos/real_gas_functions.hpp"
+
+namespace octant::hydro {
+
+// Functions for values of type V.
+#define OCTANT_REAL_GAS(V)                                   \
+  template ColdestGas<V> coldest_gas<V>(V, const RealGas&);  \
+  template V real_pressure<V>(V, V, V, const RealGas&);      \
+  template V real_thermal_pressure<V>(V, V, const RealGas&); \
+  template V real_energy<V>(V, V, V, const RealGas&);        \
+  template V modulus_of_pressure<V>(V, V, const RealGas&);   \
+  template V modulus_of_thermal<V>(V, V, V, const RealGas&); \
+  template V outside_table<V>(V, V, const RealGas&);
+
+#if !defined(OCTANT_GPU_COMPILER)
+OCTANT_REAL_GAS(double)
+OCTANT_REAL_GAS(SimdDouble)
+#endif
+
+}  // namespace octant::hydro

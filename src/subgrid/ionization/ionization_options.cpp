@@ -1,0 +1,123 @@
+#include "subgrid/ionization/ionization_options.hpp"
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "mesh/geometry.hpp"
+
+namespace octant::subgrid::ionization {
+
+namespace {
+
+void declare_sources(ParameterSchema& schema, IonizationOptions& o) {
+  schema.add("ionization.source_x", o.source_x,
+             {.unit = "length",
+              .meaning = "Positions of point sources along x. The photons of a source on a face, "
+                         "edge or corner of cells are shared equally by the cells; those of a "
+                         "source on the boundary of the domain enter it in part"});
+  schema.add("ionization.source_y", o.source_y,
+             {.unit = "length", .meaning = "Positions of point sources along y"});
+  schema.add("ionization.source_z", o.source_z,
+             {.unit = "length", .meaning = "Positions of point sources along z"});
+  schema.add("ionization.source_rates", o.source_rates,
+             {.unit = "photons / s",
+              .meaning = "Ionising photons per second of each point source, in all groups together",
+              .min = 0.0});
+  schema.add("ionization.star_rate", o.star_rate,
+             {.unit = "photons / (s Msun)",
+              .meaning = "Ionising photons per second and solar mass of stars younger than "
+                         "ionization.star_lifetime, by their mass at formation; 0: stars are dark",
+              .min = 0.0});
+  schema.add("ionization.star_lifetime", o.star_lifetime,
+             {.unit = "Myr",
+              .meaning = "Age until which stars emit ionization.star_rate photons",
+              .above = 0.0});
+  schema.add("ionization.star_table", o.star_table,
+             {.meaning = "Text file of the ionising photons of stars, instead of "
+                         "ionization.star_rate: lines with metallicity, age in Myr, and photons "
+                         "per second and solar mass in each group"});
+}
+
+}  // namespace
+
+void IonizationOptions::declare(ParameterSchema& schema) {
+  schema.add("ionization.enabled", enabled,
+             {.meaning = "Ionising photons, transported by the method of [radiation], and "
+                         "non-equilibrium ionisation, heating and cooling of hydrogen and helium; "
+                         "requires [units]"});
+  schema.add(
+      "ionization.edges", edges,
+      {.unit = "eV",
+       .meaning = "Lowest photon energy of each group, increasing: one to three groups. Each "
+                  "ends where the next one begins",
+       .above = 0.0});
+  schema.add(
+      "ionization.spectrum", spectrum,
+      {.meaning = "Spectrum of all sources: a black body of ionization.spectrum_temperature, "
+                  "a power law of ionization.spectrum_index, or photons of the lowest "
+                  "energy of each group (monochromatic)"});
+  schema.add("ionization.spectrum_temperature", spectrum_temperature,
+             {.unit = "K",
+              .meaning = "Temperature of ionization.spectrum = \"black_body\"",
+              .min = 1e3,
+              .max = 1e9});
+  schema.add("ionization.spectrum_index", spectrum_index,
+             {.meaning = "Exponent a of ionization.spectrum = \"power_law\", with luminosities per "
+                         "frequency proportional to frequency^-a",
+              .max = 20.0,
+              .above = 1.0});
+  schema.add("ionization.hydrogen_fraction", hydrogen_fraction,
+             {.meaning = "Hydrogen mass fraction of the gas; the rest is helium",
+              .max = 1.0,
+              .above = 0.0});
+  schema.add("ionization.on_the_spot", on_the_spot,
+             {.meaning = "On-the-spot approximation: photons of recombinations to ground states "
+                         "are absorbed where they are emitted (case B); false: they join the "
+                         "groups (case A)"});
+  schema.add("ionization.temperature", temperature,
+             {.unit = "K",
+              .meaning = "Constant temperature of the gas; 0: it follows from heating by photons "
+                         "and radiative cooling",
+              .min = 0.0});
+  schema.add("ionization.initial_ions", initial_ions,
+             {.meaning = "Initial fractions of ionised hydrogen, and of singly and doubly ionised "
+                         "helium; empty: neutral gas",
+              .min = 0.0,
+              .max = 1.0});
+  schema.add("ionization.radiation_pressure", radiation_pressure,
+             {.meaning = "Momentum of absorbed photons pushes the gas"});
+  declare_sources(schema, *this);
+}
+
+void IonizationOptions::check(const mesh::Geometry& geometry) const {
+  if (edges.empty() || groups() > k_groups)
+    throw InputError("ionization.edges has {} values; expected one to {}", edges.size(), k_groups);
+  if (!std::is_sorted(edges.begin(), edges.end(), std::less_equal<>()))
+    throw InputError("ionization.edges: the groups overlap; expected increasing energies");
+  if (!initial_ions.empty() && initial_ions.size() != 3)
+    throw InputError("ionization.initial_ions has {} values; expected 3", initial_ions.size());
+  if (!initial_ions.empty() && initial_ions[1] + initial_ions[2] > 1.0)
+    throw InputError(
+        "ionization.initial_ions: the fractions of singly and doubly ionised helium have the sum "
+        "{}; expected at most 1",
+        initial_ions[1] + initial_ions[2]);
+  if (star_rate > 0.0 && !star_table.empty())
+    throw InputError("ionization.star_rate and ionization.star_table are both set; expected one");
+  const std::size_t count = source_rates.size();
+  if (source_x.size() != count || source_y.size() != count || source_z.size() != count)
+    throw InputError(
+        "ionization.source_x, source_y, source_z and source_rates have {}, {}, {} and {} values; "
+        "expected equally many",
+        source_x.size(), source_y.size(), source_z.size(), count);
+  for (std::size_t n = 0; n < count; ++n) {
+    const double place[] = {source_x[n], source_y[n], source_z[n]};
+    for (int d = 0; d < 3; ++d)
+      if (!(place[d] >= geometry.lower()[d] && place[d] <= geometry.upper()[d]))
+        throw InputError("ionization.source_{}[{}] = {} is outside the domain; expected {} to {}",
+                         static_cast<char>('x' + d), n, place[d], geometry.lower()[d],
+                         geometry.upper()[d]);
+  }
+}
+
+}  // namespace octant::subgrid::ionization

@@ -1,0 +1,53 @@
+// Parameters of ionising radiation.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/units.hpp"
+#include "subgrid/ionization/photon_groups.hpp"
+
+namespace octant {
+class ParameterSchema;
+}
+
+namespace octant::mesh {
+class Geometry;
+}
+
+namespace octant::subgrid::ionization {
+
+// Parameters ionization.*.
+struct IonizationOptions {
+  bool enabled = false;
+  std::vector<double> edges{13.6, 24.59, 54.42};  // lowest photon energies of the groups, eV
+  SpectrumKind spectrum = SpectrumKind::black_body;
+  double spectrum_temperature = 1e5;  // K
+  double spectrum_index = 2.0;
+  double hydrogen_fraction = 0.76;  // by mass
+  bool on_the_spot = true;
+  double temperature = 0.0;          // K; 0: follows from heating and cooling
+  std::vector<double> initial_ions;  // initial fractions of HII, HeII, HeIII; empty: neutral
+  bool radiation_pressure = true;
+  std::vector<double> source_x, source_y, source_z;  // positions of point sources
+  std::vector<double> source_rates;                  // photons per s of each
+  double star_rate = 0.0;                            // photons per s and solar mass; 0: dark stars
+  double star_lifetime = 5.0;                        // Myr
+  std::string star_table;  // file of rates by age and metallicity, instead of star_rate
+
+  // Binds the parameters to this object, which must outlive all reads of the schema.
+  void declare(ParameterSchema& schema);
+  // Throws InputError if values are impossible or inconsistent.
+  void check(const mesh::Geometry& geometry) const;
+
+  // Number of groups of photons.
+  int groups() const { return static_cast<int>(edges.size()); }
+  // True if stars emit photons.
+  bool has_stars() const { return star_rate > 0.0 || !star_table.empty(); }
+  // Spectrum of all sources.
+  Spectrum source_spectrum() const { return {spectrum, spectrum_temperature, spectrum_index}; }
+  // Initial fraction of an ion: HII, HeII, HeIII.
+  double initial_ion(int n) const { return initial_ions.empty() ? 0.0 : initial_ions[n]; }
+};
+
+}  // namespace octant::subgrid::ionization

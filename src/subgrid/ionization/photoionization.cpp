@@ -1,0 +1,274 @@
+// Ionising photons: ionisation, heating and cooling of hydrogen and helium. RadiationStep
+// transports the photons; after each of its substeps, react() lets the gas absorb and emit them.
+//
+// Numbers and fluxes of photons are those of the reduced speed of light c' (Rosdahl et al. 2013):
+// the rate of ionisations is c' sigma n N, and every photon counts.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/parameters.hpp"
+#include "subgrid/ionization/ionization_options.hpp"
+#include "subgrid/ionization/photochemistry.hpp"
+#include "subgrid/ionization/point_sources.hpp"
+#include "subgrid/ionization/stellar_photons.hpp"
+#include "subgrid/ionization/stellar_table.hpp"
+#include "subgrid/process.hpp"
+#include "subgrid/star_formation/stars.hpp"
+
+namespace octant::subgrid {
+
+namespace ionization {
+
+// Accounts of the ledger: photons that sources emit, that gas absorbs, that recombinations emit,
+// and that are added where refluxing took more than there were; heating by photons, radiative
+// losses, and work of the radiation pressure; cells whose equations were not solved, in all
+// substeps.
+struct Account {
+  enum { injected, absorbed, recombined, restored, heated, radiated, work, unsolved, count };
+};
+
+// Gas and photons of a cell as kernels see them, and how both change.
+struct CellLaw {
+  Photochemistry chemistry;
+  int species[3];             // variables of HII, HeII, HeIII
+  int first_photons;          // variable of the density of group 0
+  int first_emission;         // variable of the emission of group 0; -1: none
+  double hydrogen, helium;    // nuclei per cm^3 over the density in code units
+  double energy_unit;         // erg cm^-3
+  double per_volume;          // cm^-3 over the number density in code units
+  double share[k_groups];     // of the photons of a source
+  double momentum[k_groups];  // of a photon over c', or 0 without radiation pressure
+  double seconds, dt;
+
+  // Index of a moment of a group: density (0) or component of the flux (1 to 3).
+  KOKKOS_FORCEINLINE_FUNCTION int moment(int group, int n) const {
+    return first_photons + 4 * group + n;
+  }
+
+  // Lets a cell react over the substep, with `emitted` photons per volume from sources. `photons`
+  // has the variables of the cell after the transport. Adds to the terms of the accounts.
+  KOKKOS_INLINE_FUNCTION void react_in(const hydro::GasCell& cell, const double* photons,
+                                       std::int64_t stride, double emitted, double* terms) const {
+    IonizedGas state = read(cell);
+    for (int g = 0; g < chemistry.groups; ++g) {
+      const double there = photons[moment(g, 0) * stride];
+      const double injected =
+          emitted * share[g] + (first_emission < 0 ? 0.0 : cell[first_emission + g] * dt);
+      terms[Account::restored] += max(-there, 0.0);
+      terms[Account::injected] += injected;
+      state.photons[g] = (max(there, 0.0) + injected) * per_volume;
+    }
+    const Reaction reaction = react(state, chemistry, seconds);
+    write(cell, photons, stride, state, reaction, terms);
+    for (int g = 0; g < chemistry.groups; ++g) {
+      terms[Account::absorbed] += reaction.absorbed[g] / per_volume;
+      terms[Account::recombined] += reaction.emitted[g] / per_volume;
+    }
+    terms[Account::heated] += reaction.heated / energy_unit;
+    terms[Account::radiated] += reaction.radiated / energy_unit;
+    terms[Account::unsolved] += reaction.is_solved ? 0.0 : 1.0;
+  }
+
+  // Gas of a cell in cgs. Fractions that rounding errors of advection made impossible are limited.
+  KOKKOS_INLINE_FUNCTION IonizedGas read(const hydro::GasCell& cell) const {
+    const double density = cell.density();
+    IonizedGas state{};
+    state.hydrogen = hydrogen * density;
+    state.helium = helium * density;
+    for (int n = 0; n < 3; ++n) state.ionized[n] = min(max(cell[species[n]] / density, 0.0), 1.0);
+    const double helium_ions = state.ionized[1] + state.ionized[2];
+    if (helium_ions > 1.0)
+      for (int n = 1; n < 3; ++n) state.ionized[n] /= helium_ions;
+    state.energy = density * cell.internal_energy() * energy_unit;
+    return state;
+  }
+
+  // Stores the state after the reaction. The momentum of the absorbed flux pushes the gas.
+  KOKKOS_INLINE_FUNCTION void write(const hydro::GasCell& cell, const double* photons,
+                                    std::int64_t stride, const IonizedGas& state,
+                                    const Reaction& reaction, double* terms) const {
+    const double density = cell.density();
+    for (int n = 0; n < 3; ++n) cell[species[n]] = density * state.ionized[n];
+    double push[3] = {0.0, 0.0, 0.0};
+    for (int g = 0; g < chemistry.groups; ++g) {
+      cell[moment(g, 0)] = state.photons[g] / per_volume;
+      for (int d = 0; d < 3; ++d) {
+        const double flux = photons[moment(g, 1 + d) * stride];
+        const double kept = reaction.kept[g] * flux;
+        push[d] += (flux - kept) * momentum[g];
+        cell[moment(g, 1 + d)] = kept;
+      }
+    }
+    double work = 0.0;
+    for (int d = 0; d < 3; ++d)
+      work += push[d] * (cell[hydro::k_momentum_x + d] + 0.5 * push[d]) / density;
+    terms[Account::work] += work;
+    const double heat = (reaction.heated - reaction.radiated) / energy_unit;
+    terms[Account::heated] += cell.add(0.0, push, heat + work);
+  }
+};
+
+// Kernel over the cells of a level.
+struct ReactInCells {
+  static constexpr int count = Account::count, sums = Account::count, parts = 1;
+  GasLevel level;
+  CellLaw law;
+  const double* photons;  // variables after the transport, as those of `level`
+  mesh::DeviceArray<const PointSource> sources;
+  Periods periods;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const mesh::Cell& cell, double* terms) const {
+    for (int n = 0; n < Account::count; ++n) terms[n] = 0.0;
+    const double rate =
+        photons_into_cell(sources, periods, level.cells.centre(cell), level.cells.cell_size);
+    law.react_in(level.at(cell), photons + level.layout.offset(cell), level.layout.stride_variable,
+                 rate * law.seconds / level.cell_volume, terms);
+  }
+};
+
+}  // namespace ionization
+
+class Ionization final : public Process {
+ public:
+  const char* name() const override { return "ionization"; }
+  void declare(ParameterSchema& schema) override { options_.declare(schema); }
+  bool is_wanted() const override { return options_.enabled; }
+  int photon_groups() const override { return options_.groups(); }
+  bool has_photon_sources() const override { return options_.has_stars(); }
+
+  std::vector<GasVariable> variables() const override {
+    return {{.name = "ionized_hydrogen",
+             .initial = options_.initial_ion(0),
+             .description = "fraction of hydrogen nuclei that are ionised"},
+            {.name = "ionized_helium",
+             .initial = options_.initial_ion(1),
+             .description = "fraction of helium nuclei that are singly ionised"},
+            {.name = "doubly_ionized_helium",
+             .initial = options_.initial_ion(2),
+             .description = "fraction of helium nuclei that are doubly ionised"}};
+  }
+  std::vector<particles::Kind> particle_kinds() const override {
+    if (!options_.has_stars()) return {};
+    return {stars()};
+  }
+  std::vector<std::string> accounts() const override {
+    return {"injected", "absorbed", "recombined", "restored",
+            "heated",   "radiated", "work",       "unsolved"};
+  }
+  double added_energy(const Ledger& ledger) const override {
+    return ledger.total("heated") - ledger.total("radiated") + ledger.total("work");
+  }
+
+  void prepare(const ProcessSetup& setup) override {
+    if (!setup.has_units)
+      throw InputError(
+          "[ionization] requires physical units: set units.length, units.density and units.time in "
+          "cgs, or set cosmology.enabled = true");
+    options_.check(setup.geometry);
+    light_speed_ = setup.light_speed;
+    speed_ratio_ = setup.speed_ratio;
+    expands_ = setup.expands;
+    first_photons_ = setup.first_photons;
+    const char* const names[] = {"ionized_hydrogen", "ionized_helium", "doubly_ionized_helium"};
+    for (int n = 0; n < 3; ++n) species_[n] = setup.variable(names[n]);
+    spectrum_ = ionization::make_groups(options_.edges, options_.source_spectrum());
+    gamma_ = setup.gas.gamma;
+    periods_.emplace(setup.geometry);
+    pushes_ = options_.radiation_pressure && setup.gas_moves;
+  }
+
+  void begin(const Communicator& /*communicator*/) override {
+    std::vector<ionization::PointSource> sources;
+    for (std::size_t n = 0; n < options_.source_rates.size(); ++n)
+      sources.push_back({{options_.source_x[n], options_.source_y[n], options_.source_z[n]},
+                         options_.source_rates[n]});
+    sources_ = mesh::to_device("sources of photons", sources);
+    if (!options_.star_table.empty())
+      table_ = ionization::StellarTable(options_.star_table, options_.groups());
+    else if (options_.star_rate > 0.0) table_ = constant_emission();
+  }
+
+  void react(const GasLevel& level, double dt, const double* photons,
+             Ledger& ledger) const override {
+    std::array<double, ionization::Account::count> units;
+    units.fill(level.cell_volume);
+    units[ionization::Account::unsolved] = 1.0;
+    std::array<ReproducibleSum, ionization::Account::count> sums;
+    mesh::add_totals(
+        "ionization", level.cells,
+        ionization::ReactInCells{level, law(level.step_time, dt), photons, sources_, *periods_},
+        units, sums);
+    const std::vector<std::string> names = accounts();
+    for (int n = 0; n < ionization::Account::count; ++n) ledger[names[n]] += sums[n];
+  }
+
+  void begin_step(SyncPoint& sync, double dt) const override {
+    const ionization::CellLaw of_cells = law(sync.levels.front().step_time, 0.0);
+    std::vector<int> groups;
+    for (int g = 0; g < options_.groups(); ++g) groups.push_back(of_cells.first_emission + g);
+    ionization::emit_from_stars(sync, dt, table_, groups);
+  }
+
+ private:
+  ionization::StellarTable constant_emission() const {
+    ionization::StellarRates rates{};
+    for (int g = 0; g < options_.groups(); ++g)
+      rates[g] = options_.star_rate / constants::k_solar_mass * spectrum_.photon_share[g];
+    return {rates, options_.star_lifetime * 1e6 * constants::k_year};
+  }
+
+  // Properties of gas and photons at a time with these units, for a substep `dt`.
+  ionization::CellLaw law(const StepTime& time, double dt) const {
+    const CodeUnits& units = time.units;
+    const double c = light_speed_, reduced = speed_ratio_ * c;
+    ionization::CellLaw law{};
+    law.chemistry = {.groups = options_.groups(),
+                     .group = {},
+                     .light_speed = reduced,
+                     .gamma = gamma_,
+                     .on_the_spot = options_.on_the_spot,
+                     .temperature = options_.temperature,
+                     .compton = expands_,
+                     .redshift = 1.0 / time.scale_factor - 1.0};
+    std::copy(std::begin(species_), std::end(species_), law.species);
+    law.first_photons = first_photons_;
+    law.first_emission = options_.has_stars() ? first_photons_ + 4 * options_.groups() : -1;
+    law.hydrogen = options_.hydrogen_fraction / constants::k_proton_mass * units.density();
+    law.helium =
+        0.25 * (1.0 - options_.hydrogen_fraction) / constants::k_proton_mass * units.density();
+    law.energy_unit = units.energy_density();
+    law.per_volume = 1.0 / (units.length * units.length * units.length);
+    law.seconds = dt * units.time;
+    law.dt = dt;
+    for (int g = 0; g < options_.groups(); ++g) {
+      law.chemistry.group[g] = spectrum_.groups[g];
+      const double energy = spectrum_.groups[g].energy / units.energy();
+      const double velocity = units.velocity();
+      law.momentum[g] = pushes_ ? energy * (velocity / c) * (velocity / reduced) : 0.0;
+      law.share[g] = spectrum_.photon_share[g];
+    }
+    return law;
+  }
+
+  ionization::IonizationOptions options_;
+  ionization::SourceSpectrum spectrum_;
+  ionization::StellarTable table_;
+  mesh::DeviceArray<const ionization::PointSource> sources_;
+  std::optional<Periods> periods_;
+  bool pushes_ = false;  // true if absorbed photons push the gas
+  int species_[3] = {-1, -1, -1}, first_photons_ = -1;
+  double light_speed_ = 0.0, speed_ratio_ = 1.0, gamma_ = 0.0;  // light_speed_ in cm/s
+  bool expands_ = false;
+};
+
+template <>
+std::unique_ptr<Process> make_process<Ionization>() {
+  return std::make_unique<Ionization>();
+}
+
+}  // namespace octant::subgrid

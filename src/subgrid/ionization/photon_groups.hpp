@@ -1,0 +1,47 @@
+// Averages of ionising photons over the spectrum of their sources, by group.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "subgrid/ionization/ionized_gas.hpp"
+
+namespace octant::subgrid::ionization {
+
+// Shape of a spectrum.
+enum class SpectrumKind { black_body, power_law, monochromatic };
+// Names of the shapes.
+constexpr auto names_of(SpectrumKind) {
+  return std::array{"black_body", "power_law", "monochromatic"};
+}
+
+// Spectrum of sources.
+struct Spectrum {
+  SpectrumKind kind = SpectrumKind::black_body;
+  double temperature = 1e5;  // of a black body in K
+  double index = 2.0;        // of a power law: luminosity per frequency ~ frequency^-index
+};
+
+// Groups with the averages and shares of one spectrum.
+struct SourceSpectrum {
+  std::vector<PhotoGroup> groups;
+  std::vector<double> photon_share;  // photons of each group over those of all groups
+  std::vector<double> energy_share;  // energy of each group over that of all groups
+  // Photons of all groups per erg that the source radiates: at all frequencies for a black body, in
+  // the groups for other spectra.
+  double photons_per_erg = 0.0;
+};
+
+// Photoionisation cross section of HI (0), HeI (1) or HeII (2) in cm^2 for photons of this energy
+// in eV: Verner et al. (1996, ApJ 465, 487, eq. 1 and table 1); 0 below the ionisation energy.
+double photoionization_cross_section(int atom, double energy);
+
+// Groups that begin at these energies in eV; each ends where the next one begins, the last one at
+// infinity. Cross sections are weighted by the number of photons, the energy above the threshold by
+// that of ionisations (Rosdahl et al. 2013, MNRAS 436, 2188, appendix B). Monochromatic photons
+// have the lowest energy of their group, and all groups the same number of them.
+// Throws InputError if energies do not increase, if there are none or more than k_groups, or if a
+// black body has no temperature or a power law infinite energy.
+SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spectrum);
+
+}  // namespace octant::subgrid::ionization
