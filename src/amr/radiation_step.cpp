@@ -94,6 +94,28 @@ void RadiationStep::advance(const LevelStep& step) {
     gas_.measure_signal(step.level);
 }
 
+namespace {
+
+// Sides of the domain through which photons leave. Copies of the cells inside would let photons in
+// where those move away from the side.
+radiation::VacuumSides vacuum_beyond(const mesh::Geometry& geometry, int level) {
+  using mesh::Boundary;
+  radiation::VacuumSides vacuum;
+  const auto is_open = [&](int axis, int side) {
+    const Boundary boundary = geometry.boundary(axis, side);
+    return boundary == Boundary::outflow || boundary == Boundary::open ||
+           boundary == Boundary::diode;
+  };
+  for (int axis = 0; axis < 3; ++axis) {
+    if (is_open(axis, 0)) vacuum.lower[axis] = 0;
+    if (is_open(axis, 1))
+      vacuum.upper[axis] = std::int64_t{geometry.extent(level)[axis]} * geometry.block_size();
+  }
+  return vacuum;
+}
+
+}  // namespace
+
 // Stage of a substep: the first writes the state `target` from the present one, the second writes
 // the present state from the target of the first. Photons have a single stage, the first.
 void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int source,
@@ -122,6 +144,7 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                                       .registers = mesh_.registers(level),
                                       .first = first_of(0),
                                       .matter = matter_of(0, level),
+                                      .vacuum = vacuum_beyond(mesh_.geometry(), level),
                                       .unsolved = unsolved_.data()};
   if (options_.enabled) radiation::advance(transport);
   if (is_second) return;

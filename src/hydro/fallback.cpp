@@ -27,8 +27,11 @@ template <class V>
 KOKKOS_INLINE_FUNCTION bool needs_repair(const double* cell, int stride, const KernelArguments& a) {
   const State<V> u = load_state<V>(cell, stride);
   const V entropy = a.gas.dual_energy ? SimdTraits<V>::load(cell + k_entropy * stride) : V(0.0);
-  return any(
-      hydro::needs_repair(u, physical_state(u, entropy, a.gas), entropy, a.gas, a.guards_entropy));
+  const auto is_bad = [&](const auto& gas) OCTANT_INLINE_LAMBDA {
+    return any(
+        hydro::needs_repair(u, physical_state(u, entropy, gas), entropy, gas, a.guards_entropy));
+  };
+  return a.gas.is_ideal() ? is_bad(a.ideal_gas) : is_bad(a.gas);
 }
 
 // Calls visit(cell) for bad cells among `width` cells of a row of a tile's patch, from `first` on.
@@ -158,9 +161,8 @@ KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, in
     set_beyond<Axis, OneStatePerFace>([&](int) { return &below[0]; },
                                       [&](int) { return &above[0]; }, side, lets_out,
                                       k_hydro_variables, 1);
-  const bool is_ideal = !a.gas.cold.exists() && !a.gas.real.exists();
-  State<double> low =
-      is_ideal ? Llf::flux<Axis>(below, above, a.ideal_gas) : Llf::flux<Axis>(below, above, a.gas);
+  State<double> low = a.gas.is_ideal() ? Llf::flux<Axis>(below, above, a.ideal_gas)
+                                       : Llf::flux<Axis>(below, above, a.gas);
   if (closed) close_flux<Axis>(&low[0], side, lets_out, k_hydro_variables, 1);
   State<double> change;
   for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];

@@ -35,10 +35,13 @@ class GasCells {
   // curve, it is the pressure.
   KOKKOS_FORCEINLINE_FUNCTION V thermal_pressure() const {
     const V entropy = gas_.dual_energy ? load(k_entropy) : V(0.0);
-    return max(physical_state(state(), entropy, gas_)[k_pressure], V(gas_.pressure_floor));
+    const State<V> w = gas_.is_ideal() ? physical_state(state(), entropy, IdealGas(gas_))
+                                       : physical_state(state(), entropy, gas_);
+    return max(w[k_pressure], V(gas_.pressure_floor));
   }
   // Total pressure as used by sweeps.
   KOKKOS_FORCEINLINE_FUNCTION V pressure() const {
+    if (gas_.is_ideal()) return thermal_pressure();
     return cold_state(density(), gas_).total_pressure(thermal_pressure());
   }
 

@@ -53,6 +53,8 @@ struct Gas {
   ColdCurve cold = {};
   RealGas real = {};
 
+  // True if the gas is ideal.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_ideal() const { return !cold.exists() && !real.exists(); }
   // Lowest total pressure of any state.
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const {
     return real.smallest_ratio * pressure_floor + cold.lowest_pressure();

@@ -59,12 +59,12 @@ class SingleCellStencil {
   // reads variables in about a hundred places, for which nvcc took five minutes.
   OCTANT_INLINE_ON_HOST double primitive(const CellIndices& c, int variable) const {
     double value = 0.0;
-    to_all_primitives<double>(
-        conserved(c),
-        [&](int n, double w) {
-          if (n == variable) value = w;
-        },
-        a_.gas, a_.variables);
+    const auto keep = [&](int n, double w) {
+      if (n == variable) value = w;
+    };
+    if (a_.gas.is_ideal())
+      to_all_primitives<double>(conserved(c), keep, a_.ideal_gas, a_.variables);
+    else to_all_primitives<double>(conserved(c), keep, a_.gas, a_.variables);
     if (variable == k_velocity_x)
       value -= a_.frame.velocity_x(view_.coordinate(a_.sweep, 1, c.index[1]));
     if (variable == k_velocity_y)

@@ -35,7 +35,7 @@ class PhotonStep : public TransportTile<PhotonStep<M>, M, Scratch<M>> {
   KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell,
                                              double* to) const {
     using P = SimdTraits<V>;
-    V energy(1.0), f[3] = {V(0.0), V(0.0), V(0.0)};
+    V energy(k_dark), f[3] = {V(0.0), V(0.0), V(0.0)};
     if (from.from) {
       const double* const moments = from.from + cell + a_.first * from.stride;
       energy = max(P::load(moments), V(k_dark));

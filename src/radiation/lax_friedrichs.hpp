@@ -11,7 +11,8 @@ namespace octant::radiation {
 // 2013, MNRAS 436, 2188, section 3.2): the dissipation is the same in all directions, so that
 // photons of a point source spread isotropically. Riemann solvers with the speeds of the waves
 // freeze the directions that the first cells around the source impose. Stable for reduced c dt <=
-// dx / 3. Energies below zero, which refluxing may cause, remain for the caller. Local.
+// dx / 3. Beyond the sides of `vacuum` there are no photons. Energies below zero, which refluxing
+// may cause, remain for the caller. Local.
 void advance_by_lax_friedrichs(const TransportStage& stage);
 
 // Longest stable step of advance_by_lax_friedrichs() in units of dx over the reduced speed of

@@ -8,6 +8,13 @@
 
 namespace octant::radiation {
 
+// Sides of the domain beyond which there is vacuum: coordinates of their faces in cells of the
+// level; by default none.
+struct VacuumSides {
+  static constexpr std::int64_t k_far = std::int64_t{1} << 60;
+  std::int64_t lower[3] = {-k_far, -k_far, -k_far}, upper[3] = {k_far, k_far, k_far};
+};
+
 // Arguments of one stage of a substep: next = a0 old + a1 (current + dt L(current)), followed by
 // the implicit exchange between gas and radiation over a1 dt. The two stages of a substep, (a0, a1)
 // = (0, 1) and (1/2, 1/2), are the scheme IMEX PD-ARS of He, Wibking & Krumholz (2024): of second
@@ -24,6 +31,7 @@ struct TransportStage {
   double* registers = nullptr;  // flux registers of the level
   int first = 0;                // index of the radiation energy among the variables
   RadiatingGas matter;
+  VacuumSides vacuum = {};  // for advance_by_lax_friedrichs()
   // counter of the cells whose exchange had no solution, see exchange(); may be null
   std::int64_t* unsolved = nullptr;
 };

@@ -136,13 +136,20 @@ class TransportTile {
 
   KOKKOS_FORCEINLINE_FUNCTION void read_cells(const mesh::BlockRow& row, int i, int j, int k,
                                               int cells) const {
-    const mesh::CellPointer from = view_.cell(a_.current, row, i);
+    mesh::CellPointer from = view_.cell(a_.current, row, i);
+    if (is_vacuum(0, i) || is_vacuum(1, j) || is_vacuum(2, k)) from.from = nullptr;
     double* const to = scratch_.cell(i, j, k);
     if (cells % k_width == 0)
       for (int c = 0; c < cells; c += k_width)
         scheme().template read_pack<SimdDouble>(from, c, to + c);
     else
       for (int c = 0; c < cells; ++c) scheme().template read_pack<double>(from, c, to + c);
+  }
+
+  // True if a cell with this index along an axis lies beyond a side with vacuum.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_vacuum(int axis, int index) const {
+    const std::int64_t cell = view_.tile().first[axis] + index;
+    return cell < a_.vacuum.lower[axis] || cell >= a_.vacuum.upper[axis];
   }
 
   // Mean flux through the `step`^2 faces that begin at (a, b).

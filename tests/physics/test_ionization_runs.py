@@ -295,6 +295,19 @@ def test_photons_in_transparent_gas_have_the_flux_of_the_source(tmp_path: Path) 
     assert np.all(outward <= speed * density)
 
 
+@pytest.mark.parametrize("boundary", ["outflow", "diode", "open"])
+def test_no_photons_enter_through_open_boundaries(tmp_path: Path, boundary: str) -> None:
+    """What is beyond them is dark, as with inflow boundaries without photons."""
+    runs = []
+    for side in (boundary, "inflow"):
+        text = region(8, 3.3, 3.0, boundary=(side, side), source=(0.1, 0.1, 0.1), density="1e-9")
+        runs.append(run_well(tmp_path / side, text, "hydro.moves=false").history())
+    history, dark = runs
+    assert np.all(np.diff(history["outflow_photons"]) >= 0.0)
+    assert history["outflow_photons"][-1] > 0.1 * history["ionization_injected"][-1]
+    assert history["photons_0"][-1] == pytest.approx(dark["photons_0"][-1], rel=1e-12)
+
+
 # --- symmetry -------------------------------------------------------------------------------------
 
 

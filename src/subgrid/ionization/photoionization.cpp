@@ -5,12 +5,14 @@
 // the rate of ionisations is c' sigma n N, and every photon counts.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "core/parameters.hpp"
 #include "subgrid/ionization/ionization_options.hpp"
 #include "subgrid/ionization/photochemistry.hpp"
@@ -170,6 +172,11 @@ class Ionization final : public Process {
           "[ionization] requires physical units: set units.length, units.density and units.time in "
           "cgs, or set cosmology.enabled = true");
     options_.check(setup.geometry);
+    if (options_.temperature == 0.0 && std::abs(setup.gas.gamma - 5.0 / 3.0) > 1e-6)
+      log::warn(
+          "ionization: hydro.gamma = {}, but atoms, ions and electrons have 5/3; temperatures and "
+          "cooling follow hydro.gamma",
+          setup.gas.gamma);
     light_speed_ = setup.light_speed;
     speed_ratio_ = setup.speed_ratio;
     expands_ = setup.expands;
