@@ -144,10 +144,10 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                                       .registers = mesh_.registers(level),
                                       .first = first_of(0),
                                       .matter = matter_of(0, level),
-                                      .vacuum = vacuum_beyond(mesh_.geometry(), level),
                                       .unsolved = unsolved_.data()};
   if (options_.enabled) radiation::advance(transport);
   if (is_second) return;
+  transport.vacuum = vacuum_beyond(mesh_.geometry(), level);
   for (int set = options_.enabled ? 1 : 0; set < options_.sets(); ++set) {
     transport.first = first_of(set);
     transport.matter = matter_of(set, level);
