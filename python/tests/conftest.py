@@ -24,6 +24,15 @@ class Result:
 Call = Callable[..., Result]
 
 
+@pytest.fixture
+def program() -> str:
+    """Give the path of the program Octant; without one, skip the test."""
+    path = os.environ.get("OCTANT_PROGRAM")
+    if not path:
+        pytest.skip("OCTANT_PROGRAM names no program")
+    return path
+
+
 def wave(x: Array, y: Array, z: Array) -> Array:
     """Vary along every axis, so that swapped axes show."""
     return 2 + np.sin(2 * np.pi * x) + 0.5 * y**2 + 0.25 * z

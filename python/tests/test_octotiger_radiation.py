@@ -1,6 +1,5 @@
 """Octo-Tiger's option radiation: what it becomes, and what is refused."""
 
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -109,10 +108,7 @@ def test_radiation_without_counterpart_is_refused(
 
 
 @pytest.mark.parametrize("problem", ["sod", "blast"])
-def test_octant_runs_converted_radiation(tmp_path: Path, problem: str) -> None:
-    program = os.environ.get("OCTANT_PROGRAM")
-    if not program:
-        pytest.skip("OCTANT_PROGRAM names no program")
+def test_octant_runs_converted_radiation(tmp_path: Path, problem: str, program: str) -> None:
     done, _ = ini(tmp_path, {"problem=sod": f"problem={problem}"})
     (tmp_path / "run.toml").write_text(done.finish("Octo-Tiger"))
     settings = ["time.max_steps=2", "telemetry.enabled=false", "output.directory=run"]

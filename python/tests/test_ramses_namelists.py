@@ -1,6 +1,5 @@
 """Realistic namelists of RAMSES and cuRAMSES: the physics that they become."""
 
-import os
 import shutil
 import subprocess
 import tomllib
@@ -205,10 +204,7 @@ def test_realistic_namelists_keep_their_physics(converted: Any, name: str) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_octant_accepts_the_converted_namelists(converted: Any, name: str) -> None:
-    program = os.environ.get("OCTANT_PROGRAM")
-    if not program:
-        pytest.skip("OCTANT_PROGRAM names no program")
+def test_octant_accepts_the_converted_namelists(converted: Any, name: str, program: str) -> None:
     _, _, written = converted(name)
     checked = subprocess.run(
         [program, "check", written], capture_output=True, text=True, timeout=300

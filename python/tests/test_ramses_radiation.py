@@ -1,6 +1,5 @@
 """Namelists of RAMSES-RT: the ionising radiation that they become, and runs of it."""
 
-import os
 import re
 import subprocess
 import tomllib
@@ -111,10 +110,9 @@ def test_an_ionised_sphere_keeps_its_physics(tmp_path: Path) -> None:
     assert all(row.now for row in done.rows)
 
 
-def test_the_photons_of_a_converted_source_are_those_of_ramses(tmp_path: Path) -> None:
-    program = os.environ.get("OCTANT_PROGRAM")
-    if not program:
-        pytest.skip("OCTANT_PROGRAM names no program")
+def test_the_photons_of_a_converted_source_are_those_of_ramses(
+    tmp_path: Path, program: str
+) -> None:
     _, found, written = converted(tmp_path, {})
     (tmp_path / "run.toml").write_text(written)
     settings = ["time.max_steps=4", "telemetry.enabled=false", "output.directory=run"]

@@ -14,8 +14,8 @@ namespace octant::hydro {
 
 namespace {
 
-// Nodes per factor of 2 in density and in heat: as many as the table has, within these limits, and
-// fewer if there are more nodes than fit into the caches of a processor.
+// Limits of the resolution of the grid, in nodes per factor of 2 in density and in thermal energy.
+// A grid that would not fit into the cache of a processor is coarsened.
 constexpr double k_fewest_per_octave = 16.0, k_most_per_octave = 32.0;
 constexpr int k_most_reductions = 2;  // by 2 each
 constexpr std::int64_t k_most_nodes = std::int64_t{1} << 20;
