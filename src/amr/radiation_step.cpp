@@ -96,8 +96,8 @@ void RadiationStep::advance(const LevelStep& step) {
 
 namespace {
 
-// Sides of the domain through which photons leave. Copies of the cells inside would let photons in
-// where those move away from the side.
+// Sides of the domain through which radiation leaves. Copies of the cells inside would let it in
+// where its flux points inwards.
 radiation::VacuumSides vacuum_beyond(const mesh::Geometry& geometry, int level) {
   using mesh::Boundary;
   radiation::VacuumSides vacuum;
@@ -144,10 +144,10 @@ void RadiationStep::stage(const LevelStep& step, int substep, int substeps, int 
                                       .registers = mesh_.registers(level),
                                       .first = first_of(0),
                                       .matter = matter_of(0, level),
+                                      .vacuum = vacuum_beyond(mesh_.geometry(), level),
                                       .unsolved = unsolved_.data()};
   if (options_.enabled) radiation::advance(transport);
   if (is_second) return;
-  transport.vacuum = vacuum_beyond(mesh_.geometry(), level);
   for (int set = options_.enabled ? 1 : 0; set < options_.sets(); ++set) {
     transport.first = first_of(set);
     transport.matter = matter_of(set, level);

@@ -55,7 +55,7 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
   KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell,
                                              double* to) const {
     using P = SimdTraits<V>;
-    Moments<V> w{{V(1.0), V(0.0), V(0.0), V(0.0)}};
+    Moments<V> w{{V(k_dark), V(0.0), V(0.0), V(0.0)}};
     V extinction(0.0);
     if (from.from) {
       const double* const moments = from.from + cell + a_.first * from.stride;

@@ -31,7 +31,7 @@ struct TransportStage {
   double* registers = nullptr;  // flux registers of the level
   int first = 0;                // index of the radiation energy among the variables
   RadiatingGas matter;
-  VacuumSides vacuum = {};  // for advance_by_lax_friedrichs()
+  VacuumSides vacuum = {};
   // counter of the cells whose exchange had no solution, see exchange(); may be null
   std::int64_t* unsolved = nullptr;
 };

@@ -105,6 +105,24 @@ def test_runs_go_on_from_checkpoints_on_other_ranks(
     assert_goes_on(tmp_path / "run", reference, step, *overrides, ranks=ranks)
 
 
+@pytest.mark.parametrize("boundary", ["outflow", "diode", "open"])
+def test_no_radiation_enters_through_open_boundaries(tmp_path: Path, boundary: str) -> None:
+    """Radiation in a corner leaves, although its flux points inwards in cells beside the sides."""
+    text = slab(
+        8,
+        1.0,
+        1.0,
+        across=(8, 8),
+        energy="(x < 0.2) * (y < 0.2) * (z < 0.2) + 1e-6",
+        sides=(boundary, boundary),
+    )
+    sides = [f"mesh.boundary_{axis}=['{boundary}','{boundary}']" for axis in "yz"]
+    overrides = ("hydro.moves=false", "radiation.max_substeps=4", "output.history_interval=1")
+    history = run_well(tmp_path / "run", text, *overrides, *sides).history()
+    assert np.all(np.diff(history["outflow_radiation"]) >= 0.0)
+    assert history["radiation_energy"][-1] < 0.05 * history["radiation_energy"][0]
+
+
 # --- files and commands ---------------------------------------------------------------------------
 
 
