@@ -32,11 +32,11 @@ class PhotonStep : public TransportTile<PhotonStep<M>, M, Scratch<M>> {
 
   // Reads cells.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell,
+  KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell, bool dark,
                                              double* to) const {
     using P = SimdTraits<V>;
     V energy(k_dark), f[3] = {V(0.0), V(0.0), V(0.0)};
-    if (from.from) {
+    if (!dark) {
       const double* const moments = from.from + cell + a_.first * from.stride;
       energy = max(P::load(moments), V(k_dark));
       const V inverse_c(1.0 / a_.matter.light.c);

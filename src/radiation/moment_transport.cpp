@@ -52,20 +52,21 @@ class TileStage : public TransportTile<TileStage<M>, M, Scratch<M>> {
 
   // Reads cells.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell,
+  KOKKOS_FORCEINLINE_FUNCTION void read_pack(const mesh::CellPointer& from, int cell, bool dark,
                                              double* to) const {
     using P = SimdTraits<V>;
     Moments<V> w{{V(k_dark), V(0.0), V(0.0), V(0.0)}};
     V extinction(0.0);
-    if (from.from) {
+    if (!dark) {
       const double* const moments = from.from + cell + a_.first * from.stride;
       w[k_energy_density] = max(P::load(moments), V(k_dark));
       const V per_energy = V(1.0) / (V(a_.matter.light.c) * w[k_energy_density]);
       for (int n = k_flux_x; n < k_moments; ++n)
         w[n] = P::load(moments + n * from.stride) * per_energy;
       limit_reduced_flux(w);
-      extinction = a_.matter.template extinction<V>(from.from + cell, from.stride);
     }
+    if (from.from) extinction = a_.matter.template extinction<V>(from.from + cell, from.stride);
+    if (dark) extinction = V(0.5) * extinction;  // radiation vanishes at the face already
     for (int n = 0; n < k_moments; ++n) P::store(to + n * Tile::stride, w[n]);
     P::store(to + k_extinction * Tile::stride, extinction);
   }

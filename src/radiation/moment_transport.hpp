@@ -8,7 +8,8 @@
 
 namespace octant::radiation {
 
-// Sides of the domain beyond which there is vacuum: coordinates of their faces in cells of the
+// Sides of the domain beyond which there is no radiation, but the gas of the ghost cells, which
+// hinders radiation from leaving where it is opaque: coordinates of their faces in cells of the
 // level; by default none.
 struct VacuumSides {
   static constexpr std::int64_t k_far = std::int64_t{1} << 60;

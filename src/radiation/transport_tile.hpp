@@ -44,7 +44,7 @@ class TransportScratch {
 };
 
 // Cells of a tile in a stage. `Scheme` derives from it and has
-//   read_pack<V>(from, cell, to)              reads cells into scratch memory
+//   read_pack<V>(from, cell, dark, to)        reads cells; those in the dark have no radiation
 //   flux_below<Axis>(q)                       flux through the lower face of the cell at q
 //   update_pack<V>(offset, stride, i, j, k)   writes the new moments of own cells
 //   act_on_cell(offset, stride)               acts on an own cell afterwards
@@ -136,17 +136,17 @@ class TransportTile {
 
   KOKKOS_FORCEINLINE_FUNCTION void read_cells(const mesh::BlockRow& row, int i, int j, int k,
                                               int cells) const {
-    mesh::CellPointer from = view_.cell(a_.current, row, i);
-    if (is_vacuum(0, i) || is_vacuum(1, j) || is_vacuum(2, k)) from.from = nullptr;
+    const mesh::CellPointer from = view_.cell(a_.current, row, i);
+    const bool dark = !from.from || is_vacuum(0, i) || is_vacuum(1, j) || is_vacuum(2, k);
     double* const to = scratch_.cell(i, j, k);
     if (cells % k_width == 0)
       for (int c = 0; c < cells; c += k_width)
-        scheme().template read_pack<SimdDouble>(from, c, to + c);
+        scheme().template read_pack<SimdDouble>(from, c, dark, to + c);
     else
-      for (int c = 0; c < cells; ++c) scheme().template read_pack<double>(from, c, to + c);
+      for (int c = 0; c < cells; ++c) scheme().template read_pack<double>(from, c, dark, to + c);
   }
 
-  // True if a cell with this index along an axis lies beyond a side with vacuum.
+  // True if a cell with this index along an axis lies beyond a side without radiation.
   KOKKOS_FORCEINLINE_FUNCTION bool is_vacuum(int axis, int index) const {
     const std::int64_t cell = view_.tile().first[axis] + index;
     return cell < a_.vacuum.lower[axis] || cell >= a_.vacuum.upper[axis];

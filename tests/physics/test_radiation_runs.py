@@ -123,6 +123,22 @@ def test_no_radiation_enters_through_open_boundaries(tmp_path: Path, boundary: s
     assert history["radiation_energy"][-1] < 0.05 * history["radiation_energy"][0]
 
 
+@pytest.mark.parametrize("depth", [10.0, 100.0])
+@pytest.mark.parametrize("cells", [16, 32])
+def test_opaque_gas_loses_radiation_through_open_boundaries_by_diffusion(
+    tmp_path: Path, cells: int, depth: float
+) -> None:
+    """A half-space of diffusivity D, dark at its surface, has lost 2 E sqrt(D t / pi) per area."""
+    diffusivity = 1.0 / (3.0 * depth * cells)
+    text = slab(cells, 1.0, 0.01 / diffusivity, sides=("outflow", "outflow"))
+    overrides = ("hydro.moves=false", "radiation.max_substeps=1000", "output.history_interval=1")
+    scattering = f"radiation.scattering_opacity={depth * cells}"
+    history = run_well(tmp_path / "run", text, *overrides, scattering).history()
+    lost = 1.0 - history["radiation_energy"][-1] / history["radiation_energy"][0]
+    expected = 4.0 * np.sqrt(diffusivity * history["time"][-1] / np.pi)
+    assert lost == pytest.approx(expected, rel=1.1 / cells)
+
+
 # --- files and commands ---------------------------------------------------------------------------
 
 
