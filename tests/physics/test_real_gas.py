@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -344,6 +345,17 @@ def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
     assert_same_run(run_well(tmp_path / "threads", WAVES, *overrides, threads=2), one)
     batches = run_well(tmp_path / "d", WAVES, *overrides, "execution.schedule=device")
     assert_same_run(batches, one)
+
+
+def test_a_restart_with_another_table_is_refused(tmp_path: Path) -> None:
+    overrides = (*parameters_of(tmp_path, "van_der_waals"), "time.max_steps=2")
+    one = run_well(tmp_path / "one", WAVES, *overrides, *CHECKPOINT_EVERY_STEP)
+    (table,) = tmp_path.glob("*.h5")
+    with h5py.File(table, "a") as file:
+        file.attrs["comment"] = "another table"
+    checkpoint = one.directory / "checkpoint_00001.h5"
+    outcome = run(tmp_path / "b", WAVES, *overrides, restart=checkpoint)
+    assert_refused(outcome, "hydro.eos_table", "have changed")
 
 
 @pytest.mark.parametrize("gas", ["radiation", "van_der_waals"])
