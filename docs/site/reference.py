@@ -13,6 +13,7 @@ PROGRAM_COMMANDS = ("run", "check", "params", "info")
 PHYSICS = (
     *("hydro", "subgrid", "turbulence", "sources", "heating", "cooling", "floor", "stars"),
     *("supernovae", "black_holes", "agn", "events", "gravity", "cosmology", "initial"),
+    *("radiation", "ionization"),
 )
 PROBLEMS_PER_PAGE = 14
 MODELS = {"amr": "adaptive mesh", "dns": "incompressible flow"}
@@ -76,6 +77,17 @@ PYTHON = {
         {
             "exact": ("Sedov", "Riemann", "Noh", "IsothermalBall", "Bondi"),
             "linear": ("LinearTheory", "power_spectrum", "Spectrum"),
+        },
+    ),
+    "equations_of_state": (
+        "Tables of equations of state",
+        "Tables for `hydro.equation_of_state = \"table\"`, and the gases that they describe.",
+        {
+            "eos_table": ("write_eos_table", "Axis", "GasModel"),
+            "gas_models": ("StellarGas", "IdealGas", "Composition", "GasState"),
+            "electron_gas": ("electron_gas", "ElectronGas", "Species"),
+            "fermi_dirac": ("fermi_dirac",),
+            "coulomb": ("Correlation", "coupling"),
         },
     ),
     "compare": (
