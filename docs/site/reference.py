@@ -56,7 +56,7 @@ PYTHON = {
     ),
     "analysis": (
         "Analysis",
-        "Profiles, haloes, spectra, star formation and black holes.",
+        "Profiles, haloes, spectra, star formation, black holes and binary stars.",
         {
             "profile": (
                 *("radial_profile", "line_profile", "exact_solution", "exact_values"),
@@ -68,6 +68,8 @@ PYTHON = {
             ),
             "flow_spectra": ("read_spectra", "Spectra"),
             "stars": ("star_formation", "StarFormation"),
+            "binary_star": ("measure_binary", "binary_table", "BinaryState", "Stars"),
+            "roche": ("find_lobes", "inner_lagrangian_point", "roche_radius", "Lobes", "Pair"),
             "sinks": ("black_holes", "mergers"),
         },
     ),
