@@ -52,8 +52,8 @@ def _require_replaceable(path: Path, beside: Path) -> None:
     old, new = kind_of(path), kind_of(beside)
     if old is not None and new is not None and old != new:
         raise OctoolsError(
-            f"{path} exists and is {old}, not {new}; octools replaces only files of the kind that "
-            "it writes: remove or rename the file, or choose another name"
+            f"{path} exists and is {old}, not {new}; octools replaces only older files with such "
+            "contents: remove or rename the file, or choose another name"
         )
 
 

@@ -332,55 +332,6 @@ def test_a_star_of_octo_tiger(tmp_path: Path) -> None:
     assert statuses(done)["silo_num_groups"] == LOST
 
 
-@pytest.mark.parametrize(
-    ("settings", "side"),
-    [
-        ("", "diode"),
-        ("inflow_bc=off\n", "diode"),
-        ("inflow_bc=on\n", "open"),
-        ("inflow_bc=on\nreflect_bc=on\n", "reflecting"),
-    ],
-)
-def test_gas_enters_through_boundaries_where_octo_tiger_lets_it(
-    tmp_path: Path, settings: str, side: str
-) -> None:
-    _, found = converted(tmp_path / "sod.ini", f"problem=sod\nstop_time=0.1\n{settings}")
-    assert {tuple(found["mesh"][f"boundary_{axis}"]) for axis in "xyz"} == {(side, side)}
-
-
-DWARF = "problem=sod\nstop_time=0.1\nsod_gamma=1.66\neos=wd\n"
-UNITS = "code_to_cm=1e9\ncode_to_g=1e33\ncode_to_s=2.0\n"
-
-
-def test_white_dwarfs_of_octo_tiger_keep_their_constants(tmp_path: Path) -> None:
-    done, found = converted(tmp_path / "sod.ini", DWARF + UNITS)
-    hydro = found["hydro"]
-    assert hydro["equation_of_state"] == "white_dwarf"
-    assert hydro["degeneracy_density"] == pytest.approx(1.962022e6 / 1e6)
-    assert hydro["degeneracy_pressure"] == pytest.approx(6.0023e22 / (1e33 / (1e9 * 4.0)))
-    assert hydro["dual_energy"] == "on"
-    assert hydro["contact_steepening"] is False
-    assert statuses(done)["eos"] == statuses(done)["code_to_g"] == CARRIED
-    _, ideal = converted(tmp_path / "sod.ini", DWARF.replace("wd", "ideal"))
-    assert "equation_of_state" not in ideal["hydro"]
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (DWARF.replace("wd", "ztwd"), "eos = ztwd has no counterpart"),
-        (STAR + "eos=wd\n", "not supported with rotating_star"),
-        (DWARF + "radiation=on\n", "not supported with rotating_star or radiation"),
-        (DWARF + "code_to_g=0\n", "must be above 0"),
-    ],
-)
-def test_other_equations_of_state_of_octo_tiger_are_refused(
-    tmp_path: Path, text: str, message: str
-) -> None:
-    with pytest.raises(OctoolsError, match=message):
-        converted(tmp_path / "a.ini", text)
-
-
 def test_diodes_of_athenak_remain_diodes(tmp_path: Path) -> None:
     text = ATHINPUT.replace("ox2_bc = outflow", "ox2_bc = diode")
     _, found = converted(tmp_path / "athinput.blast", text)
@@ -536,7 +487,6 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
         ("blast.ini", INI),
         ("star.ini", STAR),
         ("sod.ini", "problem=sod\nstop_time=0.1\nsod_theta=45"),
-        ("dwarf.ini", DWARF + UNITS),
         ("athinput.blast", ATHINPUT),
         ("athinput.blast", ATHINPUT.replace("ox2_bc = outflow", "ox2_bc = diode")),
     ],

@@ -120,7 +120,7 @@ def test_no_file_of_another_kind_is_replaced(
     code, message = call(octools, name, run, target)
     assert target.read_bytes() == before
     assert code == 2
-    assert "octools replaces only files of the kind that it writes" in message
+    assert "octools replaces only older files with such contents" in message
     assert not list(tmp_path.glob("*.part*"))
 
 
