@@ -65,7 +65,8 @@ class Axis:
         """Return an axis; without a number of points, with 20 per decade."""
         lower, upper = limits
         if points is None and 0 < lower < upper < np.inf:
-            points = max(MIN_POINTS, int(np.ceil(PER_DECADE * np.log10(upper / lower) - 1e-9)) + 1)
+            decades = np.log10(upper) - np.log10(lower)
+            points = max(MIN_POINTS, int(np.ceil(PER_DECADE * decades - 1e-9)) + 1)
         return cls(name, lower, upper, MIN_POINTS if points is None else points)
 
     @property

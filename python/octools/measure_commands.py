@@ -233,7 +233,7 @@ def _measure(
     if kind is ProfileKind.radial:
         middle = header.centre if centre is None else np.array(centre)
         names = names_in(fields) or ["density", "radial_velocity", "pressure"]
-        return radial_profile(data, middle, names, bin_width or None)
+        return radial_profile(data, middle, names, bin_width)
     middle = header.inner_centre if centre is None else np.array(centre)
     number = problem_axis(header) if axis is None else AXES.index(axis.value)
     names = names_in(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]

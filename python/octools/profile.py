@@ -23,7 +23,7 @@ from octools.table import write_table
 
 EXACT_NAMES = ("sedov", "sod", "noh", "pancake", "isothermal_ball", "bondi")
 RADIAL_NAMES = ("sedov", "noh", "isothermal_ball", "bondi")
-MAX_BINS = 1_000_000
+MAX_BINS = 10_000_000
 MAX_SAMPLES = 4  # per axis of a cell that is larger than the bins
 
 
