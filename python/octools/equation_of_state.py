@@ -210,6 +210,11 @@ def is_ideal(header: Header) -> bool:
     return _kind(header) == "ideal"
 
 
+def has_cold_pressure(header: Header) -> bool:
+    """Return true if a part of the pressure depends on the density alone."""
+    return _kind(header) in ("white_dwarf", "stiffened")
+
+
 def has_radiation(header: Header) -> bool:
     """Return true if the pressure of a file contains that of radiation in equilibrium."""
     return _kind(header) == "gas_radiation"

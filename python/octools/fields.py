@@ -14,6 +14,7 @@ from octools.equation_of_state import (
     adiabatic_modulus,
     entropy,
     gas_pressure,
+    has_cold_pressure,
     has_radiation,
     is_tabulated,
     tabulated_temperature,
@@ -178,6 +179,8 @@ def _of_run(field: Field, snapshot: Snapshot) -> Field:
         return replace(field, units="erg / (g K)")
     if field.name == "entropy" and has_radiation(header):
         return replace(field, title=SPECIFIC_ENTROPY)
+    if field.name == "internal_energy" and has_cold_pressure(header):
+        return replace(field, title="thermal energy per mass")
     if field.name != "temperature":
         return field
     if not knows_temperature(header):

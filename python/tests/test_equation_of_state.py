@@ -149,6 +149,11 @@ def test_tables_have_the_state_of_their_gas(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, kelvin, rtol=1e-12)
     np.testing.assert_allclose(adiabatic_modulus(gas, rho, pressure), 5 / 3 * pressure)
     np.testing.assert_allclose(thermal_pressure(gas, rho, pressure), 0.6 * 1.5 * pressure)
+    for factor in (1e-3, 1e3):  # beyond the table, ratios are those of its edge
+        beyond = factor * pressure
+        np.testing.assert_allclose(adiabatic_modulus(gas, factor * rho, beyond), 5 / 3 * beyond)
+        np.testing.assert_allclose(adiabatic_modulus(gas, rho, beyond), 5 / 3 * beyond)
+        np.testing.assert_allclose(thermal_pressure(gas, rho, beyond), 0.6 * 1.5 * beyond)
     with pytest.raises(OctoolsError, match="entropy"):
         entropy(gas, rho, pressure)
     assert tabulated_temperature(header(), rho, pressure) is None

@@ -124,6 +124,22 @@ def test_gas_and_radiation_of_one_temperature_have_the_pressure(tmp_path: Path) 
     np.testing.assert_allclose(gas + photons, density * SPEED**2, rtol=1e-8)
 
 
+@pytest.mark.parametrize(
+    ("kind", "label"),
+    [
+        ("ideal", "internal energy [code length$^{2}$ / time$^{2}$]"),
+        ("white_dwarf", "thermal energy per mass [code length$^{2}$ / time$^{2}$]"),
+        ("stiffened", "thermal energy per mass [code length$^{2}$ / time$^{2}$]"),
+    ],
+)
+def test_energies_without_the_cold_part_are_called_thermal(
+    tmp_path: Path, kind: str, label: str
+) -> None:
+    text = f'[hydro]\nequation_of_state = "{kind}"\nstiffening_pressure = 1.0\n'
+    with Snapshot(run_of(tmp_path / "snap_00000.h5", text)) as snapshot:
+        assert find_field(snapshot, "internal_energy").label == label
+
+
 def test_files_of_gadget_hold_temperature_and_weight(tmp_path: Path) -> None:
     text = "[ionization]\nenabled = true\nhydrogen_fraction = 0.76\n"
     path = run_of(tmp_path / "snap_00000.h5", text, **ION_FIELDS)
@@ -185,7 +201,7 @@ initial_ions = [0.3, 0.2, 0.5]
 source_x = [0.3]
 source_y = [0.4]
 source_z = [0.5]
-source_rates = [1e49]
+source_rates = [5e47]
 [time]
 max_steps = 3
 end = 1.0
