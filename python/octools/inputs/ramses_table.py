@@ -9,8 +9,11 @@ from octools.inputs import ramses_radiation as r
 from octools.inputs import ramses_values as v
 from octools.inputs.ramses_eos import EQUATION_OF_STATE
 from octools.inputs.ramses_radiation_rules import RADIATION
-from octools.inputs.ramses_rules import Rule, Topic, flag, page, same, times
+from octools.inputs.ramses_rules import Rule, Topic, by_hand, flag, page, same, times
 from octools.inputs.ramses_unsupported import OTHER
+
+BY_TABLE = "set table by hand, with a file in the format of Octant (octools eos-table)"
+BY_NAME = "set stiffened by hand for 'stiffened gas' of one material; others are not available"
 
 # fmt: off
 
@@ -134,7 +137,8 @@ REFINEMENT = Topic(
              "floor_u floor_a floor_b floor_b2 floor_c floor_f", "",
              "no criterion compares velocities with the sound speed; refine.curvature_fields and "
              "refine.gradient_fields take velocities by themselves"),
-        Rule("floor_d floor_p", "", "refine.floor holds for all fields"),
+        Rule("floor_d floor_p", "refine.floor", "where one field only has a threshold, because "
+             "refine.floor holds for all fields", default=(1e-10, 1e-10)),
         Rule("r_refine x_refine y_refine z_refine a_refine b_refine exp_refine", "",
              "regions do not limit refinement; refine.where adds refined regions"),
         Rule("interpol_var interpol_type interpol_mag_type", "",
@@ -229,8 +233,12 @@ HYDRO = Topic(
         Rule("niter_riemann", "", "the exact solver iterates to round-off", done=True),
         Rule("difmag", "", "no artificial viscosity"),
         Rule("strict_equilibrium", "", "hydro.well_balanced keeps isothermal atmospheres"),
-        Rule("eos eos_name smallf gamma_rad", "",
-             "gas is ideal, isothermal or barotropic (hydro.equation_of_state)"),
+        Rule("eos", "hydro.equation_of_state, hydro.eos_table", BY_TABLE,
+             value=by_hand(BY_TABLE)),
+        Rule("eos_name", "hydro.equation_of_state, hydro.stiffening_pressure", BY_NAME,
+             value=by_hand(BY_NAME)),
+        Rule("smallf gamma_rad", "", "several materials and non-thermal pressures are not "
+             "available"),
         Rule("riemann2d slope_mag_type physics_params/eta_mag eta_mag allow_switch_solver "
              "allow_switch_solver2d switch_solv_b switch_solv_dens switch_solv_min_dens", "",
              "magnetic fields are not available"),
@@ -587,4 +595,6 @@ def pages() -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in CONTENTS:
+        sys.exit(f"expected one page: {', '.join(CONTENTS)}")
     print(pages()[sys.argv[1]], end="")
