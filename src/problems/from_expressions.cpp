@@ -11,6 +11,7 @@
 #include "core/lattice_expressions.hpp"
 #include "core/names.hpp"
 #include "core/parameters.hpp"
+#include "problems/particle_table.hpp"
 #include "problems/problem.hpp"
 #include "problems/random_field.hpp"
 
@@ -64,6 +65,7 @@ class ExpressionProblem final : public Problem {
                            "mass, momentum and energy",
                 .min = 1,
                 .max = 64});
+    particles_.declare(schema);
   }
 
   void prepare(const ProblemSetup& setup) override {
@@ -92,6 +94,12 @@ class ExpressionProblem final : public Problem {
     definitions_.compile(formulas_.names());
     formulas_.add_terms(definitions_);
     add_quantities();
+  }
+
+  std::vector<particles::Kind> particle_kinds() const override { return particles_.kinds(); }
+  particles::ParticleBatch initial_particles(const std::string&,
+                                             const Communicator& communicator) override {
+    return particles_.share(communicator);
   }
 
   GasState initial_state(const Position& centre, double cell_size) const override {
@@ -411,6 +419,7 @@ class ExpressionProblem final : public Problem {
   Definitions definitions_;
   Position centre_{};
   int samples_ = 1;
+  ParticleTable particles_;
 
   Position lower_{}, upper_{};
   double base_cell_size_ = 1.0;

@@ -90,9 +90,13 @@ BALANCE = Topic(
              default=(True, False), value=v.balance_cost),
         Rule("time_balance_alpha", "balance.time_alpha", default=0.0,
              value=same("time_balance_alpha")),
-        Rule("mem_weight_grid mem_weight_part mem_weight_sink", "",
-             "the memory of blocks and particles is computed; balance.weight_grid, weight_part "
-             "and weight_sink override it", default=(0, 12, 500)),
+        Rule("mem_weight_grid", "balance.weight_grid", "in bytes, of a block instead of an oct; "
+             "the default is computed", default=0,
+             value=v.memory_weight("mem_weight_grid", 0, per_oct=True)),
+        Rule("mem_weight_part", "balance.weight_part", "in bytes; the default is computed",
+             default=12, value=v.memory_weight("mem_weight_part", 12)),
+        Rule("mem_weight_sink", "balance.weight_sink", "in bytes; the default is computed",
+             default=500, value=v.memory_weight("mem_weight_sink", 500)),
         Rule("ngridmax ngridtot npartmax nparttot", "", "memory is allocated as required; octant "
              "check estimates it", done=True),
         Rule("bisec_tol", "balance.tolerance", default=0.05, value=same("bisec_tol")),
@@ -155,7 +159,8 @@ INITIAL = Topic(
     "init_params",
     rules=(
         Rule("filetype", "initial.kind", "grafic in cosmological runs", default="ascii"),
-        Rule("initfile", "initial.path"),
+        Rule("initfile", "initial.path, problem.particle_table", "grafic files; ic_part, which "
+             "regions of gas may have beside them"),
         Rule("init_params/omega_b physics_params/omega_b cosmo_params/omega_b",
              "cosmology.omega_b", "cuRAMSES: 0", default=0.045),
         Rule("nregion region_type x_center y_center z_center length_x length_y length_z "
