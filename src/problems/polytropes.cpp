@@ -107,13 +107,15 @@ struct RochePoints {
     return Kokkos::sqrt(square);
   }
 
-  // Returns the index of the star whose Roche lobe contains a position; -1: none.
+  // Returns the index of the star whose Roche lobe contains a position; -1: none. No point of a
+  // lobe is farther from its star than the inner Lagrangian point; beyond the orbit, the potential
+  // is below that of this point again.
   KOKKOS_INLINE_FUNCTION int lobe_of(const double (&x)[3]) const {
-    if (distance(0, x) > separation && distance(1, x) > separation) return -1;
-    if (potential(x) > inner_potential) return -1;
     double along = 0.0;
     for (int d = 0; d < 3; ++d) along += (x[d] - place[0][d]) * (place[1][d] - place[0][d]);
-    return along < inner_point * separation * separation ? 0 : 1;
+    const int star = along < inner_point * separation * separation ? 0 : 1;
+    const double farthest = (star == 0 ? inner_point : 1.0 - inner_point) * separation;
+    return distance(star, x) <= farthest && potential(x) <= inner_potential ? star : -1;
   }
 };
 

@@ -5,11 +5,12 @@ from pathlib import Path
 import h5py
 import numpy as np
 import pytest
+import scipy.ndimage
 
 from damage import edit_by_hand
 from inputs import BY_POTENTIAL, DRIFTING_BLAST, LEAVING_BALL, WITH_OPEN_ENDS
 from refusals import assert_refused
-from running import Outcome, assert_goes_on, run, run_well
+from running import Outcome, assert_goes_on, run, run_well, uniform_grid
 
 COMMON = """
 [gravity]
@@ -107,6 +108,38 @@ def test_a_file_of_another_model_is_refused(tmp_path: Path, star: Outcome) -> No
         tmp_path / "run", STAR, f"problem.model_file={model}", "problem.axis_ratio=0.8", ranks=2
     )
     assert_refused(outcome, "problem.model_file", "a different model", "axis ratio 0.75", "0.8")
+
+
+def test_lobes_are_closed_regions_around_the_stars(tmp_path: Path) -> None:
+    """Gas outside of the orbit is in no lobe, although its potential is low again there."""
+    ambient = ("problem.mass_ratio=0.2", "problem.ambient_density=0.05", "time.max_steps=0")
+    box = [f"mesh.{side}=[{x},{x},{x}]" for side, x in (("lower", -2.25), ("upper", 2.25))]
+    outcome = run_well(tmp_path / "run", BINARY, *ambient, *box, "mesh.base_cells=[48,48,48]")
+    density = uniform_grid(outcome.last_snapshot, "density")
+    x = (np.arange(48) + 0.5) * (4.5 / 48) - 2.25
+    z, y, x = np.meshgrid(x, x, x, indexing="ij")
+    history = outcome.history()
+    masses = [history[f"star_{s}_mass"][0] for s in (1, 2)]
+    places = [[history[f"star_{s}_{axis}"][0] for axis in "xyz"] for s in (1, 2)]
+    total, separation = sum(masses), history["separation"][0]
+    centre = (masses[0] * np.array(places[0]) + masses[1] * np.array(places[1])) / total
+
+    def potential(x: np.ndarray, y: np.ndarray, z: np.ndarray) -> np.ndarray:
+        square = (x - centre[0]) ** 2 + (y - centre[1]) ** 2
+        sum_of_points = sum(
+            mass / np.sqrt((x - p[0]) ** 2 + (y - p[1]) ** 2 + (z - p[2]) ** 2)
+            for mass, p in zip(masses, places, strict=True)
+        )
+        return -sum_of_points - 0.5 * total * square / separation**3
+
+    line = np.linspace(0.01, 0.99, 10001)[:, None]
+    between = np.array(places[0]) + line * (np.array(places[1]) - np.array(places[0]))
+    inner = potential(*between.T).max()
+    regions, _ = scipy.ndimage.label(potential(x, y, z) <= 1.0001 * inner)
+    for star in (1, 2):
+        cell = tuple(int((places[star - 1][d] + 2.25) / 4.5 * 48) for d in (2, 1, 0))
+        mass = density[regions == regions[cell]].sum() * (4.5 / 48) ** 3
+        assert history[f"lobe_{star}_mass"][0] == pytest.approx(mass, rel=0.05), star
 
 
 def test_a_binary_keeps_its_masses_and_its_orbit(tmp_path: Path) -> None:
