@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +14,17 @@ from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
 from matplotlib.patheffects import withStroke
 
-from octools.binary_star import ACCELERATIONS, BinaryState
+from octools.binary_star import BinaryState
 from octools.fields import with_units
 from octools.figure import INK, SERIES, STYLE, save
 from octools.history import History
-from octools.oblique import ObliquePlane, sample_plane
+from octools.oblique import ObliquePlane, interpolated_potential, sample_plane
+from octools.roche import Lobes
 from octools.snapshot import Array, Header, Snapshot
 from octools.units import shown_units
 
 PIXELS = 640
+CONTOUR_PIXELS = 2  # pixels of the density per pixel of the potential, along each axis
 PANEL_COLUMNS = 3
 DECADES = 6.0  # range of the colour scale below the maximum density
 FEW = 25  # snapshots; fewer ones are marked by points
@@ -124,9 +126,9 @@ def _draw_passed(axes: Axes, table: Mapping[str, Array]) -> None:
 def _draw_rates(axes: Axes, table: Mapping[str, Array]) -> None:
     per_orbit = 2.0 * np.pi / table["angular_velocity"][0] / _whole(table)
     labels = {
-        "mass_rate_1": ("star 1", SERIES[0]),
-        "mass_rate_2": ("star 2", SERIES[1]),
-        "transfer_rate": ("from star 1 to star 2, by origin", SERIES[2]),
+        "mass_rate_1": ("star 1, $\\dot M_1$", SERIES[0]),
+        "mass_rate_2": ("star 2, $\\dot M_2$", SERIES[1]),
+        "transfer_rate": ("from star 1 to star 2, by origin of the gas", SERIES[2]),
     }
     curves = [
         Curve(label, table["orbits"], per_orbit * table[name], colour)
@@ -134,7 +136,7 @@ def _draw_rates(axes: Axes, table: Mapping[str, Array]) -> None:
     ]
     axes.axhline(0.0, color=INK, lw=0.5)
     _draw(axes, curves)
-    axes.set_ylabel("$\\dot M$ [$M_0 / P_0$]")
+    axes.set_ylabel("mass-transfer rate $\\dot M$ [$M_0 / P_0$]")
 
 
 def _draw_angular_momentum(axes: Axes, table: Mapping[str, Array]) -> None:
@@ -195,27 +197,14 @@ class OrbitalImage:
     density
         Density in the units shown, shape (pixels, pixels) as up, right; NaN outside the domain.
     potential
-        Effective potential near the stars relative to that at L1, same shape; None without lobes.
+        Effective potential near the stars relative to that at L1 on larger pixels of the same
+        region; None without lobes.
     """
 
     state: BinaryState
     plane: ObliquePlane
     density: Array
     potential: Array | None
-
-
-class _Pixels:
-    """Pixels of an image as cells, for the effective potential."""
-
-    def __init__(self, sampled: Mapping[str, Array], plane: ObliquePlane, stored: bool) -> None:
-        def columns(names: Sequence[str]) -> Array:
-            return np.stack([sampled[name].ravel() for name in names], axis=1)
-
-        self.size = np.full(3, 2.0 * plane.half_width / plane.pixels)
-        self.position = columns("xyz") if stored else plane.positions.reshape(-1, 3)
-        self.slope = np.zeros_like(self.position)
-        self.potential = sampled["potential"].ravel() if stored else None
-        self.acceleration = columns(ACCELERATIONS) if stored else None
 
 
 def orbital_image(
@@ -235,21 +224,23 @@ def orbital_image(
     pair = state.pair
     right = pair.direction
     plane = ObliquePlane(pair.centre, right, np.cross(pair.axis, right), half_width, pixels)
-    lobes = None if state.stars is None else state.stars.lobes
-    stored = lobes is not None and lobes.potential.gravity_constant is None
-    sampled = sample_plane(
-        snapshot, plane, ("density", *(("potential", *ACCELERATIONS) if stored else ()))
-    )
     unit = shown_units("mass / length^3", snapshot.header.units)[1]
-    potential = None
-    if lobes is not None:
-        points = _Pixels(sampled, plane, stored)
-        value, gradient = lobes.potential.at(points)
-        places = plane.positions.reshape(-1, 3)
-        value += ((places - points.position) * gradient).sum(axis=1) - lobes.value
-        value[~_near_stars(places, pair.position, lobes.reach)] = np.nan
-        potential = value.reshape(pixels, pixels)
-    return OrbitalImage(state, plane, unit * sampled["density"], potential)
+    density = unit * sample_plane(snapshot, plane, "density")
+    if state.stars is None:
+        return OrbitalImage(state, plane, density, None)
+    coarse = replace(plane, pixels=max(2, pixels // CONTOUR_PIXELS))
+    potential = _relative_potential(snapshot, state.stars.lobes, coarse.positions.reshape(-1, 3))
+    return OrbitalImage(state, plane, density, potential.reshape(coarse.pixels, coarse.pixels))
+
+
+def _relative_potential(snapshot: Snapshot, lobes: Lobes, places: Array) -> Array:
+    """Return the effective potential relative to that at L1; NaN far from the stars."""
+    near = _near_stars(places, lobes.potential.pair.position, lobes.reach)
+    stored = lobes.potential.gravity_constant is None
+    gravity = interpolated_potential(snapshot, places[near]) if stored else None
+    found = np.full(len(places), np.nan)
+    found[near] = lobes.potential.with_rotation(places[near], gravity) - lobes.value
+    return found
 
 
 def _near_stars(places: Array, stars: Array, reach: Array) -> Array:
@@ -299,7 +290,7 @@ def draw_orbital_plane(
         interpolation="nearest",
     )
     if image.potential is not None and np.nanmin(image.potential) < 0.0:
-        ticks = unit * image.plane.ticks
+        ticks = unit * replace(image.plane, pixels=len(image.potential)).ticks
         lines = axes.contour(
             ticks, ticks, image.potential, levels=[0.0], colors="white", linewidths=1.1
         )

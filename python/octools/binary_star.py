@@ -403,10 +403,19 @@ def measure_binary(snapshot: Snapshot, with_potential: bool = True) -> BinarySta
         all_gas=everything,
         traced=(first, second),
         cores=cores,
-        stars=_settled_stars(gas, cores, constant),
+        stars=_settled_stars(gas, cores, constant) if _revolve(snapshot, cores) else None,
         rotation=float(header.parameter("frame.angular_velocity", 0.0)) * header.time,
         rotation_centre=np.array([*centre, 0.0]),
     )
+
+
+def _revolve(snapshot: Snapshot, pair: Pair) -> bool:
+    """Return whether the angular velocity exceeds a millionth of that of a circular orbit."""
+    constant = snapshot.file["header"].attrs.get("gravity_constant")
+    if not pair.orbits or constant is None:
+        return pair.orbits
+    circular = np.sqrt(float(constant) * pair.mass.sum() / pair.separation**3)
+    return bool(np.linalg.norm(pair.angular_velocity) > 1e-6 * circular)
 
 
 def _settled_stars(gas: LeafGas, pair: Pair, constant: float | None) -> Stars | None:

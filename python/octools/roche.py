@@ -169,6 +169,17 @@ class EffectivePotential:
             value, gradient = self._of_points(cells.position, least)
         return self._add_rotation(cells.position, value, gradient)
 
+    def with_rotation(self, position: Array, potential: Array | None) -> Array:
+        """Return the values at positions, shape (n,), from the gravitational potential there.
+
+        None stands for the potential of two point masses.
+        """
+        if potential is None:
+            potential, gradient = self._of_points(position, 1e-6 * self.pair.separation)
+        else:
+            gradient = np.zeros_like(position)
+        return self._add_rotation(position, potential, gradient)[0]
+
     def _add_rotation(self, position: Array, value: Array, gradient: Array) -> tuple[Array, Array]:
         from_axis = position - self.pair.centre
         from_axis -= (from_axis @ self.pair.axis)[:, None] * self.pair.axis
@@ -197,8 +208,7 @@ class EffectivePotential:
         guess = pair.position[0] + along * pair.relative[0]
         if self.gravity_constant is None:
             return self._saddle_point(_near(gas, guess, 0.4 * pair.separation), guess)
-        value, gradient = self._of_points(guess[None, :], 0.0)
-        return guess, float(self._add_rotation(guess[None, :], value, gradient)[0][0])
+        return guess, float(self.with_rotation(guess[None, :], None)[0])
 
     def _saddle_point(self, gas: Sequence[Cells], place: Array) -> tuple[Array, float] | None:
         """Move a position to the stationary point of cubic polynomials fitted around it."""

@@ -1,7 +1,8 @@
-"""Synthetic snapshots of two uniform stars in any orientation and frame, of known moments."""
+"""Synthetic snapshots of two stars in any orientation and frame, with known moments."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,10 +12,13 @@ import numpy as np
 from synthetic import Array, Synthetic, around
 
 HALF_BOX = 1.5
-SAMPLES = 2  # points per cell and axis
+CUT = 5.0  # radius of a star in units of its standard deviation
 SPIN = 0.01  # specific angular momentum of gas about its cell centre
 TRACERS = ("scalar_0", "scalar_1")
 ISOLATED = "\n".join(f'boundary_{axis} = ["outflow", "outflow"]' for axis in "xyz")
+
+
+error_function = np.vectorize(math.erf, otypes=[float])
 
 
 def rotation(axis: Array, angle: float) -> Array:
@@ -26,7 +30,11 @@ def rotation(axis: Array, angle: float) -> Array:
 
 @dataclass
 class BinarySnapshot:
-    """Two spheres of constant density in rigid rotation, on an orbit with G = M = a = 1.
+    """Two Gaussian stars in rigid rotation on an orbit with G = M = 1.
+
+    Sums of a Gaussian over points at a distance of its standard deviation equal its integrals to
+    1e-8, so that the stars on the mesh have the masses, centres and spins of the formulas, but for
+    what is cut off.
 
     The first star is on the side of negative x in its own axes, where the orbit is about z.
 
@@ -36,8 +44,8 @@ class BinarySnapshot:
         Mass of the second star divided by that of the first one.
     separation
         Distance between the centres.
-    radii
-        Radii of the stars.
+    sigma
+        Standard deviations of the density along each axis; the moment of inertia is 2 M sigma^2.
     spin_rates
         Angular velocities of the stars.
     orbit_rate
@@ -55,13 +63,13 @@ class BinarySnapshot:
     levels
         Levels that are refined around the stars.
     has_potential, has_spin, has_tracers
-        Whether the file contains the potential of two point masses, intra-cell angular momentum
+        Whether the file contains the potential of the stars, intra-cell angular momentum
         and passive scalars.
     """
 
     ratio: float = 0.5
     separation: float = 1.0
-    radii: tuple[float, float] = (0.25, 0.2)
+    sigma: tuple[float, float] = (0.06, 0.05)
     spin_rates: tuple[float, float] = (1.0, 1.0)
     orbit_rate: float = 1.0
     turn: Array = field(default_factory=lambda: np.eye(3))
@@ -144,8 +152,8 @@ class BinarySnapshot:
 
     def _refine(self, level: int, lower: Array, upper: Array) -> bool:
         return any(
-            around(place, radius, self.levels)(level, lower, upper)
-            for place, radius in zip(self.on_mesh(self.places), self.radii, strict=True)
+            around(place, CUT * sigma, self.levels)(level, lower, upper)
+            for place, sigma in zip(self.on_mesh(self.places), self.sigma, strict=True)
         )
 
     def _function(self, number: int) -> Callable[[Array, Array, Array], Array]:
@@ -158,13 +166,9 @@ class BinarySnapshot:
         return values
 
     def _block(self, x: Array, y: Array, z: Array) -> Array:
-        """Return all fields of a block, shape (k, j, i, fields), from `SAMPLES`^3 points a cell."""
-        size = x[1] - x[0]
-        steps = size * ((np.arange(SAMPLES) + 0.5) / SAMPLES - 0.5)
+        """Return all fields of a block, shape (k, j, i, fields)."""
         points = np.stack(np.meshgrid(z, y, x, indexing="ij")[::-1], axis=-1)
-        offsets = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
-        gas = np.mean([self._gas(points + offset) for offset in offsets], axis=0)
-        return np.concatenate([gas, self._gravity(points)], axis=-1)
+        return np.concatenate([self._gas(points), self.gravity(points)], axis=-1)
 
     def _inertial(self, points: Array) -> Array:
         matrix, axis = self.to_mesh
@@ -178,8 +182,7 @@ class BinarySnapshot:
         tracers = np.zeros((*points.shape[:-1], 2))
         for star in range(2):
             away = inertial - self.places[star]
-            inside = np.linalg.norm(away, axis=-1) < self.radii[star]
-            own = np.where(inside, self._density(star), 0.0)
+            own = self._density(star, np.linalg.norm(away, axis=-1))
             velocity = self.velocities[star] + np.cross(
                 self.spin_rates[star] * self.turn[:, 2], away
             )
@@ -192,19 +195,25 @@ class BinarySnapshot:
             [density[..., None], momentum @ matrix.T, tracers, spin @ matrix.T], axis=-1
         )
 
-    def _gravity(self, points: Array) -> Array:
-        """Return potential and acceleration of two point masses at points on the mesh."""
+    def gravity(self, points: Array) -> Array:
+        """Return potential and acceleration of both Gaussians at points on the mesh."""
         inertial = self._inertial(points)
         potential, pull = np.zeros(points.shape[:-1]), np.zeros(points.shape)
-        for star in range(2):
+        for star, (mass, sigma) in enumerate(zip(self.mass, self.sigma, strict=True)):
             away = inertial - self.places[star]
-            distance = np.maximum(np.linalg.norm(away, axis=-1), 1e-3)
-            potential -= self.mass[star] / distance
-            pull -= self.mass[star] * away / distance[..., None] ** 3
+            distance = np.maximum(np.linalg.norm(away, axis=-1), 1e-6 * sigma)
+            x = distance / (np.sqrt(2.0) * sigma)
+            inside = error_function(x)
+            potential -= mass / distance * inside
+            inside -= 2.0 / np.sqrt(np.pi) * x * np.exp(-(x**2))
+            pull -= (mass * inside / distance**3)[..., None] * away
         return np.concatenate([potential[..., None], pull @ self.to_mesh[0].T], axis=-1)
 
-    def _density(self, star: int) -> float:
-        return float(self.mass[star] / (4.0 / 3.0 * np.pi * self.radii[star] ** 3))
+    def _density(self, star: int, distance: Array) -> Array:
+        sigma = self.sigma[star]
+        central = self.mass[star] / (np.sqrt(2.0 * np.pi) * sigma) ** 3
+        gaussian = central * np.exp(-0.5 * (distance / sigma) ** 2)
+        return np.where(distance < CUT * sigma, gaussian, 0.0)
 
 
 FIELDS = (

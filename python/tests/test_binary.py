@@ -25,20 +25,24 @@ def measured(star: BinarySnapshot, path: Path, of_run: bool = True) -> dict[str,
 
 
 def expected(star: BinarySnapshot) -> dict[str, float]:
-    """Return the quantities of two rigid spheres on a circular orbit."""
-    mass, radius = star.mass, np.array(star.radii)
-    spin = 0.4 * mass * radius**2 * star.spin_rates
+    """Return the quantities of two rigid stars on a circular orbit."""
+    mass = star.mass
+    spin = 2.0 * mass * np.array(star.sigma) ** 2 * star.spin_rates
     orbital = mass.prod() * star.separation**2 * star.orbit_rate
     total = np.cross(star.centre, star.drift) + (orbital + spin.sum()) * star.turn[:, 2]
+    own, other = 1.0 - np.array(star.mixed), np.array(star.mixed)
+    marked = np.array([[own[0], other[1]], [other[0], own[1]]]) * mass  # of each star, in each lobe
+    along = star.separation * (marked / marked.sum(axis=1, keepdims=True)) @ [0.0, 1.0]
     return {
         "separation": star.separation,
-        "tracer_separation": star.separation * (1.0 - sum(star.mixed)),
+        "tracer_separation": along[1] - along[0],
+        "tracer_1_mass": marked[0].sum(),
         "angular_velocity": star.orbit_rate,
         "lobe_1_mass": mass[0],
         "lobe_2_mass": mass[1],
         "mass_ratio": star.ratio,
-        "mass_from_1_to_2": star.mixed[1] * mass[1],
-        "mass_from_2_to_1": star.mixed[0] * mass[0],
+        "mass_from_1_to_2": marked[0, 1],
+        "mass_from_2_to_1": marked[1, 0],
         "orbital_angular_momentum": orbital,
         "spin_1": spin[0],
         "spin_2": spin[1],
@@ -54,7 +58,7 @@ CASES = {
     "tilted": BinarySnapshot(cells=48, turn=TILT),
     "moved": BinarySnapshot(cells=48, centre=(0.21, -0.13, 0.17), drift=(0.3, -0.2, 0.5)),
     "finer cells": BinarySnapshot(cells=64),
-    "adaptive mesh": BinarySnapshot(cells=24, levels=1, turn=TILT),
+    "adaptive mesh": BinarySnapshot(cells=24, levels=2, turn=TILT),
     "spins": BinarySnapshot(cells=48, spin_rates=(-2.0, 5.0), turn=TILT),
     "exchanged gas": BinarySnapshot(cells=48, mixed=(0.0, 0.25)),
     "exchanged both ways": BinarySnapshot(cells=48, mixed=(0.02, 0.15), turn=TILT),
@@ -68,15 +72,11 @@ CASES = {
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("of_run", [True, False], ids=["run", "points"])
-def test_spheres_have_their_known_values(name: str, of_run: bool, tmp_path: Path) -> None:
+def test_stars_have_their_known_values(name: str, of_run: bool, tmp_path: Path) -> None:
     star = CASES[name]
     found = measured(star, tmp_path / "snap_00000.h5", of_run)
-    scales = {"mass": 1.0, "lobe": 1.0, "angu": 1.0, "spin": 0.02}
     for key, value in expected(star).items():
-        scale = abs(value) or scales.get(key[:4], 1.0)
-        small = key.startswith(("lobe_", "angular_momentum")) and not key.endswith("mass")
-        bound = 0.004 if small else 0.015 * scale
-        assert found[key] == pytest.approx(value, abs=bound), key
+        assert found[key] == pytest.approx(value, rel=3e-4, abs=1e-5), key
     assert abs(found["mass_outside"]) < 1e-12
     assert abs(found["angular_momentum_outside"]) < 1e-12
 
@@ -112,7 +112,10 @@ def test_sums_over_cells_are_exact(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("of_run", [True, False], ids=["run", "points"])
 def test_moving_and_turning_by_whole_cells_changes_nothing(of_run: bool, tmp_path: Path) -> None:
-    """Ambient gas in the lobes: their surfaces cut cells, which must be cut in the same way."""
+    """Ambient gas in the lobes: their surfaces cut cells, which must be cut in the same way.
+
+    Slopes of the density are one-sided at the edges of blocks, which do not move along.
+    """
     cell = 3.0 / 32
     gas = {"cells": 32, "ambient": 0.02}
     plain = measured(BinarySnapshot(**gas), tmp_path / "snap_0.h5", of_run)
@@ -130,7 +133,7 @@ def test_moving_and_turning_by_whole_cells_changes_nothing(of_run: bool, tmp_pat
     for kind, star in others.items():
         found = measured(star, tmp_path / f"snap_{kind}.h5", of_run)
         for name in names:
-            assert found[name] == pytest.approx(plain[name], rel=1e-9), (kind, name)
+            assert found[name] == pytest.approx(plain[name], rel=2e-7), (kind, name)
 
 
 def test_spin_of_cells_is_part_of_the_spin_of_stars(tmp_path: Path) -> None:
@@ -168,7 +171,7 @@ def orbiting(run: Path, count: int = 4, **options: object) -> list[BinarySnapsho
     for number in range(count):
         time = 0.4 * number
         star = BinarySnapshot(
-            cells=24,
+            cells=48,
             ratio=0.5 + 0.05 * number,
             mixed=(0.0, 0.02 * number),
             turn=rotation(np.array([0.0, 0.0, 1.0]), time),
@@ -188,13 +191,13 @@ def test_rates_and_orbits_follow_from_the_series(tmp_path: Path) -> None:
             states.append(measure_binary(snapshot))
     table = binary_table(states)
     time = np.array([star.time for star in stars])
-    assert table["orbits"] == pytest.approx(time / (2.0 * np.pi), rel=1e-2, abs=1e-12)
+    assert table["orbits"] == pytest.approx(time / (2.0 * np.pi), rel=1e-3, abs=1e-12)
     for name, values in (
         ("mass_rate_1", [star.mass[0] for star in stars]),
         ("mass_rate_2", [star.mass[1] for star in stars]),
         ("transfer_rate", [star.mixed[1] * star.mass[1] for star in stars]),
     ):
-        assert table[name] == pytest.approx(np.gradient(values, time), rel=0.15), name
+        assert table[name] == pytest.approx(np.gradient(values, time), rel=2e-3), name
     assert (table["mass_rate_1"] < 0.0).all()
 
 
@@ -203,10 +206,10 @@ def test_the_command_writes_table_plots_and_movie(tmp_path: Path, octools: Call)
     orbiting(run)
     result = octools("binary", run, "--movie", "--panels", 3)
     assert result.returncode == 0, result.stderr
-    assert "0.191 orbits of 6.2" in result.stdout
+    assert "0.191 orbits of 6.283" in result.stdout
     rows = np.genfromtxt(run / "binary.csv", delimiter=",", names=True)
-    assert rows["mass_ratio"] == pytest.approx([0.5, 0.55, 0.6, 0.65], rel=0.02)
-    assert rows["separation"] == pytest.approx(np.ones(4), rel=0.01)
+    assert rows["mass_ratio"] == pytest.approx([0.5, 0.55, 0.6, 0.65], rel=1e-3)
+    assert rows["separation"] == pytest.approx(np.ones(4), rel=1e-3)
     for name in ("binary.png", "binary_density.png"):
         assert (run / name).stat().st_size > 20_000, name
     assert len(list(run.glob("movie_binary.*"))) == 1
@@ -266,7 +269,7 @@ REFUSED: dict[str, tuple[Callable[[Path], object], tuple[str, ...]]] = {
     "periodic": (periodic, ("the domain is periodic", "mesh.boundary_x")),
     "no gravity": (without_gravity, ("gravity_constant", "gravity.enabled = true")),
     "no orbit": (
-        BinarySnapshot(cells=24, orbit_rate=0.0).write,
+        BinarySnapshot(cells=24, orbit_rate=0.0, spin_rates=(0.0, 0.0)).write,
         ("do not orbit each other", "snap_00000.h5"),
     ),
     "merged": (
