@@ -480,6 +480,9 @@ void AmrOptions::finish_processes() {
          .has_gravity = gravity.enabled,
          .has_stars = std::any_of(kinds.begin(), kinds.end(),
                                   [](const particles::Kind& kind) { return kind.name == "stars"; }),
+         .has_black_holes = std::any_of(
+             processes.begin(), processes.end(),
+             [](const auto& other) { return std::string_view(other->name()) == "black_holes"; }),
          .mean_gas_density = universe ? cosmology.omega_b / cosmology.omega_m : 0.0,
          .geometry = mesh::Geometry(mesh),
          .gas = hydro.gas(),

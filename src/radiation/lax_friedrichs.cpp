@@ -7,9 +7,13 @@ namespace octant::radiation {
 
 namespace {
 
-// Variables in scratch memory: E, F / c, and the coefficients of the pressure tensor
-//   P = isotropic I + beamed F F / c^2.
-constexpr int k_isotropic = k_moments, k_beamed = k_moments + 1, k_variables = k_moments + 2;
+// Variables in scratch memory: E, F / c, the coefficients of the pressure tensor
+//   P = isotropic I + beamed F F / c^2,
+// and the speeds of the dissipation along the axes.
+constexpr int k_isotropic = k_moments, k_beamed = k_moments + 1, k_speed = k_moments + 2,
+              k_variables = k_moments + 5;
+// Slope of the speed across the flux, which is that of light where f^2 < 1 - 1 / k_spreading.
+constexpr double k_spreading = 4.0;
 template <int M>
 using Scratch = TransportScratch<M, 1, k_variables, 0>;
 
@@ -48,10 +52,12 @@ class PhotonStep : public TransportTile<PhotonStep<M>, M, Scratch<M>> {
     limit_reduced_flux(reduced);
     const V square = min(square_of_flux(reduced), V(1.0));
     const V g = square_root(V(4.0) - V(3.0) * square);
+    const V across = min(V(k_spreading) * (V(1.0) - square), V(1.0)), along = V(1.0) - across;
     P::store(to, energy);
     for (int d = 0; d < 3; ++d) {
-      const int n = k_flux_x + d;
-      P::store(to + n * Scratch<M>::stride, energy * reduced[n]);
+      const V flux = reduced[k_flux_x + d];
+      P::store(to + (k_flux_x + d) * Scratch<M>::stride, energy * flux);
+      P::store(to + (k_speed + d) * Scratch<M>::stride, across + along * max(flux, -flux));
     }
     P::store(to + k_isotropic * Scratch<M>::stride, V(1.0 / 3.0) * (g - V(1.0)) * energy);
     P::store(to + k_beamed * Scratch<M>::stride, V(3.0) * inverse / (V(2.0) + g));
@@ -111,15 +117,17 @@ class PhotonStep : public TransportTile<PhotonStep<M>, M, Scratch<M>> {
     const double* const below = q - Base::step_along(Axis);
     const V along[2] = {load(below, k_flux_x + Axis), load(q, k_flux_x + Axis)};
     const V beamed[2] = {load(below, k_beamed) * along[0], load(q, k_beamed) * along[1]};
+    const V speed = max(load(below, k_speed + Axis), load(q, k_speed + Axis));
     Moments<V> flux;
-    flux[k_energy_density] = V(0.5) * ((along[0] + along[1]) -
-                                       (load(q, k_energy_density) - load(below, k_energy_density)));
+    flux[k_energy_density] =
+        V(0.5) * ((along[0] + along[1]) -
+                  speed * (load(q, k_energy_density) - load(below, k_energy_density)));
     for (int n = k_flux_x; n < k_moments; ++n) {
       const V left = load(below, n), right = load(q, n);
       V pressure = beamed[0] * left + beamed[1] * right;
       if (n == k_flux_x + Axis)
         pressure = pressure + (load(below, k_isotropic) + load(q, k_isotropic));
-      flux[n] = V(0.5) * (pressure - (right - left));
+      flux[n] = V(0.5) * (pressure - speed * (right - left));
     }
     return flux;
   }
@@ -129,7 +137,7 @@ template <int M>
 void step_tiles(const TransportStage& stage) {
   const TransportStage a = stage;
   // Cost of a cell: 4 moments are read and written; closure, and six fluxes.
-  const KernelCost cost{64.0, 170.0};
+  const KernelCost cost{64.0, 230.0};
   mesh::for_tasks(
       {"photon transport", cost}, a.tiles.count(),
       {.scratch = Scratch<M>::bytes(), .items = std::int64_t{M} * M * M},

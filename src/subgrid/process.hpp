@@ -99,6 +99,7 @@ struct ProcessSetup {
   bool has_units;           // true if code units are defined in cgs
   bool has_gravity;         // true with self-gravity
   bool has_stars;           // true if any process or problem creates stars
+  bool has_black_holes;     // true with accreting black holes, black_holes.enabled
   double mean_gas_density;  // mean gas density in an expanding box; else 0
   mesh::Geometry geometry;
   hydro::Gas gas;

@@ -107,7 +107,7 @@ def _recombination(temperature: Array, charge: int) -> tuple[Array, Array]:
     y = 2.0 * (157807.0 if charge == 1 else 631515.0) / temperature
     rate = 2.753e-14 * y**1.5 * (1.0 + (y / 2.740) ** 0.407) ** -2.242
     cooling = 3.435e-30 * temperature * y**1.970 * (1.0 + (y / 2.250) ** 0.376) ** -3.720
-    return (rate, cooling) if charge == 1 else (2.0 * rate, 8.0 * cooling)
+    return (rate, cooling) if charge == 1 else (2.0 * rate, 2.0 * cooling)
 
 
 def case_b_rates(temperature: Array) -> Rates:

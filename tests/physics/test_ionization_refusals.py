@@ -52,6 +52,30 @@ BAD_VALUES = {
         ["ionization.star_rate=1", "ionization.star_table=rates.txt"],
         ["ionization.star_rate", "ionization.star_table", "expected one"],
     ),
+    "lifetime_beside_a_table": (
+        ["ionization.star_lifetime=3", "ionization.star_table=rates.txt"],
+        ["ionization.star_lifetime = 3", "no effect", "ionization.star_table", "rates.txt"],
+    ),
+    "lifetime_without_rate": (
+        ["ionization.star_lifetime=3"],
+        ["ionization.star_lifetime = 3", "requires ionization.star_rate"],
+    ),
+    "rate_without_stars": (
+        ["ionization.star_rate=1e46"],
+        ["ionization.star_rate", "requires stars", "stars.enabled"],
+    ),
+    "table_without_stars": (
+        ["ionization.star_table=rates.txt"],
+        ["ionization.star_table", "requires stars", "stars.enabled"],
+    ),
+    "monochromatic_photons_below_the_threshold": (
+        ["ionization.edges=[13.5, 24.59]", "ionization.spectrum=monochromatic"],
+        ["ionization.edges[0] = 13.5 eV", "no atom absorbs", "13.6 eV"],
+    ),
+    "group_below_the_threshold": (
+        ["ionization.edges=[5, 10, 24.59]", "ionization.spectrum=black_body"],
+        ["ionization.edges[0] = 5 eV", "no atom absorbs", "13.6 eV"],
+    ),
     "cooling": (
         ["cooling.enabled=true"],
         ["ionization.enabled", "cooling.enabled", "radiative cooling"],

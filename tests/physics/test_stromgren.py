@@ -15,6 +15,7 @@ from ionization_setups import (
     front_scatter,
     ionized_radius,
     photon_residual,
+    pressure_of,
     region,
 )
 from ionized_atoms import black_body, case_b_rates, monochromatic
@@ -154,6 +155,53 @@ def test_photons_of_recombinations_replace_those_of_the_on_the_spot_approximatio
     assert recombined > 0.05 * outcome.history()["ionization_injected"][-1]
     print(radii)
     assert radii["false"] == pytest.approx(radii["true"], rel=0.01)
+
+
+# Ionised hydrogen in the dark, and no source.
+DARK = (
+    "ionization.source_rates=[0]",
+    "ionization.initial_ions=[0.9, 0, 0]",
+    "time.largest_step=0.005",
+    "ionization.radiation_pressure=false",
+    *AT_REST,
+)
+
+
+def mean_temperature(outcome: Outcome) -> float:
+    """Return the mean temperature of the last snapshot in K."""
+    found = found_profile(outcome.last_snapshot)
+    return float(np.mean(found["temperature"]))
+
+
+@pytest.mark.parametrize("kelvin", [120.0, 1e4])
+def test_opaque_gas_in_the_dark_cools_in_case_a_as_in_case_b(tmp_path: Path, kelvin: float) -> None:
+    """Photons of recombinations return the energy that they took, and no more."""
+    periodic = ("periodic", "periodic")
+    # The density is 1000 times that of the tests: cells of 0.1 kpc have optical depths of 2e3.
+    text = region(
+        4,
+        0.4,
+        0.1,
+        boundary=periodic,
+        density="1000",
+        pressure=repr(1000.0 * 1.9 * pressure_of(kelvin)),
+        edges=GROUPS,
+        spectrum="black_body",
+        speed_ratio=1e-3,
+        substeps=10**6,
+    )
+    runs = {}
+    for case in ("true", "false"):
+        outcome = run_well(tmp_path / case, text, *DARK, f"ionization.on_the_spot={case}")
+        runs[case] = mean_temperature(outcome), ionized_radius(outcome.last_snapshot)
+    history = outcome.history()
+    assert photon_residual(history).max() <= 1e-12
+    print(runs, history["ionization_recombined"][-1], history["ionization_absorbed"][-1])
+    assert history["ionization_recombined"][-1] > 0.0
+    (warm, ions), (expected_warm, expected_ions) = runs["false"], runs["true"]
+    assert abs(expected_warm / kelvin - 1.0) > 0.02
+    assert warm == pytest.approx(expected_warm, rel=0.01)
+    assert ions == pytest.approx(expected_ions, rel=0.005)
 
 
 # --- test 2: heated gas ---------------------------------------------------------------------------

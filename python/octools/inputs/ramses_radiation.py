@@ -85,7 +85,7 @@ def substeps(s: Settings) -> Any:
 def flux(s: Settings) -> Any:
     scheme = s.text("rt_flux_scheme").lower()
     if scheme == "glf":
-        return Note(None, "photons always have the fluxes of Lax and Friedrichs", CHANGED)
+        return Note(None, "photons always have local fluxes of Lax and Friedrichs", CHANGED)
     return Note(None, f"'{scheme}' is not available: the fluxes are those of 'glf'", LOST)
 
 

@@ -3,7 +3,6 @@
 //   dN/dt = -kappa N + emission.
 #pragma once
 
-#include "subgrid/cooling/ionization.hpp"
 #include "subgrid/ionization/ionization_rates.hpp"
 
 namespace octant::subgrid::ionization {
@@ -11,8 +10,8 @@ namespace octant::subgrid::ionization {
 // Numbers of the unknowns: HII, HeII and HeIII per cm^3, and thermal energy in erg/cm^3.
 inline constexpr int k_unknowns = 4, k_energy = 3;
 // Numbers of further changes: heat by photons, and photons absorbed and emitted by group.
-inline constexpr int k_heated = 4, k_absorbed = 5, k_emitted = k_absorbed + k_groups;
-inline constexpr int k_changes = k_emitted + k_groups;
+inline constexpr int k_heated = 4, k_absorbed = 5, k_emitted = k_absorbed + k_photon_groups;
+inline constexpr int k_changes = k_emitted + k_photon_groups;
 
 // Photons per cm^3 that are as good as none. Products with them would be denormal, and slow.
 inline constexpr double k_no_photons = 1e-200;
@@ -46,7 +45,8 @@ struct Attenuation {
 // Nuclei and photons per cm^3 at the beginning of a substep.
 struct Contents {
   double hydrogen, helium;
-  double photons[k_groups];
+  double photons[k_photon_groups];
+  double background;  // share of the ultraviolet background that reaches the cell
 };
 
 // Unknowns and the atoms that are left. HI and HeI are not computed as differences from the nuclei,
@@ -145,6 +145,10 @@ class Increments {
   }
 
  private:
+  // Kinetic energy of electrons that photons of recombinations to ground states carry, in
+  // erg cm^3 s^-1.
+  Rate carried_[3] = {{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}};
+
   // Adds derivatives by atoms to those by ions.
   KOKKOS_FORCEINLINE_FUNCTION static void add_by_atoms(const double (&by_atom)[3],
                                                        double (&by)[k_unknowns]) {
@@ -172,36 +176,55 @@ class Increments {
     }
   }
 
-  // Emission of photons by recombination to ground states.
+  // Emission of photons by recombinations to ground states. The numbers of photons with the
+  // ionisation energy and with more are such that the sum of their energies is that of the
+  // recombinations.
   KOKKOS_FORCEINLINE_FUNCTION void emit(const Photochemistry& chemistry, const GasRates& rates,
                                         const GasState& gas, double time) {
     for (int s = 0; s < 3; ++s) {
-      const double threshold = ionization_energy(s) * constants::k_electron_volt;
-      int g = chemistry.groups - 1;
-      while (g >= 0 && chemistry.group[g].lowest > threshold * (1.0 + 1e-6)) --g;
-      if (g < 0) continue;
-      const Rate rate = time * rates.to_ground[s];
-      const int r = k_emitted + g;
-      value[r] += rate.value * gas.electrons * gas.y[s];
-      for (int n = 0; n < 3; ++n) slope[r][n] += charge(n) * rate.value * gas.y[s];
-      slope[r][s] += rate.value * gas.electrons;
-      slope[r][k_energy] += rate.slope * gas.electrons * gas.y[s];
+      const int ground = chemistry.ground[s], warm = chemistry.warm[s];
+      if (ground < 0) {
+        carried_[s] = rates.ground_loss[s];
+        continue;
+      }
+      Rate cold = rates.to_ground[s];
+      if (warm >= 0) {
+        const double excess = chemistry.group[warm].excess[s];
+        Rate hot = (1.0 / excess) * rates.ground_loss[s];
+        if (hot.value > cold.value) hot = cold;
+        cold = cold - hot;
+        carried_[s] = excess * hot;
+        emit_into(warm, s, time * hot, gas);
+      }
+      emit_into(ground, s, time * cold, gas);
     }
+  }
+  // Adds photons of recombinations to a ground state with this rate, times the time, to group g.
+  KOKKOS_FORCEINLINE_FUNCTION void emit_into(int g, int s, const Rate& rate, const GasState& gas) {
+    const int r = k_emitted + g;
+    value[r] += rate.value * gas.electrons * gas.y[s];
+    for (int n = 0; n < 3; ++n) slope[r][n] += charge(n) * rate.value * gas.y[s];
+    slope[r][s] += rate.value * gas.electrons;
+    slope[r][k_energy] += rate.slope * gas.electrons * gas.y[s];
   }
 
   // Absorption of photons, ionisation and heating by them.
   KOKKOS_FORCEINLINE_FUNCTION void absorb(const Photochemistry& chemistry, const Contents& cell,
                                           const GasState& gas, double time, double (&flow)[3],
                                           double (&by)[3][k_unknowns]) {
-    double passing[4] = {0.0, 0.0, 0.0, 0.0};
+    static_assert(k_photon_groups <= 8);
+    double passing[8] = {};
     const double length = chemistry.light_speed * time;
     for (int g = 0; g < chemistry.groups; ++g) {
       const double* sigma = chemistry.group[g].cross_section;
       passing[g] =
           -length * (sigma[0] * gas.atoms[0] + sigma[1] * gas.atoms[1] + sigma[2] * gas.atoms[2]);
     }
-    double depth[k_groups] = {-passing[0], -passing[1], -passing[2]};
-    transform(passing, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
+    double depth[k_photon_groups];
+    for (int g = 0; g < k_photon_groups; ++g) depth[g] = -passing[g];
+    const auto take_exponential = [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); };
+    transform<4>(passing, take_exponential);
+    if (chemistry.groups > 4) transform<4>(passing + 4, take_exponential);
     double by_atom[3][3] = {}, heated_by[3] = {0.0, 0.0, 0.0};
     for (int g = 0; g < chemistry.groups; ++g) {
       const PhotoGroup& group = chemistry.group[g];
@@ -228,8 +251,22 @@ class Increments {
       add_by_atoms(absorbed_by, slope[k_absorbed + g]);
       if (emitted > 0.0) absorb_emitted(g, q, heat, depth[g], of.psi, gas, by);
     }
+    if (chemistry.has_background)
+      expose(chemistry.background, cell.background * time, gas, flow, by_atom, heated_by);
     for (int s = 0; s < 3; ++s) add_by_atoms(by_atom[s], by[s]);
     add_by_atoms(heated_by, slope[k_heated]);
+  }
+
+  // Ionisation and heating by the ultraviolet background, which is not attenuated in the cell.
+  KOKKOS_FORCEINLINE_FUNCTION void expose(const cooling::PhotoRates& rates, double time,
+                                          const GasState& gas, double (&flow)[3],
+                                          double (&by_atom)[3][3], double (&heated_by)[3]) {
+    for (int s = 0; s < 3; ++s) {
+      flow[s] += time * rates.ionization[s] * gas.atoms[s];
+      by_atom[s][s] += time * rates.ionization[s];
+      value[k_heated] += time * rates.heating[s] * gas.atoms[s];
+      heated_by[s] += time * rates.heating[s];
+    }
   }
 
   // Derivatives of absorption by photons that the gas emits.
@@ -250,9 +287,9 @@ class Increments {
     Rate per_electron{0.0, 0.0};
     double by[k_unknowns] = {0.0, 0.0, 0.0, 0.0}, by_atom[3];
     for (int s = 0; s < 3; ++s) {
-      per_electron =
-          per_electron + gas.atoms[s] * rates.atom_loss[s] + gas.y[s] * rates.ion_loss[s];
-      by[s] = gas.electrons * rates.ion_loss[s].value;
+      const Rate ion_loss = rates.ion_loss[s] + carried_[s];
+      per_electron = per_electron + gas.atoms[s] * rates.atom_loss[s] + gas.y[s] * ion_loss;
+      by[s] = gas.electrons * ion_loss.value;
       by_atom[s] = gas.electrons * rates.atom_loss[s].value;
     }
     add_by_atoms(by_atom, by);

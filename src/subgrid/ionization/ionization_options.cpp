@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.hpp"
+#include "core/named.hpp"
 #include "core/parameters.hpp"
 #include "mesh/geometry.hpp"
 
@@ -40,6 +41,35 @@ void declare_sources(ParameterSchema& schema, IonizationOptions& o) {
               .is_data_file = true});
 }
 
+void declare_black_holes(ParameterSchema& schema, HoleSpectrum& holes) {
+  schema.add("ionization.black_hole_fraction", holes.fraction,
+             {.meaning = "Fraction of the luminosity of accreting black holes that they emit as "
+                         "photons from 13.6 eV to ionization.black_hole_energy, about 0.4 for "
+                         "quasars; 0: black holes are dark",
+              .min = 0.0,
+              .max = 1.0});
+  schema.add("ionization.black_hole_index", holes.index,
+             {.meaning = "Exponent a of the spectrum of black holes, with luminosities per "
+                         "frequency proportional to frequency^-a (1.7: Lusso et al. 2015)",
+              .max = 20.0,
+              .above = 0.0});
+  schema.add(
+      "ionization.black_hole_energy", holes.most,
+      {.unit = "eV", .meaning = "Highest photon energy of black holes", .max = 1e6, .above = 13.6});
+}
+
+void declare_background(ParameterSchema& schema, IonizationOptions& o) {
+  schema.add("ionization.uv_background", o.uv_background,
+             {.meaning = "Grackle file with the photoionisation and photoheating rates of the "
+                         "ultraviolet background by redshift; empty: none"});
+  schema.add("ionization.self_shielding", o.self_shielding,
+             {.meaning = "Self-shielding of dense gas from the ultraviolet background: exp(-n_H / "
+                         "0.01), or the fit of Rahmati et al. (2013)"});
+  schema.add(
+      "ionization.redshift", o.redshift,
+      {.meaning = "Redshift of the ultraviolet background in runs without cosmology", .min = 0.0});
+}
+
 }  // namespace
 
 void IonizationOptions::declare(ParameterSchema& schema) {
@@ -72,10 +102,12 @@ void IonizationOptions::declare(ParameterSchema& schema) {
              {.meaning = "Hydrogen mass fraction of the gas; the rest is helium",
               .max = 1.0,
               .above = 0.0});
-  schema.add("ionization.on_the_spot", on_the_spot,
-             {.meaning = "On-the-spot approximation: photons of recombinations to ground states "
-                         "are absorbed where they are emitted (case B); false: they join the "
-                         "groups (case A)"});
+  schema.add(
+      "ionization.on_the_spot", on_the_spot,
+      {.meaning = "On-the-spot approximation: photons of recombinations to ground states "
+                  "are absorbed where they are emitted (case B); false: they are transported "
+                  "in groups of their own, which follow those of ionization.edges "
+                  "(case A)"});
   schema.add("ionization.temperature", temperature,
              {.unit = "K",
               .meaning = "Constant temperature of the gas; 0: it follows from heating by photons "
@@ -89,6 +121,20 @@ void IonizationOptions::declare(ParameterSchema& schema) {
   schema.add("ionization.radiation_pressure", radiation_pressure,
              {.meaning = "Momentum of absorbed photons pushes the gas"});
   declare_sources(schema, *this);
+  declare_black_holes(schema, black_holes);
+  declare_background(schema, *this);
+}
+
+void IonizationOptions::check_stars() const {
+  if (star_rate > 0.0 && !star_table.empty())
+    throw InputError("ionization.star_rate and ionization.star_table are both set; expected one");
+  if (star_lifetime == k_usual_lifetime || star_rate > 0.0) return;
+  if (star_table.empty())
+    throw InputError("ionization.star_lifetime = {} requires ionization.star_rate", star_lifetime);
+  throw InputError(
+      "ionization.star_lifetime = {} has no effect with ionization.star_table = \"{}\", whose ages "
+      "say how long stars emit; remove one of them",
+      star_lifetime, star_table);
 }
 
 void IonizationOptions::check(const mesh::Geometry& geometry) const {
@@ -103,8 +149,14 @@ void IonizationOptions::check(const mesh::Geometry& geometry) const {
         "ionization.initial_ions: the fractions of singly and doubly ionised helium have the sum "
         "{}; expected at most 1",
         initial_ions[1] + initial_ions[2]);
-  if (star_rate > 0.0 && !star_table.empty())
-    throw InputError("ionization.star_rate and ionization.star_table are both set; expected one");
+  check_stars();
+  if (uv_background.empty() && self_shielding != cooling::Shielding::none)
+    throw InputError(
+        "ionization.self_shielding = \"{}\" requires ionization.uv_background, a Grackle file",
+        name_of(self_shielding));
+  if (uv_background.empty() && redshift > 0.0)
+    throw InputError("ionization.redshift = {} requires ionization.uv_background, a Grackle file",
+                     redshift);
   const std::size_t count = source_rates.size();
   if (source_x.size() != count || source_y.size() != count || source_z.size() != count)
     throw InputError(

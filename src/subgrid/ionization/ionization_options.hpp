@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/units.hpp"
+#include "subgrid/ionization/black_hole_photons.hpp"
 #include "subgrid/ionization/photon_groups.hpp"
 
 namespace octant {
@@ -32,18 +33,34 @@ struct IonizationOptions {
   std::vector<double> source_x, source_y, source_z;  // positions of point sources
   std::vector<double> source_rates;                  // photons per s of each
   double star_rate = 0.0;                            // photons per s and solar mass; 0: dark stars
-  double star_lifetime = 5.0;                        // Myr
+  static constexpr double k_usual_lifetime = 5.0;    // Myr
+  double star_lifetime = k_usual_lifetime;           // Myr
   std::string star_table;  // file of rates by age and metallicity, instead of star_rate
+  HoleSpectrum black_holes;
+  std::string uv_background;  // file of rates
+  cooling::Shielding self_shielding = cooling::Shielding::none;
+  double redshift = 0.0;  // of the background without cosmology
 
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
   // Throws InputError if values are impossible or inconsistent.
   void check(const mesh::Geometry& geometry) const;
 
-  // Number of groups of photons.
+  // Throws InputError if parameters of stars are inconsistent.
+  void check_stars() const;
+
+  // Number of groups of photons of sources.
   int groups() const { return static_cast<int>(edges.size()); }
+  // Number of groups of photons, with those of recombinations to ground states in case A.
+  int photon_groups() const {
+    return groups() + (on_the_spot ? 0 : ground_photon_groups(edges, has_helium()));
+  }
+  // True if the gas contains helium.
+  bool has_helium() const { return hydrogen_fraction < 1.0; }
   // True if stars emit photons.
   bool has_stars() const { return star_rate > 0.0 || !star_table.empty(); }
+  // True if particles emit photons.
+  bool has_emission() const { return has_stars() || black_holes.fraction > 0.0; }
   // Spectrum of all sources.
   Spectrum source_spectrum() const { return {spectrum, spectrum_temperature, spectrum_index}; }
   // Initial fraction of an ion: HII, HeII, HeIII.

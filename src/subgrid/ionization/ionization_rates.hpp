@@ -23,9 +23,9 @@ KOKKOS_FORCEINLINE_FUNCTION V exponential(const V& x) {
   return Traits::from_bits(Traits::bits(mantissa) + (Traits::bits(shifted) << 52));
 }
 
-// Replaces numbers by f(number), in SIMD lanes.
+// Replaces Count numbers by f(number), in SIMD lanes.
 template <int Count, class Function>
-KOKKOS_FORCEINLINE_FUNCTION void transform(double (&numbers)[Count], const Function& f) {
+KOKKOS_FORCEINLINE_FUNCTION void transform(double* numbers, const Function& f) {
   using Traits = SimdTraits<SimdDouble>;
   static_assert(Count % Traits::width == 0);
   OCTANT_UNROLL(16)
@@ -33,6 +33,11 @@ KOKKOS_FORCEINLINE_FUNCTION void transform(double (&numbers)[Count], const Funct
     const SimdDouble found = f(Traits::generate([&](int lane) { return numbers[n + lane]; }));
     for (int lane = 0; lane < Traits::width; ++lane) numbers[n + lane] = Traits::lane(found, lane);
   }
+}
+
+template <int Count, class Function>
+KOKKOS_FORCEINLINE_FUNCTION void transform(double (&numbers)[Count], const Function& f) {
+  transform<Count>(&numbers[0], f);
 }
 
 // Rate coefficient and its derivative by ln T.
@@ -76,7 +81,9 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit recombination_fit(bool on
   if (on_the_spot) return {2.753e-14, 1.500, 1.007957920399979, 0.407, 2.242};
   return {1.269e-13, 1.503, -0.6500876910994983, 0.470, 1.923};
 }
-// Cooling by it, per temperature. That of HeIII is eight times as large at its own lambda.
+// Cooling by it, per temperature. That of HeIII is twice as large at its own lambda, because losses
+// are Z^3 times those of hydrogen at T / Z^2 (Hui & Gnedin have eight times, but without the 1 / 4
+// of this temperature electrons would lose four times their energy).
 KOKKOS_FORCEINLINE_FUNCTION constexpr RecombinationFit cooling_fit(bool on_the_spot) {
   if (on_the_spot) return {3.435e-30, 1.970, 0.8109302162163288, 0.376, 3.720};
   return {1.778e-29, 1.965, -0.6143360001356555, 0.502, 2.697};
@@ -105,16 +112,16 @@ class GasRates {
   Rate recombination[3];  // cm^3 s^-1; of case B or A, with dielectronic recombination of HeII
   Rate to_ground[3];      // cm^3 s^-1; radiative recombination of case A less that of case B
   Rate atom_loss[3];      // ionisation and excitation in erg cm^3 s^-1
-  Rate ion_loss[3];       // recombination and bremsstrahlung in erg cm^3 s^-1
+  Rate ion_loss[3];       // recombination of case B and bremsstrahlung in erg cm^3 s^-1
+  Rate ground_loss[3];    // kinetic energy of electrons that recombine to ground states
   // Excitation of HeI from its metastable level 2 3S, which recombination populates, in
   // erg cm^6 s^-1: per n_e^2 n_HeII at low density.
   Rate metastable_loss;
 
   GasRates() = default;
-  // Rates of case B or case A at temperature T in K. `to_ground` is 0 in case B.
+  // Rates of case B or case A at temperature T in K. `to_ground` and `ground_loss` are 0 in case B.
   KOKKOS_INLINE_FUNCTION GasRates(double T, bool on_the_spot) {
-    const RecombinationFit rate = recombination_fit(on_the_spot),
-                           cooling = cooling_fit(on_the_spot);
+    const RecombinationFit rate = recombination_fit(on_the_spot), cooling = cooling_fit(true);
     const HeliumFit helium = helium_fit(on_the_spot);
     const double inverse = 1.0 / T, log_t = logarithm(T);
     // ln(2 T_s / T) with T_s = 157807, 285335 and 631515 K.
@@ -150,9 +157,12 @@ class GasRates {
     recombination[0] = rate.rate(1.0, shape[0], e[8]);
     recombination[1] = helium.rate(e[12]);
     recombination[2] = rate.rate(2.0, shape[2], e[10]);
-    for (int s = 0; s < 3; ++s) to_ground[s] = {0.0, 0.0};
-    if (!on_the_spot) set_ground(log_lambda, e);
-    set_ions(T, root, cooling.rate(1.0, shape[1], e[9]), cooling.rate(8.0, shape[3], e[11]), e);
+    const Rate radiated[3] = {times(T, cooling.rate(1.0, shape[1], e[9])),
+                              constants::k_boltzmann * times(T, helium_fit(true).rate(e[13])),
+                              times(T, cooling.rate(2.0, shape[3], e[11]))};
+    for (int s = 0; s < 3; ++s) to_ground[s] = ground_loss[s] = {0.0, 0.0};
+    if (!on_the_spot) set_ground(T, log_lambda, e, radiated);
+    set_ions(T, root, radiated, e);
   }
 
  private:
@@ -183,40 +193,52 @@ class GasRates {
     metastable_loss = excitation(9.10e-27 * e[4], 13179.0 * inverse - 0.1687);
   }
 
-  // Radiative recombination to ground states.
-  KOKKOS_FORCEINLINE_FUNCTION void set_ground(const double (&log_lambda)[3],
-                                              const double (&e)[16]) {
-    const RecombinationFit fit = recombination_fit(true);
-    double shape[4] = {e[14], e[15], 0.0, 0.0};
+  // A rate per temperature, times T.
+  KOKKOS_FORCEINLINE_FUNCTION static Rate times(double T, const Rate& a) {
+    return {T * a.value, T * (a.value + a.slope)};
+  }
+
+  // Radiative recombination to ground states, and cooling by it: case A less case B, whose losses
+  // are `radiated`.
+  KOKKOS_FORCEINLINE_FUNCTION void set_ground(double T, const double (&log_lambda)[3],
+                                              const double (&e)[16], const Rate (&radiated)[3]) {
+    const RecombinationFit fit = recombination_fit(true), cooling = cooling_fit(false);
+    double y[4] = {cooling.log_y(log_lambda[0]), cooling.log_y(log_lambda[2]), 0.0, 0.0};
+    transform(y, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
+    double shape[4] = {e[14], e[15], y[0], y[1]};
     take_logarithms(shape);
     shape[0] = fit.log_shape(log_lambda[0], shape[0]);
     shape[1] = fit.log_shape(log_lambda[2], shape[1]);
+    shape[2] = cooling.log_shape(log_lambda[0], shape[2]);
+    shape[3] = cooling.log_shape(log_lambda[2], shape[3]);
     transform(shape, [](const auto& x) OCTANT_INLINE_LAMBDA { return exponential(x); });
+    ground_loss[0] = times(T, cooling.rate(1.0, shape[2], y[0])) - radiated[0];
+    ground_loss[1] = constants::k_boltzmann * times(T, recombination[1]) - radiated[1];
+    ground_loss[2] = times(T, cooling.rate(2.0, shape[3], y[1])) - radiated[2];
     to_ground[0] = recombination[0] - fit.rate(1.0, shape[0], e[14]);
     to_ground[1] = recombination[1] - helium_fit(true).rate(e[13]);
     to_ground[2] = recombination[2] - fit.rate(2.0, shape[1], e[15]);
-    // The fits to HeII intersect at 68 K.
+    // The fits of case A and B to HeII intersect at 68 K.
     for (int s = 0; s < 3; ++s)
-      if (!(to_ground[s].value > 0.0)) to_ground[s] = {0.0, 0.0};
+      if (!(to_ground[s].value > 0.0 && ground_loss[s].value > 0.0))
+        to_ground[s] = ground_loss[s] = {0.0, 0.0};
   }
 
-  // Losses of ions, from radiative recombination and the cooling of HII and HeIII per temperature;
-  // then adds dielectronic recombination.
-  KOKKOS_FORCEINLINE_FUNCTION void set_ions(double T, double root, const Rate& hydrogen,
-                                            const Rate& helium, const double (&e)[16]) {
+  // Losses of ions, from those by radiative recombination in case B; then adds dielectronic
+  // recombination.
+  KOKKOS_FORCEINLINE_FUNCTION void set_ions(double T, double root, const Rate (&radiated)[3],
+                                            const double (&e)[16]) {
     constexpr double k = constants::k_boltzmann, gaunt = 1.3;
     const double inverse = 1.0 / T, common = 1.9e-3 * inverse / root;
     const double first = common * e[6], second = 0.3 * common * e[7];
     const double exponent = k_dielectronic * inverse;
     const Rate dielectronic{first + second,
                             first * (exponent - 1.5) + second * (1.2 * exponent - 1.5)};
-    const auto times_t = [&](const Rate& a) { return Rate{T * a.value, T * (a.value + a.slope)}; };
     const double braking = 1.42e-27 * gaunt * root;
     const Rate bremsstrahlung{braking, 0.5 * braking};
-    ion_loss[0] = times_t(hydrogen) + bremsstrahlung;
-    ion_loss[1] =
-        k * times_t(recombination[1]) + (k * k_dielectronic) * dielectronic + bremsstrahlung;
-    ion_loss[2] = times_t(helium) + 4.0 * bremsstrahlung;
+    ion_loss[0] = radiated[0] + bremsstrahlung;
+    ion_loss[1] = radiated[1] + (k * k_dielectronic) * dielectronic + bremsstrahlung;
+    ion_loss[2] = radiated[2] + 4.0 * bremsstrahlung;
     recombination[1] = recombination[1] + dielectronic;
   }
 };

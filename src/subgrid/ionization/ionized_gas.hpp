@@ -5,11 +5,12 @@
 #include <Kokkos_Macros.hpp>
 
 #include "core/units.hpp"
+#include "subgrid/cooling/ionization.hpp"
 
 namespace octant::subgrid::ionization {
 
-// Maximum number of photon groups.
-inline constexpr int k_groups = 3;
+// Maximum number of photon groups of sources, and with those of recombinations.
+inline constexpr int k_groups = 3, k_photon_groups = k_groups + 3;
 
 // Ionisation energy of HI (0), HeI (1) or HeII (2) in eV: Verner et al. (1996, ApJ 465, 487,
 // table 1).
@@ -22,18 +23,26 @@ struct PhotoGroup {
   double cross_section[3] = {0.0, 0.0, 0.0};  // HI, HeI, HeII in cm^2, weighted by photon number
   double excess[3] = {0.0, 0.0, 0.0};  // mean energy above the threshold per ionisation in erg
   double energy = 0.0;                 // mean energy per photon in erg
-  double lowest = 0.0;                 // lower limit in erg, at which recombination photons enter
 };
 
 // Parameters of the reactions, copied by value into kernels.
 struct Photochemistry {
   int groups = 0;
-  PhotoGroup group[k_groups];
+  PhotoGroup group[k_photon_groups];
   double light_speed = constants::k_speed_of_light;  // reduced speed of light c' in cm/s
   double gamma = 5.0 / 3.0;
-  // True: case B. False: case A, and recombinations to ground states emit photons into the last
-  // group that begins at or below the ionisation energy; without such a group they escape.
+  // True: case B. False: case A, and recombinations to ground states emit photons.
   bool on_the_spot = true;
+  // Groups of the photons of recombinations to the ground states of HI, HeI and HeII, in case A;
+  // -1: they escape. Photons of `ground` have the ionisation energy and heat nothing when they
+  // ionise the same kind of atom; those of `warm` have the excess energy of their group, and carry
+  // the kinetic energy of the electrons. Without a warm group, this energy stays in the gas.
+  int ground[3] = {-1, -1, -1}, warm[3] = {-1, -1, -1};
+  // Ultraviolet background, and its self-shielding by the hydrogen density.
+  bool has_background = false;
+  cooling::PhotoRates background;
+  cooling::Shielding shielding = cooling::Shielding::none;
+  double shielding_density = 0.0;
   double temperature = 0.0;  // of isothermal gas in K; 0: it evolves
   bool compton = false;      // Compton cooling by the cosmic microwave background at `redshift`
   double redshift = 0.0;
@@ -46,7 +55,7 @@ struct IonizedGas {
   double hydrogen, helium;  // nuclei per cm^3; helium may be 0
   double ionized[3];        // n_HII / n_H, n_HeII / n_He, n_HeIII / n_He
   double energy;            // thermal energy in erg/cm^3
-  double photons[k_groups];
+  double photons[k_photon_groups];
 
   // Free electrons per cm^3.
   KOKKOS_INLINE_FUNCTION double electrons() const {
@@ -73,9 +82,9 @@ struct IonizedGas {
 //   energy after = energy before + heated - radiated.
 // In isothermal gas `radiated` is what keeps the temperature.
 struct Reaction {
-  double absorbed[k_groups], emitted[k_groups];
+  double absorbed[k_photon_groups], emitted[k_photon_groups];
   // Factor of the photon flux, which is absorbed as photons are; 1 without photons.
-  double kept[k_groups];
+  double kept[k_photon_groups];
   double heated, radiated;  // photoheating; losses in erg/cm^3
   int substeps;
   // False if the state is not finite, or if max_attempts did not suffice: the state is then that at

@@ -90,7 +90,7 @@ KOKKOS_FORCEINLINE_FUNCTION double remaining_photons(const Contents& cell,
 }
 
 // True if no numbers of photons, absorbed or left, are negative, and heat is between nothing and
-// the largest excess energy of the photons absorbed, except by rounding.
+// the largest excess energy of the photons absorbed, except by rounding and by a background.
 KOKKOS_FORCEINLINE_FUNCTION bool is_possible(const Photochemistry& chemistry, const Contents& cell,
                                              const double (&change)[k_changes]) {
   constexpr double rounding = 1e-13;
@@ -103,6 +103,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_possible(const Photochemistry& chemistry, co
                   remaining_photons(cell, change, g) >= -rounding * (cell.photons[g] + emitted);
     most += max(excess[0], max(excess[1], excess[2])) * absorbed;
   }
+  if (chemistry.has_background) return is_possible;
   return is_possible && change[k_heated] <= (1.0 + rounding) * most;
 }
 
@@ -212,9 +213,10 @@ KOKKOS_FORCEINLINE_FUNCTION Densities densities_of(const IonizedGas& cell, const
   return gas;
 }
 
-// True if the gas has neither electrons nor photons, without which nothing happens.
+// True if there are neither electrons nor photons nor a background, without which nothing happens.
 KOKKOS_FORCEINLINE_FUNCTION bool is_inert(const Photochemistry& chemistry, const Contents& cell,
                                           const Densities& gas) {
+  if (chemistry.has_background) return false;
   double sum = gas.y[0] + (gas.y[1] + gas.y[2]);
   for (int g = 0; g < chemistry.groups; ++g) sum += cell.photons[g];
   return !(sum > 0.0);
@@ -282,7 +284,10 @@ KOKKOS_INLINE_FUNCTION Reaction react(IonizedGas& cell, const Photochemistry& ch
   reaction.is_solved = seconds >= 0.0 && reacting::is_valid(chemistry, cell);
   for (int g = 0; g < chemistry.groups; ++g) reaction.kept[g] = 1.0;
   if (!reaction.is_solved || !(seconds > 0.0)) return reaction;
-  Contents contents{cell.hydrogen, cell.helium, {0.0, 0.0, 0.0}};
+  Contents contents{cell.hydrogen, cell.helium, {}, 0.0};
+  if (chemistry.has_background)
+    contents.background =
+        cooling::shielded_fraction(chemistry.shielding, cell.hydrogen, chemistry.shielding_density);
   for (int g = 0; g < chemistry.groups; ++g) contents.photons[g] = cell.photons[g];
   Densities gas = reacting::densities_of(cell, contents);
   reacting::integrate(chemistry, contents, gas, seconds, reaction);

@@ -14,13 +14,14 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"
+#include "subgrid/cooling/uv_background.hpp"
+#include "subgrid/ionization/black_hole_photons.hpp"
 #include "subgrid/ionization/ionization_options.hpp"
 #include "subgrid/ionization/photochemistry.hpp"
 #include "subgrid/ionization/point_sources.hpp"
 #include "subgrid/ionization/stellar_photons.hpp"
 #include "subgrid/ionization/stellar_table.hpp"
 #include "subgrid/process.hpp"
-#include "subgrid/star_formation/stars.hpp"
 
 namespace octant::subgrid {
 
@@ -37,14 +38,14 @@ struct Account {
 // Gas and photons of a cell as kernels see them, and how both change.
 struct CellLaw {
   Photochemistry chemistry;
-  int species[3];             // variables of HII, HeII, HeIII
-  int first_photons;          // variable of the density of group 0
-  int first_emission;         // variable of the emission of group 0; -1: none
-  double hydrogen, helium;    // nuclei per cm^3 over the density in code units
-  double energy_unit;         // erg cm^-3
-  double per_volume;          // cm^-3 over the number density in code units
-  double share[k_groups];     // of the photons of a source
-  double momentum[k_groups];  // of a photon over c', or 0 without radiation pressure
+  int species[3];                    // variables of HII, HeII, HeIII
+  int first_photons;                 // variable of the density of group 0
+  int first_emission;                // variable of the emission of group 0; -1: none
+  double hydrogen, helium;           // nuclei per cm^3 over the density in code units
+  double energy_unit;                // erg cm^-3
+  double per_volume;                 // cm^-3 over the number density in code units
+  double share[k_photon_groups];     // of the photons of a source
+  double momentum[k_photon_groups];  // of a photon over c', or 0 without radiation pressure
   double seconds, dt;
 
   // Index of a moment of a group: density (0) or component of the flux (1 to 3).
@@ -140,8 +141,8 @@ class Ionization final : public Process {
   const char* name() const override { return "ionization"; }
   void declare(ParameterSchema& schema) override { options_.declare(schema); }
   bool is_wanted() const override { return options_.enabled; }
-  int photon_groups() const override { return options_.groups(); }
-  bool has_photon_sources() const override { return options_.has_stars(); }
+  int photon_groups() const override { return options_.photon_groups(); }
+  bool has_photon_sources() const override { return options_.has_emission(); }
 
   std::vector<GasVariable> variables() const override {
     return {{.name = "ionized_hydrogen",
@@ -153,10 +154,6 @@ class Ionization final : public Process {
             {.name = "doubly_ionized_helium",
              .initial = options_.initial_ion(2),
              .description = "fraction of helium nuclei that are doubly ionised"}};
-  }
-  std::vector<particles::Kind> particle_kinds() const override {
-    if (!options_.has_stars()) return {};
-    return {stars()};
   }
   std::vector<std::string> accounts() const override {
     return {"injected", "absorbed", "recombined", "restored",
@@ -172,6 +169,17 @@ class Ionization final : public Process {
           "[ionization] requires physical units: set units.length, units.density and units.time in "
           "cgs, or set cosmology.enabled = true");
     options_.check(setup.geometry);
+    if (options_.has_stars() && !setup.has_stars)
+      throw InputError(
+          "ionization.{} requires stars, and this run has none: set stars.enabled = true, or "
+          "choose "
+          "a problem with stars",
+          options_.star_table.empty() ? "star_rate" : "star_table");
+    if (options_.black_holes.fraction > 0.0 && !setup.has_black_holes)
+      throw InputError("ionization.black_hole_fraction = {} requires black_holes.enabled = true",
+                       options_.black_holes.fraction);
+    if (setup.expands && options_.redshift > 0.0)
+      throw InputError("ionization.redshift is not supported with cosmology.enabled = true");
     if (options_.temperature == 0.0 && std::abs(setup.gas.gamma - 5.0 / 3.0) > 1e-6)
       log::warn(
           "ionization: hydro.gamma = {}, but atoms, ions and electrons have 5/3; temperatures and "
@@ -183,13 +191,15 @@ class Ionization final : public Process {
     first_photons_ = setup.first_photons;
     const char* const names[] = {"ionized_hydrogen", "ionized_helium", "doubly_ionized_helium"};
     for (int n = 0; n < 3; ++n) species_[n] = setup.variable(names[n]);
-    spectrum_ = ionization::make_groups(options_.edges, options_.source_spectrum());
+    set_groups();
     gamma_ = setup.gas.gamma;
     periods_.emplace(setup.geometry);
     pushes_ = options_.radiation_pressure && setup.gas_moves;
   }
 
-  void begin(const Communicator& /*communicator*/) override {
+  void begin(const Communicator& communicator) override {
+    if (!options_.uv_background.empty())
+      background_ = cooling::read_uv_background(communicator, options_.uv_background);
     std::vector<ionization::PointSource> sources;
     for (std::size_t n = 0; n < options_.source_rates.size(); ++n)
       sources.push_back({{options_.source_x[n], options_.source_y[n], options_.source_z[n]},
@@ -218,10 +228,37 @@ class Ionization final : public Process {
     const ionization::CellLaw of_cells = law(sync.levels.front().step_time, 0.0);
     std::vector<int> groups;
     for (int g = 0; g < options_.groups(); ++g) groups.push_back(of_cells.first_emission + g);
-    ionization::emit_from_stars(sync, dt, table_, groups);
+    if (options_.has_stars()) ionization::emit_from_stars(sync, dt, table_, groups);
+    if (options_.black_holes.fraction > 0.0)
+      ionization::emit_from_black_holes(
+          sync, dt, ionization::photons_per_energy(options_.black_holes, options_.edges), groups);
   }
 
  private:
+  // Sets the photon groups of sources and of recombinations.
+  void set_groups() {
+    spectrum_ = ionization::make_groups(options_.edges, options_.source_spectrum());
+    for (int g = 0; g < options_.groups(); ++g) {
+      const double* sections = spectrum_.groups[g].cross_section;
+      if (sections[0] > 0.0 || sections[1] > 0.0 || sections[2] > 0.0) continue;
+      throw InputError(
+          "ionization.edges[{}] = {} eV: no atom absorbs the photons of this group; expected "
+          "energies from {} eV",
+          g, options_.edges[g], ionization::ionization_energy(0));
+    }
+    if (options_.on_the_spot) return;
+    ground_ =
+        ionization::make_ground_photons(options_.edges, spectrum_.groups, options_.has_helium());
+  }
+
+  // Sets the ultraviolet background at the redshift of the gas.
+  void set_background(ionization::Photochemistry& chemistry) const {
+    chemistry.has_background = true;
+    chemistry.background = background_->at(expands_ ? chemistry.redshift : options_.redshift);
+    chemistry.shielding = options_.self_shielding;
+    chemistry.shielding_density = cooling::shielding_density(chemistry.background.ionization[0]);
+  }
+
   ionization::StellarTable constant_emission() const {
     ionization::StellarRates rates{};
     for (int g = 0; g < options_.groups(); ++g)
@@ -234,7 +271,7 @@ class Ionization final : public Process {
     const CodeUnits& units = time.units;
     const double c = light_speed_, reduced = speed_ratio_ * c;
     ionization::CellLaw law{};
-    law.chemistry = {.groups = options_.groups(),
+    law.chemistry = {.groups = options_.photon_groups(),
                      .group = {},
                      .light_speed = reduced,
                      .gamma = gamma_,
@@ -242,9 +279,11 @@ class Ionization final : public Process {
                      .temperature = options_.temperature,
                      .compton = expands_,
                      .redshift = 1.0 / time.scale_factor - 1.0};
+    if (background_) set_background(law.chemistry);
     std::copy(std::begin(species_), std::end(species_), law.species);
     law.first_photons = first_photons_;
-    law.first_emission = options_.has_stars() ? first_photons_ + 4 * options_.groups() : -1;
+    law.first_emission =
+        options_.has_emission() ? first_photons_ + 4 * options_.photon_groups() : -1;
     law.hydrogen = options_.hydrogen_fraction / constants::k_proton_mass * units.density();
     law.helium =
         0.25 * (1.0 - options_.hydrogen_fraction) / constants::k_proton_mass * units.density();
@@ -252,19 +291,25 @@ class Ionization final : public Process {
     law.per_volume = 1.0 / (units.length * units.length * units.length);
     law.seconds = dt * units.time;
     law.dt = dt;
-    for (int g = 0; g < options_.groups(); ++g) {
-      law.chemistry.group[g] = spectrum_.groups[g];
-      const double energy = spectrum_.groups[g].energy / units.energy();
+    for (int g = 0; g < options_.photon_groups(); ++g) {
+      const bool is_of_sources = g < options_.groups();
+      law.chemistry.group[g] =
+          is_of_sources ? spectrum_.groups[g] : ground_.groups[g - options_.groups()];
+      const double energy = law.chemistry.group[g].energy / units.energy();
       const double velocity = units.velocity();
       law.momentum[g] = pushes_ ? energy * (velocity / c) * (velocity / reduced) : 0.0;
-      law.share[g] = spectrum_.photon_share[g];
+      law.share[g] = is_of_sources ? spectrum_.photon_share[g] : 0.0;
     }
+    std::copy(std::begin(ground_.ground), std::end(ground_.ground), law.chemistry.ground);
+    std::copy(std::begin(ground_.warm), std::end(ground_.warm), law.chemistry.warm);
     return law;
   }
 
   ionization::IonizationOptions options_;
   ionization::SourceSpectrum spectrum_;
+  ionization::GroundPhotons ground_;
   ionization::StellarTable table_;
+  std::optional<cooling::UvBackgroundTable> background_;
   mesh::DeviceArray<const ionization::PointSource> sources_;
   std::optional<Periods> periods_;
   bool pushes_ = false;  // true if absorbed photons push the gas

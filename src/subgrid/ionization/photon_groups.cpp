@@ -127,10 +127,17 @@ void check(const std::vector<double>& edges, const Spectrum& spectrum) {
         spectrum.index);
 }
 
+// True if groups with these edges contain photons with the ionisation energy of an atom, and the
+// gas contains the atom.
+bool has_ground_photons(int atom, const std::vector<double>& edges, bool has_helium) {
+  constexpr double rounding = 1e-6;
+  return !edges.empty() && edges.front() <= ionization_energy(atom) * (1.0 + rounding) &&
+         (atom == 0 || has_helium);
+}
+
 // Averages of a group.
-PhotoGroup group_of(const Integrals& sum, double low) {
+PhotoGroup group_of(const Integrals& sum) {
   PhotoGroup group;
-  group.lowest = low * k_eV;
   group.energy = sum.energy / sum.photons * k_eV;
   for (int s = 0; s < 3; ++s) {
     if (!(sum.cross_section[s] > 0.0)) continue;
@@ -167,7 +174,7 @@ SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spe
     if (spectrum.kind == SpectrumKind::power_law)
       sum = power_law(low, high, edges[0], spectrum.index);
     if (spectrum.kind == SpectrumKind::monochromatic) sum = monochromatic(low);
-    found.groups.push_back(group_of(sum, low));
+    found.groups.push_back(group_of(sum));
     found.photon_share.push_back(unit * sum.photons);
     found.energy_share.push_back(unit * sum.energy);
     photons += unit * sum.photons;
@@ -179,6 +186,26 @@ SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spe
   if (spectrum.kind == SpectrumKind::black_body)
     found.photons_per_erg =
         photons * std::exp(-edges[0] / thermal) / (std::pow(M_PI, 4) / 15.0 * thermal * k_eV);
+  return found;
+}
+
+int ground_photon_groups(const std::vector<double>& edges, bool has_helium) {
+  int count = 0;
+  for (int s = 0; s < 3; ++s) count += has_ground_photons(s, edges, has_helium) ? 1 : 0;
+  return count;
+}
+
+GroundPhotons make_ground_photons(const std::vector<double>& edges,
+                                  const std::vector<PhotoGroup>& sources, bool has_helium) {
+  GroundPhotons found;
+  for (int s = 0; s < 3; ++s) {
+    if (!has_ground_photons(s, edges, has_helium)) continue;
+    found.ground[s] = static_cast<int>(sources.size() + found.groups.size());
+    found.groups.push_back(group_of(monochromatic(ionization_energy(s))));
+    for (std::size_t g = 0; g < edges.size(); ++g)
+      if (has_ground_photons(s, {edges[g]}, has_helium) && sources[g].excess[s] > 0.0)
+        found.warm[s] = static_cast<int>(g);
+  }
   return found;
 }
 

@@ -32,6 +32,13 @@ struct SourceSpectrum {
   double photons_per_erg = 0.0;
 };
 
+// Groups of the photons of recombinations to ground states in case A, which follow those of
+// sources; their numbers count from the first group of sources.
+struct GroundPhotons {
+  std::vector<PhotoGroup> groups;
+  int ground[3] = {-1, -1, -1}, warm[3] = {-1, -1, -1};  // as in Photochemistry
+};
+
 // Photoionisation cross section of HI (0), HeI (1) or HeII (2) in cm^2 for photons of this energy
 // in eV: Verner et al. (1996, ApJ 465, 487, eq. 1 and table 1); 0 below the ionisation energy.
 double photoionization_cross_section(int atom, double energy);
@@ -43,5 +50,16 @@ double photoionization_cross_section(int atom, double energy);
 // Throws InputError if energies do not increase, if there are none or more than k_groups, or if a
 // black body has no temperature or a power law infinite energy.
 SourceSpectrum make_groups(const std::vector<double>& edges, const Spectrum& spectrum);
+
+// Number of groups of the photons of recombinations to ground states: one for each kind of atom of
+// the gas, with or without helium, whose ionisation energy is not below the lowest edge in eV.
+// Other photons of recombinations escape.
+int ground_photon_groups(const std::vector<double>& edges, bool has_helium);
+
+// The groups of ground_photon_groups(). Photons have the ionisation energy of an atom. Those with
+// the kinetic energy of electrons in addition belong to the group of `sources` that contains the
+// ionisation energy, if its photons have more than that.
+GroundPhotons make_ground_photons(const std::vector<double>& edges,
+                                  const std::vector<PhotoGroup>& sources, bool has_helium);
 
 }  // namespace octant::subgrid::ionization

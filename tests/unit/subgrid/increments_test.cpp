@@ -38,15 +38,18 @@ TEST(Increments, slopes_are_derivatives) {
   LogUniform random(3);
   for (int n = 0; n < 400; ++n) {
     Photochemistry chemistry = three_groups();
-    chemistry.on_the_spot = n % 2 == 0;
+    if (n % 2 == 1) chemistry = with_ground_photons(chemistry);
     chemistry.compton = n % 3 == 0;
     chemistry.redshift = 3.0;
     chemistry.temperature = n % 5 == 0 ? 3e4 : 0.0;
+    chemistry.has_background = n % 4 < 2;
+    chemistry.background = {{1e-12, 5e-13, 1e-14}, {5e-24, 4e-24, 3e-25}};
     const double hydrogen = random(1e-4, 1e4), helium = 0.08 * hydrogen;
     const Contents cell{
         hydrogen,
         helium,
-        {hydrogen * random(1e-3, 1e3), hydrogen * random(1e-3, 1e3), hydrogen * random(1e-3, 1e3)}};
+        {hydrogen * random(1e-3, 1e3), hydrogen * random(1e-3, 1e3), hydrogen * random(1e-3, 1e3)},
+        random.fraction()};
     const double once = random.fraction();
     const IonizedGas gas = gas_of(hydrogen, helium, random.fraction(), once,
                                   random.fraction() * (1.0 - once), random(100.0, 1e7));
@@ -75,7 +78,7 @@ TEST(Increments, slopes_are_derivatives) {
 TEST(Increments, photons_absorbed_are_ionisations) {
   // At low temperature, and without ions, nothing else happens.
   Photochemistry chemistry = three_groups();
-  const Contents cell{1.0, 0.1, {2.0, 3.0, 4.0}};
+  const Contents cell{1.0, 0.1, {2.0, 3.0, 4.0}, 0.0};
   const IonizedGas gas = gas_of(1.0, 0.1, 0.0, 0.0, 0.0, 10.0);
   const double y[k_unknowns] = {0.0, 0.0, 0.0, gas.energy};
   for (const double time : {1e3, 1e9, 1e15}) {

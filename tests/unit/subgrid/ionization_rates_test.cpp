@@ -70,22 +70,25 @@ TEST(IonizationRates, recombination_has_the_formulas_of_hui_and_gnedin) {
       // The fits to HeII intersect at 68 K.
       EXPECT_NEAR(A.to_ground[s].value, std::max(a[s] - b[s], 0.0), 1e-11 * a[s]);
       EXPECT_EQ(B.to_ground[s].value, 0.0);
+      EXPECT_EQ(B.ground_loss[s].value, 0.0);
+      EXPECT_EQ(A.ion_loss[s].value, B.ion_loss[s].value);
     }
     const double braking = 1.42e-27 * 1.3 * std::sqrt(T);
     const double captured = 0.75 * k_boltzmann * kelvin[2] * dielectronic + braking;
-    expect_rate(A.ion_loss[0],
-                T * fit(kelvin[0], T, 1.778e-29, 1.965, 0.541, 0.502, 2.697) + braking,
+    const auto case_a = [&](int s) { return A.ion_loss[s] + A.ground_loss[s]; };
+    expect_rate(case_a(0), T * fit(kelvin[0], T, 1.778e-29, 1.965, 0.541, 0.502, 2.697) + braking,
                 "case A cooling of HII", T);
     expect_rate(B.ion_loss[0],
                 T * fit(kelvin[0], T, 3.435e-30, 1.970, 2.250, 0.376, 3.720) + braking,
                 "case B cooling of HII", T);
-    expect_rate(A.ion_loss[1], k_boltzmann * T * a[1] + captured, "case A cooling of HeII", T);
+    expect_rate(case_a(1), k_boltzmann * T * std::max(a[1], b[1]) + captured,
+                "case A cooling of HeII", T);
     expect_rate(B.ion_loss[1], k_boltzmann * T * b[1] + captured, "case B cooling of HeII", T);
-    expect_rate(A.ion_loss[2],
-                8.0 * T * fit(kelvin[2], T, 1.778e-29, 1.965, 0.541, 0.502, 2.697) + 4.0 * braking,
+    expect_rate(case_a(2),
+                2.0 * T * fit(kelvin[2], T, 1.778e-29, 1.965, 0.541, 0.502, 2.697) + 4.0 * braking,
                 "case A cooling of HeIII", T);
     expect_rate(B.ion_loss[2],
-                8.0 * T * fit(kelvin[2], T, 3.435e-30, 1.970, 2.250, 0.376, 3.720) + 4.0 * braking,
+                2.0 * T * fit(kelvin[2], T, 3.435e-30, 1.970, 2.250, 0.376, 3.720) + 4.0 * braking,
                 "case B cooling of HeIII", T);
   }
 }
@@ -128,6 +131,7 @@ TEST(IonizationRates, slopes_are_derivatives) {
         expect_slope(rates.to_ground[s], low.to_ground[s], high.to_ground[s]);
         expect_slope(rates.atom_loss[s], low.atom_loss[s], high.atom_loss[s]);
         expect_slope(rates.ion_loss[s], low.ion_loss[s], high.ion_loss[s]);
+        expect_slope(rates.ground_loss[s], low.ground_loss[s], high.ground_loss[s]);
       }
       expect_slope(rates.metastable_loss, low.metastable_loss, high.metastable_loss);
     }

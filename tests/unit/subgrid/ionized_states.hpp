@@ -24,9 +24,27 @@ inline Photochemistry three_groups() {
       chemistry.group[g].excess[s] = excess[g][s] * eV;
     }
     chemistry.group[g].energy = energies[g] * eV;
-    chemistry.group[g].lowest = ionization_energy(g) * eV;
   }
   chemistry.light_speed = 3e8;
+  return chemistry;
+}
+
+// Adds groups of recombinations to ground states, of case A, to three_groups().
+inline Photochemistry with_ground_photons(Photochemistry chemistry) {
+  constexpr double sections[3][3] = {
+      {6.3e-18, 0.0, 0.0}, {1.24e-18, 7.4e-18, 0.0}, {1.2e-19, 1.8e-18, 1.6e-18}};
+  chemistry.on_the_spot = false;
+  chemistry.groups = 6;
+  for (int g = 0; g < 3; ++g) {
+    PhotoGroup& group = chemistry.group[3 + g];
+    group.energy = ionization_energy(g) * constants::k_electron_volt;
+    for (int s = 0; s <= g; ++s) {
+      group.cross_section[s] = sections[g][s];
+      group.excess[s] = group.energy - ionization_energy(s) * constants::k_electron_volt;
+    }
+    chemistry.ground[g] = 3 + g;
+    chemistry.warm[g] = g;
+  }
   return chemistry;
 }
 
@@ -37,7 +55,6 @@ inline Photochemistry one_group() {
   chemistry.group[0].cross_section[0] = 6.3e-18;
   chemistry.group[0].excess[0] = 1.0 * constants::k_electron_volt;
   chemistry.group[0].energy = 14.6 * constants::k_electron_volt;
-  chemistry.group[0].lowest = 13.6 * constants::k_electron_volt;
   chemistry.light_speed = 3e8;
   return chemistry;
 }
@@ -45,8 +62,7 @@ inline Photochemistry one_group() {
 // Gas with these fractions of HII, HeII and HeIII, without photons.
 inline IonizedGas gas_of(double hydrogen, double helium, double ionized_hydrogen,
                          double singly_ionized, double doubly_ionized, double T) {
-  IonizedGas gas{
-      hydrogen, helium, {ionized_hydrogen, singly_ionized, doubly_ionized}, 0.0, {0.0, 0.0, 0.0}};
+  IonizedGas gas{hydrogen, helium, {ionized_hydrogen, singly_ionized, doubly_ionized}, 0.0, {}};
   gas.set_temperature(T, 5.0 / 3.0);
   return gas;
 }
@@ -67,7 +83,7 @@ class LogUniform {
 // Equations of a cell: HII, HeII, HeIII and photons per cm^3, and thermal energy.
 class CellEquations {
  public:
-  static constexpr int count = 7;
+  static constexpr int count = 4 + k_photon_groups;
   struct State {
     double y[count];
   };
@@ -97,8 +113,7 @@ class CellEquations {
         heat += absorbed * chemistry_.group[g].excess[s];
         change.y[4 + g] -= absorbed;
       }
-      // Groups begin at thresholds, if there are three.
-      if (!chemistry_.on_the_spot) change.y[4 + s] += rates.to_ground[s].value * n_e * ions[s];
+      if (!chemistry_.on_the_spot) loss += emit(s, rates, n_e * ions[s], change);
     }
     loss += n_e * n_e / (1.0 + n_e / 3110.0) * y[1] * rates.metastable_loss.value;
     if (chemistry_.compton) {
@@ -113,6 +128,23 @@ class CellEquations {
   }
 
  private:
+  // Adds the photons of recombinations to a ground state, and returns the energy above the
+  // ionisation energy that they carry.
+  double emit(int s, const GasRates& rates, double pairs, State& change) const {
+    const double all = rates.to_ground[s].value * pairs,
+                 energy = rates.ground_loss[s].value * pairs;
+    if (chemistry_.ground[s] < 0) return energy;
+    double warm = 0.0, carried = 0.0;
+    if (chemistry_.warm[s] >= 0) {
+      const double excess = chemistry_.group[chemistry_.warm[s]].excess[s];
+      warm = std::min(energy / excess, all);
+      carried = excess * warm;
+      change.y[4 + chemistry_.warm[s]] += warm;
+    }
+    change.y[4 + chemistry_.ground[s]] += all - warm;
+    return carried;
+  }
+
   Photochemistry chemistry_;
   double hydrogen_, helium_;
 };
@@ -133,11 +165,10 @@ inline IonizedGas integrate_accurately(const IonizedGas& gas, const Photochemist
                                     -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
   const CellEquations equations(chemistry, gas);
   CellEquations::State now{{gas.hydrogen * gas.ionized[0], gas.helium * gas.ionized[1],
-                            gas.helium * gas.ionized[2], gas.energy, gas.photons[0], gas.photons[1],
-                            gas.photons[2]}};
-  const double photons = gas.photons[0] + gas.photons[1] + gas.photons[2];
-  const double scale[count] = {gas.hydrogen, gas.helium, gas.helium, 0.0,
-                               photons,      photons,    photons};
+                            gas.helium * gas.ionized[2], gas.energy}};
+  double scale[count] = {gas.hydrogen, gas.helium, gas.helium, 0.0}, photons = 0.0;
+  for (int g = 0; g < k_photon_groups; ++g) photons += now.y[4 + g] = gas.photons[g];
+  for (int g = 0; g < k_photon_groups; ++g) scale[4 + g] = photons;
   double step = 1e-6 * seconds;
   for (double done = 0.0; done < seconds;) {
     step = std::min(step, seconds - done);
@@ -165,7 +196,7 @@ inline IonizedGas integrate_accurately(const IonizedGas& gas, const Photochemist
   end.ionized[0] = now.y[0] / gas.hydrogen;
   for (int n = 1; n < 3; ++n) end.ionized[n] = gas.helium > 0.0 ? now.y[n] / gas.helium : 0.0;
   end.energy = now.y[3];
-  for (int g = 0; g < 3; ++g) end.photons[g] = now.y[4 + g];
+  for (int g = 0; g < k_photon_groups; ++g) end.photons[g] = now.y[4 + g];
   return end;
 }
 

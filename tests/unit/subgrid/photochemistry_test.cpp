@@ -38,14 +38,14 @@ TEST(Photochemistry, photons_and_energy_are_conserved_and_fractions_bounded) {
   int unsolved = 0;
   for (int n = 0; n < 10000; ++n) {
     Photochemistry chemistry = three_groups();
-    chemistry.on_the_spot = n % 2 == 0;
+    if (n % 2 == 1) chemistry = with_ground_photons(chemistry);
     chemistry.temperature = n % 7 == 0 ? 1e4 : 0.0;
     const IonizedGas before = random_state(random);
     IonizedGas after = before;
     const Reaction reaction = react(after, chemistry, random_duration(random, before, chemistry));
     unsolved += reaction.is_solved ? 0 : 1;
     double most_heat = 0.0;
-    for (int g = 0; g < 3; ++g) {
+    for (int g = 0; g < chemistry.groups; ++g) {
       const double total = before.photons[g] + reaction.emitted[g];
       EXPECT_NEAR(after.photons[g], total - reaction.absorbed[g], 1e-13 * total);
       EXPECT_GE(after.photons[g], 0.0);
@@ -205,12 +205,64 @@ TEST(Photochemistry, collisional_equilibrium_balances_the_rates) {
   }
 }
 
+TEST(Photochemistry, gas_under_a_background_has_the_equilibrium_of_cooling) {
+  // Ratios of ions at fixed temperature with the rates of this module, by the bisection of
+  // [cooling], and the reduction by self-shielding.
+  constexpr cooling::Composition gas{0.76, 0.24 / (4.0 * 0.76)};
+  for (const double T : {1e4, 3e4, 1e5})
+    for (const double n : {1e-6, 1e-4, 1e-2, 1.0})
+      for (const auto shielding : {cooling::Shielding::none, cooling::Shielding::rahmati}) {
+        Photochemistry chemistry = three_groups();
+        chemistry.temperature = T;
+        chemistry.has_background = true;
+        chemistry.background = {{8.2e-13, 4.7e-13, 3.6e-15}, {5.2e-24, 5.4e-24, 1.2e-25}};
+        chemistry.shielding = shielding;
+        chemistry.shielding_density =
+            cooling::shielding_density(chemistry.background.ionization[0]);
+        IonizedGas cell = gas_of(n, gas.helium_per_hydrogen * n, 0.0, 0.0, 0.0, T);
+        Reaction last{};
+        for (int step = 0; step < 100; ++step) last = react(cell, chemistry, 1e17);
+        EXPECT_TRUE(last.is_solved);
+        const GasRates rates(T, true);
+        cooling::IonizationRates of_cooling(T);
+        cooling::PhotoRates photo = chemistry.background;
+        const double share = cooling::shielded_fraction(shielding, n, chemistry.shielding_density);
+        for (int s = 0; s < 3; ++s) {
+          of_cooling.ionization[s] = rates.ionization[s].value;
+          of_cooling.recombination[s] = rates.recombination[s].value;
+          photo.ionization[s] *= share;
+        }
+        const auto expected = cooling::equilibrium(gas, of_cooling, photo, n);
+        const double helium = gas.helium_per_hydrogen;
+        EXPECT_NEAR((1.0 - cell.ionized[0]) / expected.HI, 1.0, 1e-6) << T << " K, " << n;
+        EXPECT_NEAR(cell.ionized[1] * helium / expected.HeII, 1.0, 1e-6) << T << " K, " << n;
+        EXPECT_NEAR(cell.ionized[2] * helium / expected.HeIII, 1.0, 1e-6) << T << " K, " << n;
+        const double atoms[3] = {expected.HI, expected.HeI, expected.HeII};
+        double heat = 0.0;
+        for (int s = 0; s < 3; ++s) heat += share * photo.heating[s] * atoms[s] * n * 1e17;
+        EXPECT_NEAR(last.heated / heat, 1.0, 1e-6) << T << " K, " << n;
+      }
+}
+
+TEST(Photochemistry, neutral_gas_under_a_background_does_not_stay_so) {
+  Photochemistry chemistry = three_groups();
+  chemistry.has_background = true;
+  chemistry.background = {{1e-12, 0.0, 0.0}, {4e-24, 0.0, 0.0}};
+  IonizedGas cell = gas_of(1e-4, 0.0, 0.0, 0.0, 0.0, 100.0);
+  const double before = cell.energy;
+  const Reaction reaction = react(cell, chemistry, 1e10);
+  EXPECT_TRUE(reaction.is_solved);
+  EXPECT_NEAR(cell.ionized[0], 1.0 - std::exp(-1e-2), 1e-4);
+  EXPECT_NEAR(reaction.heated, 1e-4 * (1.0 - std::exp(-1e-2)) * 4e-12, 1e-20);
+  EXPECT_NEAR(cell.energy, before + reaction.heated - reaction.radiated, 1e-12 * cell.energy);
+}
+
 // Largest differences of fractions, and relative ones of temperature and photons.
 double difference(const IonizedGas& a, const IonizedGas& b, const IonizedGas& start) {
   double found = std::abs(a.temperature(k_gamma) / b.temperature(k_gamma) - 1.0);
   for (int n = 0; n < 3; ++n) found = std::max(found, std::abs(a.ionized[n] - b.ionized[n]));
   const double all = start.photons[0] + start.photons[1] + start.photons[2];
-  for (int g = 0; g < 3; ++g)
+  for (int g = 0; g < k_photon_groups; ++g)
     found = std::max(found, std::abs(a.photons[g] - b.photons[g]) / (all + 1e-300));
   return found;
 }
@@ -247,7 +299,7 @@ std::vector<Case> evolving_cases() {
 TEST(Photochemistry, gas_evolves_as_by_an_accurate_integration) {
   for (const Case& of : evolving_cases()) {
     Photochemistry chemistry = three_groups();
-    chemistry.on_the_spot = of.on_the_spot;
+    if (!of.on_the_spot) chemistry = with_ground_photons(chemistry);
     chemistry.compton = of.compton;
     chemistry.redshift = 9.0;
     const IonizedGas expected = integrate_accurately(of.gas, chemistry, of.seconds);
@@ -267,7 +319,7 @@ TEST(Photochemistry, gas_evolves_as_by_an_accurate_integration) {
 TEST(Photochemistry, errors_decrease_with_the_square_of_the_step) {
   for (const Case& of : evolving_cases()) {
     Photochemistry chemistry = three_groups();
-    chemistry.on_the_spot = of.on_the_spot;
+    if (!of.on_the_spot) chemistry = with_ground_photons(chemistry);
     chemistry.compton = of.compton;
     chemistry.redshift = 9.0;
     const double seconds = 0.1 * of.seconds;
@@ -294,6 +346,7 @@ TEST(Photochemistry, emission_that_is_absorbed_at_once_is_case_B) {
   const double n = 1e3, alpha = GasRates(1e4, true).recombination[0].value;
   IonizedGas gas = gas_of(n, 0.0, 0.5, 0.0, 0.0, 1e4);
   chemistry.on_the_spot = false;
+  chemistry.ground[0] = 0;
   chemistry.tolerance = 1e-3;
   const double times = 1.0;
   const Reaction reaction = react(gas, chemistry, times / (alpha * n));
@@ -305,8 +358,7 @@ TEST(Photochemistry, emission_that_is_absorbed_at_once_is_case_B) {
 }
 
 TEST(Photochemistry, photons_of_recombinations_enter_the_groups_at_their_thresholds) {
-  Photochemistry chemistry = three_groups();
-  chemistry.on_the_spot = false;
+  Photochemistry chemistry = with_ground_photons(three_groups());
   chemistry.light_speed = 1e-3;  // so slow that no photon is absorbed
   const double seconds = 1e3;
   const GasRates rates(1e4, false);
@@ -316,13 +368,82 @@ TEST(Photochemistry, photons_of_recombinations_enter_the_groups_at_their_thresho
     const double recombinations =
         seconds * rates.to_ground[s].value * gas.electrons() * (s == 0 ? 1.0 : 0.1);
     const Reaction reaction = react(gas, chemistry, seconds);
-    for (int g = 0; g < 3; ++g)
-      EXPECT_NEAR(reaction.emitted[g], g == s ? recombinations : 0.0, 1e-6 * recombinations);
+    double all = 0.0, energy = 0.0;
+    for (int g = 0; g < 6; ++g) {
+      all += reaction.emitted[g];
+      energy += reaction.emitted[g] * chemistry.group[g].excess[s];
+      if (g % 3 == s) continue;
+      EXPECT_NEAR(reaction.emitted[g], 0.0, 1e-6 * recombinations);
+    }
+    EXPECT_NEAR(all, recombinations, 1e-6 * recombinations);
+    // The photons carry the kinetic energy of the electrons, somewhat less than kT each.
+    const double expected = rates.ground_loss[s].value / rates.to_ground[s].value;
+    EXPECT_NEAR(energy / all, expected, 1e-5 * expected);
+    EXPECT_NEAR(expected / (constants::k_boltzmann * 1e4), 0.97, 0.04);
   }
-  // Below the lowest group they escape.
-  chemistry.group[0].lowest *= 1.01;
+  // Without a group they escape.
+  chemistry.ground[0] = -1;
   IonizedGas gas = gas_of(1.0, 0.0, 1.0, 0.0, 0.0, 1e4);
   EXPECT_EQ(react(gas, chemistry, seconds).emitted[0], 0.0);
+}
+
+// Temperature and fraction of ions of hydrogen in the dark, by small steps: recombination and
+// cooling in case A, or in case B.
+IonizedGas recombined(IonizedGas gas, double seconds, bool is_case_a) {
+  constexpr int steps = 20000;
+  for (int n = 0; n < steps; ++n) {
+    const auto change = [&](const IonizedGas& at, double* ions, double* energy) {
+      const GasRates A(at.temperature(k_gamma), false), B(at.temperature(k_gamma), true);
+      const GasRates& rates = is_case_a ? A : B;
+      const double electrons = at.hydrogen * at.ionized[0], atoms = at.hydrogen - electrons;
+      *ions = (rates.ionization[0].value * atoms - rates.recombination[0].value * electrons) *
+              at.ionized[0];
+      double loss = rates.atom_loss[0].value * atoms + rates.ion_loss[0].value * electrons;
+      if (is_case_a) loss += A.ground_loss[0].value * electrons;
+      *energy = -electrons * loss;
+    };
+    const double step = seconds / steps;
+    double ions, energy;
+    change(gas, &ions, &energy);
+    IonizedGas middle = gas;
+    middle.ionized[0] += 0.5 * step * ions;
+    middle.energy += 0.5 * step * energy;
+    change(middle, &ions, &energy);
+    gas.ionized[0] += step * ions;
+    gas.energy += step * energy;
+  }
+  return gas;
+}
+
+TEST(Photochemistry, recombinations_in_the_dark_cool_transparent_gas_as_case_A_and_opaque_as_B) {
+  for (const double T : {120.0, 1e4, 3e4})
+    for (const bool is_opaque : {false, true}) {
+      Photochemistry chemistry = with_ground_photons(three_groups());
+      chemistry.light_speed = is_opaque ? 3e10 : 1e-3;
+      chemistry.tolerance = 1e-3;
+      const IonizedGas start = gas_of(1.0, 0.0, 0.9, 0.0, 0.0, T);
+      const double seconds = 0.5 / GasRates(T, true).recombination[0].value;
+      const IonizedGas expected = recombined(start, seconds, !is_opaque);
+      IonizedGas gas = start;
+      double carried = 0.0;
+      Reaction all{};
+      for (int n = 0; n < 10; ++n) {
+        const Reaction reaction = react(gas, chemistry, 0.1 * seconds);
+        EXPECT_TRUE(reaction.is_solved);
+        for (int g = 0; g < chemistry.groups; ++g) {
+          all.emitted[g] += reaction.emitted[g];
+          all.absorbed[g] += reaction.absorbed[g];
+          carried += (reaction.emitted[g] - reaction.absorbed[g]) * chemistry.group[g].excess[0];
+        }
+        all.heated += reaction.heated;
+      }
+      EXPECT_NEAR(gas.temperature(k_gamma) / expected.temperature(k_gamma), 1.0, 2e-3) << T;
+      EXPECT_NEAR(gas.ionized[0] / expected.ionized[0], 1.0, 2e-3) << T;
+      EXPECT_NEAR(all.absorbed[3], is_opaque ? all.emitted[3] : 0.0, 1e-3 * all.emitted[3]);
+      // Absorption returns the energy that emission took.
+      EXPECT_NEAR(all.heated, all.absorbed[0] * chemistry.group[0].excess[0], 1e-9 * all.heated);
+      EXPECT_NEAR(is_opaque ? carried : 0.0, 0.0, 1e-3 * all.heated);
+    }
 }
 
 TEST(Photochemistry, gas_without_electrons_and_photons_stays_as_it_is) {

@@ -38,7 +38,6 @@ TEST(PhotonGroups, black_body_of_1e5_kelvin_has_the_groups_of_rosdahl) {
   ASSERT_EQ(found.groups.size(), 3u);
   for (int g = 0; g < 3; ++g) {
     EXPECT_NEAR(found.groups[g].energy / k_eV, energies[g], 2e-4 * energies[g]);
-    EXPECT_NEAR(found.groups[g].lowest / k_eV, k_edges[g], 1e-12);
     for (int s = 0; s < 3; ++s)
       EXPECT_NEAR(1e19 * found.groups[g].cross_section[s], sections[g][s], rounding[g][s]);
   }
@@ -131,6 +130,35 @@ TEST(PhotonGroups, impossible_groups_are_refused) {
   EXPECT_THROW(make_groups({NAN}, {}), InputError);
   EXPECT_THROW(make_groups(k_edges, {.temperature = 0.0}), InputError);
   EXPECT_THROW(make_groups(k_edges, {.kind = SpectrumKind::power_law, .index = 1.0}), InputError);
+}
+
+TEST(PhotonGroups, recombinations_have_groups_at_the_ionisation_energies) {
+  const SourceSpectrum sources = make_groups(k_edges, {});
+  EXPECT_EQ(ground_photon_groups(k_edges, true), 3);
+  const GroundPhotons all = make_ground_photons(k_edges, sources.groups, true);
+  ASSERT_EQ(all.groups.size(), 3U);
+  for (int s = 0; s < 3; ++s) {
+    EXPECT_EQ(all.ground[s], 3 + s);
+    EXPECT_EQ(all.warm[s], s);
+    EXPECT_DOUBLE_EQ(all.groups[s].energy, ionization_energy(s) * k_eV);
+    EXPECT_EQ(all.groups[s].excess[s], 0.0);
+    EXPECT_DOUBLE_EQ(all.groups[s].cross_section[s],
+                     photoionization_cross_section(s, ionization_energy(s)));
+  }
+  EXPECT_NEAR(all.groups[1].excess[0], (24.59 - 13.6) * k_eV, 1e-12 * k_eV);
+  // Pure hydrogen has one group; photons below the lowest edge escape.
+  EXPECT_EQ(ground_photon_groups(k_edges, false), 1);
+  EXPECT_EQ(ground_photon_groups({20.0}, false), 0);
+  EXPECT_EQ(ground_photon_groups({20.0}, true), 2);
+  const GroundPhotons few = make_ground_photons({20.0}, make_groups({20.0}, {}).groups, true);
+  EXPECT_EQ(few.ground[0], -1);
+  EXPECT_EQ(few.ground[1], 1);
+  EXPECT_EQ(few.ground[2], 2);
+  EXPECT_EQ(few.warm[1], 0);
+  EXPECT_EQ(few.warm[2], 0);
+  // Photons of 13.6 eV have no energy above the threshold.
+  const SourceSpectrum one = make_groups({13.6}, {.kind = SpectrumKind::monochromatic});
+  EXPECT_EQ(make_ground_photons({13.6}, one.groups, false).warm[0], -1);
 }
 
 }  // namespace
