@@ -154,6 +154,7 @@ struct RamsesOutput {
   std::vector<double> bounds;
   std::vector<std::vector<std::int64_t>> octs;  // owned by each domain, [level - 1][domain]
   bool long_ids = false;
+  bool is_curamses = false;  // binary files in the form of cuRAMSES
   std::int64_t sinks = 0;
 
   int central_cell() const;      // index of the coarse cell that contains the box, from 1
@@ -231,6 +232,12 @@ class RamsesCellFile {
 // attributes.particle_fields follow, one record each.
 FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::int64_t count,
                                    std::int64_t all_stars);
+
+// Numbers in quadruple precision (IEEE 754), two words each.
+std::vector<std::uint64_t> quadruple_precision(std::span<const double> values);
+// Texts of header_NNNNN.txt and hydro_file_descriptor.txt of cuRAMSES.
+std::string curamses_header_text(const RamsesOutput& output);
+std::string curamses_descriptor_text(const std::vector<std::string>& names);
 
 // Route of this rank's items, octs or particles, to the ranks that write domains, one on each.
 struct DomainRoute {

@@ -118,9 +118,11 @@ void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs) {
   write_own_file(path_in(output, fmt::format("info_{}.txt", attributes.number)),
                  info_text(output, most_octs));
   write_own_file(path_in(output, fmt::format("header_{}.txt", attributes.number)),
-                 header_text(output));
+                 output.is_curamses ? curamses_header_text(output) : header_text(output));
   write_own_file(path_in(output, "hydro_file_descriptor.txt"),
-                 descriptor_text(attributes.variables, false));
+                 output.is_curamses ? curamses_descriptor_text(attributes.variables)
+                                    : descriptor_text(attributes.variables, false));
+  if (output.is_curamses) return;
   if (!attributes.particle_fields.empty())
     write_own_file(path_in(output, "part_file_descriptor.txt"),
                    descriptor_text(attributes.particle_fields, output.long_ids));
@@ -261,14 +263,16 @@ void RamsesTreeFile::write_lists(const RamsesOutput& output) {
     for (const auto* values : {&all.heads, &all.tails, &all.counts}) file_.record(*values);
   };
   write(of_domains);
-  file_.record(totals);
+  if (output.is_curamses) file_.record(std::vector<std::int64_t>(totals.begin(), totals.end()));
+  else file_.record(totals);
   if (output.boundary_regions() > 0) write(of_regions);
 }
 
 void RamsesTreeFile::write_coarse_cells(const RamsesOutput& output,
                                         const std::vector<std::int32_t>& sons, int root_owner) {
   file_.text("hilbert", 128);
-  file_.record(output.bounds);
+  if (output.is_curamses) file_.record(quadruple_precision(output.bounds));
+  else file_.record(output.bounds);
   file_.record(sons);
   std::vector<std::int32_t> at_cells;
   for (const std::int32_t son : sons) at_cells.push_back(son > 0 ? 1 : 0);
