@@ -99,6 +99,8 @@ class RamsesFolderWriter {
       f.omega_b = attributes.number("omega_b");
       output.box_megaparsecs_per_h = attributes.number("box_megaparsecs_per_h");
     }
+    if (attributes.has("refine_mass_unit"))
+      output.mass_unit = attributes.number("refine_mass_unit");
     output.levels = base_ + geometry.max_level();
     output.gamma = attributes.number("gamma");
     output.bounds = domains_.bounds(output.levels + 1);

@@ -153,6 +153,9 @@ struct RamsesOutput {
   // Domain boundaries on the curve, including 0 and its end, in cells of half the finest size.
   std::vector<double> bounds;
   std::vector<std::vector<std::int64_t>> octs;  // owned by each domain, [level - 1][domain]
+  // refine.mass_unit, or 0: mass_sph, which a restart of RAMSES takes from the files. In an
+  // expanding box, it follows from the base level.
+  double mass_unit = 0.0;
   bool long_ids = false;
   bool is_curamses = false;  // binary files in the form of cuRAMSES
   std::int64_t sinks = 0;

@@ -202,24 +202,24 @@ std::map<std::string, double> ramses_run_numbers(const RamsesOutput& output) {
   const bool expands = f.is_cosmological();
   const double rate =
       std::sqrt(f.omega_m / (a * a * a) + f.omega_lambda + f.omega_curvature / (a * a));
-  return {
-      {"const", 0.0},
-      {"mass_tot_0", output.gas_mass},
-      {"rho_tot", output.mass / std::pow(f.box_length, 3)},
-      {"omega_m", f.omega_m},
-      {"omega_l", f.omega_lambda},
-      {"omega_k", f.omega_curvature},
-      {"omega_b", f.omega_b},
-      {"h0", f.hubble},
-      // Time tables extend from half of this scale factor to the present.
-      {"aexp_ini", expands ? 0.5 * a : 10.0},
-      {"boxlen_ini", output.box_megaparsecs_per_h},
-      {"aexp", a},
-      {"hexp", expands ? a * a * rate : 0.0},
-      {"aexp_old", a},
-      {"epot_tot_int", 0.0},
-      {"epot_tot_old", 0.0},
-      {"mass_sph", expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level) : 0.0}};
+  return {{"const", 0.0},
+          {"mass_tot_0", output.gas_mass},
+          {"rho_tot", output.mass / std::pow(f.box_length, 3)},
+          {"omega_m", f.omega_m},
+          {"omega_l", f.omega_lambda},
+          {"omega_k", f.omega_curvature},
+          {"omega_b", f.omega_b},
+          {"h0", f.hubble},
+          // Time tables extend from half of this scale factor to the present.
+          {"aexp_ini", expands ? 0.5 * a : 10.0},
+          {"boxlen_ini", output.box_megaparsecs_per_h},
+          {"aexp", a},
+          {"hexp", expands ? a * a * rate : 0.0},
+          {"aexp_old", a},
+          {"epot_tot_int", 0.0},
+          {"epot_tot_old", 0.0},
+          {"mass_sph", expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level)
+                               : output.mass_unit}};
 }
 
 void RamsesTreeFile::write_cosmology(const RamsesOutput& output) {
