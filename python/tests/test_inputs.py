@@ -509,9 +509,7 @@ def test_octant_understands_what_was_converted(
 def test_the_inputs_of_real_runs_are_understood(tmp_path: Path, reference: Path) -> None:
     """Every key of each is in its table, and Octant takes the result, if it finds its files."""
     program = os.environ.get("OCTANT_PROGRAM")
-    # Namelists of cuRAMSES start blasts at points with mass, for which Octant has no parameters.
-    everything = sorted(reference.parent.rglob("*.nml"))
-    inputs = [path for path in everything if "curamses" not in path.parts]
+    inputs = sorted(reference.parent.rglob("*.nml"))
     assert inputs
     for number, path in enumerate(inputs):
         new = tmp_path / f"{number}.toml"

@@ -470,6 +470,9 @@ def test_particles_beside_regions_of_gas(
         assert problem["name"] == "sedov"
         return
     assert problem["name"] == "expression"  # the blast wave has no particles
+    assert ("particle_table" in problem) == is_there
+    if not is_there:
+        return
     assert problem["particle_table"].endswith("ic/ic_part")
     assert problem["particle_origin"] == [1.0, 1.0, 1.0]
 

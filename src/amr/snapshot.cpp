@@ -70,6 +70,7 @@ Attributes facts_of(const AmrSimulation& simulation) {
   attributes.set("max_level", std::int64_t{geometry.max_level()});
   attributes.set("finest_level", std::int64_t{simulation.mesh().finest_level()});
   attributes.set("gamma", options.hydro.gamma);
+  if (options.refine.mass_unit > 0.0) attributes.set("refine_mass_unit", options.refine.mass_unit);
   if (options.hydro.eos.kind == hydro::EquationOfState::white_dwarf) {
     attributes.set("degeneracy_pressure", options.hydro.eos.degeneracy_pressure);
     attributes.set("degeneracy_density", options.hydro.eos.degeneracy_density);

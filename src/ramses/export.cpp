@@ -23,15 +23,16 @@ namespace octant {
 
 namespace {
 
-// Binary files of every domain, or the HDF5 file of cuRAMSES.
-enum class RamsesLayout { binary, hdf5 };
-constexpr auto names_of(RamsesLayout) { return std::array{"binary", "hdf5"}; }
+// Binary files of every domain in the form of RAMSES or of cuRAMSES, or the HDF5 file of cuRAMSES.
+enum class RamsesLayout { binary, curamses, hdf5 };
+constexpr auto names_of(RamsesLayout) { return std::array{"binary", "curamses", "hdf5"}; }
 
 class RamsesFolderWriter {
  public:
   RamsesFolderWriter(const MeshContents& contents, const std::string& folder,
-                     const std::string& number, int domains)
-      : contents_(contents),
+                     const std::string& number, int domains, RamsesLayout layout)
+      : layout_(layout),
+        contents_(contents),
         ranks_(contents.communicator),
         base_(ramses_base(contents.geometry)),
         domains_(contents, base_, domains),
@@ -45,14 +46,18 @@ class RamsesFolderWriter {
     measure();
   }
 
-  void write(RamsesLayout layout) {
-    if (layout == RamsesLayout::hdf5)
+  void write() {
+    if (layout_ == RamsesLayout::hdf5)
       write_ramses_hdf5(ranks_, tree_, domains_, particles_, output_);
     else
       for (int first = 0; first < domains_.count(); first += ranks_.size()) write_round(first);
     const std::int64_t most = ranks_.max(max_octs_);
     const RamsesParticles sinks = particles_.has_sinks() ? particles_.sinks() : RamsesParticles{};
     ranks_.collective_try([&] {
+      if (layout_ == RamsesLayout::curamses && particles_.has_sinks())
+        throw InputError(
+            "ramses.layout = \"curamses\" does not support black holes, whose clouds of particles "
+            "it would have to contain; set ramses.layout = \"hdf5\"");
       if (!ranks_.is_root()) return;
       write_ramses_texts(output_, most);
       if (particles_.has_sinks()) write_ramses_sinks(output_, sinks);
@@ -73,6 +78,7 @@ class RamsesFolderWriter {
             "\"table\" are not supported with RAMSES files, whose pressure is that of an "
             "ideal gas");
     RamsesFacts& f = output.attributes;
+    output.is_curamses = layout_ == RamsesLayout::curamses;
     f.folder = folder;
     f.number = number;
     f.domains = domains_.count();
@@ -93,6 +99,8 @@ class RamsesFolderWriter {
       f.omega_b = attributes.number("omega_b");
       output.box_megaparsecs_per_h = attributes.number("box_megaparsecs_per_h");
     }
+    if (attributes.has("refine_mass_unit"))
+      output.mass_unit = attributes.number("refine_mass_unit");
     output.levels = base_ + geometry.max_level();
     output.gamma = attributes.number("gamma");
     output.bounds = domains_.bounds(output.levels + 1);
@@ -219,6 +227,7 @@ class RamsesFolderWriter {
     }
   }
 
+  RamsesLayout layout_;
   const MeshContents& contents_;
   const Communicator& ranks_;
   int base_;
@@ -260,8 +269,9 @@ class RamsesMesh final : public MeshFormat {
         {.meaning = "Number of domains in RAMSES outputs, each with its own files; 0: one per rank",
          .min = 0});
     schema.add("ramses.layout", layout_,
-               {.meaning = "Layout of RAMSES outputs: binary files of RAMSES, or the HDF5 file of "
-                           "cuRAMSES; hdf5 requires periodic boundaries"});
+               {.meaning = "Layout of RAMSES outputs: binary files of RAMSES or cuRAMSES, or the "
+                           "HDF5 file of cuRAMSES; hdf5 requires periodic boundaries, curamses "
+                           "does not support black holes"});
   }
 
   void check(const mesh::Geometry& geometry,
@@ -296,8 +306,8 @@ class RamsesMesh final : public MeshFormat {
         (whole ? directory : directory / contents.origin.kind) / ("output_" + number));
     const int domains = domains_ > 0 ? domains_ : contents.communicator.size();
     const auto scaled = with_unit_gravity(contents);
-    RamsesFolderWriter(scaled ? *scaled : contents, folder.part_path(), number, domains)
-        .write(layout_);
+    RamsesFolderWriter(scaled ? *scaled : contents, folder.part_path(), number, domains, layout_)
+        .write();
     folder.commit();
     return folder.path();
   }

@@ -153,7 +153,11 @@ struct RamsesOutput {
   // Domain boundaries on the curve, including 0 and its end, in cells of half the finest size.
   std::vector<double> bounds;
   std::vector<std::vector<std::int64_t>> octs;  // owned by each domain, [level - 1][domain]
+  // refine.mass_unit, or 0: mass_sph, which a restart of RAMSES takes from the files. In an
+  // expanding box, it follows from the base level.
+  double mass_unit = 0.0;
   bool long_ids = false;
+  bool is_curamses = false;  // binary files in the form of cuRAMSES
   std::int64_t sinks = 0;
 
   int central_cell() const;      // index of the coarse cell that contains the box, from 1
@@ -231,6 +235,12 @@ class RamsesCellFile {
 // attributes.particle_fields follow, one record each.
 FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::int64_t count,
                                    std::int64_t all_stars);
+
+// Numbers in quadruple precision (IEEE 754), two words each.
+std::vector<std::uint64_t> quadruple_precision(std::span<const double> values);
+// Texts of header_NNNNN.txt and hydro_file_descriptor.txt of cuRAMSES.
+std::string curamses_header_text(const RamsesOutput& output);
+std::string curamses_descriptor_text(const std::vector<std::string>& names);
 
 // Route of this rank's items, octs or particles, to the ranks that write domains, one on each.
 struct DomainRoute {

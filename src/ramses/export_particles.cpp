@@ -120,13 +120,20 @@ void RamsesParticleWriter::find_identities() {
           of_kind, static_cast<std::int64_t>(family.particles->attributes.number("used_ids")));
     used += of_kind;
   }
-  output_.long_ids = used - 1 > std::numeric_limits<std::int32_t>::max();
+  output_.long_ids = output_.is_curamses || used - 1 > std::numeric_limits<std::int32_t>::max();
 }
 
 void RamsesParticleWriter::name_columns() {
   auto& names = output_.attributes.particle_fields;
   for (const char* what : {"position_", "velocity_"})
     for (const char axis : {'x', 'y', 'z'}) names.push_back(std::string(what) + axis);
+  if (output_.is_curamses) {
+    names.insert(names.end(), {"mass", "identity", "levelp", "family", "potential"});
+    if (stars_)
+      names.insert(names.end(),
+                   {"birth_time", "metallicity", "birth_proper_time", "initial_mass", "indtab"});
+    return;
+  }
   names.insert(names.end(), {"mass", "identity", "levelp", "family", "tag"});
   // RAMSES reads these two columns, the second only with metals, and none after them.
   if (stars_ || sinks_) names.push_back("birth_time");
@@ -223,6 +230,9 @@ void RamsesParticleWriter::for_columns(const DomainOcts& octs, const PutColumn& 
       put(name, levels_at(position, octs));
       position.clear();
     } else if (name == "family") {
+      // Types of cuRAMSES count from 0.
+      if (output_.is_curamses)
+        for (auto& type : family) type -= 1;
       put(name, std::vector<std::int8_t>(family.begin(), family.end()));
     } else if (name == "tag") {
       put(name, std::vector<std::int8_t>(family.size(), 0));

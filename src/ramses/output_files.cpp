@@ -118,9 +118,11 @@ void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs) {
   write_own_file(path_in(output, fmt::format("info_{}.txt", attributes.number)),
                  info_text(output, most_octs));
   write_own_file(path_in(output, fmt::format("header_{}.txt", attributes.number)),
-                 header_text(output));
+                 output.is_curamses ? curamses_header_text(output) : header_text(output));
   write_own_file(path_in(output, "hydro_file_descriptor.txt"),
-                 descriptor_text(attributes.variables, false));
+                 output.is_curamses ? curamses_descriptor_text(attributes.variables)
+                                    : descriptor_text(attributes.variables, false));
+  if (output.is_curamses) return;
   if (!attributes.particle_fields.empty())
     write_own_file(path_in(output, "part_file_descriptor.txt"),
                    descriptor_text(attributes.particle_fields, output.long_ids));
@@ -200,24 +202,24 @@ std::map<std::string, double> ramses_run_numbers(const RamsesOutput& output) {
   const bool expands = f.is_cosmological();
   const double rate =
       std::sqrt(f.omega_m / (a * a * a) + f.omega_lambda + f.omega_curvature / (a * a));
-  return {
-      {"const", 0.0},
-      {"mass_tot_0", output.gas_mass},
-      {"rho_tot", output.mass / std::pow(f.box_length, 3)},
-      {"omega_m", f.omega_m},
-      {"omega_l", f.omega_lambda},
-      {"omega_k", f.omega_curvature},
-      {"omega_b", f.omega_b},
-      {"h0", f.hubble},
-      // Time tables extend from half of this scale factor to the present.
-      {"aexp_ini", expands ? 0.5 * a : 10.0},
-      {"boxlen_ini", output.box_megaparsecs_per_h},
-      {"aexp", a},
-      {"hexp", expands ? a * a * rate : 0.0},
-      {"aexp_old", a},
-      {"epot_tot_int", 0.0},
-      {"epot_tot_old", 0.0},
-      {"mass_sph", expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level) : 0.0}};
+  return {{"const", 0.0},
+          {"mass_tot_0", output.gas_mass},
+          {"rho_tot", output.mass / std::pow(f.box_length, 3)},
+          {"omega_m", f.omega_m},
+          {"omega_l", f.omega_lambda},
+          {"omega_k", f.omega_curvature},
+          {"omega_b", f.omega_b},
+          {"h0", f.hubble},
+          // Time tables extend from half of this scale factor to the present.
+          {"aexp_ini", expands ? 0.5 * a : 10.0},
+          {"boxlen_ini", output.box_megaparsecs_per_h},
+          {"aexp", a},
+          {"hexp", expands ? a * a * rate : 0.0},
+          {"aexp_old", a},
+          {"epot_tot_int", 0.0},
+          {"epot_tot_old", 0.0},
+          {"mass_sph", expands ? f.omega_b / f.omega_m * std::pow(0.5, 3 * f.coarsest_level)
+                               : output.mass_unit}};
 }
 
 void RamsesTreeFile::write_cosmology(const RamsesOutput& output) {
@@ -261,14 +263,16 @@ void RamsesTreeFile::write_lists(const RamsesOutput& output) {
     for (const auto* values : {&all.heads, &all.tails, &all.counts}) file_.record(*values);
   };
   write(of_domains);
-  file_.record(totals);
+  if (output.is_curamses) file_.record(std::vector<std::int64_t>(totals.begin(), totals.end()));
+  else file_.record(totals);
   if (output.boundary_regions() > 0) write(of_regions);
 }
 
 void RamsesTreeFile::write_coarse_cells(const RamsesOutput& output,
                                         const std::vector<std::int32_t>& sons, int root_owner) {
   file_.text("hilbert", 128);
-  file_.record(output.bounds);
+  if (output.is_curamses) file_.record(quadruple_precision(output.bounds));
+  else file_.record(output.bounds);
   file_.record(sons);
   std::vector<std::int32_t> at_cells;
   for (const std::int32_t son : sons) at_cells.push_back(son > 0 ? 1 : 0);

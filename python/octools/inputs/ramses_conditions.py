@@ -57,14 +57,14 @@ def _particles(ramses: Ramses) -> None:
     """Read dark matter from ic_part, whose coordinates begin at the centre of the box."""
     source, folder = ramses.source, Path(str(listed(ramses.s.get("initfile"))[0] or "."))
     place = place_of(source, folder / "ic_part", Path.is_file)
-    source.put("problem.particle_table", str(place or folder / "ic_part"), "ic_part of initfile")
-    middle = 0.5 * ramses.s.number("boxlen")
-    source.put("problem.particle_origin", [middle] * 3, "centre of the box")
-    now = "problem.particle_table"
+    now = "problem.particle_table, problem.particle_origin"
     if place is None:
         source.by_hand(ramses.key("initfile"), now=f"{now}: {folder / 'ic_part'} is missing")
-    else:
-        ramses.carried("initfile", now=f"{now}; dark matter")
+        return
+    source.put("problem.particle_table", str(place), "ic_part of initfile")
+    middle = 0.5 * ramses.s.number("boxlen")
+    source.put("problem.particle_origin", [middle] * 3, "centre of the box")
+    ramses.carried("initfile", now=f"{now}; dark matter")
 
 
 def place_of(source: Conversion, path: Path, exists: Callable[[Path], bool]) -> Path | None:

@@ -94,7 +94,7 @@ RamsesTreeLevel tree_of(const std::vector<Oct>& octs, int level) {
 
 // A particle of each domain: two of dark matter and, in the last domain, a star.
 void write_particle(const RamsesOutput& output, int domain, std::int64_t stars) {
-  FortranWriter file = ramses_particle_file(output, domain, 1, stars, 0.5);
+  FortranWriter file = ramses_particle_file(output, domain, 1, stars);
   for (int d = 0; d < 3; ++d) file.reals({0.25 * domain + 0.125 * d});
   for (int d = 0; d < 3; ++d) file.reals({-1.0 * domain - d});
   file.reals({0.01 * domain});
@@ -331,6 +331,13 @@ TEST_F(Ramses, files_of_all_domains_are_read_back_by_any_ranks) {
     for (const std::int64_t at_once : {1, 3, 100}) read_all(chunk, at_once);
 }
 
+TEST(Curamses, quadruple_precision_is_that_of_ieee_754) {
+  const std::vector<double> values{0.0, 1.0, -2.0, 0.1};
+  const std::vector<std::uint64_t> expected{
+      0, 0, 0, 0x3fff000000000000, 0, 0xc000000000000000, 0xa000000000000000, 0x3ffb999999999999};
+  EXPECT_EQ(quadruple_precision(values), expected);
+}
+
 TEST_F(Ramses, numbers_beyond_32_bits_are_not_cut) {
   constexpr std::int64_t k_many = std::int64_t{1} << 31;
   write();
@@ -339,8 +346,8 @@ TEST_F(Ramses, numbers_beyond_32_bits_are_not_cut) {
   const RamsesLists lists = output.octs;
   output.octs[2] = {k_many / 2, k_many / 2, 0};  // of all domains together
   EXPECT_THROW(RamsesTreeFile(output, 1, lists, {1}, 1), RunError);
-  EXPECT_THROW(ramses_particle_file(output, 1, k_many, 0, 0.0), RunError);
-  EXPECT_THROW(ramses_particle_file(output, 1, 1, k_many, 0.0), RunError);
+  EXPECT_THROW(ramses_particle_file(output, 1, k_many, 0), RunError);
+  EXPECT_THROW(ramses_particle_file(output, 1, 1, k_many), RunError);
 }
 
 TEST_F(Ramses, files_in_groups_are_found) {
