@@ -57,9 +57,9 @@ struct RestoredCells {
 };
 
 // Restores corrected cells whose state in `now` is below the floors of density or pressure, using
-// their state before, `old`. Without mass or energy, all of the old state is restored. Without
-// pressure, mass and momentum remain, and the gas keeps its old specific internal energy; or, if
-// its pressure follows the entropy (dual energy), its old specific entropy, which changes no
+// their state before the step, `old`. Without mass or energy, all of the old state is restored.
+// Without pressure, mass and momentum remain, and the gas keeps its old specific internal energy;
+// or, if its pressure follows the entropy (dual energy), its old specific entropy, which changes no
 // conserved quantity. A lost entropy that does not determine the pressure is reset from the energy.
 // With DualEnergy::overwrite, erroneous energies are first reset from the entropy. Results are by
 // corrected block; empty if no mass or energy changed on this rank.

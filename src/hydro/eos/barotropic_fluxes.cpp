@@ -13,7 +13,7 @@ namespace octant::hydro {
 
 namespace {
 
-// State on one side of a face, as far as it determines the acoustic waves.
+// State on one side of a face that determines the acoustic waves.
 template <class V>
 struct AcousticSide {
   V density, velocity, pressure;
