@@ -51,7 +51,7 @@ class CellDelivery {
   CellDelivery(const Communicator& communicator, const CellSpread& spread,
                std::vector<pencil::Box> boxes);
 
-  // Boxes of this rank.
+  // Boxes requested by this rank.
   const std::vector<pencil::Box>& boxes() const { return boxes_; }
 
   // Delivers the values. `own` are the values of spread.box(rank) as [z][y][x]. Returns the values

@@ -17,7 +17,8 @@ namespace octant::problems {
 
 namespace {
 
-// Sums over the gas of a block, per cell volume, about the origin of coordinates.
+// Contributions of a cell, per volume: mass, mass times position, angular momentum about the origin
+// of coordinates, and density error.
 struct StarTerms {
   enum {
     mass,
@@ -108,14 +109,14 @@ void StarsInGas::log_model() const {
 
 // --- the gas -----------------------------------------------------------------------------------
 
-// Central p / rho = H / (n + 1).
+// Central p / rho = H / (n + 1) of the first star.
 double StarsInGas::specific_pressure() const {
   const PolytropeStar& star = model_.stars.front();
   return star.enthalpy.front() / (star.profile.index + 1.0);
 }
 
-// Returns the model at a time, with `tables` on the device, or those on the host if `tables` is
-// null.
+// Returns the model at a time, with the enthalpy tables on the device, `tables`, or, if `tables` is
+// null, those on the host.
 StarsInFrame StarsInGas::at_time(double time, const mesh::DeviceArray<const double>* tables) const {
   StarsInFrame frame{.count = static_cast<int>(model_.stars.size()),
                      .cosine = std::cos((model_.angular_velocity - turning_) * time),
