@@ -141,8 +141,7 @@ void Expansion::integrate_times() {
 }
 
 void Expansion::integrate_growth() {
-  // Runge-Kutta steps in each interval of the table, from the analytic growing mode at its
-  // beginning.
+  // Runge-Kutta steps per interval of the table, which begins with the analytic growing mode.
   constexpr int k_substeps = 4;
   GrowthState y = earliest_growth(background_, k_a_min);
   for (int n = 0; n <= k_intervals; ++n) {

@@ -58,8 +58,7 @@ void compare(const std::string& path, const char* name, double found, double exp
       path, name, found, expected);
 }
 
-// Returns `expected`, completed by numbers of the files, after checking that the files agree with
-// it.
+// Returns `expected`, completed by the files, after checking that the files agree with it.
 InitialHeader agreed(const GraficFolder& folder, const InitialHeader& expected) {
   const GraficLevel& base = folder.levels().front();
   const GraficHeader& file = base.header;

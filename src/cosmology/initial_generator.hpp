@@ -26,8 +26,7 @@ std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z);
 
 // Coefficient of a mode of noise with independent cells of variance 1, sampled at the centres of a
 // grid: the coefficient of an unscaled transform of the cells' values (PeriodicFourier::forward),
-// except for the mean, which is 0. Nyquist modes contain the waves of both signs, which alias on
-// the grid.
+// except for the mean, which is 0. Nyquist modes contain the waves of both signs.
 std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
                                 const pencil::Cells& cells);
 

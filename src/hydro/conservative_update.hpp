@@ -10,8 +10,7 @@
 
 namespace octant::hydro {
 
-// Results for the cells that a thread updates: largest signal speed, and whether a cell needs
-// repair.
+// Largest signal speed of the cells that a thread updates, and whether any of them needs repair.
 template <class V>
 struct UpdateResult {
   V fastest = V(0.0);
@@ -181,10 +180,10 @@ class CellUpdate {
   }
 
   // Adds the source of the spin, which is a cell's angular momentum about its own centre: momentum
-  // fluxes act at faces, half a cell from the centre. The total angular momentum, x x momentum +
-  // spin, then changes only by the fluxes x_face x F through faces: d_t spin = -sum of e_axis x (F
-  // below + F above) / 2 besides advection. A rotating frame adds -w x spin, the rotation of the
-  // axes, and momentum x frame velocity.
+  // fluxes act at faces, half a cell from the centre. The total angular momentum, position x
+  // momentum + spin, then changes only by the fluxes x_face x F through faces: d_t spin = -sum of
+  // e_axis x (F below + F above) / 2 besides advection. A rotating frame adds -w x spin, the
+  // rotation of the axes, and momentum x frame velocity.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void spin(const double* from, int k, int j, int i, int stride,
                                         double* to) const {
@@ -222,8 +221,7 @@ class CellUpdate {
     }
   }
 
-  // Records the signal speed of the new state relative to the mesh, and whether the state needs
-  // repair.
+  // Records the new state's signal speed relative to the mesh, and whether the state needs repair.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
                                          UpdateResult<W>& result) const {

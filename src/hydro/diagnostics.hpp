@@ -11,7 +11,7 @@
 
 namespace octant::hydro {
 
-// Volume integrals over the leaf cells. The scale of momentum errors is that of |rho v|.
+// Volume integrals over the leaf cells. That of |rho v| is the scale of momentum errors.
 enum GasSum {
   k_mass_sum,
   k_momentum_sum,

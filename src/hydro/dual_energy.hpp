@@ -53,8 +53,7 @@ class Truncation {
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
 };
 
-// Estimate for a pack of cells. velocity(d, x, y, z) is component d at a cell offset of up to two
-// cells.
+// Estimate for a pack of cells. velocity(d, x, y, z) is component d at this offset in cells.
 template <class V, class Velocity>
 KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velocity) {
   Truncation<V> error;
@@ -136,8 +135,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto has_spurious_entropy(const State<V>& u, const S
 }
 
 // Returns true if a new state must fall back to first-order fluxes: `u` is conserved, `w` is the
-// result of physical_state(). With `guards_entropy` (DualEnergy::overwrite) spurious entropy is not
-// tested.
+// result of physical_state(). Guarded entropy (DualEnergy::overwrite) is not tested.
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>& w,
                                               const V& entropy, const G& gas, bool guards_entropy) {

@@ -146,8 +146,7 @@ struct OneStatePerFace {
   }
 };
 
-// Replaces the sweep's flux through one face of a cell by the first-order flux minus the sweep's
-// flux.
+// Replaces the sweep's flux through one face of a cell by the first-order flux minus that flux.
 template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {

@@ -34,8 +34,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const std::vector<BadCell>& cells);
 
 // Cells raised to the floors, in the order of the cells, and the mass and energy densities added to
-// each, which the caller must sum reproducibly. `irreparable` lists cells that no floor can repair
-// (NaN).
+// each, which the caller must sum reproducibly. `irreparable` lists cells with NaN.
 struct FlooredCells {
   std::vector<BadCell> cells;
   std::vector<double> mass, energy;

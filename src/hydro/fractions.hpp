@@ -12,8 +12,7 @@
 //
 // Fractions of a mixture have the sum 1 in every cell. At a face the excesses of a group must then
 // have the sum 0: those of the prevailing sign are scaled down. (Plewa & Mueller 1999 divide by the
-// sum instead, which may violate the range.) All fractions of a group use their smallest factor for
-// the bounds.
+// sum instead, which may violate the range.) All fractions of a group use the smallest factor.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -97,8 +96,7 @@ OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over
 }
 
 // Fractions of each cell's mass that leave through its six faces during the step. find() computes
-// them unless a cheap bound shows that the bounds of scalars hold; it is not called where fractions
-// are uniform.
+// them unless a cheap estimate shows that scalars stay within their bounds.
 template <class V>
 class Departure {
  public:

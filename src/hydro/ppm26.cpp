@@ -87,8 +87,7 @@ struct Everywhere {
 };
 
 // Criterion for fluxes at edges and vertices: compressed gas with large second differences of
-// density and pressure. share() increases linearly, so that fluxes near the limits vary
-// continuously.
+// density and pressure. share() increases linearly, so that fluxes are continuous.
 struct AtShocks {
   static constexpr bool keeps_extrema = true;
   // Limits of the compression -h div v, relative to the speed of sound, and of the curvature: the
@@ -212,9 +211,8 @@ class ThirteenLines {
 
   // Flux through a face, with the larger share() of the two adjacent cells. At each point:
   //   F = (a+ F_L - a- F_R + a+ a- (U_R - U_L)) / (a+ - a-),
-  // where a+ >= 0 and a- <= 0 are the largest signal velocities to both sides. With the quotients
-  // left = a+ / (a+
-  // - a-) and right = 1 - left, and the flux as U v_n plus pressure terms P,
+  // where a+ >= 0 and a- <= 0 are the largest signal velocities to both sides. With the weights
+  // left = a+ / (a+ - a-) and right = 1 - left, and the flux as U v_n plus pressure terms P,
   //   F = (left v_L - d) U_L + (right v_R + d) U_R + left P_L + right P_R,  d = left a-.
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,

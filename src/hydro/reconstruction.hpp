@@ -1,5 +1,4 @@
-// Profiles of a quantity inside a cell, from its neighbours along one axis, for packs of any SIMD
-// width.
+// Profiles of a quantity inside a cell, from its neighbours along one axis, for any SIMD width.
 //
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
 //   faces(q):   the values at both faces, for stages of Runge-Kutta schemes;
@@ -33,8 +32,8 @@ struct TypeList {
   // Names in the order of the list.
   static std::vector<std::string> names() { return {Types::name...}; }
 
-  // Calls body.template operator()<T>() with the type of this name. Throws RunError if the name is
-  // unknown.
+  // Calls body.template operator()<T>() with the type of this name. Throws RunError if there is
+  // none.
   template <class Body>
   static void with(std::string_view name, const Body& body) {
     const bool found = ((name == Types::name && (body.template operator()<Types>(), true)) || ...);

@@ -18,9 +18,9 @@ enum class RefinementKind {
   jeans
 };
 
-// Criterion that flags a cell if its measure exceeds `threshold` (jeans: is below). `variable` is
-// the index of a primitive variable (k_density ... k_pressure, then scalars as concentrations); the
-// last two kinds ignore it.
+// Criterion that flags a cell if its measure exceeds `threshold` (jeans: falls below). `variable`
+// is the index of a primitive variable (k_density ... k_pressure, then scalars as concentrations);
+// the last two kinds ignore it.
 struct RefinementCriterion {
   RefinementKind kind = RefinementKind::gradient;
   int variable = 0;

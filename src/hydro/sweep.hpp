@@ -120,8 +120,7 @@ struct Stage {
 
 // Stages of Hancock's scheme, which its predictor makes second-order accurate, and of the
 // strong-stability-preserving Runge-Kutta schemes of Shu & Osher (1988), of order two (Heun) and
-// three. The rounded weights of a stage add up to exactly 1, because each stage scales the state by
-// their sum.
+// three. Rounded weights of a stage add up to exactly 1: each stage scales the state by their sum.
 inline constexpr Stage k_hancock_stages[] = {{0.0, 1.0, 1.0, 0.0, true}};
 inline constexpr Stage k_rk2_stages[] = {{0.0, 1.0, 0.5, 0.0, false}, {0.5, 0.5, 0.5, 1.0, true}};
 inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0, false},

@@ -158,7 +158,7 @@ struct PackGrid {
   }
 };
 
-// Kernel that calls body(tile, n) for one number of all items (tile, n), PerTile in each tile.
+// Functor that calls body(tile, n) for the item tile * PerTile + n.
 template <int PerTile, class Body>
 struct TileItems {
   Body body;

@@ -150,8 +150,7 @@ struct BoundaryCells {
     return {range.min_val, range.max_val};
   }
 
-  // Amount of variable v that a cell has without the inflow from finer cells, which refluxing
-  // replaces.
+  // Amount of variable v in a cell without the inflow from finer cells, which refluxing replaces.
   KOKKOS_INLINE_FUNCTION double certain(const CorrectedBlock& block, std::int64_t cell,
                                         int in_block, int v) const {
     double sum = (1.0 - completed_weight) * old[at(cell, v)] + completed_weight * next[at(cell, v)];

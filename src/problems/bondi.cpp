@@ -38,8 +38,7 @@ class Bondi final : public Problem {
     if (!(gamma_ > 1.0 && gamma_ < 5.0 / 3.0))
       throw InputError("problem.name = \"bondi\": hydro.gamma = {}; expected 1 to 5/3", gamma_);
     mass_ = radius_ * sound_speed_ * sound_speed_ / G;
-    // Accretion rate of the flow through the sonic point x_s = (5 - 3 gamma) / 4, with x = r /
-    // radius.
+    // Accretion rate for the sonic point x_s = (5 - 3 gamma) / 4, with x = r / radius.
     const double power = (5.0 - 3.0 * gamma_) / (2.0 * (gamma_ - 1.0));
     sonic_ = 0.25 * (5.0 - 3.0 * gamma_);
     rate_ = 0.25 * std::pow(2.0 / (5.0 - 3.0 * gamma_), power);

@@ -296,8 +296,7 @@ class TopHat final : public Problem {
   double density(double r) const {
     return r < radius_ ? 1.0 + overdensity_ : r < outer_radius_ ? shell_density() : 1.0;
   }
-  // Returns the radius at the start of matter with the Lagrangian radius `origin`; inverse of
-  // origin_of().
+  // Returns the initial radius of matter with the Lagrangian radius `origin`; inverts origin_of().
   double radius_from(double origin) const {
     if (origin >= outer_radius_) return origin;
     if (origin < ball_origin()) return origin / std::cbrt(1.0 + overdensity_);

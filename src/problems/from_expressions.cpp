@@ -310,8 +310,8 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // Passes on the means over the samples of cells. Samples are evaluated plane by plane, because
-  // most parts of an expression depend on one or two coordinates.
+  // Gives the means over the samples of cells. Samples are evaluated plane by plane, because most
+  // parts of an expression depend on one or two coordinates.
   void give_means(const Lattice& centres, double cell_size, const PointReceiver& receive) const {
     const auto samples_in = [&](const std::vector<double>& cells) {
       std::vector<double> places;

@@ -21,8 +21,7 @@ struct GasColumns {
 };
 
 // Function that returns the gas of whole blocks of cells of one size from the cell centres; cell
-// (i, j, k) of a block has index (k N + j) N + i. The gas of a cell must depend on its centre and
-// size alone.
+// (i, j, k) of a block has index (k N + j) N + i. Gas depends on centre and size alone.
 using StateFunction = std::function<GasColumns(const Vectors& centres, double cell_size)>;
 
 // Sets the gas of a level as Problem::initial_level() does. Exceptions of the function, and

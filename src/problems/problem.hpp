@@ -60,7 +60,7 @@ struct InflowPlace {
   double time;
 };
 
-// Function that receives the gas at one point of a lattice; LatticeStates passes all points to it.
+// Function that receives the gas at one point of a lattice. LatticeStates calls it for all points.
 using PointReceiver = std::function<void(std::int64_t point, const GasState&)>;
 using LatticeStates = std::function<void(double time, const PointReceiver& receive)>;
 
@@ -71,7 +71,7 @@ struct ProblemSetup {
   double G = 0.0;                                 // 0 without self-gravity
   const cosmology::Universe* universe = nullptr;  // null without expansion
   cosmology::InitialOptions initial{};            // section [initial]
-  CodeUnits units{};                              // code units without expansion; ones: none
+  CodeUnits units{};                              // units without expansion; ones: not set
 
   // Returns G. Throws InputError with the name of the problem if the run has no self-gravity.
   double require_gravity(const std::string& problem) const;
@@ -133,8 +133,7 @@ class Problem {
   virtual void flag_cells(const mesh::Mesh&, int /*level*/,
                           const mesh::DeviceArray<std::uint64_t>& /*masks*/) const {}
 
-  // Computes additional measurements, which must depend on the state and on parameters alone.
-  // Collective.
+  // Computes measurements, which must depend on the state and on parameters alone. Collective.
   virtual void measure(const ProblemContext& /*context*/) {}
   // Adds the problem's columns of history.csv as of the last measure(). The columns are fixed and
   // known before the first measurement.

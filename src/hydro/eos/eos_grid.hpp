@@ -8,8 +8,7 @@ namespace octant::hydro {
 // Argument at which ApproximateLog (eos_lookup.hpp) has this value; for tables, not for kernels.
 double argument_of_log(double value);
 
-// Axis of nodes with even spacing in ApproximateLog. The first and the last node serve only
-// interpolation.
+// Axis of nodes with even spacing in ApproximateLog, with one extra node at each end.
 struct GridAxis {
   double per_log = 1.0;  // nodes per unit of ApproximateLog
   double first = 0.0;    // ApproximateLog of node 0, times per_log
@@ -37,8 +36,8 @@ struct EosGrid {
   double smallest_exponent = 1.0, largest_exponent = 2.0;  // bounds of rho c^2 / p
   double smallest_ratio = 1.0;                             // lower bound of pi / q
 
-  // Offsets of the ratios q / pi, pi / q and rho c^2 / p among the nodes; values() is the number of
-  // all values.
+  // Offsets of q / pi, pi / q and rho c^2 / p among the nodes; values() is the number of all
+  // values.
   KOKKOS_FORCEINLINE_FUNCTION int ratios() const { return k_isotherm_values * density.nodes; }
   KOKKOS_FORCEINLINE_FUNCTION int inverse_ratios() const {
     return ratios() + density.nodes * heat.nodes;
