@@ -20,8 +20,8 @@ namespace {
 //
 // Levels in the files are not exactly consistent. The overdensity of a cell covered by a finer
 // level is therefore replaced by the mean over the finer cells, and the mean of the whole box is
-// set to 0: the gas mass then does not depend on refinement. This requires reading and storing the
-// overdensities of all levels at once.
+// set to 0: the gas mass then does not depend on refinement. This correction requires reading and
+// storing the overdensities of all levels at once.
 class GraficConditions : public InitialConditions {
  public:
   GraficConditions(const Communicator& communicator, const std::string& path,

@@ -150,8 +150,8 @@ class InitialConditions {
 // Cells of one size requested by this rank, such as blocks of a mesh. Memory: the cells.
 class InitialCells {
  public:
-  // `boxes` are in cells of `level`, which may be finer than all existing levels. They may be any
-  // boxes in the domain, overlap, and differ by rank. Collective.
+  // `boxes` are in cells of `level`, which may be finer than all existing levels. Boxes may lie
+  // anywhere in the domain, overlap, and differ by rank. Collective.
   InitialCells(const Communicator& communicator, InitialConditions& from, int level,
                std::vector<pencil::Box> boxes);
 

@@ -53,7 +53,7 @@ class Truncation {
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
 };
 
-// Estimate for a pack of cells. velocity(d, x, y, z) is component d at this offset in cells.
+// Estimate for a pack of cells; velocity(d, x, y, z) is component d at this offset in cells.
 template <class V, class Velocity>
 KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velocity) {
   Truncation<V> error;

@@ -64,9 +64,9 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   return tiles;
 }
 
-// Restores the state before the step in a cell with negative mass; returns true if it did. Raising
-// only the density to its floor would leave the cell's momentum and energy, and so a velocity with
-// which the next stage fails in the cells around it.
+// Restores the state before the step in a cell with negative mass; returns true if the state was
+// restored. Raising only the density to its floor would leave the cell's momentum and energy, and
+// so a velocity with which the next stage fails in the cells around it.
 KOKKOS_INLINE_FUNCTION bool restore_negative_mass(const KernelArguments& a, std::int64_t offset,
                                                   int stride) {
   const double* const before = a.sweep.old + offset;
@@ -95,10 +95,10 @@ KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_
 }
 
 // Applies the floors and returns the mass and energy that a cell gains; NaN if floors cannot repair
-// it. A cell with momentum but almost no mass has a huge kinetic energy, and raising its pressure
-// as well would add much energy. The velocity is reduced instead, so that the total energy of the
-// cell, if positive, suffices. If the pressure follows the entropy, only the entropy is raised,
-// which changes neither mass nor energy.
+// the cell. A cell with momentum but almost no mass has a huge kinetic energy, and raising its
+// pressure as well would add much energy. The velocity is reduced instead, so that the total energy
+// of the cell, if positive, suffices. If the pressure follows the entropy, only the entropy is
+// raised, which changes neither mass nor energy.
 KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
                                             double& mass, double& energy) {
   const TileView view(a.sweep.tiles, cell.tile);

@@ -1,4 +1,4 @@
-// Repair of unphysical cells: all faces of such a cell get first-order fluxes.
+// Repair of unphysical cells: all faces of an unphysical cell get first-order fluxes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace octant::hydro {
 
 // Cell of this rank with an unphysical new state.
 struct BadCell {
-  std::int32_t slot;  // slot of its block in the buffer of own blocks
+  std::int32_t slot;  // slot of the block in the buffer of own blocks
   std::int32_t cell;  // cell index i + N (j + N k) in the block
   std::int32_t tile;
   std::int16_t i, j, k;  // indices in the tile's patch

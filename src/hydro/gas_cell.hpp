@@ -55,9 +55,9 @@ class GasCells {
   }
 
   // Sets the thermal energy per mass, with a thermal pressure not below the floor. The total energy
-  // changes accordingly, but the decrease is limited to its thermal part; the dual-energy entropy,
-  // if stored, is set from the new pressure. Returns the change of the stored energy density.
-  // `old_pressure` is thermal_pressure(); cells outside the mask `meant` are unchanged.
+  // changes accordingly, but by no more than its thermal part if it decreases; the dual-energy
+  // entropy, if stored, is set from the new pressure. Returns the change of the stored energy
+  // density. `old_pressure` is thermal_pressure(); cells outside the mask `meant` are unchanged.
   KOKKOS_FORCEINLINE_FUNCTION V set_internal_energy(const V& per_mass, const V& old_pressure,
                                                     const Mask& meant) const {
     const V before = load(k_energy);

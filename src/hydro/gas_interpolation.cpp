@@ -174,7 +174,7 @@ struct SlopeFactors {
   }
 };
 
-// Writes the fractions of the children of a cell with these mass slopes; a child differs from the
+// Writes the scalars of the children of a cell with the density `mass`; a child differs from the
 // parent by a quarter of a slope per axis. Fractions are linear per mass, so that each child lies
 // between the cell and its neighbours, if no child has less than a tenth of the mean density. Other
 // variables from `first` on are linear as densities, if `has_slopes`.

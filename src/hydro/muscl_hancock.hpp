@@ -48,7 +48,7 @@ struct HalfStep {
   }
 };
 
-// Tilts the profile of an advected quantity: `v` is h = dt / (2 dx) times the velocity along its
+// Tilts the profile of an advected quantity: `v` is h = dt / (2 dx) times the velocity along the
 // axis, because the span of curved profiles is 1. Gas inside the cell moves to only one of the
 // faces.
 template <class V>

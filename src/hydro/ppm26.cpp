@@ -19,7 +19,7 @@
 // In Ppm26, the lines along the axes keep smooth extrema, which the diagonal ones clip: their
 // points are too far apart to distinguish an extremum from a blast wave. Ppm26Published clips
 // extrema along all lines, as Octo-Tiger does. Face centres that keep an extremum do not match
-// edges that clip it: together, they converge more slowly than with either limiter alone.
+// edges that clip it: the combination converges more slowly than either limiter alone.
 #include "core/compiler.hpp"
 #include "hydro/fractions.hpp"
 #include "hydro/reconstruction.hpp"
@@ -125,8 +125,8 @@ struct AtShocks {
     const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // Upper bound of the compression. In contrast to the compression itself it does not vanish where
-  // a velocity changes sign.
+  // Upper bound of the compression. In contrast to compression(), strain() does not vanish where a
+  // velocity changes sign.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V strain(const Cell& cell) {
     const V x = cell(k_velocity_x, 0, 0, 0), y = cell(k_velocity_y, 0, 0, 0);

@@ -186,7 +186,7 @@ KOKKOS_FORCEINLINE_FUNCTION AnyState<V> upwind_cold(const Mask& from_left,
 // With m_L = rho_L (u_L - S_L) and m_R = rho_R (S_R - u_R), both positive,
 //   u* = (m_L u_L + m_R u_R + p_L - p_R) / (m_L + m_R)
 //   p* = (m_R p_L + m_L p_R + m_L m_R (u_L - u_R)) / (m_L + m_R).
-// Only the upwind side K of u* is computed; its star state replaces it if the face lies between S_K
+// Only the upwind side K of u* is computed; the star state replaces it if the face lies between S_K
 // and u*:  rho*_K = rho_K (S_K - u_K) / (S_K - u*),
 //   E*_K = ((S_K - u_K) E_K - p_K u_K + p* u*) / (S_K - u*).
 // The flux is the physical flux of the state at x/t = 0. Three divisions, one root.

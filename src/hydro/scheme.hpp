@@ -1,6 +1,6 @@
 // Interface of hydrodynamics schemes.
 //
-// A sweep processes a tile in four steps; a scheme provides those in the middle:
+// A sweep processes a tile in four steps; a scheme provides the two in the middle:
 //
 //   gather       the tile's cells and their ghost cells, as primitive variables (tile_gather.hpp)
 //   reconstruct  states at points on the surfaces of cells
@@ -12,7 +12,7 @@
 // calling order. A *schedule* has the loops, barriers and memory: that of sweep_cpu.hpp processes
 // planes in the cache, that of sweep_gpu.hpp many whole tiles at once, and a repair only the
 // unphysical cells (single_cell_stencil.hpp). Bodies are templates on the pack V, double included,
-// and all schedules give the same bits.
+// and all schedules give bitwise-identical results.
 //
 //   class Scheme {
 //     static constexpr int reach;                     // cells that reconstruct() reads per side
@@ -36,9 +36,9 @@
 //     template <int Axis, class V> void flux(left, right, put) const;
 //   };
 //
-// Variables are those of HydroOptions: five, the entropy with dual energy, then scalars; the
-// primitive ones are those of euler.hpp. The criteria for unphysical cells, which are repaired by
-// first-order fluxes, are the same for all schemes.
+// Variables are those of HydroOptions: five Euler variables, the entropy with dual energy, then
+// scalars. Primitive variables are those of euler.hpp. The criteria for unphysical cells, which are
+// repaired by first-order fluxes, are the same for all schemes.
 //
 // The file of a scheme ends with `template SchemeOps ops_of_scheme<Scheme>();`, which compiles all
 // kernels of the scheme, and the scheme is added to the list of schemes.cpp. `Scheme::name` is the

@@ -26,8 +26,7 @@ struct ShockSensor {
   // the ratio is 1/(1 - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
   static constexpr double k_min_thrust = 0.25, k_full_thrust = 0.5;
   // Density ratio in units of (gamma + 1) / (gamma - 1), its maximum in shocks: limits of the ramp.
-  // Edges of dense bodies exceed it; the dissipation of HLL would empty the rarefied cells beside
-  // them.
+  // Edges of dense bodies exceed the maximum; there HLL's dissipation would empty rarefied cells.
   static constexpr double k_max_contrast = 1.25, k_no_contrast = 1.75;
 
   // Quick test: true if the pressure difference is large enough for a shock.

@@ -82,10 +82,10 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
 }
 
 // Factor for density and pressure of a ghost cell in well-balanced schemes. Beyond a wall the gas
-// is a mirror image, with its temperatures, as if it supported the gas before the wall in
-// equilibrium: the factor between a cell and its image is the ratio of means of hydrostatic
-// profiles through all cells between them. Beyond a diode all cells have the temperature of the
-// last cell. Other cells have the factor 1. Out of line: rarely needed.
+// has the temperatures of its mirror image and supports the gas before the wall in equilibrium: the
+// factor between a cell and its image is the ratio of means of hydrostatic profiles through all
+// cells between them. Beyond a diode all cells have the temperature of the last cell. Other cells
+// have the factor 1. Out of line: rarely needed.
 OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, const TileView& view,
                                                     const int (&cell)[3]) {
   constexpr int k_widest_ghosts = 3;
@@ -96,7 +96,7 @@ OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, co
       const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
       if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
       if (!a.stratification.acts(axis)) continue;
-      const auto across = [&](int before) {  // outward ratio of both faces of such a cell
+      const auto across = [&](int before) {  // outward ratio of both faces of that cell
         const int index = side == 0 ? wall + before : wall - 1 - before;
         const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
         const int z = axis == 2 ? index : cell[2];

@@ -220,7 +220,7 @@ struct BoundaryCells {
   }
 
   // Fraction of the change since the step began that remains in a cell's state. With the fraction
-  // `limit`, the certain amounts would just be physical if all later stages removed the whole
+  // `limit`, the certain amounts would still be physical if all later stages removed the whole
   // state. The result is 1 if the limit is 1 or more, 0 if it is half or less, and at most the
   // limit in between.
   KOKKOS_INLINE_FUNCTION double kept_fraction(const CorrectedBlock& block, int task, int n,

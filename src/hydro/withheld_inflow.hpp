@@ -30,15 +30,15 @@ std::int64_t withheld_values(const mesh::BlockLayout& layout, std::int64_t regis
 // after it, with `is_repaired`.
 //
 // The coarse flux through a coarse-fine face may bring mass into a coarse cell in one stage, and
-// later stages, or finer cells interpolated from the new state, transport part of it further.
-// Refluxing then replaces that flux by the fine one, which may have brought less: the cell's mass
-// could become negative. Later stages and finer levels may therefore remove no more than the cell
-// contains without those fluxes.
+// later stages, or finer cells interpolated from the new state, transport part of that mass
+// further. Refluxing then replaces that flux by the fine one, which may have brought less: the
+// cell's mass could become negative. Later stages and finer levels may therefore remove no more
+// than the cell contains without those fluxes.
 //
 // - Gas: the remainder must be physical, in mass and in internal energy. A cell with a larger gain
 //   moves back towards its state before the step, fully at twice the allowed gain.
-// - Fractions: amounts that would move a fraction out of its range are withheld; those of a mixture
-//   in one proportion, which preserves their sum.
+// - Fractions: amounts that would move a fraction out of its range are withheld. All fractions
+//   of a mixture are withheld in one proportion, which preserves their sum.
 //
 // Withheld amounts are stored outside the state and enter the sums of Runge-Kutta stages, so that
 // everything is conserved.

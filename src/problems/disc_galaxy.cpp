@@ -266,7 +266,7 @@ class DiscGalaxy final : public Problem {
     const double steep = std::asinh(0.5 * radius_ / stars_.height);
     const double side = 2.0 * radical_inverse(n, 2) - 1.0;
     const double R = radius_ * share, z = stars_.height * std::sinh(steep * side);
-    const double stretch = 2.0 * steep * stars_.height * std::cosh(steep * side);  // dz / d(share)
+    const double stretch = 2.0 * steep * stars_.height * std::cosh(steep * side);  // dz / d(number)
     const double area = 2.0 * k_pi * R * radius_ / static_cast<double>(count);
     add(R, z, radical_inverse(n, 3), stars_.density(R, z) * area * stretch, batch);
   }

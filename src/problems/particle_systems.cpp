@@ -87,7 +87,7 @@ class Plummer final : public Problem {
     }
   }
 
-  // Adds a pair of mirror images, which keeps the centre of mass at rest at the centre.
+  // Adds a pair of mirror images, which keeps the centre of mass at rest at problem.centre.
   void add_pair(std::uint64_t pair, particles::ParticleBatch& batch) const {
     const RandomStream random(static_cast<std::uint64_t>(seed_), pair, 0);
     const double r = drawn_radius(random);
