@@ -40,7 +40,7 @@ struct ApproximateLog {
 };
 
 // Position of arguments on an axis: between the nodes `below` and below + 1, at a fraction of their
-// distance. Arguments beyond the nodes 1 and nodes - 2 are moved to these, NaN to node 1.
+// distance. Arguments beyond the nodes 1 and nodes - 2 are moved to these, as is NaN.
 template <class V>
 struct GridPlace {
   V below, fraction;
