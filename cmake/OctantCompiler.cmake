@@ -26,6 +26,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     -Wno-subobject-linkage   # the sources of a batch are no main files to it
     # Collecting its garbage took a twelfth of its time; so it needs 1.3 GB instead of 1.
     --param=ggc-min-heapsize=1048576)
+elseif(CMAKE_CXX_COMPILER_ID STREQUAL "Clang" AND CMAKE_CXX_COMPILER_VERSION VERSION_GREATER 15)
+  # The std::stable_sort of libstdc++ 12 calls a deprecated function; g++ finds those in sources.
+  list(APPEND OCTANT_HOST_FLAGS -Wno-deprecated-declarations)
 endif()
 list(JOIN OCTANT_HOST_FLAGS "," OCTANT_HOST_FLAGS_OF_NVCC)
 target_compile_options(octant_flags INTERFACE

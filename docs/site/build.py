@@ -53,7 +53,9 @@ def main() -> int:
     parser.add_argument("build", type=Path, help="the build folder: the site goes to manual/ in it")
     build = parser.parse_args().build
     sources, site = build / "manual/sources", build / "manual/html"
-    shutil.rmtree(sources, ignore_errors=True)
+    # Sphinx would keep pages whose text has not changed, also if this folder has.
+    for folder in (sources, site):
+        shutil.rmtree(folder, ignore_errors=True)
     sources.mkdir(parents=True)
     collect(build / "octant", sources)
     sphinx = [

@@ -9,6 +9,7 @@ from typing import Any
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx.util.logging import getLogger
 
 project = "Octant"
 author = "The Octant authors"
@@ -33,6 +34,11 @@ html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"
 FUNCTION = re.compile(r"<mi>(sin|cos|tan|tanh|coth|exp|ln|log|min|max)</mi>")
+UPRIGHT = re.compile(r"\\mathrm{([a-zA-Z])}")
+TOKEN = re.compile(r"\\[a-zA-Z]+|\\.|.", re.DOTALL)
+OPENING = re.compile(r"{|\\left|\\begin")
+CLOSING = re.compile(r"}|\\right|\\end")
+UNCONVERTED = re.compile(r"<m[io]>(&|\\\w*)</m[io]>")
 BAR = re.compile("<mo>&#x0007C;</mo>")
 
 
@@ -40,9 +46,28 @@ def formula(writer: Any, node: nodes.Element) -> None:
     """Write a formula as MathML, which browsers show without scripts or fonts from elsewhere."""
     is_block = isinstance(node, nodes.math_block)
     display = "block" if is_block else "inline"
-    mathml = spaced(convert(html.unescape(node.astext()), display=display))
+    # The converter does not know the environment that GitHub requires.
+    text = html.unescape(node.astext()).replace("{aligned}", "{align*}")
+    text = UPRIGHT.sub(r"\\text{\1}", text)  # which it makes an italic letter
+    parts = divided(text) if is_block else [text]
+    mathml = "".join(spaced(convert(part, display=display)) for part in parts)
+    if found := UNCONVERTED.search(mathml):
+        getLogger(__name__).warning(f"a formula contains {found[1]}: {text}", location=node)
     writer.body.append(f'<div class="formula">{mathml}</div>' if is_block else mathml)
     raise nodes.SkipNode
+
+
+def divided(text: str) -> list[str]:
+    r"""Divide a row of equations at \qquad, where browsers may break it."""
+    parts, depth = [""], 0
+    for token in TOKEN.findall(text):
+        depth += OPENING.fullmatch(token) is not None
+        depth -= CLOSING.fullmatch(token) is not None
+        if token == r"\qquad" and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += token
+    return parts
 
 
 def spaced(mathml: str) -> str:

@@ -13,6 +13,7 @@ PROGRAM_COMMANDS = ("run", "check", "params", "info")
 PHYSICS = (
     *("hydro", "subgrid", "turbulence", "sources", "heating", "cooling", "floor", "stars"),
     *("supernovae", "black_holes", "agn", "events", "gravity", "cosmology", "initial"),
+    *("radiation", "ionization"),
 )
 PROBLEMS_PER_PAGE = 14
 MODELS = {"amr": "adaptive mesh", "dns": "incompressible flow"}
@@ -55,7 +56,7 @@ PYTHON = {
     ),
     "analysis": (
         "Analysis",
-        "Profiles, haloes, spectra, star formation and black holes.",
+        "Profiles, haloes, spectra, star formation, black holes and binary stars.",
         {
             "profile": (
                 *("radial_profile", "line_profile", "exact_solution", "exact_values"),
@@ -67,6 +68,8 @@ PYTHON = {
             ),
             "flow_spectra": ("read_spectra", "Spectra"),
             "stars": ("star_formation", "StarFormation"),
+            "binary_star": ("measure_binary", "binary_table", "BinaryState", "Stars"),
+            "roche": ("find_lobes", "inner_lagrangian_point", "roche_radius", "Lobes", "Pair"),
             "sinks": ("black_holes", "mergers"),
         },
     ),
@@ -76,6 +79,17 @@ PYTHON = {
         {
             "exact": ("Sedov", "Riemann", "Noh", "IsothermalBall", "Bondi"),
             "linear": ("LinearTheory", "power_spectrum", "Spectrum"),
+        },
+    ),
+    "equations_of_state": (
+        "Tables of equations of state",
+        "Tables for `hydro.equation_of_state = \"table\"`, and the gases that they describe.",
+        {
+            "eos_table": ("write_eos_table", "Axis", "GasModel"),
+            "gas_models": ("StellarGas", "IdealGas", "Composition", "GasState"),
+            "electron_gas": ("electron_gas", "ElectronGas", "Species"),
+            "fermi_dirac": ("fermi_dirac",),
+            "coulomb": ("Correlation", "coupling"),
         },
     ),
     "compare": (

@@ -114,6 +114,12 @@ def _ended(command: Callable[[], object]) -> int:
             f"octools: {' '.join(str(error).split())}"
         )
         return 2
+    except MemoryError:
+        PlainConsole(stderr=True, highlight=False, soft_wrap=True).print(
+            "octools: the result requires more memory than there is; choose smaller numbers of "
+            "points, bins or pixels"
+        )
+        return 2
     except SystemExit as end:
         return int(end.code or 0)
     return 0

@@ -17,7 +17,8 @@ from octools.gas_models import GasState
 
 FORMAT = "octant equation of state"
 VERSION = 1
-MIN_POINTS = 4  # of each axis, for interpolation
+MIN_POINTS = 8  # of each axis, which the program requires (src/hydro/eos/eos_table.cpp)
+MAX_NODES = 10_000_000  # densities times temperatures
 PER_DECADE = 20  # points per decade, if their number is not given
 
 
@@ -48,7 +49,7 @@ class Axis:
     points: int
 
     def __post_init__(self) -> None:
-        """Refuse an empty range, and fewer points than interpolation requires."""
+        """Refuse an empty range, and fewer points than the program requires."""
         if not (0 < self.lower < self.upper < np.inf):
             raise OctoolsError(
                 f"the range of the {self.name}, {self.lower:g} to {self.upper:g}, must be "
@@ -64,8 +65,9 @@ class Axis:
         """Return an axis; without a number of points, with 20 per decade."""
         lower, upper = limits
         if points is None and 0 < lower < upper < np.inf:
-            points = max(MIN_POINTS, int(np.ceil(PER_DECADE * np.log10(upper / lower) - 1e-9)) + 1)
-        return cls(name, lower, upper, points or MIN_POINTS)
+            decades = np.log10(upper) - np.log10(lower)
+            points = max(MIN_POINTS, int(np.ceil(PER_DECADE * decades - 1e-9)) + 1)
+        return cls(name, lower, upper, MIN_POINTS if points is None else points)
 
     @property
     def values(self) -> Array:
@@ -85,7 +87,7 @@ def write_eos_table(
     Parameters
     ----------
     path
-        Path of the file. An existing file is replaced.
+        Path of the file. An older table is replaced.
     gas
         Model of the gas.
     density, temperature
@@ -96,8 +98,14 @@ def write_eos_table(
     Raises
     ------
     OctoolsError
-        If the state cannot be computed, is not valid, or the file cannot be written.
+        If the table has too many nodes, if the state cannot be computed or is not valid, or if the
+        file cannot be written.
     """
+    if density.points * temperature.points > MAX_NODES:
+        raise OctoolsError(
+            f"{density.points} densities and {temperature.points} temperatures are too many nodes; "
+            f"choose at most {MAX_NODES} in all, such as 10 to 40 per decade"
+        )
     axes = density.values, temperature.values
     grid = np.meshgrid(*axes, indexing="ij")
     state = gas.state(*grid)

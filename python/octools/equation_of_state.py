@@ -191,10 +191,14 @@ class GasRadiation:
         return gas + (gas + 4 * radiation) ** 2 / (gas / (self.gamma - 1) + 12 * radiation)
 
     def entropy(self, density: Array, pressure: Array) -> Array:
-        """Return p_gas / rho^gamma exp((gamma - 1) 4 a T^3 / (3 rho)), constant along the flow."""
+        """Return the specific entropy in units of k / (mu m_p), up to a constant.
+
+        It is ln(p_gas / rho^gamma) / (gamma - 1) + 4 a T^3 / (3 rho) (Mihalas & Mihalas 1984,
+        sec. 71). Its exponential exceeds the largest double where radiation dominates.
+        """
         gas = self.gas_pressure(density, pressure)
-        of_radiation = 4 / 3 * self.constant * (gas / density) ** 3 / density
-        return gas / density**self.gamma * np.exp((self.gamma - 1) * of_radiation)
+        of_gas = (np.log(gas) - self.gamma * np.log(density)) / (self.gamma - 1)
+        return of_gas + 4 / 3 * self.constant * (gas / density) ** 3 / density
 
 
 def _kind(header: Header) -> str:
@@ -204,6 +208,21 @@ def _kind(header: Header) -> str:
 def is_ideal(header: Header) -> bool:
     """Return true if the gas of a file is ideal."""
     return _kind(header) == "ideal"
+
+
+def has_cold_pressure(header: Header) -> bool:
+    """Return true if a part of the pressure depends on the density alone."""
+    return _kind(header) in ("white_dwarf", "stiffened")
+
+
+def has_radiation(header: Header) -> bool:
+    """Return true if the pressure of a file contains that of radiation in equilibrium."""
+    return _kind(header) == "gas_radiation"
+
+
+def is_tabulated(header: Header) -> bool:
+    """Return true if the equation of state of a file is a table."""
+    return _kind(header) == "table"
 
 
 def pressure_exponent(header: Header, density: Array) -> Array | float:
@@ -236,7 +255,12 @@ def tabulated_temperature(header: Header, density: Array, pressure: Array) -> Ar
 
 
 def entropy(header: Header, density: Array, pressure: Array) -> Array:
-    """Return a function of the specific entropy: p_th / rho^gamma for gas with a cold pressure."""
+    """Return a function of the specific entropy, which smooth adiabatic flow conserves.
+
+    It is p / rho^gamma, with the thermal part of the pressure for gas with a cold pressure; the
+    specific entropy of gas with radiation in units of k / (mu m_p); and that of a table in
+    erg / (g K).
+    """
     mixture = TabulatedGas.of(header) or GasRadiation.of(header)
     if mixture is not None:
         return mixture.entropy(density, pressure)

@@ -14,15 +14,21 @@ from octools.equation_of_state import (
     adiabatic_modulus,
     entropy,
     gas_pressure,
+    has_cold_pressure,
+    has_radiation,
+    is_tabulated,
     tabulated_temperature,
     thermal_pressure,
 )
 from octools.errors import OctoolsError, unknown_name
+from octools.molecular_weight import IONS, constant_weight, is_ionized, weight_of_ions
 from octools.snapshot import Array, Batch, Header, Snapshot
 from octools.units import HYDROGEN_MASS, shown_units, times_length
 
 BOLTZMANN_CONSTANT = 1.380649e-16  # erg / K
-LABELS = {"temperature": "temperature / $\\mu$", "overdensity": "density / mean density"}
+LABELS = {"overdensity": "density / mean density"}
+TEMPERATURE_OVER_WEIGHT = "temperature / $\\mu$"  # label where the molecular weight is unknown
+SPECIFIC_ENTROPY = "specific entropy $\\mu$ m$_p$ / k"
 VELOCITY = ("velocity_x", "velocity_y", "velocity_z")
 
 
@@ -59,6 +65,8 @@ class Field:
         sight.
     applies
         Whether runs of a kind have it.
+    title
+        Text of the label without units; empty for that of the name.
     """
 
     name: str
@@ -68,11 +76,13 @@ class Field:
     signed: bool = False
     relative: bool = False
     applies: Callable[[Header], bool] = lambda _: True
+    title: str = ""
 
     @property
     def label(self) -> str:
         """Label for axes and colour bars, with units where they are known."""
-        return with_units(LABELS.get(self.name, self.name.replace("_", " ")), self.units)
+        title = self.title or LABELS.get(self.name, self.name.replace("_", " "))
+        return with_units(title, self.units)
 
 
 def _speed(batch: Batch, _: Header) -> Array:
@@ -107,14 +117,21 @@ def _overdensity(batch: Batch, header: Header) -> Array:
 
 
 def _temperature(batch: Batch, header: Header) -> Array:
-    """Return temperature over mean molecular weight, which is not stored; that of a table."""
+    """Return the temperature in K; that over the mean molecular weight if this is unknown."""
     velocity = header.units["length"] / header.units["time"]
     density, pressure = batch.values["density"], batch.values["pressure"]
     tabulated = tabulated_temperature(header, density, pressure)
     if tabulated is not None:
         return tabulated
     specific = gas_pressure(header, density, pressure) / density * velocity**2
-    return specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT
+    over_weight = specific * HYDROGEN_MASS / BOLTZMANN_CONSTANT
+    if is_ionized(header):
+        return over_weight * weight_of_ions(header, batch.values)
+    return over_weight * (constant_weight(header) or 1.0)
+
+
+def _molecular_weight(batch: Batch, header: Header) -> Array:
+    return weight_of_ions(header, batch.values)
 
 
 def _level(batch: Batch, _: Header) -> Array:
@@ -131,6 +148,7 @@ DERIVED = {
         Field("internal_energy", _THERMAL, _internal_energy, "length^2 / time^2"),
         Field("entropy", _THERMAL, _entropy),
         Field("temperature", _THERMAL, _temperature, "K", applies=lambda header: header.has_units),
+        Field("molecular_weight", IONS, _molecular_weight, applies=is_ionized),
         Field(
             "overdensity",
             ("density",),
@@ -141,6 +159,42 @@ DERIVED = {
         Field("level", (), _level),
     )
 }
+
+
+def knows_temperature(header: Header) -> bool:
+    """Return true if files determine the temperature, and not only that over the weight."""
+    return is_tabulated(header) or is_ionized(header) or constant_weight(header) is not None
+
+
+def _of_run(field: Field, snapshot: Snapshot) -> Field:
+    """Return a derived field as the run of a snapshot requires it.
+
+    Raises
+    ------
+    OctoolsError
+        If the temperature depends on ions that the snapshot does not contain.
+    """
+    header = snapshot.header
+    if field.name == "entropy" and is_tabulated(header):
+        return replace(field, units="erg / (g K)")
+    if field.name == "entropy" and has_radiation(header):
+        return replace(field, title=SPECIFIC_ENTROPY)
+    if field.name == "internal_energy" and has_cold_pressure(header):
+        return replace(field, title="thermal energy per mass")
+    if field.name != "temperature":
+        return field
+    if not knows_temperature(header):
+        return replace(field, title=TEMPERATURE_OVER_WEIGHT)
+    if not is_ionized(header):
+        return field
+    missing = [ion for ion in IONS if ion not in snapshot.stored_fields]
+    if missing:
+        raise OctoolsError(
+            f"{snapshot.path}: the temperature of gas with [ionization] requires the field(s) "
+            f"{', '.join(missing)}, which output.fields of the run left out; the expression "
+            "pressure / density is proportional to temperature / mean molecular weight"
+        )
+    return replace(field, needs=(*field.needs, *IONS))
 
 
 def find_field(snapshot: Snapshot, name: str) -> Field:
@@ -158,7 +212,7 @@ def find_field(snapshot: Snapshot, name: str) -> Field:
     ------
     OctoolsError
         If the snapshot does not contain the field and does not determine it; the message names
-        similar fields.
+        similar fields, or those that are missing.
     """
     stored = snapshot.cell_fields
     if name in stored:
@@ -175,7 +229,7 @@ def find_field(snapshot: Snapshot, name: str) -> Field:
         if set(f.needs) <= set(stored) and f.applies(snapshot.header)
     }
     if name in derived:
-        return derived[name]
+        return _of_run(derived[name], snapshot)
     if not name.isidentifier():
         return expression_field(snapshot, name)
     raise unknown_name("field", name, [*stored, *derived], str(snapshot.path))

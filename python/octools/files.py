@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from octools.errors import OctoolsError
+from octools.file_kinds import kind_of
 
 FILE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 EXCLUSIVELY = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -23,12 +25,45 @@ def is_file_name(name: object) -> bool:
     return isinstance(name, str) and FILE_NAME.fullmatch(name) is not None
 
 
+def require_file(path: Path) -> None:
+    """Refuse a name under which no file can be written: of a folder, a device or a pipe.
+
+    Raises
+    ------
+    OctoolsError
+        If something has the name that is neither a regular file nor a link to one.
+    """
+    try:
+        if path.is_dir() or not path.name:
+            raise OctoolsError(f"cannot write {path}: it is a directory; give the name of a file")
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except (OSError, ValueError) as cause:
+        raise OctoolsError(f"cannot write {path}: {cause}") from cause
+    if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+        raise OctoolsError(f"cannot write {path}: it is not a regular file; choose another name")
+
+
+def _require_replaceable(path: Path, beside: Path) -> None:
+    """Refuse to replace a file by one of another kind. Links are replaced, not followed."""
+    if path.is_symlink() or not path.is_file():
+        return
+    old, new = kind_of(path), kind_of(beside)
+    if old is not None and new is not None and old != new:
+        raise OctoolsError(
+            f"{path} exists and is {old}, not {new}; octools replaces only older files with such "
+            "contents: remove or rename the file, or choose another name"
+        )
+
+
 @contextmanager
 def whole_file(path: Path, ending: str = "") -> Iterator[Path]:
     """Return the name under which to write a file that gets its own when it is whole.
 
-    Makes the folder. An empty file of the temporary name is there already. Where `path` is a link,
-    the link is replaced, and what it leads to stays as it is.
+    Makes the folder. An empty file of the temporary name is there already. An older file is
+    replaced if it is of the same kind (`octools.file_kinds`). Where `path` is a link, the link is
+    replaced, and what it leads to stays as it is.
 
     Parameters
     ----------
@@ -40,8 +75,9 @@ def whole_file(path: Path, ending: str = "") -> Iterator[Path]:
     Raises
     ------
     OctoolsError
-        If it cannot be written.
+        If it cannot be written, or if there is a file of another kind.
     """
+    require_file(path)
     beside = path.with_name(f"{path.name}.part{ending}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -51,6 +87,7 @@ def whole_file(path: Path, ending: str = "") -> Iterator[Path]:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
     try:
         yield beside
+        _require_replaceable(path, beside)
         beside.replace(path)
     except OSError as cause:
         raise OctoolsError(f"cannot write {path}: {cause}") from cause
@@ -60,7 +97,7 @@ def whole_file(path: Path, ending: str = "") -> Iterator[Path]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file as a whole, in place of an older one."""
+    """Write a text file as a whole, in place of an older one of the same kind."""
     with whole_file(path) as beside:
         beside.write_text(text)
 

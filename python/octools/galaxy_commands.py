@@ -38,7 +38,7 @@ def ledger(
 def sfr(
     target: Target,
     snapshot: Number = None,
-    intervals: Annotated[int, typer.Option(min=1, help="Number of time bins.")] = 50,
+    intervals: Annotated[int, typer.Option(min=1, max=100_000, help="Number of time bins.")] = 50,
     output: Output = None,
 ) -> None:
     """Plot the star formation history of a snapshot; write it as CSV, too."""

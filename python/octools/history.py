@@ -3,7 +3,7 @@
 import csv
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib as mpl
@@ -16,8 +16,8 @@ from octools.errors import OctoolsError, reading, unknown_name
 from octools.figure import LEVELS, SERIES, STYLE, save
 from octools.snapshot import Array
 
-ROUND_OFF = 1e-17  # lower limit of the axis of drifts
-CONSERVED = 5e-13  # largest drift of a quantity that counts as constant
+ROUND_OFF = 1e-17  # lower limit of the axis of errors
+CONSERVED = 5e-13  # largest relative change of a quantity that counts as constant
 
 
 @dataclass(frozen=True)
@@ -94,28 +94,21 @@ def read_history(run: Path) -> History:
 
 
 def drifts(history: History) -> dict[str, Array]:
-    """Return the relative drift of each conserved quantity since the first row.
+    """Return the relative errors of conservation since the first row.
 
-    Mass (of gas and particles) and energy are relative to their first value, momentum to the
-    maximum of the sum of ``|rho v|`` over all cells. Quantities without such a scale are omitted.
-    In cosmological runs, the error of the Layzer-Irvine equation relative to the potential energy
-    replaces the drift of the energy.
+    These are the changes of mass, momentum and energy of gas and particles that no account of
+    ``history.csv`` explains (`octools.ledger`): heating, cooling, radiation, floors, sources and
+    the flow through boundaries are no errors. Mass and energy are relative to their first value or
+    to the largest entry of an account, momentum to the maximum of the sum of ``|rho v|`` over all
+    cells. Quantities without such a scale are omitted. In cosmological runs, the error of the
+    Layzer-Irvine equation relative to the potential energy replaces that of the energy.
     """
-    kinds = [name.removesuffix("_particles") for name in history.columns if "_particles" in name]
-    masses = [f"{kind}_mass" for kind in kinds if f"{kind}_mass" in history.columns]
-    mass = history["mass"] + sum(history[name] for name in masses)
-    history = replace(history, columns={**history.columns, "mass": mass})
+    from octools.ledger import books_in_code_units
+
     expands = "econs" in history.columns
-    conserved = ("mass",) if expands else ("mass", "total_energy")
-    scales = {name: abs(history[name][0]) for name in conserved}
-    momentum = float(history["absolute_momentum"].max())
-    scales |= {f"momentum_{axis}": momentum for axis in "xyz"}
-    found = {
-        name: (history[name] - history[name][0]) / scale
-        for name, scale in scales.items()
-        if scale > 0
-    }
-    return found | ({"energy (Layzer-Irvine)": history["econs"]} if expands else {})
+    books = books_in_code_units(history, with_energy=not expands)
+    errors = {"energy (Layzer-Irvine)": history["econs"]} if expands else {}
+    return {book.name: book.rest for book in books} | errors
 
 
 def save_history(history: History, title: str, path: Path) -> None:
@@ -168,7 +161,7 @@ def _draw_drifts(axes: Axes, time: Array, curves: Mapping[str, Array]) -> None:
         axes.set_yscale("log", nonpositive="mask")
         if axes.get_ylim()[0] < ROUND_OFF:
             axes.set_ylim(bottom=ROUND_OFF, top=max(axes.get_ylim()[1], 10 * ROUND_OFF))
-    axes.set_ylabel("relative drift")
+    axes.set_ylabel("relative error")
     if curves:
         _outside_legend(axes)
 

@@ -35,6 +35,10 @@ ENERGY = {
     "black_holes_merger_kinetic": -1.0,
     "black_holes_injected": 1.0,
     "black_holes_floor_energy": 1.0,
+    "ionization_heated": 1.0,
+    "ionization_radiated": -1.0,
+    "ionization_work": 1.0,
+    "source_energy": 1.0,
     "floored_energy": 1.0,
     "exchanged_energy": 1.0,
     "outflow_energy": -1.0,
@@ -78,7 +82,7 @@ class Book:
 
 def books(history: History) -> list[Book]:
     """Return the budgets of mass, momentum and energy, in physical units if the run has them."""
-    return [_in_units(book, *unit_of(book.name, history)) for book in _books(history)]
+    return [_in_units(book, *unit_of(book.name, history)) for book in books_in_code_units(history)]
 
 
 def unit_of(name: str, history: History) -> tuple[str, float]:
@@ -130,7 +134,14 @@ def _in_units(book: Book, unit: str, size: float) -> Book:
     return Book(book.name, size * book.total, entries, size * book.scale, unit)
 
 
-def _books(history: History) -> list[Book]:
+def books_in_code_units(history: History, with_energy: bool = True) -> list[Book]:
+    """Return the budgets of mass, momentum and, `with_energy`, of energy in code units.
+
+    Raises
+    ------
+    OctoolsError
+        If the run has no gas.
+    """
     if "mass" not in history.columns:
         raise OctoolsError(f"{history.path} has no gas, which the budgets require")
     kinds = _kinds(history)
@@ -141,15 +152,47 @@ def _books(history: History) -> list[Book]:
         total = _with_particles(history, f"momentum_{axis}")
         columns = [f"outflow_momentum_{axis}"]
         columns += [f"{kind}_outflow_momentum_{axis}" for kind in kinds]
-        entries = _entries(history, dict.fromkeys(columns, -1.0))
+        accounts = dict.fromkeys(columns, -1.0) | {f"sources_momentum_{axis}": 1.0}
+        entries = _entries(history, accounts) | _momentum_of_radiation(history, axis)
         largest = max(float(np.abs(values).max()) for values in (total, *entries.values()))
         found.append(Book(f"momentum_{axis}", total, entries, max(scale, largest)))
-    if "econs" in history.columns:
-        found.append(_energy_of_expanding_space(history))
-    else:
-        energy = ENERGY | {f"{kind}_{what}": -1.0 for kind in kinds for what in PARTICLE_ENERGY}
-        found.append(_book(history, "total_energy", history["total_energy"], energy))
+    if with_energy:
+        expands = "econs" in history.columns
+        found.append((_energy_of_expanding_space if expands else _energy)(history))
     return [book for book in found if book.scale > 0.0]
+
+
+def _energy(history: History) -> Book:
+    energy = ENERGY | {f"{k}_{what}": -1.0 for k in _kinds(history) for what in PARTICLE_ENERGY}
+    total = history["total_energy"]
+    return _book(history, "total_energy", total, energy, _heat_of_radiation(history))
+
+
+def _heat_of_radiation(history: History) -> dict[str, Array]:
+    """Return the energy that gas has gained from grey radiation, as an entry.
+
+    The sum of the energy of the gas and c / c' times that of radiation in the domain and beyond its
+    boundaries is conserved; c' is the reduced speed of light.
+    """
+    if "radiation_energy" not in history.columns:
+        return {}
+    radiation = history["radiation_energy"]
+    if "outflow_radiation" in history.columns:
+        radiation = radiation + history["outflow_radiation"]
+    ratio = float(run_parameters(history).parameter("radiation.speed_ratio", 1.0))
+    return _if_changed("radiation", (radiation[0] - radiation) / ratio)
+
+
+def _momentum_of_radiation(history: History, axis: str) -> dict[str, Array]:
+    """Return the momentum that gas has gained from grey radiation in a periodic domain."""
+    name = f"radiation_momentum_{axis}"
+    if name not in history.columns or "outflow_radiation" in history.columns:
+        return {}
+    return _if_changed("radiation", history[name][0] - history[name])
+
+
+def _if_changed(name: str, change: Array) -> dict[str, Array]:
+    return {name: change} if np.any(change != 0.0) else {}
 
 
 def _energy_of_expanding_space(history: History) -> Book:
@@ -187,8 +230,15 @@ def _entries(history: History, accounts: dict[str, float]) -> dict[str, Array]:
     }
 
 
-def _book(history: History, name: str, total: Array, accounts: dict[str, float]) -> Book:
-    entries = _entries(history, accounts)
+def _book(
+    history: History,
+    name: str,
+    total: Array,
+    accounts: dict[str, float],
+    others: dict[str, Array] | None = None,
+) -> Book:
+    """Return a budget with the entries of accounts, by sign, and `others`."""
+    entries = _entries(history, accounts) | (others or {})
     largest = max((float(np.abs(entry).max()) for entry in entries.values()), default=0.0)
     return Book(name, total, entries, max(abs(float(total[0])), largest))
 

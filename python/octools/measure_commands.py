@@ -233,7 +233,7 @@ def _measure(
     if kind is ProfileKind.radial:
         middle = header.centre if centre is None else np.array(centre)
         names = names_in(fields) or ["density", "radial_velocity", "pressure"]
-        return radial_profile(data, middle, names, bin_width or None)
+        return radial_profile(data, middle, names, bin_width)
     middle = header.inner_centre if centre is None else np.array(centre)
     number = problem_axis(header) if axis is None else AXES.index(axis.value)
     names = names_in(fields) or ["density", f"velocity_{AXES[number]}", "pressure"]
@@ -336,8 +336,9 @@ def history(
     run: Annotated[Path, typer.Argument(help="A run directory, or its history.csv.")],
     output: Output = None,
 ) -> None:
-    """Plot conserved quantities, blocks per level and the time step of a run.
+    """Plot errors of conservation, blocks per level and the time step of a run.
 
+    Changes that accounts of history.csv explain, such as heating, are no errors.
     Of a flow: kinetic energy, the friction of walls, the Nusselt number or else the loss of energy,
     and the time step.
     """
@@ -345,6 +346,7 @@ def history(
 
     from octools.flow_figures import save_flow_history
     from octools.history import drifts, read_history, save_history
+    from octools.ledger import books_in_code_units
 
     if "wall_shear_lower" in read_history(run).columns:
         save_flow_history(run, output or output_path(run, "history.png"))
@@ -360,4 +362,8 @@ def history(
         console.print(
             f"{label:<34}{values[-1]:+.3e} at the end, maximum {np.abs(values).max():.3e}"
         )
+    for book in books_in_code_units(data, with_energy="econs" not in data.columns):
+        if book.entries:
+            names = ", ".join(sorted(name.replace("_", " ") for name in book.entries))
+            console.print(f"accounted for in the {book.name.replace('_', ' ')}: {names}")
     console.print(f"wrote {destination}")

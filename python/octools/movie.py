@@ -40,9 +40,13 @@ FRAME_DPI = 110
 
 def default_name(picture: Picture | FlowSlice) -> str:
     """Name the film: MP4 where ffmpeg is installed, else GIF."""
-    suffix = "mp4" if FFMpegWriter.isAvailable() else "gif"
     kind = picture.kind if isinstance(picture, Picture) else "slice"
-    return f"movie_{file_word(picture.field)}_{kind}_{picture.axis}.{suffix}"
+    return f"movie_{file_word(picture.field)}_{kind}_{picture.axis}.{movie_suffix()}"
+
+
+def movie_suffix() -> str:
+    """Return the format of films: mp4 where ffmpeg is installed, else gif."""
+    return "mp4" if FFMpegWriter.isAvailable() else "gif"
 
 
 def colour_limits(paths: Sequence[Path], picture: Picture) -> tuple[float | None, float | None]:
@@ -142,6 +146,36 @@ def save_flow_movie(
             draw_slice(figure, snapshot, same)
             writer.grab_frame()
             progress(number + 1)
+        writer.finish()
+
+
+def save_frames(
+    figure: Figure,
+    count: int,
+    draw_frame: Callable[[Figure, int], None],
+    output: Path,
+    rate: int,
+) -> None:
+    """Write a film whose frames are drawn by a function.
+
+    Parameters
+    ----------
+    figure
+        Figure of the size of a frame, which is cleared before each frame.
+    count
+        Number of frames.
+    draw_frame
+        Draws a frame, given the figure and the number of the frame.
+    output, rate
+        As those of save_movie.
+    """
+    writer = _writer(output, rate)
+    with whole_file(output, output.suffix) as beside:
+        _begin(writer, figure, beside)
+        for number in range(count):
+            figure.clear()
+            draw_frame(figure, number)
+            writer.grab_frame()
         writer.finish()
 
 

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from octools.files import require_file
 from octools.text import printable
 
 
@@ -40,7 +41,18 @@ class Format(StrEnum):
 
 Target = Annotated[Path, typer.Argument(help="A snapshot, or a run directory (its newest one).")]
 Number = Annotated[int | None, typer.Option("--snapshot", help="Number of the snapshot of a run.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Output file.")]
+
+
+def output_file(path: Path | None) -> Path | None:
+    """Refuse the name of a folder, a device or a pipe as output file, before any work is done."""
+    if path is not None:
+        require_file(path)
+    return path
+
+
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Output file.", callback=output_file)
+]
 
 
 def names_in(text: str | None) -> list[str]:

@@ -149,7 +149,7 @@ def plot(
 def movie(
     run: Annotated[Path, typer.Argument(help="A run directory.")],
     picture: "Picture",
-    rate: Annotated[int, typer.Option(min=1, help="Frames per second.")] = 10,
+    rate: Annotated[int, typer.Option(min=1, max=1000, help="Frames per second.")] = 10,
     series: Annotated[
         str, typer.Option(help="File series: snap, coarse or a slice such as slice_z0.5.")
     ] = SNAPSHOTS,

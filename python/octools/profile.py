@@ -23,6 +23,7 @@ from octools.table import write_table
 
 EXACT_NAMES = ("sedov", "sod", "noh", "pancake", "isothermal_ball", "bondi")
 RADIAL_NAMES = ("sedov", "noh", "isothermal_ball", "bondi")
+MAX_BINS = 10_000_000
 MAX_SAMPLES = 4  # per axis of a cell that is larger than the bins
 
 
@@ -95,7 +96,13 @@ def radial_profile(
     header = snapshot.header
     width = float(snapshot.finest_cell().max()) if width is None else width
     fields = [_radial_field(snapshot, name, centre) for name in names]
-    bins = max(1, round(_reach(header, centre) / width))
+    reach = _reach(header, centre)
+    if not reach / MAX_BINS < width < np.inf:
+        raise OctoolsError(
+            f"the thickness of the shells, {width:g}, must be a number above {reach / MAX_BINS:g}, "
+            f"so that there are fewer than {MAX_BINS} shells"
+        )
+    bins = max(1, round(reach / width))
     sums = np.zeros((2 + len(fields), bins))
     stored = sorted({need for f in fields for need in f.needs})
     for level in snapshot.levels:

@@ -19,6 +19,7 @@ PICTURE_COMMANDS = (
     "halos",
     "sfr",
     "kennicutt",
+    "binary",
     "ledger",
     "expect",
     "ics",

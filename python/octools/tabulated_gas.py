@@ -113,20 +113,24 @@ class TabulatedGas:
         return np.exp(places.value(rows))
 
     def internal_energy(self, density: Array, pressure: Array) -> Array:
-        """Return the internal energy per volume."""
-        energy = np.exp(self._places(density, pressure).value(self.table.energy))
-        return density * energy / self.unit_of_velocity**2
+        """Return the internal energy per volume; beyond the table, at its ratio to the pressure."""
+        return pressure * self._ratio(self.table.energy, density, pressure)
 
     def bulk_modulus(self, density: Array, pressure: Array) -> Array:
-        """Return rho c²."""
-        speed = np.exp(self._places(density, pressure).value(self.table.sound_speed))
-        return density * (speed / self.unit_of_velocity) ** 2
+        """Return rho c²; beyond the table, at its ratio to the pressure, as in the program."""
+        return pressure * self._ratio(2.0 * self.table.sound_speed, density, pressure)
 
     def entropy(self, density: Array, pressure: Array) -> Array:
         """Return the specific entropy of the table in erg / (g K)."""
         if self.table.entropy is None:
             raise OctoolsError(f"{self.table.path}: the table has no dataset 'entropy'")
         return self._places(density, pressure).value(self.table.entropy)
+
+    def _ratio(self, field: Array, density: Array, pressure: Array) -> Array:
+        """Return the ratio of density times a specific energy, given by logarithms, to pressure."""
+        table = self.table
+        ratio = field + table.density[:, None] - table.pressure
+        return np.exp(self._places(density, pressure).value(ratio))
 
     def _places(self, density: Array, pressure: Array) -> TablePlaces:
         unit_of_pressure = self.unit_of_density * self.unit_of_velocity**2

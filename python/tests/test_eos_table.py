@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from conftest import Call
 
+from octools.eos_table import MIN_POINTS
 from octools.fermi_dirac import Array
 from octools.gas_models import ATOMIC_MASS, BOLTZMANN, PROTON_MASS, RADIATION
 from octools.units import HYDROGEN_MASS
@@ -34,12 +35,12 @@ def written(octools: Call, path: Path, *options: object) -> Table:
 
 def test_stellar_matter_has_axes_units_and_composition(octools: Call, tmp_path: Path) -> None:
     path = tmp_path / "new" / "a.h5"
-    options = ("--density", 1e-2, 1e6, "--temperature", 1e5, 1e9, "--points", 9, 5)
+    options = ("--density", 1e-2, 1e6, "--temperature", 1e5, 1e9, "--points", 9, 9)
     table = written(octools, path, *options)
     np.testing.assert_allclose(table["density"], 10.0 ** np.arange(-2, 7), rtol=1e-14)
-    np.testing.assert_allclose(table["temperature"], 10.0 ** np.arange(5, 10), rtol=1e-14)
+    np.testing.assert_allclose(table["temperature"], 10.0 ** np.arange(5, 9.5, 0.5), rtol=1e-14)
     for name in ("pressure", "energy", "entropy", "sound_speed"):
-        assert table[name].shape == (9, 5)
+        assert table[name].shape == (9, 9)
         assert table[name].dtype == np.float64
     with h5py.File(path) as file:
         assert file.attrs["composition"] == "carbon-oxygen"
@@ -54,7 +55,7 @@ def test_stellar_matter_has_axes_units_and_composition(octools: Call, tmp_path: 
 
 
 def test_radiation_can_be_left_out(octools: Call, tmp_path: Path) -> None:
-    options = ("--density", 1e-2, 1e6, "--temperature", 1e5, 1e8, "--points", 5, 4)
+    options = ("--density", 1e-2, 1e6, "--temperature", 1e5, 1e8, "--points", 8, 8)
     full = written(octools, tmp_path / "a.h5", *options)
     part = written(octools, tmp_path / "b.h5", *options, "--no-radiation")
     photons = RADIATION * full["temperature"] ** 4
@@ -65,7 +66,7 @@ def test_radiation_can_be_left_out(octools: Call, tmp_path: Path) -> None:
 
 
 def test_coulomb_interactions_can_be_added(octools: Call, tmp_path: Path) -> None:
-    options = ("--density", 1e5, 1e9, "--temperature", 1e7, 1e8, "--points", 5, 4)
+    options = ("--density", 1e5, 1e9, "--temperature", 1e7, 1e8, "--points", 8, 8)
     ideal = written(octools, tmp_path / "a.h5", *options)
     full = written(octools, tmp_path / "b.h5", *options, "--coulomb")
     change = full["pressure"] / ideal["pressure"] - 1
@@ -75,7 +76,7 @@ def test_coulomb_interactions_can_be_added(octools: Call, tmp_path: Path) -> Non
 
 
 def test_ideal_gas_is_written(octools: Call, tmp_path: Path) -> None:
-    options = ("--density", 1e-3, 1e3, "--temperature", 10, 1e7, "--points", 7, 7)
+    options = ("--density", 1e-3, 1e3, "--temperature", 10, 1e7, "--points", 8, 8)
     table = written(octools, tmp_path / "a.h5", "--ideal", 1.4, 0.6, *options)
     assert pytest.approx(HYDROGEN_MASS, rel=1e-8) == PROTON_MASS  # of temperatures in plots
     density, temperature = table["density"][:, None], table["temperature"]
@@ -153,8 +154,13 @@ def test_a_table_of_27371_states_takes_less_than_two_minutes(octools: Call, tmp_
         (["--density", 10, 1], "the range of the density, 10 to 1,"),
         (["--temperature", 0, 1e5], "the range of the temperature, 0 to 100000,"),
         (["--points", 9, 3], "3 points of the temperature are too few"),
+        (["--points", 7, 9], "7 points of the density are too few; choose at least 8"),
+        (["--points", 9, 0], "0 points of the temperature are too few"),
+        (["--points", 10**6, 10**6], "1000000 temperatures are too many nodes"),
+        (["--points", 10**30, 10**30], "are too many nodes"),
+        (["--density", 1e-300, 1e300, "--temperature", 1e-300, 1e300], "are too many nodes"),
         (
-            ["--density", 1e14, 1e15, "--temperature", 1e-3, 1e-2, "--points", 4, 4],
+            ["--density", 1e14, 1e15, "--temperature", 1e-3, 1e-2, "--points", 8, 8],
             "does not increase with the temperature",
         ),
     ],
@@ -167,6 +173,15 @@ def test_a_request_that_is_not_valid_is_refused(
     assert result.returncode == 2
     assert message in result.stderr
     assert not path.exists()
+
+
+def test_the_smallest_table_is_that_of_the_program(octools: Call, tmp_path: Path) -> None:
+    source = Path(__file__).resolve().parents[2] / "src/hydro/eos/eos_table.cpp"
+    if source.is_file():
+        assert f"k_fewest_nodes = {MIN_POINTS};" in source.read_text()
+    options = ("--density", 1, 2, "--temperature", 1e5, 2e5, "--ideal", 1.4, 0.6)
+    table = written(octools, tmp_path / "a.h5", *options)
+    assert table["pressure"].shape == (8, 8)
 
 
 # --- white dwarfs ---------------------------------------------------------------------------------
@@ -231,7 +246,7 @@ def test_white_dwarfs_have_the_masses_and_radii_of_chandrasekhar(
 ) -> None:
     table = written(
         octools, tmp_path / "a.h5",
-        "--density", 1e-1, 1e11, "--temperature", 1e3, 1e5, "--points", 241, 5,
+        "--density", 1e-1, 1e11, "--temperature", 1e3, 1e5, "--points", 241, 8,
     )  # fmt: skip
     found, exact = of_table(table), chandrasekhar()
     masses = []

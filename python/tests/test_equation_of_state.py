@@ -120,6 +120,20 @@ def test_gas_with_radiation_obeys_the_first_law_along_its_isentrope() -> None:
     assert gain == pytest.approx(work, rel=2e-4)
 
 
+def test_the_entropy_of_radiation_is_finite_and_its_gain_is_heat_over_temperature() -> None:
+    mixture = GasRadiation(2.0, 1.6)
+    density = np.array([1e-12, 1e-3, 1.0, 1e6])
+    pressure = np.array([1e3, 1e3, 1.0, 1e-3])
+    entropies = mixture.entropy(density, pressure)
+    assert np.all(np.isfinite(entropies))
+    # T ds = de at constant density, with the temperature p_gas / rho
+    above, below = pressure * (1 + 1e-5), pressure * (1 - 1e-5)
+    temperature = mixture.gas_pressure(density, pressure) / density
+    heat = mixture.internal_energy(density, above) - mixture.internal_energy(density, below)
+    gain = mixture.entropy(density, above) - mixture.entropy(density, below)
+    np.testing.assert_allclose(density * temperature * gain, heat, rtol=1e-5)
+
+
 def test_tables_have_the_state_of_their_gas(tmp_path: Path) -> None:
     density, temperature = np.geomspace(1e-3, 1e3, 31), np.geomspace(1e3, 1e7, 41)
     with h5py.File(tmp_path / "ideal.h5", "w") as file:
@@ -135,6 +149,11 @@ def test_tables_have_the_state_of_their_gas(tmp_path: Path) -> None:
     np.testing.assert_allclose(found, kelvin, rtol=1e-12)
     np.testing.assert_allclose(adiabatic_modulus(gas, rho, pressure), 5 / 3 * pressure)
     np.testing.assert_allclose(thermal_pressure(gas, rho, pressure), 0.6 * 1.5 * pressure)
+    for factor in (1e-3, 1e3):  # beyond the table, ratios are those of its edge
+        beyond = factor * pressure
+        np.testing.assert_allclose(adiabatic_modulus(gas, factor * rho, beyond), 5 / 3 * beyond)
+        np.testing.assert_allclose(adiabatic_modulus(gas, rho, beyond), 5 / 3 * beyond)
+        np.testing.assert_allclose(thermal_pressure(gas, rho, beyond), 0.6 * 1.5 * beyond)
     with pytest.raises(OctoolsError, match="entropy"):
         entropy(gas, rho, pressure)
     assert tabulated_temperature(header(), rho, pressure) is None

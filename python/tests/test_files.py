@@ -40,13 +40,15 @@ def test_no_link_is_followed(
     folder.mkdir()
     link = folder / (name + ending)
     if kind == "hard":
+        WRITERS[name](victim)  # octools replaces its own files only
         os.link(victim, link)
     else:
         link.symlink_to(victim if kind == "symbolic" else tmp_path / "nowhere")
+    before = victim.read_bytes()
     WRITERS[name](folder / name)
     assert [path.name for path in folder.iterdir()] == [name]
     assert (folder / name).stat().st_size > 0 and not (folder / name).is_symlink()
-    assert victim.read_text() == PRECIOUS
+    assert victim.read_bytes() == before
     assert not (tmp_path / "nowhere").exists()
 
 

@@ -332,6 +332,12 @@ def test_a_star_of_octo_tiger(tmp_path: Path) -> None:
     assert statuses(done)["silo_num_groups"] == LOST
 
 
+def test_diodes_of_athenak_remain_diodes(tmp_path: Path) -> None:
+    text = ATHINPUT.replace("ox2_bc = outflow", "ox2_bc = diode")
+    _, found = converted(tmp_path / "athinput.blast", text)
+    assert found["mesh"]["boundary_y"] == ["reflecting", "diode"]
+
+
 def test_a_blast_of_athena_in_two_dimensions(tmp_path: Path) -> None:
     done, found = converted(tmp_path / "athinput.blast", ATHINPUT)
     assert found["mesh"]["base_cells"] == [64, 96, 8]
@@ -482,6 +488,7 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, octools: Call) -> None:
         ("star.ini", STAR),
         ("sod.ini", "problem=sod\nstop_time=0.1\nsod_theta=45"),
         ("athinput.blast", ATHINPUT),
+        ("athinput.blast", ATHINPUT.replace("ox2_bc = outflow", "ox2_bc = diode")),
     ],
 )
 def test_octant_understands_what_was_converted(
@@ -490,7 +497,10 @@ def test_octant_understands_what_was_converted(
     (tmp_path / name).write_text(text)
     result = octools("convert", tmp_path / name, "--output", tmp_path / "new.toml")
     assert result.returncode == 0
-    assert "no counterpart" in (tmp_path / "new.toml").read_text() or name == "sod.ini"
+    assert "no counterpart" in (tmp_path / "new.toml").read_text() or name in (
+        "sod.ini",
+        "dwarf.ini",
+    )
     words = [program, "check", str(tmp_path / "new.toml")]
     checked = subprocess.run(words, capture_output=True, text=True, timeout=120)
     assert checked.returncode == 0, checked.stdout + checked.stderr

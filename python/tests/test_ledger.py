@@ -1,14 +1,16 @@
 """The books of a run."""
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import Call
 from matplotlib.figure import Figure
 
 from octools.errors import OctoolsError
-from octools.history import read_history
-from octools.ledger import MOST_LINES, Book, books, largest_entries, save_books
+from octools.history import drifts, read_history
+from octools.ledger import ENERGY, MOST_LINES, Book, books, largest_entries, save_books
 from octools.time_axis import TimeAxis, time_axis
 
 HEAD = (
@@ -173,3 +175,101 @@ def test_a_constant_budget_is_said_to_be_constant(
     axes = figures[0].get_axes()[0]
     assert [text.get_text() for text in axes.texts] == ["constant: 1 code units, to 2e-16"]
     assert all(len(line.get_xdata()) == 0 for line in axes.get_lines())
+
+
+def write_history(folder: Path, columns: dict[str, list[float]], parameters: str = "") -> None:
+    """Write the history of gas at rest with further columns, and the parameters of its run."""
+    rows = len(next(iter(columns.values())))
+    given = dict.fromkeys(
+        ["step", "time", "dt", "mass", *(f"momentum_{a}" for a in "xyz"), "total_energy"],
+        [1.0] * rows,
+    )
+    given |= {"absolute_momentum": [1.0] * rows} | columns
+    lines = [
+        ",".join(given),
+        *(",".join(map(str, row)) for row in zip(*given.values(), strict=True)),
+    ]
+    (folder / "history.csv").write_text("\n".join(lines) + "\n")
+    (folder / "run.toml").write_text(parameters)
+
+
+SOURCES = Path(__file__).resolve().parents[2] / "src/subgrid"
+
+
+def test_every_account_of_added_energy_is_an_entry() -> None:
+    """Compare the entries with what the processes of the program count as added energy."""
+    if not SOURCES.is_dir():
+        pytest.skip("no sources of the program")
+    found = {}
+    for path in SOURCES.rglob("*.cpp"):
+        text = path.read_text()
+        name = re.search(r'const char\* name\(\) const override \{ return "(\w+)"', text)
+        body = re.search(r"double added_energy\([^{]*\{(.*?)\}", text, re.DOTALL)
+        if name and body:
+            for sign, account in re.findall(r'([+-]?)\s*ledger\.total\("(\w+)"\)', body[1]):
+                found[f"{name[1]}_{account}"] = -1.0 if sign == "-" else 1.0
+    assert len(found) > 15
+    assert {name: ENERGY.get(name) for name in found} == found
+
+
+def test_energy_from_photons_is_no_drift(tmp_path: Path) -> None:
+    columns = {
+        "total_energy": [2.0, 2.0 + 0.7 - 0.3 + 0.01],
+        "ionization_heated": [0.1, 0.8],
+        "ionization_radiated": [0.0, 0.3],
+        "ionization_work": [0.0, 0.01],
+    }
+    write_history(tmp_path, columns)
+    history = read_history(tmp_path)
+    assert drifts(history)["total_energy"] == pytest.approx([0.0, 0.0], abs=1e-15)
+    book = {book.name: book for book in books(history)}["total_energy"]
+    assert set(book.entries) == {"ionization_heated", "ionization_radiated", "ionization_work"}
+
+
+@pytest.mark.parametrize("ratio", [1.0, 0.1])
+def test_grey_radiation_takes_what_the_gas_gains(tmp_path: Path, ratio: float) -> None:
+    columns = {
+        "total_energy": [2.0, 2.0 + 0.25 / ratio],
+        "radiation_energy": [3.0, 1.75],
+        "outflow_radiation": [0.5, 1.5],
+    }
+    write_history(tmp_path, columns, f"[radiation]\nenabled = true\nspeed_ratio = {ratio}\n")
+    history = read_history(tmp_path)
+    assert drifts(history)["total_energy"] == pytest.approx([0.0, 0.0], abs=1e-15)
+    book = {book.name: book for book in books(history)}["total_energy"]
+    assert book.entries["radiation"].tolist() == [0.0, pytest.approx(0.25 / ratio)]
+
+
+def test_momentum_of_sources_and_of_radiation_is_accounted_for(tmp_path: Path) -> None:
+    columns = {
+        "momentum_x": [0.0, 0.3],
+        "sources_momentum_x": [0.0, 0.3],
+        "momentum_y": [0.0, 0.2],
+        "radiation_energy": [1.0, 1.0],
+        "radiation_momentum_x": [0.0, 0.0],
+        "radiation_momentum_y": [0.5, 0.3],
+        "radiation_momentum_z": [0.0, 0.1],
+    }
+    write_history(tmp_path, columns)
+    found = drifts(read_history(tmp_path))
+    assert found["momentum_x"][-1] == found["momentum_y"][-1] == 0.0
+    assert found["momentum_z"][-1] == pytest.approx(0.1)
+    # What radiation takes through boundaries is not in the history.
+    write_history(tmp_path, columns | {"outflow_radiation": [0.0, 0.0]})
+    found = {book.name: book for book in books(read_history(tmp_path))}
+    assert set(found["momentum_y"].entries) == set()
+
+
+@pytest.mark.parametrize(
+    ("account", "sign"),
+    [("heating_energy", 1), ("floored_energy", 1), ("outflow_energy", -1), ("sources_heat", 1),
+     ("turbulence_energy", 1), ("cooling_cooled", -1), ("exchanged_energy", 1)],
+)  # fmt: skip
+def test_history_lists_accounts_and_draws_what_they_leave(
+    tmp_path: Path, octools: Call, account: str, sign: int
+) -> None:
+    write_history(tmp_path, {"total_energy": [2.0, 2.5], account: [1.0, 1.0 + sign * 0.5]})
+    result = octools("history", tmp_path)
+    assert result.returncode == 0
+    assert "drift of total energy:            +0.000e+00 at the end" in result.stdout
+    assert f"accounted for in the total energy: {account.replace('_', ' ')}" in result.stdout

@@ -13,7 +13,14 @@ from octools.inputs import ramses
 from octools.inputs.conversion import BY_HAND, CARRIED, CHANGED, LOST, NOT_USED, UNKNOWN, Conversion
 
 NAMELISTS = Path(__file__).with_name("namelists")
-NAMES = ("galaxy_old", "cosmology_curamses", "box_modern")
+NAMES = (
+    "galaxy_old",
+    "cosmology_curamses",
+    "box_modern",
+    "zoom_music",
+    "disc_isolated",
+    "turbulence_sinks",
+)
 
 GALAXY_OLD = {
     "mesh.base_cells": [32, 32, 32],
@@ -159,20 +166,102 @@ BOX_MODERN = {
     "agn.maximum_temperature": 1e9,
 }
 
-EXPECTED = dict(zip(NAMES, (GALAXY_OLD, COSMOLOGY_CURAMSES, BOX_MODERN), strict=True))
+ZOOM_MUSIC = {
+    "mesh.base_cells": [32, 32, 32],
+    "mesh.max_level": 4,
+    "problem.name": "cosmology",
+    "cosmology.omega_b": 0.045,
+    "cosmology.end": "a = 1.0",
+    "hydro.dual_energy": "overwrite",
+    "hydro.density_floor": 1e-11,
+    "hydro.scalars": 1,
+    "refine.mass_scalar": 0,
+    "refine.mass_scalar_above": 0.01,
+    "refine.mass": [8.0 * (1 - 0.045 / 0.3111) / 64.0] * 4,  # of the finest cells of the files
+    "refine.buffer": 4,
+    "gravity.tolerance": 1e-5,
+    "cooling.uv_background": "courty",
+    "cooling.self_shielding": "exponential",
+    "cooling.reionization": 10.0,
+    "floor.index": 2.0,
+    "stars.efficiency": 0.02,
+    "stars.overdensity": 55.0,
+    "supernovae.mode": "kinetic",
+    "supernovae.fraction": 0.317,
+    "supernovae.yield": 0.0,  # metal = .false.
+    "supernovae.kinetic_fraction": 1.0,
+    "black_holes.enabled": False,
+}
+
+DISC_ISOLATED = {
+    "mesh.base_cells": [32, 32, 32],
+    "mesh.max_level": 3,
+    "mesh.upper": [100.0, 100.0, 100.0],
+    "mesh.boundary_z": ["outflow", "outflow"],
+    "problem.density": "in_region_2 ? 0.001 : (1e-06)",
+    "problem.species.metals": "in_region_2 ? 0.01 : (0.0001)",
+    "problem.particle_origin": [50.0, 50.0, 50.0],
+    "output.snapshot_times": [0.0, 0.5],
+    "time.end": 1.0,
+    "time.subcycle": False,
+    "refine.mass": [8.0, 8.0, 8.0],
+    "refine.mass_unit": 1e-3,
+    "refine.jeans": 4.0 * 1.66667**0.5,
+    "units.time": 4.70430312423675e14,
+    "cooling.uv_background": "none",
+    "cooling.delayed": True,
+    "floor.kind": "polytrope",
+    "stars.efficiency": 0.01,
+    "stars.mass": 0.0,
+    "supernovae.mode": "thermal",
+    "supernovae.yield": 0.1,
+    "black_holes.enabled": False,
+}
+
+TURBULENCE_SINKS = {
+    "mesh.upper": [4.0, 4.0, 4.0],
+    "problem.density": "1.0",
+    "time.end": 1.0,
+    "time.subcycle": False,
+    "hydro.riemann": "hll",
+    "hydro.limiter": "mc",
+    "hydro.equation_of_state": "isothermal",
+    # Of 10 K and 2.37 atomic mass units, in the units of the namelist.
+    "hydro.sound_speed": (1.380649e-16 * 10 / (2.37 * 1.6605390666e-24)) ** 0.5
+    * 1.97e14
+    / 3.0857e18,
+    "refine.jeans": 8.0,
+    "turbulence.acceleration": 4.7,
+    "turbulence.correlation_time": 2.5,
+    "turbulence.solenoidal": 0.5,
+    "turbulence.seed": 42,
+    "black_holes.enabled": False,  # sinks that stand for stars
+}
+
+EXPECTED = {
+    "galaxy_old": GALAXY_OLD,
+    "cosmology_curamses": COSMOLOGY_CURAMSES,
+    "box_modern": BOX_MODERN,
+    "zoom_music": ZOOM_MUSIC,
+    "disc_isolated": DISC_ISOLATED,
+    "turbulence_sinks": TURBULENCE_SINKS,
+}
 
 
 @pytest.fixture
 def converted(tmp_path: Path, reference: Path) -> Any:
     """Return a function that converts a namelist beside the files that it needs."""
     (tmp_path / "ic").symlink_to(reference.parent / "galaxy/b10_n032")
+    (tmp_path / "zoom").symlink_to(reference.parent / "ics/b50_zoom_l5_l7/grafic")
+    (tmp_path / "halo").mkdir()
+    (tmp_path / "halo/ic_part").write_text("-3 0 1 0 0.2 0 0.5\n3 1 0 0 -0.2 0 0.5\n")
     shutil.copy(reference.parent / "cooling/CloudyData_UVB=HM2012.h5", tmp_path / "table.h5")
 
     def convert(name: str, **changes: str) -> tuple[Conversion, dict[str, Any], Path]:
-        text = (NAMELISTS / f"{name}.nml").read_text()
+        text = (NAMELISTS / f"{name}.nml").read_bytes().decode()  # with its ends of lines
         for old, new in changes.items():
             text = text.replace(old, new)
-        (tmp_path / f"{name}.nml").write_text(text)
+        (tmp_path / f"{name}.nml").write_bytes(text.encode())
         done = ramses.convert(tmp_path / f"{name}.nml")
         (tmp_path / "new.toml").write_text(done.finish("RAMSES"))
         return done, flat(tomllib.loads(done.finish("RAMSES"))), tmp_path / "new.toml"
@@ -216,9 +305,9 @@ TABLE_F1 = {
     "ordering": CARRIED,
     "exchange_method": CARRIED,
     "memory_balance": CARRIED,
-    "mem_weight_grid": LOST,
-    "mem_weight_part": LOST,
-    "mem_weight_sink": LOST,
+    "mem_weight_grid": CHANGED,
+    "mem_weight_part": CHANGED,
+    "mem_weight_sink": CHANGED,
     "time_balance_alpha": CARRIED,
     "gpu_hydro": CHANGED,
     "gpu_poisson": CHANGED,
@@ -286,6 +375,10 @@ def test_what_is_left_to_do_is_named(converted: Any) -> None:
             {"supernovae.fraction": 0.2, "supernovae.yield": 0.05, "supernovae.population": None},
         ),
         ("cosmology_curamses", "ordering='ksection'", "", {"balance.cost": None}),
+        ("cosmology_curamses", "_grid=0", "_grid=1500", {"balance.weight_grid": 1500.0 * 64}),
+        ("cosmology_curamses", "_part=12", "_part=120", {"balance.weight_part": 120.0}),
+        ("cosmology_curamses", "_sink=500", "_sink=4d3", {"balance.weight_sink": 4000.0}),
+        ("cosmology_curamses", "_sink=500", "_sink=500.", {"balance.weight_sink": None}),
     ],
 )
 def test_settings_that_depend_on_each_other(
@@ -320,3 +413,71 @@ def test_mass_units_follow_the_finest_level_of_zoom_files(reference: Path) -> No
     assert found["refine.mass_scalar_above"] == 0.01
     assert found["hydro.scalars"] == 1
     assert found["cosmology.omega_b"] == 0.045  # the default of RAMSES
+
+
+WITH_PARTICLES = """&RUN_PARAMS
+hydro=.true.
+poisson=.true.
+pic=.true.
+nstepmax=10
+/
+&AMR_PARAMS
+levelmin=4
+levelmax=5
+boxlen=2.0
+/
+&INIT_PARAMS
+filetype='ascii'
+initfile(1)='ic'
+nregion=2
+region_type(1)='square'
+region_type(2)='point'
+x_center=1.0,1.0
+y_center=1.0,1.0
+z_center=1.0,1.0
+length_x=10.0,1.0
+length_y=10.0,1.0
+length_z=10.0,1.0
+exp_region=10.0,10.0
+d_region=1.0,0.0
+p_region=0.1,0.4
+/
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there", "status", "words"),
+    [
+        (WITH_PARTICLES, True, CARRIED, "problem.particle_table"),
+        (WITH_PARTICLES, False, BY_HAND, "ic/ic_part is missing"),
+        (WITH_PARTICLES.replace("pic=.true.", "pic=.false."), True, NOT_USED, "pic = .true."),
+    ],
+)
+def test_particles_beside_regions_of_gas(
+    tmp_path: Path, text: str, is_there: bool, status: str, words: str
+) -> None:
+    """RAMSES counts the coordinates of ic_part from the centre of the box."""
+    (tmp_path / "ic").mkdir()
+    if is_there:
+        (tmp_path / "ic/ic_part").write_text("0.5 0 0 0 0 0 1e-3\n")
+    (tmp_path / "run.nml").write_text(text)
+    done = ramses.convert(tmp_path / "run.nml")
+    [row] = [row for row in done.rows if row.setting.startswith("init_params/initfile")]
+    assert row.status == status
+    assert words in row.now
+    problem = tomllib.loads(done.finish("RAMSES"))["problem"]
+    if status == NOT_USED:
+        assert problem["name"] == "sedov"
+        return
+    assert problem["name"] == "expression"  # the blast wave has no particles
+    assert problem["particle_table"].endswith("ic/ic_part")
+    assert problem["particle_origin"] == [1.0, 1.0, 1.0]
+
+
+def test_a_table_of_yields_without_stars_is_not_used(tmp_path: Path) -> None:
+    """A run of cuRAMSES needs the file even without stars."""
+    text = WITH_PARTICLES + "&PHYSICS_PARAMS\nyieldtablefilename='yield.txt'\n/\n"
+    (tmp_path / "run.nml").write_text(text)
+    done = ramses.convert(tmp_path / "run.nml")
+    assert statuses(done)["physics_params/yieldtablefilename"] == NOT_USED
+    assert "supernovae" not in tomllib.loads(done.finish("RAMSES"))

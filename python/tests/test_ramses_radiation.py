@@ -277,3 +277,93 @@ def test_photons_of_a_cosmological_box(tmp_path: Path) -> None:
     assert found["cooling.enabled"] is False
     assert found["ionization.hydrogen_fraction"] == 0.76
     assert found["refine.holdback"] is True  # as without photons
+
+
+@pytest.mark.parametrize(
+    ("criteria", "fields", "thresholds", "floor", "status"),
+    [
+        (
+            "rt_err_grad_n=0.3",
+            [f"photon_density_{n}" for n in range(3)],
+            [0.3] * 3,
+            None,
+            {"rt_err_grad_n": CHANGED},
+        ),
+        (
+            "rt_err_grad_n=0.3\nrt_floor_n=1d-3\nrt_err_grad_xHII=0.4\nrt_floor_xHII=0.1",
+            ["ionized_hydrogen", *(f"photon_density_{n}" for n in range(3))],
+            [0.4, 0.3, 0.3, 0.3],
+            None,
+            {"rt_floor_n": BY_HAND, "rt_floor_xhii": BY_HAND, "rt_err_grad_n": CHANGED},
+        ),
+        ("rt_err_grad_n=-1.0\nrt_err_grad_cn=0.1", None, None, None, {"rt_err_grad_cn": LOST}),
+    ],
+)
+def test_gradients_of_photons_are_refined(
+    tmp_path: Path,
+    criteria: str,
+    fields: list[str] | None,
+    thresholds: list[float] | None,
+    floor: float | None,
+    status: dict[str, str],
+) -> None:
+    done, found, _ = converted(tmp_path, {"rt_err_grad_xHII=0.4\nrt_floor_xHII=0.1": criteria})
+    assert found.get("refine.gradient_fields") == fields
+    assert found.get("refine.gradient") == thresholds
+    assert found.get("refine.floor") == floor
+    given = statuses(done)
+    assert {name: given[f"rt_params/{name}"] for name in status} == status
+
+
+@pytest.mark.parametrize(
+    ("criteria", "floor", "status"),
+    [
+        ("err_grad_d=0.2\nfloor_d=1d-4", 1e-4, CARRIED),
+        ("err_grad_p=0.2\nfloor_p=1d-4", 1e-4, CARRIED),
+        ("err_grad_d=0.2\nerr_grad_p=0.1\nfloor_d=1d-4", None, BY_HAND),
+    ],
+)
+def test_the_floor_of_the_only_gradient_is_carried_over(
+    tmp_path: Path, criteria: str, floor: float | None, status: str
+) -> None:
+    changes = {
+        "rt_err_grad_xHII=0.4\nrt_floor_xHII=0.1\n": "",
+        "interpol_type=1": f"interpol_type=1\n{criteria}",
+    }
+    done, found, _ = converted(tmp_path, changes)
+    assert found.get("refine.floor") == floor
+    name = "floor_p" if "floor_p" in criteria else "floor_d"
+    assert statuses(done)[f"refine_params/{name}"] == status
+
+
+def test_refinement_by_photons_is_accepted(tmp_path: Path, program: str) -> None:
+    changes = {"rt_err_grad_xHII=0.4\nrt_floor_xHII=0.1": "rt_err_grad_n=0.3"}
+    _, found, written = converted(tmp_path, changes)
+    assert found["mesh.max_level"] > 0
+    (tmp_path / "new.toml").write_text(written)
+    result = subprocess.run(
+        [program, "check", str(tmp_path / "new.toml")], capture_output=True, text=True
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
+@pytest.mark.parametrize(
+    ("setting", "group", "parameter"),
+    [
+        ("eos_params=1.4,6d8", "material_params", "p_inf of the stiffened gas"),
+        ("eos_type='x'", "material_params", "white_dwarf, gas_radiation or table"),
+        ("eos=.true.", "hydro_params", "table by hand"),
+        ("eos_name='stiffened gas'", "hydro_params", "stiffened by hand"),
+    ],
+)
+def test_equations_of_state_with_a_counterpart_are_named(
+    tmp_path: Path, setting: str, group: str, parameter: str
+) -> None:
+    new = "&MATERIAL_PARAMS\n" + setting + "\n/\n\n&REFINE_PARAMS"
+    changes = {"&REFINE_PARAMS": new}
+    if group == "hydro_params":
+        changes = {"&HYDRO_PARAMS": f"&HYDRO_PARAMS\n{setting}"}
+    done, _, _ = converted(tmp_path, changes)
+    (row,) = [row for row in done.rows if row.setting.startswith(f"{group}/eos")]
+    assert row.status == BY_HAND
+    assert parameter in row.now

@@ -11,6 +11,7 @@
 #include "core/names.hpp"
 #include "gravity/gravity.hpp"
 #include "hydro/sweep.hpp"
+#include "output/file_header.hpp"
 
 namespace octant {
 
@@ -91,6 +92,27 @@ void declare(ParameterSchema& schema, UnitOptions& o) {
              {.unit = "s",
               .meaning = "Code unit of time; not supported with cosmology.enabled = true",
               .above = 0.0});
+}
+
+// Note about parameters in sections that are switched off; empty if there are none.
+std::string parameters_without_effect(const ParameterSchema& schema, bool has_radiation) {
+  std::vector<std::string> names = schema.without_effect();
+  std::erase_if(names, [&](const std::string& name) {
+    return name.starts_with("telemetry.") || (has_radiation && name.starts_with("radiation."));
+  });
+  if (names.empty()) return "";
+  return fmt::format("without effect, because their sections are not enabled: {}",
+                     fmt::join(names, ", "));
+}
+
+// One code unit that is left out would be 1 cm, 1 g/cm^3 or 1 s beside chosen ones.
+void require_all_units(const ParameterSchema& schema) {
+  std::vector<std::string> given, missing;
+  for (const char* name : {"units.length", "units.density", "units.time"})
+    (schema.was_set(name) ? given : missing).push_back(name);
+  if (!given.empty() && !missing.empty())
+    throw InputError("{} is set, but {} is missing; expected all three units or none",
+                     fmt::join(given, " and "), fmt::join(missing, " and "));
 }
 
 }  // namespace
@@ -190,6 +212,7 @@ void AmrOptions::finish(const ParameterSchema& schema) {
   execution.check();
   check_work();
   check_equation_of_state();
+  require_all_units(schema);
   const CodeUnits code_units = physical.units();
   hydro.eos.set_constants(physical.given() ? &code_units : nullptr, hydro.gamma);
   if (hydro.is_balanced() && gravity.enabled)
@@ -217,7 +240,9 @@ void AmrOptions::finish(const ParameterSchema& schema) {
                       .universe = universe.get(),
                       .initial = initial,
                       .units = physical.units()});
+  without_effect_ = parameters_without_effect(schema, radiation.is_active());
   resolved_ = schema.resolved_toml();
+  data_files_ = checksums_of_data_files(schema);
   finish_processes();
   for (int level = 0; level <= mesh.max_level; ++level) refine.criteria(level, hydro, scales);
 }
@@ -531,6 +556,8 @@ AmrOptions AmrOptions::from_text(const std::string& text, const std::string& sou
   return options;
 }
 
-std::string AmrOptions::resolved() const { return resolved_; }
+const std::string& AmrOptions::resolved() const { return resolved_; }
+
+const std::string& AmrOptions::data_files() const { return data_files_; }
 
 }  // namespace octant

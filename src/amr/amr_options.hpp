@@ -150,8 +150,12 @@ class AmrOptions {
 
   // Note about hydro.dimensions; empty if there is nothing to report.
   std::string about_dimensions() const;
+  // Note about parameters in sections that are not enabled; empty if there are none.
+  const std::string& about_disabled_sections() const { return without_effect_; }
   // All parameters with their values, as TOML.
-  std::string resolved() const;
+  const std::string& resolved() const;
+  // Checksums of the data files of the run, see checksums_of_data_files().
+  const std::string& data_files() const;
 
  private:
   friend std::string amr_manual(const std::string& section);
@@ -171,7 +175,7 @@ class AmrOptions {
   void add_process_variables();
   void check_output(const mesh::Geometry& geometry) const;
   void finish_processes();
-  std::string resolved_;
+  std::string resolved_, data_files_, without_effect_;
 };
 
 }  // namespace octant

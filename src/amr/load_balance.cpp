@@ -92,7 +92,8 @@ void LoadBalance::measure_costs(std::vector<std::vector<CostItem>>& costs) const
   }
 }
 
-// On rank 0, the number of blocks of average size that fit on each rank; empty if unlimited.
+// On planners, the number of blocks of average size that fit on each rank of their zone; empty if
+// unlimited.
 placement::Capacity LoadBalance::block_capacity() const {
   if (!options_.balance.is_limited()) return {};
   std::int64_t sums[2] = {0, 0};  // blocks, bytes
@@ -110,7 +111,7 @@ placement::Capacity LoadBalance::block_capacity() const {
         "step {}: {} blocks do not fit on {} ranks that have memory for {} blocks each; increase "
         "balance.rank_memory or balance.most_blocks, or use more ranks",
         context_.step, sums[0], communicator.size(), most);
-  return placement::Capacity(communicator.is_root() ? communicator.size() : 0, most);
+  return placement::Capacity(planned_ranks(placement_choice(), communicator), most);
 }
 
 // Computes the owners of the blocks of a level, or of all levels (-1).
@@ -121,15 +122,19 @@ std::vector<int> LoadBalance::owners_of(const std::vector<CostItem>& blocks, int
   const DomainShape domain{mesh_.geometry().extent(0)};
   if (!options_.balance.is_planned())
     return partition(decomposition, communicator, domain, blocks, options_.balance.tolerance);
-  const PlacementChoice choice{
-      .policy = options_.balance.policy,
-      .cplx_x = options_.balance.cplx_x,
-      .curve = decomposition == Decomposition::morton ? Curve::morton : Curve::hilbert,
-      .ranks_per_node = options_.ranks_per_node,
-      .communication = communication_fraction()};
-  PlannedPlacement planned = plan_placement(choice, communicator, domain, blocks, &capacity);
+  PlannedPlacement planned =
+      plan_placement(placement_choice(), communicator, domain, blocks, &capacity);
   if (communicator.is_root()) placements_.push_back({level, planned.report});
   return planned.owners;
+}
+
+PlacementChoice LoadBalance::placement_choice() const {
+  const bool is_morton = options_.balance.decomposition == Decomposition::morton;
+  return {.policy = options_.balance.policy,
+          .cplx_x = options_.balance.cplx_x,
+          .curve = is_morton ? Curve::morton : Curve::hilbert,
+          .ranks_per_node = options_.ranks_per_node,
+          .communication = communication_fraction()};
 }
 
 // Time for ghost data relative to that of sweeps.

@@ -50,6 +50,7 @@ class LoadBalance {
   std::vector<int> owners_of(const std::vector<CostItem>& blocks, int level,
                              placement::Capacity& capacity);
   placement::Capacity block_capacity() const;
+  PlacementChoice placement_choice() const;
   double communication_fraction() const;
   double imbalance() const;
 

@@ -50,7 +50,8 @@ FileOrigin origin_of(const AmrSimulation& simulation, const char* kind) {
           .time = simulation.time(),
           .step = simulation.step_count(),
           .units = options.units(simulation.scale_factor()),
-          .parameters = options.resolved()};
+          .parameters = options.resolved(),
+          .data_files = options.data_files()};
 }
 
 Attributes facts_of(const AmrSimulation& simulation) {
@@ -291,7 +292,7 @@ void check_header(const Hdf5Reader& file, AmrSimulation& simulation) {
   const AmrOptions& options = simulation.options();
   const mesh::Geometry& geometry = simulation.mesh().geometry();
   const std::string& path = file.path();
-  require_checkpoint(file, options.resolved());
+  require_checkpoint(file, options.resolved(), options.data_files());
   require_same(path, "mesh.block_size", file.attribute<std::int64_t>("/header", "block_size"),
                std::int64_t{geometry.block_size()});
   const auto& cells = options.mesh.base_cells;

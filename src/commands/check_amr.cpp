@@ -74,7 +74,8 @@ void describe_run(const AmrOptions& options, CheckReport& report) {
              mesh.max_level, geometry.cell_size(0), geometry.cell_size(mesh.max_level));
   report.add_end(options.universe ? "cosmology.end" : "time.end", describe_end(options),
                  options.time.max_steps);
-  if (const std::string about = options.about_dimensions(); !about.empty()) report.note(about);
+  for (const std::string& about : {options.about_dimensions(), options.about_disabled_sections()})
+    if (!about.empty()) report.note(about);
   if (!options.of_preset.empty())
     report.note(fmt::format("subgrid.preset = \"{}\" sets {} parameters (--all shows them)",
                             name_of(options.preset), options.of_preset.size()));

@@ -166,6 +166,8 @@ class AmrModel final : public Model {
                 extent[0] * extent[1] * extent[2], communicator().size());
     if (const std::string about = options_.about_dimensions(); !about.empty())
       log::info("{}", about);
+    if (const std::string& about = options_.about_disabled_sections(); !about.empty())
+      log::warn("{}", about);
     if (options_.universe) log_universe();
     if (!options_.of_preset.empty())
       log::info("subgrid.preset = \"{}\" sets {}", name_of(options_.preset),

@@ -370,7 +370,8 @@ void Definitions::declare(ParameterSchema& schema, const std::string& section) {
              {.meaning = "Named functions of one argument: a table that maps names to two-column "
                          "text files; f = \"file\" defines f(r) by linear interpolation between "
                          "the rows of the columns r and f(r)",
-              .is_table = true});
+              .is_table = true,
+              .is_data_file = true});
 }
 
 void Definitions::compile(ExpressionNames& names) {

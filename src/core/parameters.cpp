@@ -176,6 +176,26 @@ bool ParameterSchema::was_set(const std::string& name) const {
   return parameters_[place->second].was_set;
 }
 
+void ParameterSchema::set_switch(const std::string& section, const std::string& parameter) {
+  switches_[section] = parameter;
+}
+
+std::vector<std::string> ParameterSchema::without_effect() const {
+  std::vector<std::string> found;
+  for (const Parameter& parameter : parameters_) {
+    if (!parameter.was_set || value_as_toml(parameter.field) == parameter.default_value) continue;
+    const std::string section = section_of(parameter.name);
+    const auto given = switches_.find(section);
+    const auto place =
+        places_.find(given == switches_.end() ? section + ".enabled" : given->second);
+    if (place == places_.end()) continue;
+    const auto* const enabled = std::get_if<bool*>(&parameters_[place->second].field);
+    if (enabled != nullptr && !**enabled) found.push_back(parameter.name);
+  }
+  std::erase_if(found, [&](const std::string& name) { return key_of(name) == "enabled"; });
+  return found;
+}
+
 Parameter* ParameterSchema::find(const std::string& name) {
   const auto place = places_.find(name);
   return place == places_.end() ? nullptr : &parameters_[place->second];

@@ -46,6 +46,8 @@ struct ParameterInfo {
   bool may_be_infinite = false;                             // infinity is allowed
   bool is_table = false;       // definitions: a TOML table, or a list of strings "name = value"
   bool are_constants = false;  // definitions whose values are constants, which may have units
+  bool is_data_file = false;   // path of a file, or definitions of paths, whose contents define the
+                               // run: checkpoints contain their checksums
   // Expected form of a text, and a function that returns an error message, or "".
   std::string expected = "";
   std::string (*fault)(const std::string&) = nullptr;
@@ -121,6 +123,14 @@ class ParameterSchema {
   // Returns true if the last read found the parameter in the file or among the overrides.
   bool was_set(const std::string& name) const;
 
+  // Sets the parameter, true or false, on which the effect of a section depends; without it,
+  // SECTION.enabled if there is one.
+  void set_switch(const std::string& section, const std::string& parameter);
+
+  // Parameters without effect: those that were set to other values than the default in sections
+  // whose switch is false.
+  std::vector<std::string> without_effect() const;
+
   // All parameters in the order of declaration.
   const std::vector<Parameter>& parameters() const { return parameters_; }
 
@@ -132,8 +142,9 @@ class ParameterSchema {
   Parameter* find(const std::string& name);
   std::vector<std::string> names() const;
 
-  std::vector<Parameter> parameters_;          // in order of declaration
-  std::map<std::string, std::size_t> places_;  // name -> index in parameters_
+  std::vector<Parameter> parameters_;            // in order of declaration
+  std::map<std::string, std::size_t> places_;    // name -> index in parameters_
+  std::map<std::string, std::string> switches_;  // section -> parameter
   std::vector<std::string> unit_parameters_;
   std::function<UnitSystem()> units_;
 };

@@ -73,7 +73,9 @@ struct Launch<Place::host> {
 // Calls body(0) ... body(n - 1), in any order or at once.
 template <class Body>
 void for_each_cell(int n, const Body body) {
+#if !defined(__clang__)  // to which it is unknown
 #pragma GCC ivdep
+#endif
   for (int i = 0; i < n; ++i) body(i);
 }
 

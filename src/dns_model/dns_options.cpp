@@ -1,6 +1,7 @@
 #include "dns_model/dns_simulation.hpp"
 
 #include "core/error.hpp"
+#include "output/file_header.hpp"
 #include "run/commands.hpp"
 
 namespace octant {
@@ -71,6 +72,7 @@ DnsOptions DnsOptions::from_file(const std::string& path,
   options.force->prepare(grid, options.flow.viscosity);
   if (options.problem) options.problem->prepare({grid, boundaries, options.flow});
   options.resolved_ = schema.resolved_toml();
+  options.data_files_ = checksums_of_data_files(schema);
   return options;
 }
 

@@ -62,6 +62,8 @@ class DnsOptions {
 
   // All parameters with their values, as TOML.
   const std::string& resolved() const { return resolved_; }
+  // Checksums of the data files of the run, see checksums_of_data_files().
+  const std::string& data_files() const { return data_files_; }
 
   // Grid of these options, with the coordinates of its cells.
   dns::Grid make_grid() const { return {grid, make_boundaries().periodic(2)}; }
@@ -72,7 +74,7 @@ class DnsOptions {
   friend std::string dns_manual(const std::string& section);
   friend std::vector<std::string> dns_sections();
   void declare_all(ParameterSchema& schema);
-  std::string resolved_;
+  std::string resolved_, data_files_;
 };
 
 // Solves of a time step, for the choice of the process grid.

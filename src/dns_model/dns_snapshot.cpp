@@ -36,7 +36,8 @@ GridContents all_contents(const DnsSimulation& simulation, const char* kind) {
                                    .time = simulation.time(),
                                    .step = simulation.step_count(),
                                    .units = {},
-                                   .parameters = options.resolved()},
+                                   .parameters = options.resolved(),
+                                   .data_files = options.data_files()},
                         .attributes = {},
                         .precision = Precision::float64,
                         .compression = Compression::none,
@@ -74,7 +75,8 @@ void check_grid(const Hdf5Reader& file, const dns::Grid& grid) {
 
 void check_header(const Hdf5Reader& file, const DnsSimulation& simulation) {
   const std::string& path = file.path();
-  require_checkpoint(file, simulation.options().resolved());
+  const DnsOptions& options = simulation.options();
+  require_checkpoint(file, options.resolved(), options.data_files());
   require_same(path, "grid.cells", file.attribute<std::vector<std::int64_t>>("/header", "cells"),
                cells_of(simulation));
   const dns::Grid& grid = simulation.domain().grid;

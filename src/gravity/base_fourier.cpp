@@ -269,7 +269,8 @@ void BaseFourierSolver::find_offsets(WaveNumbers& waves) const {
   const std::vector<double> of_modes = batches_->of_modes(waves.of);
   waves.numbers = of_modes;
   std::ranges::sort(waves.numbers);
-  waves.numbers.erase(std::ranges::unique(waves.numbers).begin(), waves.numbers.end());
+  // clang 14 does not compile the std::ranges::unique of libstdc++.
+  waves.numbers.erase(std::unique(waves.numbers.begin(), waves.numbers.end()), waves.numbers.end());
   std::vector<std::int32_t> places;
   places.reserve(of_modes.size());
   for (const double k : of_modes)

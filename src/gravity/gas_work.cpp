@@ -182,8 +182,8 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
     };
     const auto flows =
         level_patches.make_fields({{"lower flow", outwards(0)}, {"upper flow", outwards(1)}});
-    with_side(level_patches.patches(), [&](auto T) {
-      take_work<T.value>(patches, axis, flows[0].data(), flows[1].data(), work_of_patches);
+    with_side(level_patches.patches(), [&, &result = work_of_patches](auto T) {
+      take_work<T.value>(patches, axis, flows[0].data(), flows[1].data(), result);
     });
   }
   level_patches.transfer().to_blocks(work_of_patches.data(), work);

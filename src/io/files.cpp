@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/chrono.h>
@@ -16,6 +17,7 @@
 
 #include "core/error.hpp"
 #include "core/own_files.hpp"
+#include "io/checksums.hpp"
 
 namespace octant {
 namespace {
@@ -95,6 +97,13 @@ std::int64_t PosixFile::size() const {
     throw RunError("cannot determine the size of '{}': {}", path_, system_reason());
   }
   return status.st_size;
+}
+
+std::string checksum_and_length(const std::string& path) {
+  const PosixFile file(path, PosixFile::Mode::read);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.size()));
+  file.read_at(0, bytes);
+  return fmt::format("{:08x}, {} bytes", crc32c(bytes), bytes.size());
 }
 
 WholeFile::WholeFile(const Communicator& communicator, std::string path)

@@ -51,6 +51,10 @@ class PosixFile {
   int descriptor_;
 };
 
+// Returns the CRC-32C of the bytes of a file and their number: "1a2b3c4d, 2048 bytes". Throws
+// RunError if the file cannot be read. Local.
+std::string checksum_and_length(const std::string& path);
+
 // File or folder that is created atomically: it is written under the temporary name `path` +
 // ".part" and renamed when complete.
 class WholePath {

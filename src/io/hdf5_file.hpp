@@ -92,6 +92,8 @@ class Hdf5Writer {
 
   // Adds an attribute to an existing group or dataset. The root's value is written.
   void attribute(const std::string& object, const std::string& name, const AttributeValue& value);
+  // Adds a text of fixed length in ASCII, of the shape (1), for readers in Fortran.
+  void fixed_text(const std::string& object, const std::string& name, const std::string& text);
 
   // Creates the dataset [rows of all ranks][row_shape...] and writes this rank's rows to it. The
   // ranges of all ranks together cover rows 0 .. total - 1 once; a range may be empty. `data` holds

@@ -20,6 +20,7 @@ Hdf5Writer::Hdf5Writer(const Communicator&, const std::string& path, Compression
 Hdf5Writer::~Hdf5Writer() = default;
 void Hdf5Writer::group(const std::string&) {}
 void Hdf5Writer::attribute(const std::string&, const std::string&, const AttributeValue&) {}
+void Hdf5Writer::fixed_text(const std::string&, const std::string&, const std::string&) {}
 std::int64_t Hdf5Writer::covered_rows(const std::string&, RowRange) const { return 0; }
 Hdf5Rows Hdf5Writer::create(const std::string&, std::int64_t, const std::vector<std::int64_t>&,
                             ElementType, const DatasetMeaning&) {

@@ -65,6 +65,12 @@ struct AttributeWriter {
     const char* characters = text.c_str();
     write(text_type(), {H5Screate(H5S_SCALAR), H5Sclose}, &characters);
   }
+  void fixed(const std::string& text) const {
+    const Hdf5Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(type, text.size());
+    H5Tset_strpad(type, H5T_STR_SPACEPAD);
+    write(type, extents({1}), text.data());
+  }
   void operator()(std::int64_t value) const {
     write(H5T_NATIVE_INT64, {H5Screate(H5S_SCALAR), H5Sclose}, &value);
   }
@@ -87,6 +93,12 @@ struct AttributeWriter {
     checked(H5Awrite(attribute, type, values), attempt);
   }
 };
+
+Hdf5Handle owner_of_attribute(hid_t file, const std::string& object, const std::string& name) {
+  return {checked(H5Oopen(file, object.c_str(), H5P_DEFAULT),
+                  fmt::format("find '{}' for its attribute '{}'", object, name)),
+          H5Oclose};
+}
 
 void write_attribute(hid_t object, const std::string& name, const AttributeValue& value) {
   std::visit(AttributeWriter{object, name}, value);
@@ -187,11 +199,15 @@ void Hdf5Writer::group(const std::string& path) {
 
 void Hdf5Writer::attribute(const std::string& object, const std::string& name,
                            const AttributeValue& value) {
+  state_->on_root(
+      [&] { write_attribute(owner_of_attribute(state_->file, object, name), name, value); });
+}
+
+void Hdf5Writer::fixed_text(const std::string& object, const std::string& name,
+                            const std::string& text) {
   state_->on_root([&] {
-    const Hdf5Handle owner(checked(H5Oopen(state_->file, object.c_str(), H5P_DEFAULT),
-                                   fmt::format("find '{}' for its attribute '{}'", object, name)),
-                           H5Oclose);
-    write_attribute(owner, name, value);
+    const Hdf5Handle owner = owner_of_attribute(state_->file, object, name);
+    AttributeWriter{owner, name}.fixed(text);
   });
 }
 

@@ -94,7 +94,7 @@ struct Visit {
     const OwnBlock block = range.blocks(place);
     const BlockCycles counted(range, block.slot);
     for_runs_inside(range, block, [&](int begin, int end) OCTANT_INLINE_LAMBDA {
-#if !defined(OCTANT_GPU_COMPILER)
+#if !defined(OCTANT_GPU_COMPILER) && !defined(__clang__)  // to which it is unknown
 #pragma GCC ivdep
 #endif
       for (int c = begin; c < end; ++c) body(Cell{place, block.slot, c});

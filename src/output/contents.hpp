@@ -58,6 +58,7 @@ struct FileOrigin {
   std::int64_t step = 0;
   CodeUnits units;
   std::string parameters;  // all, as TOML
+  std::string data_files;  // checksums of the files that define the run, as TOML
 };
 
 // Column of particles; values(own) returns `width` values for each of some of this rank's

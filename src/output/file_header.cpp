@@ -1,15 +1,19 @@
 #include "output/file_header.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
+#include <variant>
+#include <vector>
 
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/expression.hpp"
 #include "core/log.hpp"
-#include "core/parameters.hpp"
 #include "core/version.hpp"
 #include "io/expectations.hpp"
+#include "io/files.hpp"
 
 namespace octant {
 
@@ -53,6 +57,7 @@ void write_file_header(Hdf5Writer& file, const FileOrigin& origin) {
   put("unit_mass", origin.units.mass);
   put("unit_time", origin.units.time);
   put("parameters", origin.parameters);
+  if (!origin.data_files.empty()) put("data_files", origin.data_files);
   put("version", std::string(k_version));
   put("git_revision", std::string(k_git_revision));
 }
@@ -78,7 +83,43 @@ OutputProgress read_progress(const Hdf5Reader& file) {
   return progress;
 }
 
-void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {
+std::string checksums_of_data_files(const ParameterSchema& schema) {
+  std::string text;
+  const auto add = [&](const std::string& parameter, const std::string& path) {
+    if (std::filesystem::is_regular_file(path))
+      text += fmt::format("{} = \"{}\"\n", parameter, checksum_and_length(path));
+  };
+  for (const Parameter& parameter : schema.parameters()) {
+    if (!parameter.info.is_data_file) continue;
+    if (const auto* path = std::get_if<std::string*>(&parameter.field)) add(parameter.name, **path);
+    if (const auto* paths = std::get_if<std::vector<std::string>*>(&parameter.field))
+      for (const std::string& definition : **paths) {
+        const auto [name, path] = split_definition(parameter.name, definition);
+        add(fmt::format("{}.{}", parameter.name, name), path);
+      }
+  }
+  return text;
+}
+
+namespace {
+
+// Throws InputError if a data file of the run has other contents than when the checkpoint was
+// written. Checkpoints of earlier versions lack the checksums.
+void require_same_data_files(const Hdf5Reader& file, const std::string& data_files) {
+  if (!file.has_attribute("/header", "data_files")) return;
+  for (const auto& [name, before, now] :
+       parameter_differences(text(file, "data_files"), file.path(), data_files))
+    throw InputError(
+        "{}: the contents of the file of {} have changed since the checkpoint was written "
+        "(checksum "
+        "{}, now {}); restore the file, or start a new run",
+        file.path(), name, before, now);
+}
+
+}  // namespace
+
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters,
+                        const std::string& data_files) {
   const std::string kind = kind_of(file);
   if (kind != "checkpoint")
     throw InputError("{}: a run cannot restart from a {}; expected a checkpoint_*.h5", file.path(),
@@ -89,6 +130,7 @@ void require_checkpoint(const Hdf5Reader& file, const std::string& parameters) {
   if (!file.has_checksums())
     log::warn("{} has no checksums: the integrity of the file cannot be verified", file.path());
   require_same_run(file.path(), stored_parameters(file), parameters);
+  require_same_data_files(file, data_files);
 }
 
 std::string describe_origin(const Hdf5Reader& file) {

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/parameters.hpp"
 #include "io/hdf5_file.hpp"
 #include "output/contents.hpp"
 #include "output/output_options.hpp"
@@ -24,9 +25,15 @@ void add_progress(Attributes& attributes, const OutputProgress& progress);
 // Reads the progress from a checkpoint's header. Throws InputError.
 OutputProgress read_progress(const Hdf5Reader& file);
 
-// Throws InputError unless the file is a checkpoint of the run with these parameters (as TOML); see
-// require_same_run.
-void require_checkpoint(const Hdf5Reader& file, const std::string& parameters);
+// Returns the checksums of the data files that the parameters name (ParameterInfo::is_data_file)
+// as TOML: hydro.eos_table = "1a2b3c4d, 2048 bytes". Files that cannot be read are left out,
+// because their readers report them.
+std::string checksums_of_data_files(const ParameterSchema& schema);
+
+// Throws InputError unless the file is a checkpoint of the run with these parameters and checksums
+// of data files, both as TOML; see require_same_run().
+void require_checkpoint(const Hdf5Reader& file, const std::string& parameters,
+                        const std::string& data_files);
 
 // Throws InputError unless the value of `what` in the checkpoint `path` equals that of the run's
 // parameters.

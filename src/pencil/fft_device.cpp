@@ -30,7 +30,7 @@ constexpr auto plan_many = cufftPlanMany;
 constexpr auto execute_complex = cufftExecZ2Z;
 constexpr auto execute_to_complex = cufftExecD2Z;
 constexpr auto execute_to_real = cufftExecZ2D;
-constexpr auto set_stream = cufftSetStream;
+[[maybe_unused]] constexpr auto set_stream = cufftSetStream;
 constexpr auto destroy_plan = cufftDestroy;
 #else
 using LibraryPlan = hipfftHandle;
@@ -43,7 +43,7 @@ constexpr auto plan_many = hipfftPlanMany;
 constexpr auto execute_complex = hipfftExecZ2Z;
 constexpr auto execute_to_complex = hipfftExecD2Z;
 constexpr auto execute_to_real = hipfftExecZ2D;
-constexpr auto set_stream = hipfftSetStream;
+[[maybe_unused]] constexpr auto set_stream = hipfftSetStream;
 constexpr auto destroy_plan = hipfftDestroy;
 #endif
 

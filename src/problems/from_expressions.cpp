@@ -11,6 +11,7 @@
 #include "core/lattice_expressions.hpp"
 #include "core/names.hpp"
 #include "core/parameters.hpp"
+#include "problems/particle_table.hpp"
 #include "problems/problem.hpp"
 #include "problems/random_field.hpp"
 
@@ -64,6 +65,7 @@ class ExpressionProblem final : public Problem {
                            "mass, momentum and energy",
                 .min = 1,
                 .max = 64});
+    particles_.declare(schema);
   }
 
   void prepare(const ProblemSetup& setup) override {
@@ -81,6 +83,8 @@ class ExpressionProblem final : public Problem {
           "problem.scalars has {} expressions, but there are {} scalars (hydro.scalars)",
           scalars_.size(), passive_scalars(setup.hydro));
 
+    allowed_ = {Allowed::positive, Allowed::positive};
+    allowed_.resize(k_scalars + scalars_.size(), Allowed::finite);
     find_species(setup.hydro);
     find_fields(setup.hydro);
     formulas_.set_centre(centre_);
@@ -90,6 +94,12 @@ class ExpressionProblem final : public Problem {
     definitions_.compile(formulas_.names());
     formulas_.add_terms(definitions_);
     add_quantities();
+  }
+
+  std::vector<particles::Kind> particle_kinds() const override { return particles_.kinds(); }
+  particles::ParticleBatch initial_particles(const std::string&,
+                                             const Communicator& communicator) override {
+    return particles_.share(communicator);
   }
 
   GasState initial_state(const Position& centre, double cell_size) const override {
@@ -136,7 +146,11 @@ class ExpressionProblem final : public Problem {
   }
 
  private:
-  enum { k_density, k_pressure, k_velocity, k_scalars = k_velocity + 3 };  // indices of quantities
+  // Indices of the quantities, which are followed by species and fields.
+  enum { k_density, k_pressure, k_velocity, k_scalars = k_velocity + 3 };
+
+  // Values that a quantity may have.
+  enum class Allowed { finite, positive, not_negative, fraction };
 
   static int passive_scalars(const hydro::HydroOptions& hydro) {
     int count = 0;
@@ -150,6 +164,7 @@ class ExpressionProblem final : public Problem {
     std::vector<std::string> known, given;
     for (const hydro::GasVariable& scalar : hydro.scalars)
       if (scalar.role == hydro::GasRole::species) known.push_back(scalar.name);
+    const auto variables = hydro.variables();
     for (const std::string& definition : species_) {
       const std::string name = split_definition("problem.species", definition).first;
       if (std::ranges::find(known, name) == known.end())
@@ -158,6 +173,8 @@ class ExpressionProblem final : public Problem {
                                        : fmt::format("expected {}", fmt::join(known, ", ")));
       given.push_back(name);
       species_indices_.push_back(hydro.place(name).value());
+      const bool is_fraction = variables[species_indices_.back()].unit == "1";
+      allowed_.push_back(is_fraction ? Allowed::fraction : Allowed::finite);
     }
     require_different("problem.species", given);
   }
@@ -165,6 +182,7 @@ class ExpressionProblem final : public Problem {
   // Finds the index of each of problem.fields among the variables of a cell.
   void find_fields(const hydro::HydroOptions& hydro) {
     const std::vector<std::string> known = hydro::shown_names(hydro.separate);
+    const auto variables = hydro.variables();
     std::vector<std::string> given;
     for (const std::string& definition : fields_) {
       const std::string name = split_definition("problem.fields", definition).first;
@@ -174,6 +192,8 @@ class ExpressionProblem final : public Problem {
                                        : fmt::format("expected {}", fmt::join(known, ", ")));
       given.push_back(name);
       field_indices_.push_back(hydro.place(name).value());
+      const bool is_density = variables[field_indices_.back()].vector_axis < 0;
+      allowed_.push_back(is_density ? Allowed::not_negative : Allowed::finite);
     }
     require_different("problem.fields", given);
   }
@@ -292,12 +312,30 @@ class ExpressionProblem final : public Problem {
     return gas;
   }
 
-  // Throws unless densities, pressures and temperatures are positive and all values finite.
+  static bool is_allowed(Allowed allowed, double value) {
+    if (!std::isfinite(value)) return false;
+    switch (allowed) {
+      case Allowed::finite: return true;
+      case Allowed::positive: return value > 0.0;
+      case Allowed::not_negative: return value >= 0.0;
+      case Allowed::fraction: return value >= 0.0 && value <= 1.0;
+    }
+    return false;
+  }
+
+  static const char* description_of(Allowed allowed) {
+    switch (allowed) {
+      case Allowed::finite: return "a finite number";
+      case Allowed::positive: return "a positive number";
+      case Allowed::not_negative: return "a number of at least 0";
+      case Allowed::fraction: return "a fraction between 0 and 1";
+    }
+    return "";
+  }
+
+  // Throws unless all values of a quantity are allowed.
   void require_gas(const LatticeValues& values, std::size_t quantity, double time) const {
-    const bool is_positive = quantity == k_density || quantity == k_pressure;
-    constexpr double infinity = std::numeric_limits<double>::infinity();
-    const double least = is_positive ? 0.0 : -infinity;
-    const auto is_gas = [&](double value) { return value > least && value < infinity; };
+    const auto is_gas = [&](double value) { return is_allowed(allowed_[quantity], value); };
     const LatticeValues::Table& table = values[quantities_[quantity]];
     if (std::ranges::all_of(table.values, is_gas)) return;
     for (std::int64_t point = 0;; ++point) {
@@ -306,7 +344,7 @@ class ExpressionProblem final : public Problem {
       const auto [x, y, z] = values.lattice().place(point);
       throw InputError("{} is {} at x = {}, y = {}, z = {}, t = {}; expected {}",
                        formulas_[quantities_[quantity]].description(), value, x, y, z, time,
-                       is_positive ? "a positive number" : "a finite number");
+                       description_of(allowed_[quantity]));
     }
   }
 
@@ -381,6 +419,7 @@ class ExpressionProblem final : public Problem {
   Definitions definitions_;
   Position centre_{};
   int samples_ = 1;
+  ParticleTable particles_;
 
   Position lower_{}, upper_{};
   double base_cell_size_ = 1.0;
@@ -390,7 +429,8 @@ class ExpressionProblem final : public Problem {
   bool is_hot_ = false;                               // true if problem.temperature is set
   std::vector<int> species_indices_, field_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;
-  std::vector<int> quantities_;  // indices of the formulas
+  std::vector<int> quantities_;   // indices of the formulas
+  std::vector<Allowed> allowed_;  // values of the quantities
 };
 
 }  // namespace

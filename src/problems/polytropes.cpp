@@ -1,4 +1,4 @@
-// Polytropic stars: a rotating one, and a binary.
+// Stars in equilibrium: a rotating one, and a binary.
 #include <array>
 #include <cmath>
 #include <span>
@@ -18,19 +18,25 @@ namespace octant::problems {
 
 namespace {
 
-// Uniformly rotating polytrope, or a spherical one at rest (Lane-Emden), from the self-consistent
-// field method. The star should not change, also while it moves.
+// Uniformly rotating star, or a spherical one at rest, from the self-consistent field method: a
+// polytrope, or a star of white-dwarf matter or barotropic gas. The star should not change, also
+// while it moves.
 class RotatingStarProblem final : public StarsInGas {
  public:
   RotatingStarProblem() : StarsInGas("rotating_star") {}
 
   void declare(ParameterSchema& schema) override {
-    schema.add("problem.polytropic_index", star_.index,
-               {.meaning = "Polytropic index n, p = K rho^(1 + 1/n)", .min = 0.5, .max = 4.0});
+    schema.add("problem.polytropic_index", index_,
+               {.meaning = "Polytropic index n of a star of ideal gas, p = K rho^(1 + 1/n)",
+                .min = 0.5,
+                .max = 4.0});
     schema.add("problem.mass", star_.mass,
                {.unit = "mass", .meaning = "Mass of the star", .above = 0.0});
     schema.add("problem.radius", star_.radius,
-               {.unit = "length", .meaning = "Equatorial radius of the star", .above = 0.0});
+               {.unit = "length",
+                .meaning = "Equatorial radius of a star of ideal gas; that of white-dwarf matter "
+                           "and barotropic gas follows from the mass",
+                .above = 0.0});
     schema.add("problem.axis_ratio", star_.axis_ratio,
                {.meaning = "Ratio of polar to equatorial radius; 1: non-rotating star",
                 .max = 1.0,
@@ -40,17 +46,27 @@ class RotatingStarProblem final : public StarsInGas {
 
  private:
   std::string description() const override {
+    if (star_.matter.is_given())
+      return fmt::format("{}, mass {:.17g}, axis ratio {:.17g}", star_.matter.description(),
+                         star_.mass, star_.axis_ratio);
     return fmt::format("polytropic index {:.17g}, mass {:.17g}, radius {:.17g}, axis ratio {:.17g}",
-                       star_.index, star_.mass, star_.radius, star_.axis_ratio);
+                       index_, star_.mass, star_.radius, star_.axis_ratio);
   }
-  StarModel solve(double G) const override { return solve_star(star_, G); }
+  StarModel solve(double G) override {
+    star_.matter = matter(index_);
+    if (star_.matter.is_given()) {
+      forbid({"problem.polytropic_index"}, "it determines the pressure");
+      forbid({"problem.radius"}, "the radius follows from problem.mass");
+    }
+    return solve_star(star_, G);
+  }
 
-  RotatingStar star_{.index = 1.5, .mass = 1.0, .radius = 1.0, .axis_ratio = 0.75};
+  double index_ = 1.5;
+  RotatingStar star_{.matter = {}, .mass = 1.0, .radius = 1.0, .axis_ratio = 0.75};
 };
 
-// Binary of two synchronously rotating polytropes on a circular orbit, detached or in contact, from
-// the self-consistent field method. Passive scalars 0 and 1 mark the gas of the first and of the
-// second star.
+// Binary of two synchronously rotating stars on a circular orbit from the self-consistent field
+// method. Passive scalars 0 and 1 mark the gas of the first and of the second star.
 
 // Roche potential of two point masses on a circle about their centre of mass in a plane z = const.
 struct RochePoints {
@@ -170,7 +186,7 @@ class Binary final : public StarsInGas {
 
   void declare(ParameterSchema& schema) override {
     schema.add("problem.polytropic_index", index_,
-               {.meaning = "Polytropic indices n of both stars, p = K rho^(1 + 1/n)",
+               {.meaning = "Polytropic indices n of both stars of ideal gas, p = K rho^(1 + 1/n)",
                 .min = 0.5,
                 .max = 4.0});
     schema.add("problem.mass", binary_.mass,
@@ -179,22 +195,39 @@ class Binary final : public StarsInGas {
                {.meaning = "Ratio of the mass of the second star to that of the first star",
                 .min = 0.01,
                 .max = 100.0});
+    schema.add("problem.masses", masses_,
+               {.unit = "mass",
+                .meaning = "Masses of both stars, in place of problem.mass and problem.mass_ratio",
+                .above = 0.0});
     schema.add("problem.separation", binary_.separation,
                {.unit = "length",
-                .meaning = "Separation of the density maxima of the two stars along x",
+                .meaning = "Separation of the density maxima of the two stars along x; with "
+                           "white-dwarf matter and barotropic gas, an alternative to "
+                           "problem.filling",
                 .above = 0.0});
     schema.add(
         "problem.filling", filling_,
         {.unit = "distance to the inner Lagrangian point",
          .meaning = "Extent of each star towards its companion, measured from its centre; 1: "
-                    "the star reaches the inner Lagrangian point",
-         .above = 0.0});
+                    "the star reaches the inner Lagrangian point. With white-dwarf matter and "
+                    "barotropic gas, the mass determines the extent: give that of one star, 0 for "
+                    "the other, and no separation",
+         .min = 0.0});
     StarsInGas::declare(schema);
   }
 
   void prepare(const ProblemSetup& setup) override {
-    binary_.index = of_both("problem.polytropic_index", index_);
+    of_both("problem.polytropic_index", index_);
     binary_.filling = of_both("problem.filling", filling_);
+    if (!masses_.empty()) {
+      const auto masses = of_both("problem.masses", masses_);
+      if (was_set("problem.mass") || was_set("problem.mass_ratio"))
+        throw InputError(
+            "problem.masses is incompatible with problem.mass and problem.mass_ratio; remove "
+            "either");
+      binary_.mass = masses[0] + masses[1];
+      binary_.mass_ratio = masses[1] / masses[0];
+    }
     StarsInGas::prepare(setup);
     const auto traced = setup.hydro.place("scalar_1");
     if (!traced)
@@ -233,17 +266,47 @@ class Binary final : public StarsInGas {
   }
 
   std::string description() const override {
+    const StarMatter& first = binary_.matter[0];
     return fmt::format(
-        "polytropic index {:.17g} and {:.17g}, mass {:.17g}, mass ratio {:.17g}, separation "
-        "{:.17g}, filling {:.17g} and {:.17g}",
-        binary_.index[0], binary_.index[1], binary_.mass, binary_.mass_ratio, binary_.separation,
-        binary_.filling[0], binary_.filling[1]);
+        "{}, mass {:.17g}, mass ratio {:.17g}, separation {:.17g}, filling {:.17g} and {:.17g}",
+        first.is_given()
+            ? first.description()
+            : fmt::format("polytropic index {:.17g} and {:.17g}", index_[0], index_[1]),
+        binary_.mass, binary_.mass_ratio, binary_.separation, binary_.filling[0],
+        binary_.filling[1]);
   }
-  StarModel solve(double G) const override { return solve_binary(binary_, G); }
+  StarModel solve(double G) override {
+    for (int s = 0; s < 2; ++s) binary_.matter[s] = matter(index_[s]);
+    if (binary_.matter[0].is_given()) choose_size();
+    else if (!(binary_.filling[0] > 0.0 && binary_.filling[1] > 0.0))
+      throw InputError("problem.filling = [{}, {}]: expected positive numbers", binary_.filling[0],
+                       binary_.filling[1]);
+    return solve_binary(binary_, G);
+  }
+
+  // The masses of stars of given matter leave one choice: the separation, or the filling of one.
+  void choose_size() {
+    forbid({"problem.polytropic_index"}, "it determines the pressure");
+    if (was_set("problem.filling") == was_set("problem.separation"))
+      throw InputError(
+          "problem.name = \"binary\" with {} requires either problem.separation or "
+          "problem.filling; the other follows from the masses",
+          binary_.matter[0].text());
+    if (!was_set("problem.filling")) {
+      binary_.filling = {0.0, 0.0};
+      return;
+    }
+    if ((binary_.filling[0] > 0.0) == (binary_.filling[1] > 0.0))
+      throw InputError(
+          "problem.filling = [{}, {}]: with {}, expected the filling of one star, and 0 for the "
+          "other, which follows from the masses",
+          binary_.filling[0], binary_.filling[1], binary_.matter[0].text());
+    binary_.separation = 0.0;
+  }
 
   SynchronousBinary binary_{
-      .index = {}, .mass = 1.0, .mass_ratio = 0.5, .separation = 1.0, .filling = {}};
-  std::vector<double> index_{1.5, 1.5}, filling_{0.9, 0.9};
+      .matter = {}, .mass = 1.0, .mass_ratio = 0.5, .separation = 1.0, .filling = {}};
+  std::vector<double> index_{1.5, 1.5}, filling_{0.9, 0.9}, masses_;
   int first_tracer_ = 0;
   Pair traced_, in_lobes_;
 };

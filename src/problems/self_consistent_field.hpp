@@ -1,12 +1,16 @@
 // Equilibrium stars from the self-consistent field method (Hachisu 1986, ApJS 61, 479; binaries:
-// ApJS 62, 461): polytropes, p = K rho^(1 + 1/n), in uniform rotation, alone or in a binary.
+// ApJS 62, 461): barotropic matter in uniform rotation, alone or in a binary.
 //
-// Gas at rest in the rotating frame is in equilibrium if its enthalpy H = (n + 1) p / rho is
-//   H = C - phi + Omega^2 R^2 / 2,   rho ~ H^n where H is positive,
-// with R the distance from the axis. Prescribed points of the surfaces give C and Omega from the
-// potential phi; a density follows, from it a new potential, and so on until convergence.
-// Potentials are computed in polar coordinates about each star's centre, in real spherical
-// harmonics that are even in y and z.
+// Gas at rest in the rotating frame is in equilibrium if its enthalpy H = int dp / rho is
+//   H = C - phi + Omega^2 R^2 / 2,
+// with R the distance from the axis; the density is a function of H where H is positive
+// (star_matter.hpp). Prescribed points of the surfaces give C and Omega from the potential phi; a
+// density follows, from it a new potential, and so on until convergence. Potentials are computed in
+// polar coordinates about each star's centre, in real spherical harmonics that are even in y and z.
+//
+// In each iteration the density is multiplied by the factor s that gives the star its mass. The
+// factor determines K of a polytrope. Matter whose constants are given requires s = 1, which
+// determines the radius: an outer iteration varies it.
 #pragma once
 
 #include <array>
@@ -15,16 +19,18 @@
 
 #include <Kokkos_Core.hpp>
 
+#include "problems/star_matter.hpp"
+
 namespace octant::problems {
 
 // Star profile for use in kernels. The origin of its coordinates is on the axis at z = 0; the
 // companion, if any, is on the x axis.
-struct PolytropeProfile {
+struct StarProfile {
   const double* enthalpy = nullptr;              // [radius][colatitude][azimuth], ends of intervals
   int radii = 0, colatitudes = 0, azimuths = 0;  // intervals to `reach`, pi / 2, pi; 0: symmetric
   double reach = 0.0;                            // maximum radius of the star
-  double index = 1.5, scale = 1.0;               // rho = scale H^n
-  double centre = 0.0;                           // x of its centre
+  StarMatter matter = {};
+  double centre = 0.0;  // x of its centre
 
   // Linear interpolation of the table; 0 outside.
   KOKKOS_INLINE_FUNCTION double enthalpy_at(double x, double y, double z) const {
@@ -46,12 +52,6 @@ struct PolytropeProfile {
     }
     return value > 0.0 ? value : 0.0;
   }
-  // Density for the enthalpy h.
-  KOKKOS_INLINE_FUNCTION double density(double h) const {
-    return h > 0.0 ? scale * Kokkos::pow(h, index) : 0.0;
-  }
-  // Pressure for the enthalpy h.
-  KOKKOS_INLINE_FUNCTION double pressure(double h) const { return density(h) * h / (index + 1.0); }
 
  private:
   KOKKOS_INLINE_FUNCTION static int floor_below(double place, int intervals) {
@@ -61,15 +61,16 @@ struct PolytropeProfile {
 };
 
 // Star with its table.
-struct PolytropeStar {
-  PolytropeProfile profile;  // without its table
+struct ModelStar {
+  StarProfile profile;  // without its table
   std::vector<double> enthalpy;
   double mass = 0.0, volume = 0.0;
-  double central_density = 0.0, polytropic_constant = 0.0;  // central rho; K
+  double central_density = 0.0;
+  double polytropic_constant = 0.0;  // K of a polytrope
 
   // Profile with the table on the host; valid during the lifetime of this.
-  PolytropeProfile on_host() const {
-    PolytropeProfile whole = profile;
+  StarProfile on_host() const {
+    StarProfile whole = profile;
     whole.enthalpy = enthalpy.data();
     return whole;
   }
@@ -77,8 +78,10 @@ struct PolytropeStar {
 
 // One star, or two with the first at smaller x; at rest in a frame that rotates about z.
 struct StarModel {
-  std::vector<PolytropeStar> stars;
+  std::vector<ModelStar> stars;
   double angular_velocity = 0.0;
+  double separation = 0.0;                  // between the density maxima of two stars
+  std::array<double, 2> filling{0.0, 0.0};  // extents towards the companion, as SynchronousBinary's
   double kinetic_energy = 0.0, potential_energy = 0.0, pressure_integral = 0.0;
   int iterations = 0;
 
@@ -91,22 +94,25 @@ struct StarModel {
 
 // Parameters of a rotating star.
 struct RotatingStar {
-  double index, mass;
-  double radius;      // equatorial
+  StarMatter matter;
+  double mass;
+  double radius;      // equatorial; given matter determines it
   double axis_ratio;  // polar over equatorial radius
 };
 
 // Computes the star. Throws InputError if no such star is bound or the iteration fails.
 StarModel solve_star(const RotatingStar& star, double G);
 
-// Two synchronously rotating stars on a circular orbit.
+// Two synchronously rotating stars on a circular orbit. Both are polytropes, or both of given
+// matter.
 struct SynchronousBinary {
-  std::array<double, 2> index;
+  std::array<StarMatter, 2> matter;
   double mass;        // total
   double mass_ratio;  // second over first star
-  double separation;  // between the density maxima
+  // Distance between the density maxima; 0: determined by given matter and one filling factor.
+  double separation;
   // Position of the surface towards the companion, in units of the distance from the star's centre
-  // to the inner Lagrangian point of two point masses.
+  // to the inner Lagrangian point of two point masses; 0: determined by given matter.
   std::array<double, 2> filling;
 };
 

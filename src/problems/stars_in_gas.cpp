@@ -7,6 +7,7 @@
 #include "comm/reproducible_sum.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "core/named.hpp"
 #include "core/number_file.hpp"
 #include "core/parameters.hpp"
 #include "io/hdf5_file.hpp"
@@ -67,15 +68,45 @@ void StarsInGas::declare(ParameterSchema& schema) {
   schema.add("problem.model_file", model_file_,
              {.meaning = "HDF5 file of the equilibrium model, read if it exists and written "
                          "otherwise; empty: no file"});
+  schema.add("problem.thermal_pressure", thermal_pressure_,
+             {.unit = "cold pressure",
+              .meaning = "Thermal pressure of the stars with the white_dwarf equation of state, in "
+                         "addition to that of the ambient gas",
+              .max = 0.1,
+              .above = 0.0});
+  schema_ = &schema;
+}
+
+StarMatter StarsInGas::matter(double index) const { return StarMatter::of_gas(eos_, index); }
+
+void StarsInGas::forbid(std::initializer_list<const char*> parameters, const char* reason) const {
+  for (const char* const parameter : parameters)
+    if (was_set(parameter))
+      throw InputError("{} is incompatible with hydro.equation_of_state = \"{}\": {}; remove it",
+                       parameter, name_of(eos_.kind), reason);
+}
+
+// White dwarfs need Newton's constant in the units of the constants of their matter.
+void StarsInGas::check_matter(const ProblemSetup& setup) const {
+  if (eos_.kind != hydro::EquationOfState::white_dwarf)
+    return forbid({"problem.thermal_pressure"}, "only white dwarfs have a cold pressure");
+  const bool has_units = setup.units.length != 1.0 || setup.units.mass != 1.0;
+  const double known =
+      constants::k_gravitational * setup.units.density() * setup.units.time * setup.units.time;
+  if (has_units && std::abs(G_ / known - 1.0) > 1e-3)
+    throw InputError("gravity.constant = {}: in the units of [units] Newton's constant is {:.8g}",
+                     G_, known);
 }
 
 void StarsInGas::prepare(const ProblemSetup& setup) {
   G_ = setup.require_gravity(problem_);
+  eos_ = setup.hydro.eos;
+  check_matter(setup);
   spin_ = setup.hydro.spin();
   turning_ = setup.hydro.frame.angular_velocity;
   model_ = solve(G_);
   const auto lower = setup.geometry.lower(), upper = setup.geometry.upper();
-  for (const PolytropeStar& star : model_.stars)
+  for (const ModelStar& star : model_.stars)
     for (int axis = 0; axis < 3; ++axis) {
       const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
       const double size = star.profile.reach;
@@ -90,29 +121,46 @@ void StarsInGas::prepare(const ProblemSetup& setup) {
 double StarsInGas::begin(const Communicator& communicator) {
   if (!model_file_.empty()) use_model_file(communicator);
   tables_.clear();
-  for (const PolytropeStar& star : model_.stars)
+  for (const ModelStar& star : model_.stars)
     tables_.push_back(mesh::to_device("enthalpy of a star", star.enthalpy));
   log_model();
   return 0.0;
 }
 
 void StarsInGas::log_model() const {
-  for (const PolytropeStar& star : model_.stars)
-    log::info(
-        "star of mass {:.6g} and volume {:.6g} at x = {:.6g}: central density {:.6g}, p = {:.6g} "
-        "rho^(1 + 1/{:g})",
-        star.mass, star.volume, star.profile.centre, star.central_density, star.polytropic_constant,
-        star.profile.index);
+  for (const ModelStar& star : model_.stars) {
+    const StarMatter& of_star = star.profile.matter;
+    log::info("star of mass {:.6g} and volume {:.6g} at x = {:.6g}: central density {:.6g}, {}",
+              star.mass, star.volume, star.profile.centre, star.central_density,
+              of_star.is_given() ? fmt::format("volume-equivalent radius {:.6g}",
+                                               std::cbrt(star.volume / (4.0 / 3.0 * M_PI)))
+                                 : fmt::format("p = {:.6g} rho^(1 + 1/{:g})",
+                                               star.polytropic_constant, of_star.index));
+  }
+  if (model_.stars.size() > 1 && model_.stars.front().profile.matter.is_given())
+    log::info("separation {:.8g}; filling {:.6g} and {:.6g}", model_.separation, model_.filling[0],
+              model_.filling[1]);
   log::info("angular velocity {:.8g}; virial error {:.2g} after {} iterations",
             model_.angular_velocity, model_.virial_error(), model_.iterations);
 }
 
 // --- the gas -----------------------------------------------------------------------------------
 
-// Central p / rho = H / (n + 1) of the first star.
+// Central p / rho of the first star.
 double StarsInGas::specific_pressure() const {
-  const PolytropeStar& star = model_.stars.front();
-  return star.enthalpy.front() / (star.profile.index + 1.0);
+  const ModelStar& star = model_.stars.front();
+  return star.profile.matter.times_specific_pressure(1.0, star.enthalpy.front());
+}
+
+// Pressure of a cell with this mean over the stars, and ambient gas of a density. Degenerate
+// electrons of the ambient gas raise the cold pressure.
+double StarsInGas::pressure(const StarsInFrame::Mean& mean, double ambient) const {
+  const double thermal = ambient * specific_pressure();
+  if (eos_.kind != hydro::EquationOfState::white_dwarf) return mean.pressure + thermal;
+  const hydro::ColdCurve cold = eos_.cold_curve();
+  const double stars = mean.total() > 0.0 ? cold.at(mean.total()).pressure : 0.0;
+  const double rise = cold.at(mean.total() + ambient).pressure - stars;
+  return (1.0 + thermal_pressure_) * mean.pressure + rise + thermal;
 }
 
 // Returns the model at a time, with the enthalpy tables on the device, `tables`, or, if `tables` is
@@ -137,7 +185,7 @@ GasState StarsInGas::initial_state(const Position& centre, double cell_size) con
   const double ambient = stars.ambient(centre[0], centre[1], centre[2]);
   GasState gas;
   gas.density = mean.total() + ambient;
-  gas.pressure = mean.pressure + ambient * specific_pressure();
+  gas.pressure = pressure(mean, ambient);
   const double rotation = model_.angular_velocity * mean.total() / gas.density;
   gas.velocity = {velocity_[0] - rotation * (centre[1] - centre_[1]),
                   velocity_[1] + rotation * (centre[0] - centre_[0]), velocity_[2]};
@@ -168,7 +216,7 @@ void StarsInGas::measure(const ProblemContext& context) {
   reproducible_sum(mesh.communicator(), std::span<ReproducibleSum>(sums));
   const auto total = [&](int n) { return sums[n].to_double(); };
   double volume = 0.0;
-  for (const PolytropeStar& star : model_.stars) volume += star.volume;
+  for (const ModelStar& star : model_.stars) volume += star.volume;
   for (int d = 0; d < 3; ++d) {
     measured_.angular_momentum[d] = total(StarTerms::angular_momentum + d);
     measured_.centre[d] = total(StarTerms::step_time + d) / total(StarTerms::mass);
@@ -200,12 +248,12 @@ void write_model(const Communicator& communicator, const std::string& path, cons
   file.attribute("/model", "pressure_integral", model.pressure_integral);
   file.attribute("/model", "iterations", std::int64_t{model.iterations});
   for (std::size_t s = 0; s < model.stars.size(); ++s) {
-    const PolytropeStar& star = model.stars[s];
+    const ModelStar& star = model.stars[s];
     const std::string group = group_of(s);
     file.group(group);
     for (const auto& [name, value] : {std::pair{"reach", star.profile.reach},
-                                      {"index", star.profile.index},
-                                      {"scale", star.profile.scale},
+                                      {"index", star.profile.matter.index},
+                                      {"scale", star.profile.matter.scale},
                                       {"centre", star.profile.centre},
                                       {"mass", star.mass},
                                       {"volume", star.volume},
@@ -218,22 +266,23 @@ void write_model(const Communicator& communicator, const std::string& path, cons
                          {star.profile.colatitudes + 1, star.profile.azimuths + 1},
                          std::span(star.enthalpy).first(own * star.enthalpy.size() / rows),
                          {"length^2 / time^2",
-                          "H = (n + 1) p / rho as a function of radius (0 to reach), colatitude (0 "
-                          "to pi / 2) and azimuth (0 to pi); rho = scale H^n"});
+                          "Enthalpy int dp / rho as a function of radius (0 to reach), colatitude "
+                          "(0 to pi / 2) and azimuth (0 to pi); polytropes: rho = scale H^index"});
   }
   file.commit();
 }
 
-PolytropeStar read_star(const Hdf5Reader& file, const std::string& group) {
+ModelStar read_star(const Hdf5Reader& file, const std::string& group, StarMatter matter) {
   const auto value = [&](const char* name) { return file.attribute<double>(group, name); };
   const auto shape = file.shape(group + "/enthalpy");
-  PolytropeStar star;
+  ModelStar star;
+  matter.index = value("index");
+  matter.scale = value("scale");
   star.profile = {.radii = static_cast<int>(shape.at(0)) - 1,
                   .colatitudes = static_cast<int>(shape.at(1)) - 1,
                   .azimuths = static_cast<int>(shape.at(2)) - 1,
                   .reach = value("reach"),
-                  .index = value("index"),
-                  .scale = value("scale"),
+                  .matter = matter,
                   .centre = value("centre")};
   star.enthalpy = file.read<double>(group + "/enthalpy", RowRange{0, shape.at(0)});
   star.mass = value("mass");
@@ -243,8 +292,9 @@ PolytropeStar read_star(const Hdf5Reader& file, const std::string& group) {
   return star;
 }
 
-StarModel read_model(const Communicator& communicator, const std::string& path, std::size_t stars,
-                     const std::string& description) {
+// Reads a model with the matter of `expected`, which the description determines.
+StarModel read_model(const Communicator& communicator, const std::string& path,
+                     const StarModel& expected, const std::string& description) {
   const Hdf5Reader file(communicator, path);
   file.require_unchanged();
   const auto found = file.attribute<std::string>("/model", "description");
@@ -260,7 +310,10 @@ StarModel read_model(const Communicator& communicator, const std::string& path, 
   model.potential_energy = value("potential_energy");
   model.pressure_integral = value("pressure_integral");
   model.iterations = static_cast<int>(value("iterations"));
-  for (std::size_t s = 0; s < stars; ++s) model.stars.push_back(read_star(file, group_of(s)));
+  model.separation = expected.separation;
+  model.filling = expected.filling;
+  for (std::size_t s = 0; s < expected.stars.size(); ++s)
+    model.stars.push_back(read_star(file, group_of(s), expected.stars[s].profile.matter));
   return model;
 }
 
@@ -270,7 +323,7 @@ void StarsInGas::use_model_file(const Communicator& communicator) {
   std::int32_t exists = communicator.is_root() && std::filesystem::exists(model_file_);
   communicator.broadcast(exists);
   const std::string text = fmt::format("{}, G {:.17g}", description(), G_);
-  if (exists) model_ = read_model(communicator, model_file_, model_.stars.size(), text);
+  if (exists) model_ = read_model(communicator, model_file_, model_, text);
   else write_model(communicator, model_file_, model_, text);
   log::info("{} the equilibrium {} {}", exists ? "read" : "wrote", exists ? "from" : "to",
             model_file_);

@@ -2,6 +2,7 @@
 // and model files.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 
 #include "problems/problem.hpp"
@@ -14,7 +15,7 @@ namespace octant::problems {
 // (Ambient gas of constant density would fall onto the stars.)
 struct StarsInFrame {
   static constexpr int k_most = 2;
-  PolytropeProfile stars[k_most] = {};
+  StarProfile stars[k_most] = {};
   double attraction[k_most] = {0.0, 0.0};  // G m of each star over ambient p / rho
   double ambient_density = 0.0;            // at the surface of the first star and inside
   int count = 1;
@@ -61,8 +62,8 @@ struct StarsInFrame {
     for (int s = 0; s < count; ++s) {
       const double h = stars[s].enthalpy_at(turned_x, turned_y, z);
       if (h <= 0.0) continue;
-      mean.density[s] += weight * stars[s].density(h);
-      mean.pressure += weight * stars[s].pressure(h);
+      mean.density[s] += weight * stars[s].matter.density(h);
+      mean.pressure += weight * stars[s].matter.pressure(h);
     }
   }
 };
@@ -83,7 +84,16 @@ class StarsInGas : public Problem {
  protected:
   // Description stored in a model file; a file with another description is rejected.
   virtual std::string description() const = 0;
-  virtual StarModel solve(double G) const = 0;
+  // Computes the model. The matter of the stars is matter().
+  virtual StarModel solve(double G) = 0;
+
+  // Matter of a star of this polytropic index, or that of the gas if its equation of state
+  // determines the density from the enthalpy. Valid in solve() and later.
+  StarMatter matter(double index) const;
+  // Throws InputError if parameters are set that have no meaning for matter of the gas.
+  void forbid(std::initializer_list<const char*> parameters, const char* reason) const;
+  // True if the parameter file sets a parameter. Valid in prepare() and solve().
+  bool was_set(const char* parameter) const { return schema_->was_set(parameter); }
 
   const StarModel& model() const { return model_; }
   const Position& centre() const { return centre_; }
@@ -91,6 +101,8 @@ class StarsInGas : public Problem {
  private:
   StarsInFrame at_time(double time, const mesh::DeviceArray<const double>* tables) const;
   double specific_pressure() const;
+  double pressure(const StarsInFrame::Mean& mean, double ambient) const;
+  void check_matter(const ProblemSetup& setup) const;
   void use_model_file(const Communicator& communicator);
   void log_model() const;
 
@@ -99,7 +111,10 @@ class StarsInGas : public Problem {
   std::array<double, 3> velocity_{};
   double ambient_density_ = 1e-5;
   std::string model_file_;
+  double thermal_pressure_ = 1e-6;
 
+  const ParameterSchema* schema_ = nullptr;  // valid until prepare() returns
+  hydro::EosOptions eos_;
   double G_ = 1.0;
   int spin_ = -1;         // index of the first of hydro::spin_variables(); -1: none
   double turning_ = 0.0;  // rotation rate of the frame

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -112,9 +111,12 @@ void RamsesDomain::read_amr_head(const RamsesFacts& attributes) {
       {"hilbert", 1}, {"planar", 1}, {"angular", 1}, {"bisection", 5}, {"ksection", 10}};
   const std::string ordering = amr.text("ordering");
   const auto records = records_of_bounds.find(ordering);
-  if (records == records_of_bounds.end())
-    amr.refuse("ordering", fmt::format("'{}'; expected one of {}", ordering,
-                                       fmt::join(std::views::keys(records_of_bounds), ", ")));
+  if (records == records_of_bounds.end()) {
+    std::vector<std::string> known;
+    for (const auto& [name, number] : records_of_bounds) known.push_back(name);
+    amr.refuse("ordering",
+               fmt::format("'{}'; expected one of {}", ordering, fmt::join(known, ", ")));
+  }
   amr.skip("bounds of domains", records->second);
   amr.skip("son, flag1, cpu_map", 3);
   tree_.next = amr.place();

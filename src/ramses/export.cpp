@@ -88,7 +88,8 @@ class RamsesFolderWriter {
       f.hubble = 100.0 * attributes.number("h");
       f.omega_m = attributes.number("omega_m");
       f.omega_lambda = attributes.number("omega_lambda");
-      f.omega_curvature = 1.0 - f.omega_m - f.omega_lambda;
+      // RAMSES requires that the sum of all three is 1 to the bit.
+      f.omega_curvature = 1.0 - (f.omega_m + f.omega_lambda);
       f.omega_b = attributes.number("omega_b");
       output.box_megaparsecs_per_h = attributes.number("box_megaparsecs_per_h");
     }
@@ -116,7 +117,7 @@ class RamsesFolderWriter {
     reproducible_sum(ranks_, std::span(masses));
     output_.gas_mass = masses[0].to_double();
     output_.mass = output_.gas_mass + masses[1].to_double();
-    mass_of_stars_ = masses[2].to_double();
+    output_.star_mass = masses[2].to_double();
   }
 
   // --- the files of some domains, one on each rank ----------------------------------------------
@@ -156,8 +157,8 @@ class RamsesFolderWriter {
     std::optional<FortranWriter> file;
     const auto put = [&](const auto& values) {
       if (!file)
-        file.emplace(ramses_particle_file(output_, octs.domain() + 1, std::ssize(values), all_stars,
-                                          mass_of_stars_));
+        file.emplace(
+            ramses_particle_file(output_, octs.domain() + 1, std::ssize(values), all_stars));
       file->record(values);
     };
     particles_.for_columns(octs, [&](const std::string&, const RamsesColumn& column) {
@@ -225,7 +226,6 @@ class RamsesFolderWriter {
   RamsesOutput output_;
   OctTree tree_;
   RamsesParticleWriter particles_;
-  double mass_of_stars_ = 0.0;
   std::int64_t max_octs_ = 0;
 };
 

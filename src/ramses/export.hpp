@@ -146,8 +146,8 @@ struct RamsesOutput {
   RamsesFacts attributes;  // `folder` is the output directory
   int levels = 1;          // levelmax of RAMSES
   double gamma = 1.0;
-  double mass = 0.0, gas_mass = 0.0;   // total mass, gas mass
-  double box_megaparsecs_per_h = 0.0;  // cosmological runs only
+  double mass = 0.0, gas_mass = 0.0, star_mass = 0.0;  // star_mass and gas_mass: parts of mass
+  double box_megaparsecs_per_h = 0.0;                  // cosmological runs only
   // Cells of the coarse grid by axis: 1, plus one for each wall; and the number below the box.
   std::array<int, 3> coarse_cells{1, 1, 1}, cells_below{0, 0, 0};
   // Domain boundaries on the curve, including 0 and its end, in cells of half the finest size.
@@ -230,7 +230,7 @@ class RamsesCellFile {
 // Opens the file of a domain's particles and writes its header. The columns of
 // attributes.particle_fields follow, one record each.
 FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::int64_t count,
-                                   std::int64_t all_stars, double mass_of_stars);
+                                   std::int64_t all_stars);
 
 // Route of this rank's items, octs or particles, to the ranks that write domains, one on each.
 struct DomainRoute {

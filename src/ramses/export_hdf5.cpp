@@ -1,5 +1,6 @@
 // Writes snapshots as the HDF5 file of cuRAMSES, data_NNNNN.h5; hdf5_source.cpp describes its
 // layout. Rows of a dataset are ordered by domain; each rank writes those of one domain at a time.
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -75,7 +76,7 @@ class RamsesHdf5Writer {
         if (sum_of(output_.octs[level]) > 0) write_level(octs, level);
       if (!output_.attributes.families.empty()) write_particles(octs);
     }
-    if (particles_.has_sinks()) write_sinks();
+    write_sinks();
     file_.commit();
   }
 
@@ -157,12 +158,12 @@ class RamsesHdf5Writer {
     for (const char* name : {"dtold", "dtnew"})
       file_.attribute("/header", name,
                       std::vector<double>(static_cast<std::size_t>(output_.levels), 0.0));
-    file_.attribute("/header", "ordering", "hilbert");
+    file_.fixed_text("/header", "ordering", "hilbert");
   }
 
   void write_domains() {
     file_.group("/domain");
-    file_.attribute("/domain", "ordering", "hilbert");
+    file_.fixed_text("/domain", "ordering", "hilbert");
     put("/domain/bound_key", output_.bounds);
     put("/coarse/son", std::vector<std::int32_t>{1});
     put("/coarse/cpu_map", std::vector<std::int32_t>{domains_.owner(0, {0, 0, 0}) + 1});
@@ -247,6 +248,11 @@ class RamsesHdf5Writer {
       else if (!dataset_of(column).empty()) create<double>(path, total);
       else if (column != "tag") left_out.push_back(column);
     }
+    for (const std::string& path : k_columns_of_stars)
+      if (!rows_.contains(path)) {
+        create<double>(path, total);
+        without_values_.push_back(path);
+      }
     if (!left_out.empty())
       log::warn("{}: left out columns of particles that cuRAMSES does not have: {}",
                 output_.attributes.folder, fmt::join(left_out, ", "));
@@ -255,6 +261,8 @@ class RamsesHdf5Writer {
     put_numbers("/particles",
                 {{"npart_total", total},
                  {"nstar_tot", stars == output_.attributes.families.end() ? 0 : stars->second}});
+    file_.attribute("/particles", "mstar_tot", std::vector{output_.star_mass});
+    file_.attribute("/particles", "mstar_lost", std::vector{0.0});
   }
 
   void write_particles(const DomainOcts& octs) {
@@ -273,10 +281,27 @@ class RamsesHdf5Writer {
       else if (column == "levelp" || column == "family") put_as(std::int32_t{});
       else put_as(double{});
     });
+    const int domain = octs.domain();
+    const std::int64_t count = domain < 0 ? 0 : particle_counts_[static_cast<std::size_t>(domain)];
+    for (const std::string& path : without_values_)
+      put_rows(path, particle_counts_, domain, 1,
+               std::vector<double>(static_cast<std::size_t>(count), 0.0));
   }
 
+  // cuRAMSES reads the group in all runs with sinks, also if there are none yet.
   void write_sinks() {
-    const RamsesParticles sinks = particles_.sinks();
+    file_.group("/sinks");
+    const RamsesParticles sinks = particles_.has_sinks() ? particles_.sinks() : RamsesParticles{};
+    std::int64_t largest = 0;
+    for (const std::int64_t identity : sinks.identity) largest = std::max(largest, identity);
+    put_numbers("/sinks", {{"nsink", output_.sinks},
+                           {"nindsink", ranks_.max(largest)},
+                           {"levelmin", output_.attributes.coarsest_level},
+                           {"nlevelmax", output_.levels}});
+    if (output_.sinks > 0) write_sink_columns(sinks);
+  }
+
+  void write_sink_columns(const RamsesParticles& sinks) {
     put_narrow("/sinks/idsink", sinks.identity);
     put("/sinks/msink", sinks.mass);
     const auto put_vectors = [&](const char* name, const auto& vectors) {
@@ -289,8 +314,25 @@ class RamsesHdf5Writer {
     put_vectors("xsink", sinks.position);
     put_vectors("vsink", sinks.velocity);
     put("/sinks/tsink", sinks.columns.at("birth_time"));
-    put_numbers("/sinks", {{"nsink", output_.sinks}});
+    // Accretion, angular momentum and spins, which start from 0 as those of new sinks.
+    const auto put_constant = [&](const std::string& name, double value) {
+      put("/sinks/" + name, std::vector<double>(sinks.mass.size(), value));
+    };
+    for (const char* name : {"dMsmbh", "dMBH_coarse", "dMEd_coarse", "Esave", "spinmag"})
+      put_constant(name, 0.0);
+    for (const char* name : {"jsink", "bhspin"})
+      for (int axis = 1; axis <= 3; ++axis) put_constant(fmt::format("{}_{}", name, axis), 0.0);
+    put_constant("eps_sink", k_efficiency);
+    for (int sum = 1; sum <= k_sums_around_sinks; ++sum)
+      for (int level = output_.attributes.coarsest_level; level <= output_.levels; ++level)
+        put_constant(fmt::format("sink_stat_{}_{}", sum, level), 0.0);
   }
+
+  // Columns that cuRAMSES reads in all runs with star formation or sinks, and with metals.
+  inline static const std::array<std::string, 2> k_columns_of_stars{"/particles/birth_epoch",
+                                                                    "/particles/metallicity"};
+  static constexpr double k_efficiency = 0.057190958;  // radiative, of a hole without spin
+  static constexpr int k_sums_around_sinks = 7;
 
   inline static const DatasetMeaning k_meaning{"RAMSES units",
                                                "see docs/ramses.md of Octant for the layout"};
@@ -303,7 +345,8 @@ class RamsesHdf5Writer {
   Hdf5Writer file_;
   std::map<std::string, Hdf5Rows> rows_;
   Counts particle_counts_;
-  std::size_t finest_ = 1;  // finest level with octs, from 1
+  std::vector<std::string> without_values_;  // columns of particles that are 0
+  std::size_t finest_ = 1;                   // finest level with octs, from 1
 };
 
 }  // namespace

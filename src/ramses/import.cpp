@@ -87,7 +87,8 @@ void check_gas(const RamsesFacts& attributes, const RamsesHead& head,
                const hydro::HydroOptions& options) {
   const std::vector<std::string> expected(std::begin(k_ramses_gas), std::end(k_ramses_gas));
   const auto& names = attributes.variables;
-  if (!names.empty() && std::ranges::search(names, expected).begin() != names.begin())
+  if (!names.empty() &&
+      std::search(names.begin(), names.end(), expected.begin(), expected.end()) != names.begin())
     refuse_ramses(attributes,
                   fmt::format("the gas variables of the output are {}; expected {}, followed by "
                               "scalars: magnetic fields and further pressures are not supported",

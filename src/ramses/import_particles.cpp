@@ -140,7 +140,8 @@ static void report_unread_columns(const RamsesFacts& attributes) {
 static void check_families(const RamsesFacts& attributes) {
   for (const auto& [name, count] : attributes.families) {
     if (name == "cloud" && attributes.has_sinks) continue;
-    if (std::ranges::any_of(k_families, [&](const Family& f) { return f.name == name; })) continue;
+    if (std::ranges::any_of(k_families, [&name = name](const Family& f) { return f.name == name; }))
+      continue;
     if (name.ends_with("_tracer"))
       log::warn("{}: ignored {} particles of family {}: Octant has no corresponding particle type",
                 attributes.folder, count, name);

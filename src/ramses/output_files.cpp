@@ -341,7 +341,7 @@ void RamsesCellFile::write(int level, int n, std::span<const double> values) {
 }
 
 FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::int64_t count,
-                                   std::int64_t all_stars, double mass_of_stars) {
+                                   std::int64_t all_stars) {
   FortranWriter file(domain_path(output, "part", domain));
   file.integers({output.attributes.domains});
   file.integers({3});
@@ -349,7 +349,7 @@ FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::
   file.integers({-1, -1, -1, -1});  // seeds of random numbers: initialise again
   if (output.long_ids) file.record(std::vector<std::int64_t>{all_stars});
   else file.integers({narrow(output, all_stars, "stars")});
-  file.reals({mass_of_stars});
+  file.reals({output.star_mass});
   file.reals({0.0});  // mass lost by stars
   file.integers({narrow(output, output.sinks, "sinks")});
   return file;

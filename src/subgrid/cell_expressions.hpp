@@ -13,23 +13,25 @@
 
 namespace octant::subgrid {
 
-// Values of x, y, z, r, t, pi, density, velocity_x, velocity_y, velocity_z, pressure, gamma, and of
-// scalars by their names in snapshots. Must not move while its names are in use.
+// Gas of one cell as variables of expressions: x, y, z, r, t, pi, density, velocity_x, velocity_y,
+// velocity_z, pressure, gamma, and scalars by their names in snapshots. The object must not be
+// moved while its names are in use.
 class CellNames {
  public:
-  // `scalars` are in the order of storage. r is the distance from `centre`. Cells are counted from
-  // the domain's `lower` corner, so that centres have the same bits for any block size.
+  // Constructor. `scalars` are in the order of storage, and r is the distance from `centre`. Cell
+  // centres are computed from the domain's `lower` corner and so have the same bits for any block
+  // size.
   CellNames(const hydro::Gas& gas, std::vector<std::string> scalars,
             const std::array<double, 3>& lower, const std::array<double, 3>& centre);
   CellNames(const CellNames&) = delete;
 
-  // Names for the compilation of expressions; they refer to this object.
+  // Returns names that are bound to members of this object, for compiling expressions.
   ExpressionNames names();
-  // Sets all names to the values of a cell with the centre `place`.
+  // Sets all variables to the values of a cell whose centre is `place`.
   void set(const hydro::GasCell& cell, const std::array<double, 3>& place, double time);
 
   // Calls visit(cell) for the leaf cells of a level's own blocks, sequentially on the host, with
-  // the names set to the cell. Stores changes that visit makes to the cell.
+  // the variables set to the cell. Changes that visit() makes to the cell are stored.
   template <class Visit>
   void for_leaf_cells(const GasLevel& level, const Visit& visit);
 
@@ -42,7 +44,7 @@ class CellNames {
   std::vector<double> concentrations_;
 };
 
-// Calls visit(cell) for the leaf cells, as above.
+// Definition of for_leaf_cells(); see its declaration in CellNames.
 template <class Visit>
 void CellNames::for_leaf_cells(const GasLevel& level, const Visit& visit) {
   const mesh::CellRange& range = level.cells;
@@ -76,10 +78,10 @@ class ParameterSchema;
 
 namespace octant::subgrid {
 
-// Integrals of expressions over the gas as user-defined columns of history.csv.
 class CellNames;
 
-// Expressions by name, from the table `output.integrals`.
+// Volume integrals of expressions over the gas: the columns of history.csv that the table
+// `output.integrals` defines.
 class Integrals {
  public:
   Integrals();
@@ -87,10 +89,11 @@ class Integrals {
   Integrals& operator=(Integrals&&) noexcept;
   ~Integrals();
 
-  // Declares the table; this object must outlive all reads of the schema.
+  // Declares `output.integrals`. This object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
-  // Must be called once before add(). Throws InputError for invalid expressions.
+  // Compiles the expressions. Must be called once before add(). Throws InputError if one is
+  // invalid.
   void compile(const mesh::Geometry& geometry, const hydro::Gas& gas,
                const std::vector<std::string>& scalars);
 

@@ -10,10 +10,10 @@ namespace octant::subgrid {
 // Hydrogen mass fraction of gas without metals.
 inline constexpr double k_hydrogen_fraction = 0.76;
 
-// Time at which processes act on a level, with its units: the midpoint of the interval over which
-// they act, or the current time for time-step limits and integrals. Radiation backgrounds are
-// evaluated at `background_redshift`, which is the same for all levels: that of the midpoint of the
-// coarse step, or of the current time.
+// Time at which processes act on a level, and the units at that time: the midpoint of the interval
+// over which they act, or the current time for time-step limits and integrals. Radiation
+// backgrounds are evaluated at `background_redshift`, which is the same for all levels: the
+// redshift at the midpoint of the coarse step, or at the current time.
 struct StepTime {
   CodeUnits units;            // proper, not comoving
   double time = 0.0;          // in code units
@@ -21,15 +21,14 @@ struct StepTime {
   double background_redshift = 0.0;
   double newton_constant = 0.0;  // in code units; 0 without self-gravity
   double finest_cell = 0.0;      // cell size of the finest level allowed now
-  // Number of the coarse step, and of the level's own step within it.
-  std::int64_t coarse_step = 0;
-  std::int64_t step_within = 0;
+  std::int64_t coarse_step = 0;  // number of the coarse step
+  std::int64_t step_within = 0;  // number of the level's step within the coarse step
 };
 
 // Conversion factors from code units to proper cgs.
 struct GasUnits {
   double density, length, time, velocity;
-  double energy;       // per mass: erg g^-1
+  double energy;       // specific energy -> erg g^-1
   double temperature;  // pressure / density -> T / mu in K
   double hydrogen;     // density -> hydrogen nuclei n_H in cm^-3, in gas without metals
 

@@ -71,7 +71,7 @@ class GivenSource final : public Process {
     return {place, level.cells.blocks(place).slot, n % cells};
   }
 
-  // Applies the rates to a cell. Returns the energy that it gained per volume.
+  // Applies the source terms to a cell. Returns the increase of its energy density.
   static double change(const hydro::GasCell& cell, const SourceRates& rates, int n, double dt) {
     double added = 0.0;
     if (!rates.acceleration[0].empty()) {

@@ -2,7 +2,7 @@
 // (Newton's law of cooling):
 //   du/dt = rate - (u - u_r) / tau.
 // The right-hand side decays as exp(-t / tau), so u(t) = u(0) + du/dt(0) tau (1 - exp(-t / tau))
-// exactly, and n steps of dt / n equal one of dt.
+// exactly, and n steps of dt / n are equivalent to one step of dt.
 #include <cmath>
 #include <limits>
 
@@ -14,7 +14,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// du/dt, with 1 / tau = 0 without relaxation.
+// Rate du/dt. `relaxation` is 1 / tau, or 0 without relaxation; `energy` is u_r.
 struct HeatingRate {
   double rate, relaxation, energy;
   KOKKOS_INLINE_FUNCTION double operator()(double u) const {
@@ -75,7 +75,7 @@ class Heating final : public Process {
   void advance(const GasLevel& level, double dt, Ledger& ledger) const override {
     const HeatingRate heating = law();
     const double tau = relaxation_time_;
-    const double acting = tau > 0.0 ? -tau * std::expm1(-dt / tau) : dt;  // time at the first rate
+    const double acting = tau > 0.0 ? -tau * std::expm1(-dt / tau) : dt;  // du / (du/dt)(0)
     ledger["energy"] += change_leaf_cells(
         level, KOKKOS_LAMBDA(const hydro::GasCell& cell) {
           const double u = cell.internal_energy();

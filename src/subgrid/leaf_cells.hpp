@@ -16,14 +16,14 @@ namespace octant::subgrid::cooling {
 // Pressure floor in addition to the thermal pressure: prevents artificial fragmentation (Truelove
 // et al. 1997, ApJ 489, L179) or models the support by unresolved motions.
 enum class FloorKind { none, jeans, polytrope };
-// Names of the floors.
+// Names of the pressure floors in floor.kind.
 constexpr auto names_of(FloorKind) { return std::array{"none", "jeans", "polytrope"}; }
 
-// Internal energy per mass of the pressure floor, factor rho^(index - 1), in code units.
+// Pressure floor as internal energy per mass, factor rho^exponent, in code units; 0: no floor.
 struct PressureFloor {
   double factor = 0.0, exponent = 1.0;
 
-  // Floor energy per mass at a density.
+  // Returns the internal energy per mass at a density.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V energy(const V& density) const {
     if (factor == 0.0) return V(0.0);
@@ -34,14 +34,14 @@ struct PressureFloor {
   }
 };
 
-// Floor that keeps the Jeans length c sqrt(pi / (G rho)), with c^2 = P / rho, at `length` or above:
-// P / rho = G rho length^2 / pi.
+// Returns the pressure floor that keeps the Jeans length c sqrt(pi / (G rho)), with c^2 = P / rho,
+// at `length` or above: P / rho = G rho length^2 / pi.
 inline PressureFloor jeans_floor(double newton_constant, double length, double gamma) {
   constexpr double pi = 3.14159265358979323846;
   return {newton_constant * length * length / (pi * (gamma - 1.0)), 1.0};
 }
 
-// Floor P / rho = at_density (rho / density)^(index - 1).
+// Returns the polytropic floor P / rho = at_density (rho / density)^(index - 1).
 inline PressureFloor polytropic_floor(double at_density, double density, double index,
                                       double gamma) {
   return {at_density / (gamma - 1.0) * Kokkos::pow(density, 1.0 - index), index - 1.0};
@@ -62,7 +62,7 @@ struct GasLevel {
   StepTime step_time;
   cooling::PressureFloor floor{};  // non-thermal part of the energy, see Process::floor()
 
-  // Gas in its present state.
+  // Gas of a level in its present state.
   GasLevel(mesh::Mesh& mesh, int level, const hydro::Gas& of_run, const StepTime& at = {})
       : number(level),
         cells(mesh.leaf_cells(level)),
@@ -76,14 +76,14 @@ struct GasLevel {
   KOKKOS_INLINE_FUNCTION hydro::GasCell at(const mesh::Cell& cell) const {
     return {blocks + layout.offset(cell), layout.stride_variable, gas};
   }
-  // Returns as many cells as V has lanes, from `first` on.
+  // Access to as many consecutive cells as V has lanes, from `first` on.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION hydro::GasCells<V> from(const mesh::Cell& first) const {
     return {blocks + layout.offset(first), layout.stride_variable, gas};
   }
 };
 
-// Changes a cell and returns its term in the sum over the block.
+// Calls change() for a cell and stores the result as the cell's term in the sum over the block.
 template <class Change>
 struct ChangeOfCell {
   static constexpr int count = 1, sums = 1, parts = 1;
@@ -96,7 +96,7 @@ struct ChangeOfCell {
 };
 
 // Calls change(cell), a KOKKOS_LAMBDA that may change the gas, for every leaf cell. Returns the
-// volume integral of its result on this rank, with a fixed order of summation in each block.
+// volume integral of the results on this rank, with a fixed order of summation in each block.
 template <class Change>
 ReproducibleSum change_leaf_cells(const GasLevel& level, const Change& change) {
   ReproducibleSum sum;
@@ -105,7 +105,7 @@ ReproducibleSum change_leaf_cells(const GasLevel& level, const Change& change) {
   return sum;
 }
 
-// Maximum of rate(cell) over the leaf cells of this rank, at least 0.
+// Returns the maximum of rate(cell) over the leaf cells of this rank, or 0 if it is negative.
 template <class Rate>
 double largest_of_leaf_cells(const GasLevel& level, const Rate& rate) {
   const double largest = mesh::largest(

@@ -17,18 +17,19 @@ class Ledger {
   // `owner` is the name of the process.
   Ledger(std::string owner, const std::vector<std::string>& accounts);
 
-  // This rank's terms since the last sum_over_ranks(). Throws RunError if there is no such account.
+  // Returns this rank's terms of an account since the last sum_over_ranks(). Throws RunError if
+  // there is no such account.
   ReproducibleSum& operator[](std::string_view account);
 
-  // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, if one is not finite.
-  // Collective.
+  // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, if a total is not
+  // finite. Collective.
   void sum_over_ranks(const Communicator& communicator);
 
-  // Total of an account as of the last sum_over_ranks(). Throws RunError if there is no such
-  // account.
+  // Returns the total of an account after the last sum_over_ranks(). Throws RunError if there is no
+  // such account.
   double total(std::string_view account) const { return totals_[place_of(account)].value; }
 
-  // Account with its total.
+  // Name of an account, and its total over all ranks.
   struct Total {
     std::string name;
     double value = 0.0;

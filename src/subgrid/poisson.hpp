@@ -1,4 +1,4 @@
-// Poisson random numbers as a pure function of the random stream and the draw number.
+// Poisson random numbers, which depend only on the random stream, the draw number and the mean.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace octant::subgrid {
 
 namespace detail {
 
-// Multiplies uniform numbers until their product is below exp(-mean).
+// Multiplication method: counts the uniform numbers until their product falls below exp(-mean).
 KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_inversion(const RandomStream& random,
                                                          std::uint32_t draw, double mean) {
   const double least = Kokkos::exp(-mean);
@@ -21,8 +21,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_inversion(const RandomStream& ran
   return count;
 }
 
-// Logarithm of the probability of count >= 1 by Stirling's series, arranged without cancellation,
-// also for count and mean of 1e15.
+// Logarithm of the Poisson probability of `count` >= 1 by Stirling's series, in a form without
+// cancellation for `count` and `mean` up to 1e15.
 KOKKOS_INLINE_FUNCTION double log_poisson_probability(double count, double mean) {
   const double excess = (mean - count) / count, inverse = 1.0 / count, square = inverse * inverse;
   const double series = inverse * (1.0 / 12 - square * (1.0 / 360 - square / 1260));
@@ -43,7 +43,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
     const double us = 0.5 - Kokkos::fabs(u);
     const double k = Kokkos::floor((2.0 * a / us + b) * u + mean + 0.43);
     if (us >= 0.07 && v <= v_r) return static_cast<std::int64_t>(k);
-    // k = 0 has negligible probability for the means that use this function.
+    // k = 0 has a probability below 1e-13 for mean > 30, for which this function is used.
     if (!(k >= 1.0) || (us < 0.013 && v > us)) continue;
     if (Kokkos::log(v * inverse_alpha / (a / (us * us) + b)) <= log_poisson_probability(k, mean))
       return static_cast<std::int64_t>(k);
@@ -53,8 +53,8 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
 }  // namespace detail
 
 // Returns a number from the Poisson distribution with this mean, up to 1e15; 0 for a mean of 0.
-// Uses the uniform draws from `first_draw` on: more than 64 of them at most once in ten million
-// calls.
+// Uses the uniform draws from `first_draw` on; fewer than one call in ten million uses more than 64
+// of them.
 KOKKOS_INLINE_FUNCTION std::int64_t poisson(const RandomStream& random, std::uint32_t first_draw,
                                             double mean) {
   constexpr double k_max_for_inversion = 30.0;

@@ -42,9 +42,9 @@ const std::vector<std::string> k_horizon_agn{"cooling.enabled = true",
                                              "agn.radius = 1.0",
                                              "agn.mass_loading = 100.0"};
 
-// Kim et al. (2016, ApJ 833, 202): 10^51 erg, 14.8 solar masses of gas including 2.6 of metals for
-// every 91 solar masses of stars, after 5 Myr; no black hole. The user must provide the table
-// HM2012.
+// Kim et al. (2016, ApJ 833, 202): every 91 solar masses of stars eject 10^51 erg and 14.8 solar
+// masses of gas, 2.6 of which are metals, after 5 Myr. There are no black holes. The user must set
+// cooling.table to the Grackle table HM2012.
 const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "cooling.method = \"exact\"",
                                        "floor.kind = \"jeans\"",
@@ -61,12 +61,12 @@ const std::vector<std::string> k_agora{"cooling.enabled = true",
                                        "supernovae.yield = 0.17567567567567569",
                                        "supernovae.delay = 5.0"};
 
-// Schaye et al. (2015, MNRAS 446, 521): 8000 K at n_H = 0.1 for a mean molecular weight of 1.22,
-// and 1.736e-2 supernovae per solar mass of stars, after 30 Myr. Black holes of 1e5 / h solar
-// masses accrete at the Bondi rate without boost, up to the Eddington rate; thermal feedback only,
-// with 0.15 of a tenth of the accreted rest energy, heats gas by 10^8.5 K for a mean molecular
-// weight of 0.59. EAGLE moves light black holes to the potential minimum instead of applying
-// dynamical friction: here there is neither.
+// Schaye et al. (2015, MNRAS 446, 521). The pressure floor is 8000 K at n_H = 0.1 cm^-3 for a mean
+// molecular weight of 1.22; 1.736e-2 supernovae per solar mass of stars explode after 30 Myr. Black
+// holes of 1e5 / h solar masses accrete at the Bondi rate without boost, up to the Eddington rate.
+// Their feedback is purely thermal, with 0.15 of the luminosity, and heats gas by 10^8.5 K for a
+// mean molecular weight of 0.59. EAGLE repositions light black holes at the potential minimum; this
+// preset neither repositions them nor applies dynamical friction.
 const std::vector<std::string> k_eagle_like{"cooling.enabled = true",
                                             "cooling.method = \"original\"",
                                             "cooling.reionization = 11.5",

@@ -27,51 +27,54 @@ class FaceFields;
 
 namespace octant::subgrid {
 
-// Newly formed star for the log of births; in code units, except for the state of the gas.
+// Newly formed star particle, for the log of star formation. Values without a unit are in code
+// units.
 struct StarBirth {
   std::uint64_t id = 0;
   std::int32_t level = 0;
   std::array<double, 3> position{}, velocity{};
   double mass = 0.0, metallicity = 0.0;
-  double hydrogen = 0.0;          // hydrogen nuclei in cm^-3
-  double temperature = 0.0;       // over the mean molecular weight, in K
+  double hydrogen = 0.0;          // hydrogen nuclei of the gas, in cm^-3
+  double temperature = 0.0;       // T / mu of the gas, in K
   double virial_parameter, mach;  // turbulence in the cell; NaN if not computed
 };
 
-// Merger of a black hole with the heaviest of its group, for the log of mergers: masses before the
-// merger in code units; `id` and `position` of the remnant.
+// Merger of the black hole `other` with `heaviest`, the most massive one of its group, for the log
+// of mergers. Masses are those before the merger in code units; `id` and `position` are the
+// remnant's.
 struct HoleMerger {
   std::uint64_t id = 0, heaviest = 0, other = 0;
   double heaviest_mass = 0.0, other_mass = 0.0;
   std::array<double, 3> position{};
 };
 
-// All levels whose steps end at the same time, from `coarsest` on, and the particles, each stored
-// in the finest block that contains it. A coarse step ends if `coarsest` is 0.
+// State of the run when the steps of all levels from `coarsest` on end at the same time. Each
+// particle is stored in the finest block that contains it. A coarse step ends if `coarsest` is 0.
 struct SyncPoint {
   mesh::Mesh& mesh;
   std::span<particles::Particles> kinds;
   int coarsest;
   double time, scale_factor;
-  CodeUnits units;  // code units at that time
-  // function that returns the proper time in s of a code time
+  CodeUnits units;  // code units at `time`
+  // returns the proper time in s for a time in code units
   std::function<double(double time)> seconds;
   std::vector<GasLevel> levels;  // gas of the levels from `coarsest` on
   std::vector<double> steps;     // their time steps, in the order of `levels`
-  // Position of that time between the coarser level's old (0) and present (1) states.
+  // Elapsed fraction of the step of the next coarser level, from its old (0) to its present (1)
+  // state.
   double arrived = 1.0;
-  // face-centred fields of all processes; null if there are none
+  // face-centred fields of all processes; null if no process has any
   mesh::FaceFields* faces = nullptr;
 
-  // Logs of this rank, to which processes append.
+  // Stars and black-hole mergers of this rank, which processes append for the logs.
   std::vector<StarBirth> births{};
   std::vector<HoleMerger> mergers{};
 
   // Returns the particles of a kind. Throws RunError if there is no such kind.
   particles::Particles& kind(const std::string& name) const;
 
-  // Fills the ghost cells of levels[n] from the present state. They remain valid until another
-  // level is filled. levels[n - 1] must be filled first. Collective.
+  // Fills the ghost cells of levels[n] from the present state. levels[n - 1] must be filled first.
+  // The ghost cells remain valid until another level is filled. Collective.
   void fill_ghosts(std::size_t n) const;
 };
 
@@ -83,8 +86,8 @@ class ParameterSchema;
 
 namespace octant::subgrid {
 
-// Scalar advected with the gas. Several processes may declare the same one; the first sets its
-// initial value.
+// Scalar advected with the gas. Several processes may declare the same scalar; the first one sets
+// its initial value.
 using hydro::GasVariable;
 
 // Metal mass fraction, common to all processes that use it.
@@ -92,7 +95,7 @@ GasVariable metals(double initial = 0.0);
 
 // Properties of the run that a process may use in prepare().
 struct ProcessSetup {
-  bool has_gas, expands;    // has_gas: the run has gas; expands: comoving box
+  bool has_gas, expands;    // expands: cosmological expansion
   bool has_units;           // true if code units are defined in cgs
   bool has_gravity;         // true with self-gravity
   bool has_stars;           // true if any process or problem creates stars
@@ -103,16 +106,16 @@ struct ProcessSetup {
   EventSearch event_search;          // events.method
   bool is_balanced = false;          // hydro.well_balanced with hydro.acceleration alone
   bool gas_moves = true;             // hydro.moves
-  // Speed of light in cm/s, the ratio of its reduced value to it, and the index of the density of
-  // the first group of photons among the variables of the mesh; set if a process has photons.
+  // Photon transport, set if a process has photons: light_speed in cm/s, speed_ratio of the reduced
+  // to the full speed of light, and first_photons, the mesh variable of the first group's density.
   double light_speed = 0.0, speed_ratio = 1.0;
   int first_photons = -1;
 
   // Returns the index of a scalar among the variables of a GasCell.
   int variable(const std::string& scalar) const;
-  // First of the user's passive scalars among the variables.
+  // Returns the index of the user's first passive scalar among the variables of a GasCell.
   int first_passive_scalar() const;
-  // Number of the user's passive scalars.
+  // Returns the number of the user's passive scalars.
   int passive_scalars() const;
 };
 
@@ -131,75 +134,75 @@ class Process {
   // True if the parameters enable the process.
   virtual bool is_wanted() const = 0;
 
-  // True if the process changes the internal energy of the gas, or depends on it. Such processes
-  // are refused for barotropic gas.
+  // True if the process changes or uses the internal energy of the gas. Such a process is refused
+  // for barotropic gas.
   virtual bool needs_heat() const { return true; }
-  // True if the process is valid for gas with a cold pressure (hydro/eos/cold_curve.hpp), whose
-  // internal energy in a GasCell is the thermal part.
+  // True if the process is valid for gas with a cold pressure (hydro/eos/cold_curve.hpp), for which
+  // GasCell gives the thermal part of the internal energy.
   virtual bool supports_cold_curve() const { return !needs_heat(); }
 
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
-  // Number of groups of photons that the run transports for this process: four fields each, number
-  // density N and flux F with |F| <= c' N, where c' is the reduced speed of light. At most one
-  // process may have photons.
+  // Number of photon groups that the run transports for this process. Each has four fields: number
+  // density N and flux F, with |F| <= c' N for the reduced speed of light c'. At most one process
+  // may have photons.
   virtual int photon_groups() const { return 0; }
-  // True if the process has sources of photons that begin_step() sets: a field of emission for each
-  // group, after the fields of all groups.
+  // True if begin_step() sets photon sources. The mesh then has an emission field for each group,
+  // after the fields of all groups.
   virtual bool has_photon_sources() const { return false; }
   // Particle kinds that the process needs.
   virtual std::vector<particles::Kind> particle_kinds() const { return {}; }
   // Face-centred fields that the process needs.
   virtual std::vector<mesh::SolenoidalField> face_fields() const { return {}; }
-  // Accounts of its ledger.
+  // Names of the accounts in the ledger of the process.
   virtual std::vector<std::string> accounts() const { return {}; }
 
-  // Called once if the process is wanted. Throws InputError if it is incompatible with other
-  // parameters.
+  // Checks the parameters of an enabled process; called once. Throws InputError if they are
+  // incompatible with the run.
   virtual void prepare(const ProcessSetup& /*setup*/) {}
 
-  // Called once before the functions below, also after a restart, to read files. Throws InputError,
+  // Reads files. Called once before the functions below, also after a restart. Throws InputError,
   // on all ranks. Collective.
   virtual void begin(const Communicator& /*communicator*/) {}
 
-  // Energy added to gas and particles since the start of the run, from its accounts; `econs` in an
-  // expanding box accounts for it.
+  // Energy added to gas and particles since the start of the run, from the accounts of the ledger.
+  // The energy budget `econs` of an expanding box includes this energy.
   virtual double added_energy(const Ledger& /*ledger*/) const { return 0.0; }
 
-  // Non-thermal internal energy that the process adds as a pressure floor.
+  // Pressure floor of the process, a non-thermal internal energy of the gas.
   virtual cooling::PressureFloor floor(const GasLevel& /*level*/) const { return {}; }
 
-  // Time-step constraint of this level from the leaf cells on this rank. Collective.
+  // Time-step constraint of a level from the leaf cells on this rank. Collective.
   virtual double longest_step(const GasLevel& level) const;
 
   // Advances the leaf cells of a level by dt, between the hydro sweep and the second half kick.
-  // Cells under finer blocks are restricted afterwards. The change of a cell must depend only on
-  // that cell, the time of the level and `dt`. Collective.
+  // Restriction to cells under finer blocks follows. The change of a cell must depend only on that
+  // cell, the time of the level and `dt`. Collective.
   virtual void advance(const GasLevel& /*level*/, double /*dt*/, Ledger& /*ledger*/) const {}
 
-  // Sets the fields of emission for a coarse step of length `dt` that begins at `sync`, with all
-  // levels. They are zero in all cells before. Called if has_photon_sources(). Collective.
+  // Sets the emission fields of all levels for a coarse step of length `dt` that begins at `sync`.
+  // The fields are zero before the call. Called if has_photon_sources(). Collective.
   virtual void begin_step(SyncPoint& /*sync*/, double /*dt*/) const {}
 
-  // Absorbs and emits photons in the cells of a level, for the time dt of a substep of their
-  // transport. `photons` are all variables of all blocks in the layout of the level, of which those
-  // of the photons are valid: their state after the transport, where N < 0 is possible. Writes gas
-  // and photons to the level. `level.cells` contains cells under finer blocks, too. Collective.
+  // Absorbs and emits photons in the cells of a level during a substep dt of photon transport.
+  // `photons` has all variables of all blocks in the layout of the level. Only its photon variables
+  // are valid: the state after transport, in which N < 0 is possible. Writes gas and photons to the
+  // level. `level.cells` includes cells under finer blocks. Collective.
   virtual void react(const GasLevel& /*level*/, double /*dt*/, const double* /*photons*/,
                      Ledger& /*ledger*/) const {}
 
   // Returns true if advance() is called for all levels at once, for half a coarse step before its
-  // sweeps and half after them (Strang 1968), instead of after each level's step. Fluxes and ghost
-  // cells of all levels then use equally advanced states, and the scheme is second order in time.
-  // Suitable for slow changes of the gas over a coarse step.
+  // sweeps and half after them (Strang 1968), instead of after each level's step. The source terms
+  // of all levels are then at the same time when fluxes and ghost cells are computed, and the
+  // scheme is second order in time. Suitable if the gas changes little over a coarse step.
   virtual bool acts_around_coarse_steps() const { return false; }
 
-  // Acts on gas and particles together, after the kick. Returns true, on all ranks, if it changed
-  // the gas of leaf cells on any. Collective.
+  // Acts on gas and particles together, after the kick. Returns true, on all ranks, if the gas of
+  // leaf cells has changed on any rank. Collective.
   virtual bool interact(SyncPoint& /*sync*/, Ledger& /*ledger*/) const { return false; }
 };
 
-// Defined by each process: template <> std::unique_ptr<Process> make_process<Heating>().
+// Creates a process. Each process defines its specialisation, as make_process<Heating>().
 template <class Kind>
 std::unique_ptr<Process> make_process();
 

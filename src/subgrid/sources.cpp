@@ -1,9 +1,9 @@
 // Source terms from expressions in the parameter file: acceleration, heating and sources of passive
 // scalars, as functions of position, time and gas state.
 //
-// The sources are applied for half a coarse step before the sweeps and for half a step after them,
-// with their values at the middle of each half: first the acceleration, whose work is exactly the
-// change of the kinetic energy, then the heating.
+// The sources are applied for half a coarse step before the hydro sweeps and for half a step after
+// them, evaluated at the midpoint of each half step. Acceleration, whose work is exactly the change
+// of the kinetic energy, precedes heating and scalars.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -82,7 +82,8 @@ class Sources final : public Process {
       dye_.emplace_back(fmt::format("sources.scalars[{}]", n), scalars_[n], names);
   }
 
-  // Limits the relative change of energy by heating, and the fall from rest to an eighth of a cell.
+  // Limits the relative change of the internal energy by heating, and the displacement of gas that
+  // is accelerated from rest to an eighth of a cell.
   double longest_step(const GasLevel& level) const override {
     double fastest = 0.0, strongest = 0.0;
     cell_->for_leaf_cells(level, [&](const hydro::GasCell& cell) {
@@ -134,7 +135,7 @@ class Sources final : public Process {
     return value;
   }
 
-  // Accelerates a cell. Returns the increase of its energy density.
+  // Accelerates the gas of a cell. Returns the increase of its energy density.
   static double accelerate(const hydro::GasCell& cell, const double (&kick)[3]) {
     double work = 0.0;
     for (int d = 0; d < 3; ++d) {

@@ -1,11 +1,11 @@
-// Driven turbulence: a random acceleration by a few long waves that evolves as an
+// Driven turbulence: a random acceleration by Fourier modes of long wavelength that evolves as an
 // Ornstein-Uhlenbeck process (Eswaran & Pope 1988; Federrath et al. 2010).
 //
-// The complex amplitude of each wave follows a(n + 1) = f a(n) + sqrt(1 - f^2) b(n), f = exp(-s /
-// T), at times s = T / 16 apart, with independent normal numbers b of (seed, wave, n), and is
-// linear in between. Projections along and across the wave vector set the fractions of compressive
-// and solenoidal driving. The acceleration is a function of seed, position and time alone, so
-// nothing is stored and a restart reproduces the same bits.
+// The complex amplitude of each mode follows a(n + 1) = f a(n) + sqrt(1 - f^2) b(n + 1) with f =
+// exp(-s / T) at intervals s = T / 16, and is linear in between. The independent normal numbers b
+// are functions of seed, mode and n. Projections parallel and perpendicular to the wave vector set
+// the fractions of compressive and solenoidal driving. The acceleration depends only on seed,
+// position and time, so checkpoints do not store it and a restart reproduces the same bits.
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -20,8 +20,8 @@ namespace octant::subgrid {
 
 namespace {
 
-constexpr int k_updates = 16;   // per correlation time
-constexpr int k_max_waves = 8;  // maximum along an axis
+constexpr int k_updates = 16;   // updates per correlation time
+constexpr int k_max_waves = 8;  // maximum wave number along an axis
 using Amplitude = std::array<std::complex<double>, 3>;
 
 struct DrivenWave {
@@ -32,10 +32,10 @@ struct DrivenWave {
 // Acceleration at the centre of a cell.
 struct Driving {
   mesh::DeviceArray<const DrivenWave> waves;
-  double lower[3], wave_number[3];  // 2 pi / side
-  int most[3];                      // maximum wave number along each axis
+  double lower[3], wave_number[3];  // wave_number: 2 pi / domain size
+  int most[3];                      // maximum mode number along each axis
 
-  // Cell centre counted from the domain's corner, with the same bits for any block size.
+  // Cell centre relative to the domain's lower corner, with the same bits for any block size.
   KOKKOS_INLINE_FUNCTION double centre(const mesh::CellRange& cells, const mesh::Cell& cell,
                                        int axis) const {
     const double first =
@@ -71,7 +71,7 @@ struct Driving {
   }
 };
 
-// Accelerates a cell and returns the work as its term in the sum over the block.
+// Accelerates a cell and stores the work as the cell's term in the sum over the block.
 struct DrivenCell {
   static constexpr int count = 1, sums = 1, parts = 1;
   GasLevel level;
@@ -155,8 +155,8 @@ class Turbulence final : public Process {
           from_, to_);
   }
 
-  // Limits the displacement of gas that the force accelerates from rest to an eighth of a cell. The
-  // acceleration changes little within a step.
+  // Limits the displacement of gas that is accelerated from rest to an eighth of a cell, and the
+  // step to one update of the acceleration.
   double longest_step(const GasLevel& level) const override {
     return std::min(correlation_time_ / k_updates,
                     std::sqrt(0.25 * level.cells.cell_size / strength_));
@@ -169,7 +169,7 @@ class Turbulence final : public Process {
   }
 
  private:
-  // Adds one wave of each pair k, -k.
+  // Adds one mode of each pair k, -k.
   void add_waves() {
     const double longest = *std::ranges::min_element(wave_number_);
     std::array<int, 3> most;
@@ -196,8 +196,8 @@ class Turbulence final : public Process {
     return amplitude;
   }
 
-  // Advances the amplitudes to an update number; restarts from the beginning if the update precedes
-  // the present one, as it may for a finer level.
+  // Advances the amplitudes to an update number. Starts from update 0 if `update` precedes the
+  // present one.
   void go_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;
@@ -219,7 +219,8 @@ class Turbulence final : public Process {
     const double updates = std::max(0.0, time / correlation_time_ * k_updates);
     const double begun = std::floor(updates), share = updates - begun;
     go_to(static_cast<std::int64_t>(begun));
-    // Amplitudes have six components: four across the wave vector, two along it.
+    // Amplitudes have six real components: four perpendicular to the wave vector, two parallel to
+    // it.
     const double s = solenoidal_, c = 1.0 - s;
     const double norm =
         strength_ / std::sqrt(0.5 * static_cast<double>(numbers_.size()) * (4 * s * s + 2 * c * c));
@@ -257,7 +258,7 @@ class Turbulence final : public Process {
 
   std::array<double, 3> lower_{}, wave_number_{};
   std::vector<std::array<int, 3>> numbers_;
-  // Amplitudes at an update, from which later ones follow: a function of its number alone.
+  // Amplitudes at update number `update_`, on which alone they depend.
   mutable std::vector<Amplitude> amplitudes_;
   mutable std::int64_t update_ = 0;
 };

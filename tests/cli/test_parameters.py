@@ -29,6 +29,10 @@ BAD_VALUES = {
         ["time.end=10 Myr"],
         ["time.end", "set units.length, units.density and units.time"],
     ),
+    "two_units_of_three": (
+        ["units.density=1e-24", "units.time=1e15"],
+        ["units.density and units.time", "units.length is missing"],
+    ),
     "unknown_unit": (["time.end=10 Myrs"], ["time.end", 'did you mean "Myr"?']),
     "expression_that_is_no_integer": (["mesh.max_level=7/2"], ["mesh.max_level", "3.5"]),
     "wrong_type_in_a_list": (
@@ -106,6 +110,20 @@ def test_a_message_names_the_file_and_line(
 ) -> None:
     outcome = run(tmp_path / "run", text + TINY_BLAST, ranks=ranks)
     assert_refused(outcome, *fragments)
+
+
+def test_parameters_of_disabled_sections_are_named(tmp_path: Path) -> None:
+    """Those with their default values, which run.toml contains, are not."""
+    text = '[problem]\nname = "sedov"\n[floor]\ntemperature = 1e3\n[cooling]\ntable = "no.h5"\n'
+    overrides = ("gravity.theta=0.35", "radiation.enabled=false", "time.max_steps=0")
+    outcome = run_well(tmp_path / "run", text, *overrides)
+    for parameter in ("cooling.table", "floor.temperature", "gravity.theta"):
+        assert outcome.text.count(parameter) == 1, outcome.text
+    again = run_well(tmp_path / "again", (outcome.directory / "run.toml").read_text())
+    assert again.text.count("without effect") == 1
+    plain = run_well(tmp_path / "plain", '[problem]\nname = "sedov"\n', "time.max_steps=0")
+    text = (plain.directory / "run.toml").read_text()
+    assert "without effect" not in run_well(tmp_path / "whole", text).text
 
 
 def test_a_flow_has_no_unit_system_and_no_models(tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ def earlier_run(directory: Path) -> Start:
     checkpoint = max(directory.glob("checkpoint_*.h5"))
     with h5py.File(checkpoint) as file:
         step = int(file["header"].attrs["step"])
-    settings = ('cosmology.end="z = 0"', "output.snapshot_interval=0")
+    settings = ('cosmology.end="z = 0"', "output.snapshot_interval=0", "telemetry.enabled=true")
     return Start((directory / "run.toml").read_text(), settings, checkpoint, step)
 
 

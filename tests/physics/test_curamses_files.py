@@ -407,6 +407,45 @@ def test_hdf5_output_is_read_by_the_independent_reader(tmp_path: Path) -> None:
     assert_sinks(back.last_snapshot, found)
 
 
+# What cuRAMSES reads in a restart, also if there are no stars or sinks yet.
+READ_IN_A_RESTART = {
+    "header": "ncpu time nstep nstep_coarse noutput iout ifout tout aout dtold dtnew const"
+    " mass_tot_0 rho_tot omega_m omega_l omega_k omega_b h0 aexp_ini boxlen_ini aexp hexp aexp_old"
+    " epot_tot_int epot_tot_old mass_sph ordering",
+    "particles": "npart_total nstar_tot mstar_tot mstar_lost npart_per_cpu x_1 x_2 x_3 v_1 v_2 v_3"
+    " mass identity levelp ptypep birth_epoch metallicity",
+    "sinks": "nsink nindsink",
+}
+READ_OF_SINKS = (
+    "idsink msink tsink dMsmbh dMBH_coarse dMEd_coarse Esave spinmag eps_sink"
+    " xsink_1 vsink_2 jsink_3 bhspin_1 sink_stat_1_4 sink_stat_7_6"
+)
+
+
+@pytest.mark.parametrize("name", [HDF5, "cosmo_hdf5_hilbert_np2"])
+def test_hdf5_output_has_all_that_a_restart_of_curamses_reads(name: str, tmp_path: Path) -> None:
+    output = case_named(name)
+    as_hdf5 = ('output.formats=["ramses"]', 'ramses.layout="hdf5"', "ramses.domains=2")
+    how = ("gravity.enabled=true", NOTHING_MORE, *QUICKLY, *as_hdf5)
+    written = run_well(tmp_path / "run", output.parameters, *how, restart=output.folder)
+    [path] = written.directory.glob("output_*/data_*.h5")
+    with h5py.File(path) as file:
+        for group, names in READ_IN_A_RESTART.items():
+            missing = set(names.split()) - {*file[group], *file[group].attrs}
+            assert not missing, group
+        if output.sinks:
+            assert not set(READ_OF_SINKS.split()) - set(file["sinks"])
+        header = file["header"].attrs
+        # Fortran reads texts of fixed length.
+        assert header["ordering"].dtype == np.dtype("S7")
+        assert header["ordering"].tolist() == [b"hilbert"]
+        # RAMSES stops unless the sum is 1 to the bit.
+        omegas = [float(header[f"omega_{n}"][0]) for n in "mlk"]
+        assert omegas[0] + omegas[1] + omegas[2] == 1.0
+        births = file["particles/birth_epoch"][...]
+        assert ((births != 0.0) == (file["particles/ptypep"][...] == STAR)).all()
+
+
 def test_walls_have_no_hdf5_output(tmp_path: Path) -> None:
     output = case_named(HDF5)
     outcome = run(

@@ -90,12 +90,21 @@ def test_stars_have_the_photons_of_a_table(tmp_path: Path) -> None:
         SWARM,
         f"ionization.star_table={path}",
         "output.history_interval=1",
+        *CHECKPOINT_EVERY_STEP,
     )
     # Integrals until 0.2 Myr, of the mean of both metallicities; in 1e46 Myr.
     first = 2.0 * (3.0 * 0.1 + 2.0 * 0.1)
     second = 2.0 * (0.1 + 0.1 * 0.5 * (1.0 + 0.9))
     number = (first + second) * 1e46 * MEGAYEAR * MASS * STARS
     assert injected(outcome) == pytest.approx(number, rel=1e-11)
+    path.write_text(path.read_text().replace("4.0e46", "5.0e46"))
+    refused = run(
+        tmp_path / "changed",
+        SWARM,
+        f"ionization.star_table={path}",
+        restart=sorted(outcome.directory.glob("checkpoint_*.h5"))[-1],
+    )
+    assert_refused(refused, "ionization.star_table", "have changed")
 
 
 def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(tmp_path: Path) -> None:

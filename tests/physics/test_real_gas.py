@@ -2,8 +2,24 @@
 
 from pathlib import Path
 
+import h5py
 import numpy as np
 import pytest
+from gas_setups import (
+    CONTACT,
+    PRIMITIVES,
+    PROBLEMS,
+    SCHEMES,
+    TUBE,
+    assert_budgets,
+    assert_contacts_at_rest,
+    mean_errors,
+    moving_gas,
+    places_in_cells,
+    scheme_of,
+    sound_wave,
+    sound_wave_error,
+)
 from numpy.typing import NDArray
 
 from real_gases import (
@@ -16,7 +32,15 @@ from real_gases import (
     write_table,
 )
 from refusals import assert_refused
-from running import CHECKPOINT_EVERY_STEP, assert_same_run, leaf_cells, octant, run, run_well
+from running import (
+    CHECKPOINT_EVERY_STEP,
+    assert_same_bits,
+    assert_same_run,
+    leaf_cells,
+    octant,
+    run,
+    run_well,
+)
 
 GAMMA = 5 / 3
 UNITS = ("units.length=1 km", "units.density=1 g/cm^3", "units.time=1 s")
@@ -28,7 +52,7 @@ GASES: dict[str, tuple[RealGas, tuple[float, float], tuple[float, float]]] = {
     "table_of_radiation": (RADIATION, (1e-3, 1e2), (1e-2, 1e2)),
     "van_der_waals": (STRONG_REPULSION, (1e-2, 10.0), (1.5, 1e3)),
 }
-SCHEMES = [("muscl_hancock", "plm"), ("muscl_hancock", "ppm"), ("rk2", "plm"), ("rk3", "ppm")]
+WAVES = moving_gas(pressure="12")
 
 
 def table_of(directory: Path, name: str, **changes: NDArray[np.float64] | None) -> Path:
@@ -56,35 +80,8 @@ def parameters_of(directory: Path, name: str) -> tuple[str, ...]:
     return ("hydro.equation_of_state=table", f"hydro.eos_table={path}", *UNITS)
 
 
-def scheme_of(scheme: tuple[str, str]) -> tuple[str, str]:
-    return f"hydro.scheme={scheme[0]}", f"hydro.reconstruction={scheme[1]}"
-
-
 # --- Riemann problems -----------------------------------------------------------------------------
 
-TUBE = """
-[problem]
-name = "sod"
-left = {left}
-right = {right}
-
-[mesh]
-base_cells = [256, 4, 4]
-upper = [1.0, 0.015625, 0.015625]
-block_size = 4
-boundary_x = ["outflow", "outflow"]
-
-[hydro]
-dimensions = 1
-
-[time]
-end = {end}
-"""
-PROBLEMS = {
-    "shock_and_rarefaction": ([1.0, 0.0, 3.0], [0.125, 0.0, 0.2], 0.12),
-    "two_shocks": ([1.0, 1.5, 2.5], [0.5, -1.5, 1.0], 0.15),
-    "two_rarefactions": ([1.0, -0.8, 2.0], [0.7, 0.8, 1.0], 0.12),
-}
 HOT_FACTOR = 9.0  # of pressures and squared velocities, for gas whose table begins at high ones
 
 
@@ -103,17 +100,10 @@ def tube_errors(directory: Path, gas: str, problem: str, *overrides: str) -> NDA
     tube = TUBE.format(left=left, right=right, end=end)
     parameters = parameters_of(directory, gas)
     found = leaf_cells(run_well(directory / "run", tube, *parameters, *overrides).last_snapshot)
-    parts = (np.arange(32) + 0.5) / 32 - 0.5
-    x = found.position[:, 0, None] + found.size[:, None] * parts
-    matter = GASES[gas][0]
-    exact = RealRiemann(tuple(left), tuple(right), matter, position=0.5).at(x, found.time)
-    names = ("density", "velocity_x", "pressure")
-    return np.array(
-        [
-            np.mean(np.abs(found[name] - mean.mean(axis=1))) / np.abs(mean).max()
-            for name, mean in zip(names, exact, strict=True)
-        ]
-    )
+    exact = RealRiemann(tuple(left), tuple(right), GASES[gas][0], position=0.5)
+    values = exact.at(places_in_cells(found), found.time)
+    largest = np.array([np.abs(value).max() for value in values])
+    return mean_errors(found, values, PRIMITIVES) / largest
 
 
 @pytest.mark.parametrize("gas", GASES)
@@ -175,23 +165,6 @@ def test_table_and_closed_form_agree(tmp_path: Path) -> None:
 
 # --- uniform pressure -----------------------------------------------------------------------------
 
-CONTACT = """
-[problem]
-name = "expression"
-density = "x > 0.3 && x < 0.7 ? 1.5 : 0.1"
-velocity = ["{velocity}", "0", "0"]
-pressure = "{pressure}"
-
-[mesh]
-base_cells = [32, 8, 8]
-upper = [1.0, 0.25, 0.25]
-block_size = 8
-
-[time]
-max_steps = 20
-end = 10.0
-"""
-
 
 @pytest.mark.parametrize("gas", GASES)
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -199,11 +172,7 @@ def test_contacts_at_rest_stay(tmp_path: Path, gas: str, scheme: tuple[str, str]
     contact = CONTACT.format(pressure=20.0, velocity=0)
     parameters = (*parameters_of(tmp_path, gas), *scheme_of(scheme))
     outcome = run_well(tmp_path / "run", contact, *parameters, "hydro.riemann=hllc")
-    found = leaf_cells(outcome.last_snapshot)
-    inside = np.abs(found.position[:, 0] - 0.5) < 0.2
-    np.testing.assert_allclose(found["density"], np.where(inside, 1.5, 0.1), rtol=1e-11)
-    np.testing.assert_allclose(found["pressure"], 20.0, rtol=1e-11)
-    assert np.all(np.abs(found["velocity_x"]) <= 1e-11)
+    assert_contacts_at_rest(leaf_cells(outcome.last_snapshot), 20.0, 1e-11)
 
 
 @pytest.mark.parametrize("gas", GASES)
@@ -217,22 +186,6 @@ def test_uniform_gas_moves_uniformly(tmp_path: Path, gas: str) -> None:
 
 # --- sound waves ----------------------------------------------------------------------------------
 
-AMPLITUDE = 1e-6
-WAVE = """
-[problem]
-name = "expression"
-density = "1 + {a} * sin(2 * pi * (x + y + z))"
-velocity = ["{u} * sin(2 * pi * (x + y + z))", "{u} * sin(2 * pi * (x + y + z))",
-            "{u} * sin(2 * pi * (x + y + z))"]
-pressure = "{p} + {k} * sin(2 * pi * (x + y + z))"
-
-[mesh]
-block_size = 8
-
-[time]
-end = 0.05
-"""
-
 
 def wave_error(
     directory: Path, gas: str, cells: int, *overrides: str, gravity: float = 0.0
@@ -245,21 +198,13 @@ def wave_error(
     temperature = temperature_at(matter, np.array(1.0), np.array(pressure))
     square = float(slopes(matter, np.array(1.0), temperature)[0])  # of the sound speed
     speed = np.sqrt((1 - gravity) * square)  # of the phase
-    wave = WAVE.format(
-        a=AMPLITUDE,
-        u=AMPLITUDE * speed / 3.0**0.5,
-        p=pressure,
-        k=AMPLITUDE * square,
-    )
+    wave = sound_wave(pressure, square, speed, end=0.05)
     parameters = [f"mesh.base_cells={[cells] * 3}", *parameters_of(directory, gas)]
     if gravity > 0:
         constant = gravity * 3 * np.pi * square  # 4 pi G rho / k^2 = gravity c^2
         parameters += ["gravity.enabled=true", f"gravity.constant={constant}"]
     found = leaf_cells(run_well(directory / "run", wave, *parameters, *overrides).last_snapshot)
-    phase = 2 * np.pi * (found.position.sum(axis=1) - np.sqrt(3.0) * speed * found.time)
-    changes = [found["density"] - 1.0, (found["pressure"] - pressure) / square]
-    changes += [found[f"velocity_{axis}"] * np.sqrt(3.0) / speed for axis in "xyz"]
-    return float((np.abs(np.array(changes) / AMPLITUDE - np.sin(phase)).mean(axis=1)).max())
+    return sound_wave_error(found, pressure, square, speed)
 
 
 @pytest.mark.parametrize("gas", GASES)
@@ -283,34 +228,6 @@ def test_self_gravity_slows_sound_waves(tmp_path: Path, gas: str) -> None:
 
 # --- budgets and bits -----------------------------------------------------------------------------
 
-WAVES = """
-[problem]
-name = "expression"
-density = "1 + 0.9 * sin(2 * pi * x) * cos(2 * pi * y)"
-velocity = ["2 * sin(2 * pi * y)", "1.5 * cos(2 * pi * z)", "sin(2 * pi * x)"]
-pressure = "12"
-scalars = ["x > 0.5 ? 1 : 0"]
-
-[mesh]
-base_cells = [16, 16, 16]
-max_level = 1
-block_size = 4
-
-[hydro]
-scalars = 1
-
-[balance]
-interval = 2
-
-[refine]
-gradient_fields = ["density"]
-gradient = [0.25]
-
-[time]
-max_steps = 20
-end = 1.0
-"""
-
 
 @pytest.mark.parametrize("gas", GASES)
 @pytest.mark.parametrize("scheme", SCHEMES)
@@ -319,12 +236,7 @@ def test_mass_momentum_and_energy_are_conserved(
 ) -> None:
     parameters = (*parameters_of(tmp_path, gas), *scheme_of(scheme))
     history = run_well(tmp_path / "run", WAVES, *parameters).history()
-    assert history["leaf_cells_1"][-1] > 0
-    for conserved in (history["mass"], history["total_energy"]):
-        np.testing.assert_allclose(conserved, conserved[0], rtol=1e-13)
-    momentum = np.array([history[f"momentum_{axis}"] for axis in "xyz"])
-    assert np.all(np.abs(momentum - momentum[:, :1]) <= 1e-13 * history["absolute_momentum"][0])
-    assert history["floored_cells"][-1] == 0
+    assert_budgets(history, history["total_energy"])
     if gas != "radiation":
         assert np.all(history["cells_outside_table"] == 0)
 
@@ -338,12 +250,18 @@ def test_bits_depend_neither_on_ranks_nor_threads_nor_schedule(
     overrides += ("mesh.max_level=2",)
     one = run_well(tmp_path / "one", WAVES, *overrides)
     assert one.history()["leaf_cells_2"][-1] > 0
-    for ranks in (2, 3):
-        other = run_well(tmp_path / str(ranks), WAVES, *overrides, ranks=ranks)
-        assert_same_run(other, one)
-    assert_same_run(run_well(tmp_path / "threads", WAVES, *overrides, threads=2), one)
-    batches = run_well(tmp_path / "d", WAVES, *overrides, "execution.schedule=device")
-    assert_same_run(batches, one)
+    assert_same_bits(tmp_path, one, *overrides)
+
+
+def test_a_restart_with_another_table_is_refused(tmp_path: Path) -> None:
+    overrides = (*parameters_of(tmp_path, "van_der_waals"), "time.max_steps=2")
+    one = run_well(tmp_path / "one", WAVES, *overrides, *CHECKPOINT_EVERY_STEP)
+    (table,) = tmp_path.glob("*.h5")
+    with h5py.File(table, "a") as file:
+        file.attrs["comment"] = "another table"
+    checkpoint = one.directory / "checkpoint_00001.h5"
+    outcome = run(tmp_path / "b", WAVES, *overrides, restart=checkpoint)
+    assert_refused(outcome, "hydro.eos_table", "have changed")
 
 
 @pytest.mark.parametrize("gas", ["radiation", "van_der_waals"])

@@ -21,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from octools.ages import formation_times, present_time
+from octools.equation_of_state import is_tabulated
 from octools.errors import OctoolsError
-from octools.fields import VELOCITY, find_field
+from octools.fields import VELOCITY, find_field, knows_temperature
 from octools.files import whole_file
-from octools.snapshot import Snapshot
+from octools.molecular_weight import constant_weight, is_ionized
+from octools.snapshot import Header, Snapshot
 from octools.units import CODE, PARSEC, SOLAR_MASS, YEAR, Powers, powers
 
 KPC, KM = 1e3 * PARSEC, 1e5  # cm
@@ -170,7 +172,9 @@ def _write_gas(
         scale.describe(made, quantity, gadget_name)
     if header.has_units:
         fields["temperature"] = find_field(snapshot, "temperature")
-        _add_temperature(target, count)
+        _add_temperature(target, count, header)
+        if is_ionized(header):
+            fields["mu"] = find_field(snapshot, "molecular_weight")
     needs = sorted({need for field in fields.values() for need in field.needs})
     end = 0
     for level in snapshot.levels:
@@ -190,15 +194,27 @@ def _write_gas(
                 target[gadget_name][begin:end] = scale.convert(columns[name], quantity)
             if header.has_units:
                 target["Temperature"][begin:end] = columns["temperature"]
+            if "mu" in fields:
+                target["mu"][begin:end] = columns["mu"]
 
 
-def _add_temperature(target: h5py.Group, count: int) -> None:
-    """Add T / μ, and the μ = 1 that it is the temperature for: files do not hold μ."""
+def _add_temperature(target: h5py.Group, count: int, header: Header) -> None:
+    """Add datasets for the temperature and the molecular weight that it holds for.
+
+    Where a file does not determine the temperature, it is T / μ, and μ = 1. Gas of a table has no
+    molecular weight.
+    """
+    meaning = "temperature"
+    if not knows_temperature(header):
+        meaning += " divided by the mean molecular weight"
     made = target.create_dataset("Temperature", (count,), np.float64)
-    made.attrs["VarDescription"] = "temperature divided by the mean molecular weight [K]"
+    made.attrs["VarDescription"] = f"{meaning} [K]"
     made.attrs["CGSConversionFactor"] = 1.0
     made.attrs["aexp-scale-exponent"] = made.attrs["h-scale-exponent"] = 0.0
-    made = target.create_dataset("mu", (count,), np.float64, fillvalue=1.0)  # takes no space
+    if is_tabulated(header):
+        return
+    weight = constant_weight(header) or 1.0
+    made = target.create_dataset("mu", (count,), np.float64, fillvalue=weight)  # takes no space
     made.attrs["VarDescription"] = "mean molecular weight assumed in Temperature"
     made.attrs["CGSConversionFactor"] = 1.0
     made.attrs["aexp-scale-exponent"] = made.attrs["h-scale-exponent"] = 0.0

@@ -25,10 +25,12 @@ from yt.utilities.chemical_formulas import compute_mu
 from yt.utilities.io_handler import BaseIOHandler
 
 from octools.ages import formation_times, present_time
+from octools.errors import OctoolsError
 from octools.exports.boxes import Box, boxes, read_boxes
-from octools.fields import BOLTZMANN_CONSTANT
-from octools.snapshot import AXES, Snapshot
-from octools.units import CODE, HYDROGEN_MASS, factor, in_python
+from octools.fields import find_field, knows_temperature
+from octools.molecular_weight import is_ionized
+from octools.snapshot import AXES, Batch, Snapshot
+from octools.units import CODE, factor, in_python
 
 Indices = NDArray[np.int64]
 VECTORS = ("position", "velocity")
@@ -250,38 +252,47 @@ class OctantFieldInfo(FieldInfoContainer):
             )
 
     def setup_fluid_fields(self) -> None:
-        """Add what follows from pressure and density."""
+        """Add what follows from pressure and density by the equation of state."""
         if not {("octant", "pressure"), ("octant", "density")} <= set(self.field_list):
             return
-
-        def specific_thermal_energy(field: Any, data: Any) -> Any:
-            return data["gas", "pressure"] / ((data.ds.gamma - 1.0) * data["gas", "density"])
-
-        self.add_field(
-            ("gas", "specific_thermal_energy"),
-            sampling_type="cell",
-            function=specific_thermal_energy,
-            units=self.ds.unit_system["specific_energy"],
-        )
-        if not self.ds.snapshot.header.has_units:
+        self._add_derived("internal_energy", "specific_thermal_energy", "specific_energy")
+        self._add_derived("sound_speed", "sound_speed", "velocity")
+        header = self.ds.snapshot.header
+        if not header.has_units:
             return
-
-        # The constants of octools: yt's hydrogen mass has four digits.
-        kelvins = self.ds.quan(HYDROGEN_MASS / BOLTZMANN_CONSTANT, "K*s**2/cm**2")
-
-        def temperature_over_mu(field: Any, data: Any) -> Any:
-            return data["gas", "pressure"] / data["gas", "density"] * kelvins
+        if is_ionized(header):
+            self._add_derived("molecular_weight", "mean_molecular_weight", "dimensionless")
+        if knows_temperature(header):
+            self._add_derived("temperature", "temperature", "temperature")
+            return
+        self._add_derived("temperature", "temperature_over_mu", "temperature")
 
         def temperature(field: Any, data: Any) -> Any:
             return data.ds.mu * data["gas", "temperature_over_mu"]
 
-        for function in (temperature_over_mu, temperature):
-            self.add_field(
-                ("gas", function.__name__),
-                sampling_type="cell",
-                function=function,
-                units=self.ds.unit_system["temperature"],
-            )
+        self._add_gas_field(temperature, "temperature", "temperature")
+
+    def _add_derived(self, source: str, name: str, dimension: str) -> None:
+        """Add a derived field of octools under a name of yt; leave out what the file lacks."""
+        snapshot: Snapshot = self.ds.snapshot
+        try:
+            field = find_field(snapshot, source)
+        except OctoolsError:
+            return
+        stored = {need: code_units(snapshot.units_of(need)) for need in field.needs}
+        units = "K" if field.units == "K" else code_units(field.units)
+
+        def compute(_: Any, data: Any) -> Any:
+            values = {need: data["octant", need].to(unit).d for need, unit in stored.items()}
+            leaf = np.ones(values[field.needs[0]].shape, bool)
+            batch = Batch(0, np.zeros((1, 3), np.int64), leaf, values)
+            return data.ds.arr(field.compute(batch, snapshot.header), units)
+
+        self._add_gas_field(compute, name, dimension)
+
+    def _add_gas_field(self, function: Any, name: str, dimension: str) -> None:
+        units = "" if dimension == "dimensionless" else self.ds.unit_system[dimension]
+        self.add_field(("gas", name), sampling_type="cell", function=function, units=units)
 
 
 def code_units(units: str) -> str:
@@ -360,8 +371,7 @@ class OctantDataset(Dataset):
             unit_system=unit_system,
             default_species_fields=default_species_fields,
         )
-        # Files do not hold the mean molecular weight: temperatures are T / μ unless the caller says
-        # which species there are.
+        # Temperatures are T / μ if neither the file nor the caller determines the molecular weight.
         self.mu = compute_mu(default_species_fields) if default_species_fields else 1.0
 
     def _set_code_unit_attributes(self) -> None:

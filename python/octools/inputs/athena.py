@@ -15,6 +15,7 @@ SIDES = {
     "outflow": "outflow",
     "reflect": "reflecting",
     "reflecting": "reflecting",
+    "diode": "diode",
 }
 RIEMANN = {"llf": "llf", "hlle": "hll", "hll": "hll", "hllc": "hllc", "roe": "hllc"}
 OF_ISOTHERMAL_GAS = RIEMANN | {"llf": "hll"}
@@ -235,7 +236,11 @@ def _gas(source: Conversion) -> None:
         _not_used(source, *GAMMAS, "hydro/pfloor")
         return
     if (kind := str(source.get("hydro/eos", "ideal"))) != "ideal":
-        raise source.refuse(f"eos = {kind} has no counterpart; supported: ideal, isothermal")
+        raise source.refuse(
+            f"eos = {kind} has no counterpart; supported: ideal, isothermal. For a table, convert "
+            "the file with eos = ideal, write a table in the format of Octant "
+            "(docs/real_gas.md) and set hydro.equation_of_state = table by hand"
+        )
     name, gamma = _first(source, None, *GAMMAS)
     if gamma is None:
         raise source.refuse("neither gamma nor iso_sound_speed is set in <hydro>")

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from octools.equation_of_state import DENSITY_CGS, PRESSURE_CGS
 from octools.inputs import octotiger_radiation
 from octools.inputs.conversion import Conversion, read_blocks
 from octools.inputs.octotiger_radiation import is_on
@@ -66,6 +67,7 @@ def convert(path: Path) -> Conversion:
         if problem == "rotating_star":
             _mesh_of_star(source)
         _hydro(source)
+        _equation_of_state(source)
         _time(source)
     return source
 
@@ -146,7 +148,8 @@ def _mesh(source: Conversion) -> None:
     source.put("mesh.max_level", finest - coarsest)
     source.put("mesh.lower", [-half] * 3, "xscale")
     source.put("mesh.upper", [half] * 3)
-    side = "reflecting" if _is_on(source, "reflect_bc") else "outflow"
+    outer = "open" if _is_on(source, "inflow_bc") else "diode"
+    side = "reflecting" if _is_on(source, "reflect_bc") else outer
     for axis in AXES:
         source.put(f"mesh.boundary_{axis}", [side] * 2)
     source.put("refine.gradient_fields", ["density", "pressure"])
@@ -155,7 +158,7 @@ def _mesh(source: Conversion) -> None:
     source.changed("min_level", "unigrid", now="mesh.base_cells: the coarsest resolution")
     source.changed("max_level", now="mesh.max_level, counted from the base grid")
     source.carried("reflect_bc", now="mesh.boundary_*")
-    source.changed("inflow_bc", now="mesh.boundary_* = outflow: zero gradients, inflow allowed")
+    source.changed("inflow_bc", now="mesh.boundary_*: off is diode, on is open")
 
 
 def _hydro(source: Conversion) -> None:
@@ -188,6 +191,39 @@ def _hydro(source: Conversion) -> None:
     source.lost(
         *switches, why="dual energy is switched off; hydro.dual_energy uses a different criterion"
     )
+
+
+def _equation_of_state(source: Conversion) -> None:
+    """Write the equation of state of white dwarfs, with its constants in code units of the file.
+
+    Pressure and density scale as in Marcello et al. (2021, MNRAS 504, 5345), with two nucleons per
+    electron.
+    """
+    kind = str(source.get("eos", "ideal")).lower()
+    if kind == "ideal":
+        source.carried("eos", now="hydro.equation_of_state")
+        return
+    if kind != "wd":
+        raise source.refuse(f"eos = {kind} has no counterpart; supported: ideal, wd")
+    if source.get("problem") == "rotating_star" or _is_on(source, "radiation"):
+        raise source.refuse("eos = wd is not supported with rotating_star or radiation = on")
+    centimetre, gram, second = (
+        float(source.get(f"code_to_{unit}", 1.0)) for unit in ("cm", "g", "s")
+    )
+    if not min(centimetre, gram, second) > 0.0:
+        raise source.refuse("code_to_cm, code_to_g and code_to_s must be above 0")
+    source.put("hydro.equation_of_state", "white_dwarf")
+    pressure = PRESSURE_CGS / (gram / (centimetre * second**2))
+    source.put("hydro.degeneracy_pressure", pressure, "6.0023e22 erg/cm^3")
+    density = 2.0 * DENSITY_CGS / (gram / centimetre**3)
+    source.put(
+        "hydro.degeneracy_density", density, "9.81011e5 g/cm^3 times 2 nucleons per electron"
+    )
+    source.put("hydro.dual_energy", "on", "for cold matter")
+    source.put("hydro.contact_steepening", False, "not available for white dwarfs")
+    source.carried("eos", now="hydro.equation_of_state")
+    units = ("code_to_cm", "code_to_g", "code_to_s")
+    source.carried(*units, now="hydro.degeneracy_pressure, hydro.degeneracy_density")
 
 
 def _time(source: Conversion) -> None:

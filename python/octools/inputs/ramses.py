@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from octools.inputs import ramses_conditions, ramses_eos, ramses_rules
-from octools.inputs.conversion import NOT_USED, Conversion
+from octools.inputs.conversion import BY_HAND, NOT_USED, Conversion
 from octools.inputs.namelist import read_namelist
 from octools.inputs.ramses_conditions import Universe
 from octools.inputs.ramses_gas import ionizes
+from octools.inputs.ramses_radiation import ionizing_groups
 from octools.inputs.ramses_rules import Settings
 from octools.inputs.ramses_source import Ramses, listed
 from octools.inputs.ramses_table import TOPICS
@@ -291,14 +292,19 @@ def _gradients(ramses: Ramses) -> None:
         for field, end in fields.items()
         if ramses.s.has(f"err_grad_{end}") and ramses.s.number(f"err_grad_{end}") >= 0
     }
-    if ionizes(ramses.s) and ramses.s.number("rt_err_grad_xhii") > 0:
-        if used:
-            ramses.source.lost(ramses.key("rt_floor_xhii"), why="refine.floor holds for all fields")
-        elif ramses.s.has("rt_floor_xhii"):
-            ramses.source.put("refine.floor", ramses.s.positive("rt_floor_xhii"), "rt_floor_xHII")
-            ramses.carried("rt_floor_xhii", now="refine.floor")
-        used["ionized_hydrogen"] = ramses.s.number("rt_err_grad_xhii")
-        given.add("rt_err_grad_xhii")
+    floors = [f"floor_{fields[field]}" for field in used]
+    if ionizes(ramses.s):
+        if ramses.s.number("rt_err_grad_xhii") > 0:
+            used["ionized_hydrogen"] = ramses.s.number("rt_err_grad_xhii")
+            floors.append("rt_floor_xhii")
+        if ramses.s.number("rt_err_grad_n") > 0:
+            threshold = ramses.s.number("rt_err_grad_n")
+            used |= {
+                f"photon_density_{n}": threshold for n in range(len(ionizing_groups(ramses.s)))
+            }
+            floors.append("rt_floor_n")
+        given |= {"rt_err_grad_xhii", "rt_err_grad_n"}
+    _floor(ramses, floors)
     if used:
         ramses.source.put("refine.gradient_fields", list(used))
         ramses.source.put(
@@ -308,6 +314,20 @@ def _gradients(ramses: Ramses) -> None:
         )
     now = "refine.gradient: the same in smooth flow, half the value at a jump"
     ramses.changed(*given, now=now)
+
+
+def _floor(ramses: Ramses, floors: list[str]) -> None:
+    """Carry the floor of a gradient over where it is that of the only field with a threshold."""
+    name = floors[0] if len(floors) == 1 else ""
+    if name and name != "rt_floor_n" and ramses.s.has(name) and ramses.s.number(name) > 0:
+        ramses.source.put("refine.floor", ramses.s.number(name), name.replace("xhii", "xHII"))
+        ramses.carried(name, now="refine.floor")
+        return
+    why = "refine.floor holds for all fields"
+    for name in floors:
+        unit = "; photons per volume of the code" if name == "rt_floor_n" else ""
+        if ramses.s.has(name):
+            ramses.source.account(ramses.key(name), BY_HAND, f"{why}{unit}")
 
 
 def _masses(ramses: Ramses, universe: Universe | None) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from octools.inputs.conversion import BY_HAND, LOST
+from octools.inputs.conversion import BY_HAND, LOST, Conversion
 from octools.inputs.ramses_gas import ions, is_barotropic
 from octools.inputs.ramses_source import Ramses, listed
 from octools.inputs.ramses_values import cools, forms_stars
@@ -36,7 +37,8 @@ def gas(ramses: Ramses) -> None:
     names = ("nregion", "region_type", *REGION, *STATE)
     if is_barotropic(s):
         ramses.changed("p_region", now="hydro.equation_of_state replaces the pressure")
-    if _is_blast(ramses, regions):
+    particles = ramses.s.flag("pic") and ramses.s.has("initfile")
+    if _is_blast(ramses, regions) and not particles:
         _blast(ramses, regions)
         now = "problem.name = sedov; the pressure of the point is the energy times gamma - 1"
         ramses.changed(*names, now=now)
@@ -44,9 +46,34 @@ def gas(ramses: Ramses) -> None:
     else:
         _expressions(ramses, regions)
         ramses.changed(*names, now="problem.name = expression; conditions for the regions")
-    reason = "particles of ic_part are ignored: write gas and particles with octools.write_initial"
-    for name in ("filetype", "initfile"):
-        source.account(ramses.key(name), LOST, f"{reason}, and set problem.name = file")
+    ramses.carried("filetype", now="regions of gas, and ic_part in the folder initfile")
+    if particles:
+        _particles(ramses)
+    else:
+        ramses.not_used("initfile", why="RAMSES reads ic_part with pic = .true.")
+
+
+def _particles(ramses: Ramses) -> None:
+    """Read dark matter from ic_part, whose coordinates begin at the centre of the box."""
+    source, folder = ramses.source, Path(str(listed(ramses.s.get("initfile"))[0] or "."))
+    place = place_of(source, folder / "ic_part", Path.is_file)
+    source.put("problem.particle_table", str(place or folder / "ic_part"), "ic_part of initfile")
+    middle = 0.5 * ramses.s.number("boxlen")
+    source.put("problem.particle_origin", [middle] * 3, "centre of the box")
+    now = "problem.particle_table"
+    if place is None:
+        source.by_hand(ramses.key("initfile"), now=f"{now}: {folder / 'ic_part'} is missing")
+    else:
+        ramses.carried("initfile", now=f"{now}; dark matter")
+
+
+def place_of(source: Conversion, path: Path, exists: Callable[[Path], bool]) -> Path | None:
+    """Find a file or directory that a namelist names; None if there is none.
+
+    Places count from where RAMSES runs: beside the namelist, or above, if it lies with the files.
+    """
+    places = (above / path for above in source.path.resolve().parents[:2])
+    return next((place for place in places if exists(place)), None)
 
 
 def _from_file(ramses: Ramses) -> None:
@@ -257,9 +284,7 @@ def cosmology(ramses: Ramses) -> Universe:
     if s.text("filetype").lower() != "grafic" or not files:
         raise source.refuse("a cosmological run requires grafic files: filetype, initfile")
     folder = files[0].parent
-    # Places count from where RAMSES runs: beside the namelist, or above, if it lies with the files.
-    places = [above / folder for above in source.path.resolve().parents[:2]]
-    place = next((place for place in places if is_grafic(place)), None)
+    place = place_of(source, folder, is_grafic)
     source.put("problem.name", "cosmology")
     source.put("initial.kind", "grafic")
     source.put("initial.path", str(place or folder))

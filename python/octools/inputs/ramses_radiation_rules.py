@@ -80,9 +80,14 @@ RADIATION = Topic(
         Rule("rt_err_grad_xhii rt_floor_xhii", "refine.gradient_fields, refine.gradient",
              "ionized_hydrogen: the same in smooth flow, half the value at a jump",
              default=-1.0),
-        Rule("rt_err_grad_xhi rt_floor_xhi rt_err_grad_n rt_err_grad_cn rt_floor_n rt_floor_cn "
-             "rt_refine_aexp", "", "refine.gradient_fields has fractions of ions only, at all "
-             "times: ionized_hydrogen (rt_err_grad_xHII)"),
+        Rule("rt_err_grad_n", "refine.gradient_fields, refine.gradient",
+             "photon_density_0, ... of all groups: the same in smooth flow, half the value at a "
+             "jump", default=-1.0),
+        Rule("rt_floor_n", "refine.floor", "to set by hand: photons per volume of the code, for "
+             "all fields"),
+        Rule("rt_err_grad_xhi rt_floor_xhi rt_err_grad_cn rt_floor_cn rt_refine_aexp", "",
+             "refine.gradient_fields has ionized_hydrogen (rt_err_grad_xHII) and photon densities "
+             "(rt_err_grad_n), at all times"),
         Rule("rt_is_outflow_bound", "", "photons have the boundaries of the gas, mesh.boundary_*"),
         Rule("rt_n_bound rt_u_bound rt_v_bound rt_w_bound rt_nregion rt_region_type rt_n_region "
              "rt_u_region rt_v_region rt_w_region rt_reg_group rt_reg_length_x rt_reg_length_y "

@@ -216,6 +216,11 @@ def flag(name: str) -> Callable[[Settings], bool]:
     return lambda s: s.flag(name)
 
 
+def by_hand(remark: str) -> Callable[[Settings], Note]:
+    """Return the result for settings whose counterpart the user sets."""
+    return lambda _: Note(None, remark, BY_HAND)
+
+
 def apply(source: Conversion, settings: Settings) -> None:
     """Write the parameters of all rules with a value, and account for all settings with a rule."""
     found: dict[str, list[tuple[str, str, str]]] = {}

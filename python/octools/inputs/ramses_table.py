@@ -9,8 +9,11 @@ from octools.inputs import ramses_radiation as r
 from octools.inputs import ramses_values as v
 from octools.inputs.ramses_eos import EQUATION_OF_STATE
 from octools.inputs.ramses_radiation_rules import RADIATION
-from octools.inputs.ramses_rules import Rule, Topic, flag, page, same, times
+from octools.inputs.ramses_rules import Rule, Topic, by_hand, flag, page, same, times
 from octools.inputs.ramses_unsupported import OTHER
+
+BY_TABLE = "set table by hand, with a file in the format of Octant (octools eos-table)"
+BY_NAME = "set stiffened by hand for 'stiffened gas' of one material; others are not available"
 
 # fmt: off
 
@@ -87,9 +90,13 @@ BALANCE = Topic(
              default=(True, False), value=v.balance_cost),
         Rule("time_balance_alpha", "balance.time_alpha", default=0.0,
              value=same("time_balance_alpha")),
-        Rule("mem_weight_grid mem_weight_part mem_weight_sink", "",
-             "the memory of blocks and particles is computed; balance.weight_grid, weight_part "
-             "and weight_sink override it", default=(0, 12, 500)),
+        Rule("mem_weight_grid", "balance.weight_grid", "in bytes, of a block instead of an oct; "
+             "the default is computed", default=0,
+             value=v.memory_weight("mem_weight_grid", 0, per_oct=True)),
+        Rule("mem_weight_part", "balance.weight_part", "in bytes; the default is computed",
+             default=12, value=v.memory_weight("mem_weight_part", 12)),
+        Rule("mem_weight_sink", "balance.weight_sink", "in bytes; the default is computed",
+             default=500, value=v.memory_weight("mem_weight_sink", 500)),
         Rule("ngridmax ngridtot npartmax nparttot", "", "memory is allocated as required; octant "
              "check estimates it", done=True),
         Rule("bisec_tol", "balance.tolerance", default=0.05, value=same("bisec_tol")),
@@ -134,7 +141,8 @@ REFINEMENT = Topic(
              "floor_u floor_a floor_b floor_b2 floor_c floor_f", "",
              "no criterion compares velocities with the sound speed; refine.curvature_fields and "
              "refine.gradient_fields take velocities by themselves"),
-        Rule("floor_d floor_p", "", "refine.floor holds for all fields"),
+        Rule("floor_d floor_p", "refine.floor", "where one field only has a threshold, because "
+             "refine.floor holds for all fields", default=(1e-10, 1e-10)),
         Rule("r_refine x_refine y_refine z_refine a_refine b_refine exp_refine", "",
              "regions do not limit refinement; refine.where adds refined regions"),
         Rule("interpol_var interpol_type interpol_mag_type", "",
@@ -151,7 +159,8 @@ INITIAL = Topic(
     "init_params",
     rules=(
         Rule("filetype", "initial.kind", "grafic in cosmological runs", default="ascii"),
-        Rule("initfile", "initial.path"),
+        Rule("initfile", "initial.path, problem.particle_table", "grafic files; ic_part, which "
+             "regions of gas may have beside them"),
         Rule("init_params/omega_b physics_params/omega_b cosmo_params/omega_b",
              "cosmology.omega_b", "cuRAMSES: 0", default=0.045),
         Rule("nregion region_type x_center y_center z_center length_x length_y length_z "
@@ -229,8 +238,12 @@ HYDRO = Topic(
         Rule("niter_riemann", "", "the exact solver iterates to round-off", done=True),
         Rule("difmag", "", "no artificial viscosity"),
         Rule("strict_equilibrium", "", "hydro.well_balanced keeps isothermal atmospheres"),
-        Rule("eos eos_name smallf gamma_rad", "",
-             "gas is ideal, isothermal or barotropic (hydro.equation_of_state)"),
+        Rule("eos", "hydro.equation_of_state, hydro.eos_table", BY_TABLE,
+             value=by_hand(BY_TABLE)),
+        Rule("eos_name", "hydro.equation_of_state, hydro.stiffening_pressure", BY_NAME,
+             value=by_hand(BY_NAME)),
+        Rule("smallf gamma_rad", "", "several materials and non-thermal pressures are not "
+             "available"),
         Rule("riemann2d slope_mag_type physics_params/eta_mag eta_mag allow_switch_solver "
              "allow_switch_solver2d switch_solv_b switch_solv_dens switch_solv_min_dens", "",
              "magnetic fields are not available"),
@@ -587,4 +600,6 @@ def pages() -> dict[str, str]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in CONTENTS:
+        sys.exit(f"expected one page: {', '.join(CONTENTS)}")
     print(pages()[sys.argv[1]], end="")

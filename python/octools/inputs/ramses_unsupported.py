@@ -1,6 +1,15 @@
 """Namelist groups and settings of RAMSES without counterpart in Octant."""
 
-from octools.inputs.ramses_rules import Rule, Topic
+from octools.inputs.ramses_rules import Rule, Topic, by_hand
+
+OF_STIFFENED_GAS = (
+    "set by hand gamma and p_inf of the stiffened gas of one material; their places in the list "
+    "depend on the version of RAMSES"
+)
+OF_ONE_MATERIAL = (
+    "set by hand, for one material: stiffened, white_dwarf, gas_radiation or table (octools "
+    "eos-table)"
+)
 
 OTHER = (
     Topic(
@@ -154,16 +163,25 @@ OTHER = (
         "material_params eos_params",
         (
             Rule(
-                "eos_file eos_params eos_type",
-                "",
-                "there is one material; hydro.equation_of_state is ideal, isothermal or barotropic",
+                "eos_params",
+                "hydro.gamma, hydro.stiffening_pressure",
+                OF_STIFFENED_GAS,
+                value=by_hand(OF_STIFFENED_GAS),
+                groups="material_params",
+            ),
+            Rule(
+                "eos_file eos_type",
+                "hydro.equation_of_state, hydro.eos_table",
+                OF_ONE_MATERIAL,
+                value=by_hand(OF_ONE_MATERIAL),
                 groups="material_params",
             ),
             Rule(
                 "eos_type nh_h_cc_threshold",
                 "",
                 "equations of state of the patch hydro/eos, which depend on the cell size, are not "
-                "available; set hydro.equation_of_state",
+                "available; hydro.equation_of_state is ideal, isothermal, barotropic, white_dwarf, "
+                "stiffened, gas_radiation or table",
                 groups="eos_params",
             ),
         ),

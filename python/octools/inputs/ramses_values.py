@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
-from octools.inputs.conversion import BY_HAND, LOST, NOT_USED
+from octools.inputs.conversion import BY_HAND, CHANGED, LOST, NOT_USED
 from octools.inputs.ramses_gas import UNITS, ionizes, is_barotropic, lacks_units
 from octools.inputs.ramses_rules import Note, Settings
 
@@ -246,6 +247,8 @@ def kinetic_fraction(s: Settings) -> Any:
 def population(s: Settings) -> Any:
     if not by_yield_table(s):
         return None
+    if not explode(s):
+        return Note(None, "there are no supernovae", NOT_USED)
     reason = (
         "supernovae.table: write the yields as HDF5 and set supernovae.population = table; "
         "discrete has the rates of Hopkins et al. (2018) instead"
@@ -440,6 +443,21 @@ def balance_cost(s: Settings) -> Any:
         if s.has("memory_balance"):
             return Note(None, "memory_balance requires ordering = 'ksection'", NOT_USED)
     return "time" if s.flag("cost_weighting") else "memory"
+
+
+def memory_weight(name: str, default: float, *, per_oct: bool = False) -> Callable[[Settings], Any]:
+    """Return the bytes of an object; the default of cuRAMSES leaves them to be computed."""
+
+    def value(s: Settings) -> Any:
+        given = s.positive(name)
+        if given == default:
+            return Note(None, "the default: computed from the fields of the run", CHANGED)
+        if not per_oct:
+            return given
+        octs = s.source.tables["mesh"]["block_size"][0] ** 3 / 8
+        return Note(given * octs, "bytes of a block instead of an oct", CHANGED)
+
+    return value
 
 
 def subcycle(s: Settings) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from octools.errors import OctoolsError
-from octools.options import Format
+from octools.options import Format, output_file
 from octools.run import output_path
 
 if TYPE_CHECKING:
@@ -55,7 +55,12 @@ def scaling(
     runs: Annotated[list[Path], typer.Argument(help="Run directories.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Output file of the plot. (default: scaling.png)"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="Output file of the plot. (default: scaling.png)",
+            callback=output_file,
+        ),
     ] = None,
 ) -> None:
     """Report and plot scaling with ranks and threads, as a whole, by solver and by phase."""
@@ -76,7 +81,10 @@ def diagnose(
     as_json: Annotated[bool, typer.Option("--json", help="JSON output.")] = False,
     plot: Annotated[
         Path | None,
-        typer.Option(help="Output file of a plot: communication time by messages and by rank."),
+        typer.Option(
+            help="Output file of a plot: communication time by messages and by rank.",
+            callback=output_file,
+        ),
     ] = None,
 ) -> None:
     """Diagnose slow ranks, late sends, waiting times, load imbalance and critical paths."""
@@ -103,6 +111,7 @@ def report(
             "--output",
             "-o",
             help="Output page. (default: RUN/report.html of one run; none of several)",
+            callback=output_file,
         ),
     ] = None,
 ) -> None:
@@ -164,7 +173,12 @@ def trace(
     ] = False,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="File to write. (default: RUN/trace.json.gz)"),
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write. (default: RUN/trace.json.gz)",
+            callback=output_file,
+        ),
     ] = None,
 ) -> None:
     """Write a trace for ui.perfetto.dev or chrome://tracing, or plot tasks and counters."""

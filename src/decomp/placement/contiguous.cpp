@@ -165,31 +165,40 @@ Walls walls_within(Costs costs, int ranks, double limit) {
 
 Owners exact(Costs costs, int ranks) { return owners_of(exact_walls(costs, ranks)); }
 
-std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node) {
+std::vector<Zone> zones_of_ranks(int ranks, int zone_ranks, int ranks_per_node) {
   check_ranks(ranks);
-  const auto blocks = static_cast<std::int64_t>(costs.size());
   const int nodes = (ranks + ranks_per_node - 1) / ranks_per_node;
   const int nodes_per_zone = std::max(1, zone_ranks / ranks_per_node);
   const int count = (nodes + nodes_per_zone - 1) / nodes_per_zone;
-  if (count == 1) return {{0, blocks, 0, ranks}};
+  const auto first_rank = [&](int zone) {
+    const std::int64_t node = std::int64_t{zone} * nodes / count;
+    return static_cast<int>(std::min<std::int64_t>(node * ranks_per_node, ranks));
+  };
+  std::vector<Zone> result;
+  for (int zone = 0; zone < count; ++zone)
+    result.push_back(
+        {.first_rank = first_rank(zone), .ranks = first_rank(zone + 1) - first_rank(zone)});
+  return result;
+}
+
+std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node) {
+  const auto blocks = static_cast<std::int64_t>(costs.size());
+  std::vector<Zone> result = zones_of_ranks(ranks, zone_ranks, ranks_per_node);
+  if (result.size() == 1) return {{0, blocks, 0, ranks}};
   check_input(costs, ranks);
   const auto sums = prefix_sums(costs);
-  std::vector<Zone> result;
-  for (int zone = 0; zone < count; ++zone) {
-    const auto first_rank = [&](int z) {
-      const std::int64_t node = std::int64_t{z} * nodes / count;
-      return static_cast<int>(std::min<std::int64_t>(node * ranks_per_node, ranks));
-    };
-    const auto first_block = [&](int z) {
-      const double target = sums.back() * first_rank(z) / ranks;
-      const auto at = std::lower_bound(sums.begin(), sums.end(), target) - sums.begin();
-      // Ranks on either side of the wall may be empty.
-      const std::int64_t least = std::min<std::int64_t>(first_rank(z), blocks);
-      const std::int64_t most = std::max<std::int64_t>(blocks - (ranks - first_rank(z)), least);
-      return z == count ? blocks : std::clamp<std::int64_t>(at, least, most);
-    };
-    result.push_back({first_block(zone), first_block(zone + 1) - first_block(zone),
-                      first_rank(zone), first_rank(zone + 1) - first_rank(zone)});
+  const auto first_block = [&](int first_rank) {
+    if (first_rank == ranks) return blocks;
+    const double target = sums.back() * first_rank / ranks;
+    const auto at = std::lower_bound(sums.begin(), sums.end(), target) - sums.begin();
+    // Ranks on either side of the wall may be empty.
+    const std::int64_t least = std::min<std::int64_t>(first_rank, blocks);
+    const std::int64_t most = std::max<std::int64_t>(blocks - (ranks - first_rank), least);
+    return std::clamp<std::int64_t>(at, least, most);
+  };
+  for (Zone& zone : result) {
+    zone.first_block = first_block(zone.first_rank);
+    zone.blocks = first_block(zone.first_rank + zone.ranks) - zone.first_block;
   }
   return result;
 }

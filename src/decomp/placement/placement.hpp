@@ -46,7 +46,8 @@ Owners any_sizes(Costs costs, int ranks);
 Owners two_sizes(Costs costs, int ranks);
 
 // Applies two_sizes in chunks of equal cost with `chunk_ranks` ranks each, for many ranks.
-Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks = 512);
+inline constexpr int k_chunk_ranks = 512;
+Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks = k_chunk_ranks);
 
 // Starts from a contiguous partition and reassigns the blocks of `percent` of the ranks, the most
 // and the least loaded, by longest_first (CPLX). 0 is the exact partition, 100 is longest_first.
@@ -73,6 +74,8 @@ struct Zone {
   std::int64_t first_block = 0, blocks = 0;
   int first_rank = 0, ranks = 0;
 };
+// Returns the zones without their blocks.
+std::vector<Zone> zones_of_ranks(int ranks, int zone_ranks, int ranks_per_node);
 // Returns the zones.
 std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node);
 

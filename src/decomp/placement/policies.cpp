@@ -73,7 +73,7 @@ Policy by_node(const PolicyOptions& options) {
 struct NamedPolicy {
   const char* name;
   Policy (*make)(const PolicyOptions&);
-  bool is_zonal = false;  // applied to zones of ranks separately
+  enum { whole, chunks, zones } parts = whole;  // parts of the ranks to which it is applied
 };
 
 constexpr NamedPolicy k_policies[] = {
@@ -82,10 +82,10 @@ constexpr NamedPolicy k_policies[] = {
     {"lpt", plain<longest_first>},
     {"cdp", plain<two_sizes>},
     {"cdp_general", plain<any_sizes>},
-    {"cdp_chunked", chunked},
+    {"cdp_chunked", chunked, NamedPolicy::chunks},
     {"cplx", extremes},
-    {"zonal", extremes, true},
-    {"node", by_node, true},
+    {"zonal", extremes, NamedPolicy::zones},
+    {"node", by_node, NamedPolicy::zones},
 };
 
 const NamedPolicy& policy_named(const std::string& name) {
@@ -105,9 +105,17 @@ std::vector<std::string> policy_names() {
 
 Policy policy_of(const PolicyOptions& options) { return policy_named(options.name).make(options); }
 
+int most_zone_ranks(const PolicyOptions& options, int ranks) {
+  switch (policy_named(options.name).parts) {
+    case NamedPolicy::whole: return ranks;
+    case NamedPolicy::chunks: return std::min(options.zone_ranks, k_chunk_ranks);
+    case NamedPolicy::zones: return options.zone_ranks;
+  }
+  return ranks;
+}
+
 std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks) {
-  const int most = policy_named(options.name).is_zonal ? options.zone_ranks : ranks;
-  return zones(costs, ranks, most, options.ranks_per_node);
+  return zones(costs, ranks, most_zone_ranks(options, ranks), options.ranks_per_node);
 }
 
 Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const Policy& policy) {

@@ -13,13 +13,16 @@ namespace octant::placement {
 // "zonal" and "node".
 std::vector<std::string> policy_names();
 
+// Default of the maximum number of ranks per zone.
+inline constexpr int k_zone_ranks = 4096;
+
 // Policy and its parameters.
 struct PolicyOptions {
   std::string name;
   double percent = 25.0;  // percentage of ranks that cplx and zonal rebalance
   int ranks_per_node = 1;
-  int zone_ranks = 4096;         // maximum ranks per zone, for zonal and node
-  std::int64_t most_blocks = 0;  // memory limit of a rank; 0: none
+  int zone_ranks = k_zone_ranks;  // maximum ranks per zone; cdp_chunked: at most 512
+  std::int64_t most_blocks = 0;   // memory limit of a rank; 0: none
 };
 
 // Blocks to place, along the curve. `leaves` is empty if positions are unknown.
@@ -39,6 +42,9 @@ using Policy = std::function<Owners(const BlockList&, int ranks)>;
 
 // Throws InputError for an unknown name.
 Policy policy_of(const PolicyOptions& options);
+
+// Maximum number of ranks per zone of the policy: all ranks for most policies.
+int most_zone_ranks(const PolicyOptions& options, int ranks);
 
 // Returns the zones of the policy: one for most policies.
 std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks);

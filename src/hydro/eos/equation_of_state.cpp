@@ -74,7 +74,8 @@ void EosOptions::declare(ParameterSchema& schema) {
   schema.add("hydro.eos_table", table_path,
              {.meaning = "HDF5 file with the equation of state \"table\": pressure, internal "
                          "energy and sound speed as functions of density and temperature; requires "
-                         "[units]"});
+                         "[units]",
+              .is_data_file = true});
   schema.add(
       "hydro.eos_table_tolerance", table_tolerance,
       {.meaning = "Largest relative violation of thermodynamic identities by the derivatives "

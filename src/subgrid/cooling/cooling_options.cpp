@@ -21,7 +21,8 @@ void CoolingOptions::declare(ParameterSchema& schema) {
               .max = 1.0,
               .above = 0.0});
   schema.add("cooling.table", table,
-             {.meaning = "Grackle file of cooling rates; empty for cooling.method = \"original\""});
+             {.meaning = "Grackle file of cooling rates; empty for cooling.method = \"original\"",
+              .is_data_file = true});
   schema.add("cooling.uv_background", uv_background,
              {.meaning = "Ultraviolet background that heats the gas; own: that of the table, or "
                          "the Courty background for cooling.method = \"original\""});
@@ -83,6 +84,7 @@ void CoolingOptions::declare(ParameterSchema& schema) {
   schema.add(
       "cooling.delay_time", delay_time,
       {.unit = "Myr", .meaning = "Decay time (e-folding) of the scalar `delayed`", .above = 0.0});
+  schema.set_switch("floor", "cooling.enabled");
   schema.add("floor.kind", floor,
              {.meaning = "Pressure floor in runs with cooling: jeans (keeps the Jeans length "
                          "resolved; used only with gravity) or polytrope"});

@@ -36,7 +36,8 @@ void declare_sources(ParameterSchema& schema, IonizationOptions& o) {
   schema.add("ionization.star_table", o.star_table,
              {.meaning = "Text file of the ionising photons of stars, instead of "
                          "ionization.star_rate: lines with metallicity, age in Myr, and photons "
-                         "per second and solar mass in each group"});
+                         "per second and solar mass in each group",
+              .is_data_file = true});
 }
 
 }  // namespace

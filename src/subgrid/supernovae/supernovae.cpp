@@ -58,7 +58,8 @@ void Options::declare(ParameterSchema& schema) {
                          "(2018) (discrete), or yields from supernovae.table (table)"});
   schema.add("supernovae.table", table,
              {.meaning = "HDF5 file of cumulative stellar yields as functions of age and "
-                         "metallicity, for supernovae.population = \"table\""});
+                         "metallicity, for supernovae.population = \"table\"",
+              .is_data_file = true});
   schema.add(
       "supernovae.least_ejecta", least_ejecta,
       {.meaning = "Minimum ejected fraction of the initial stellar mass per event, for "

@@ -1,6 +1,8 @@
 #include "decomp/planner.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 #include <map>
 
 #include <gtest/gtest.h>
@@ -139,6 +141,68 @@ TEST(Planner, fills_no_rank_beyond_its_capacity_and_returns_the_rest) {
     EXPECT_EQ(capacity[rank], before[rank] - taken[rank]);
   }
   EXPECT_EQ(taken[0], world.size() > 1 ? 5 : 184);
+}
+
+// Zones of two ranks at most. Their blocks are consecutive on the curve, and each has its planner.
+TEST(Planner, plans_zones_in_parallel) {
+  const Communicator world = Communicator::world();
+  const std::vector<placement::Zone> zones = placement::zones_of_ranks(world.size(), 2, 1);
+  const auto zone_of = [&](int rank) {
+    const auto after = std::ranges::upper_bound(zones, rank, {}, &placement::Zone::first_rank);
+    return static_cast<std::size_t>(after - zones.begin()) - 1;
+  };
+  for (const std::string policy : {"zonal", "node", "cdp_chunked"}) {
+    const PlacementChoice choice{.policy = policy, .curve = Curve::morton, .zone_ranks = 2};
+    const placement::Zone& own = zones[zone_of(world.rank())];
+    const bool is_first = own.first_rank == world.rank();
+    EXPECT_EQ(planned_ranks(choice, world), is_first ? own.ranks : 0) << policy;
+
+    const auto here = dealt_out(world), there = all_on_the_last(world);
+    const auto a = plan_placement(choice, world, k_planned_domain, here);
+    const auto b = plan_placement(choice, world, k_planned_domain, there);
+    const auto owners = gathered(world, here, a.owners);
+    EXPECT_EQ(owners, gathered(world, there, b.owners)) << policy;
+    EXPECT_EQ(a.report.makespan_after, b.report.makespan_after) << policy;
+    if (!world.is_root()) continue;
+    EXPECT_EQ(owners.size(), 184U);
+    std::vector<double> loads(world.size(), 0.0), of_zones(zones.size(), 0.0);
+    std::vector<std::array<Key, 2>> ranges(zones.size(), {std::numeric_limits<Key>::max(), 0});
+    double total = 0.0;
+    for (const auto& [block, owner] : owners) {
+      const auto& [level, key] = block;
+      const double cost = cost_of(morton_decode(key), level);
+      loads[owner] += cost;
+      of_zones[zone_of(owner)] += cost;
+      total += cost;
+      const Key centre = level == 0 ? 8 * key + 7 : key;  // on the grid of level 1
+      auto& [first, last] = ranges[zone_of(owner)];
+      first = std::min(first, centre);
+      last = std::max(last, centre);
+    }
+    const double mean = total / world.size();
+    EXPECT_NEAR(a.report.makespan_after, std::ranges::max(loads) / mean, 1e-6) << policy;
+    for (std::size_t n = 0; n < zones.size(); ++n) {
+      EXPECT_NEAR(of_zones[n], zones[n].ranks * mean, 18.0) << policy;  // the two largest costs
+      if (n > 0) {
+        EXPECT_LE(ranges[n - 1][1], ranges[n][0]) << policy;
+      }
+    }
+  }
+}
+
+TEST(Planner, counts_the_capacity_of_each_zone) {
+  const Communicator world = Communicator::world();
+  const PlacementChoice choice{.policy = "zonal", .zone_ranks = 2};
+  const auto blocks = dealt_out(world);
+  const std::int64_t most = 2 * 184 / world.size();
+  placement::Capacity capacity(planned_ranks(choice, world), most);
+  plan_placement(choice, world, k_planned_domain, blocks, &capacity);
+  std::int64_t used = 0;
+  for (const std::int64_t left : capacity) {
+    EXPECT_GE(left, 0);
+    used += most - left;
+  }
+  EXPECT_EQ(world.sum(used), 184);
 }
 
 TEST(Planner, places_fewer_blocks_than_ranks_and_none_at_all) {

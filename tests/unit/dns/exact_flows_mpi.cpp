@@ -92,8 +92,9 @@ void for_all_flows(FlowSetup setup, const Test& test) {
 TEST(ExactFlows, taylor_green_vortices_decay_by_the_amplification_factor) {
   constexpr double dt = 0.15;
   constexpr int steps = 3;
-  for (const auto [a, b] : {std::array{0, 1}, std::array{2, 0}, std::array{1, 2}})
+  for (const auto& axes : {std::array{0, 1}, std::array{2, 0}, std::array{1, 2}})
     for_all_flows(periodic_setup(), [&](const FlowSetup& setup, pencil::ProcessGrid processes) {
+      const int a = axes[0], b = axes[1];
       TestFlow test(setup, processes);
       const auto vortices = [&](int component, const Point& x) {
         if (component == a) return std::sin(x[a]) * std::cos(x[b]);

@@ -228,8 +228,8 @@ TEST(Scalar, buoyancy_is_linear_in_the_excess_over_the_reference) {
     const auto [here, above, none] = buoyancy_weights(d, setup.scalar, stage, k);
     const double cold[] = {0.7, 0.7}, warm[] = {1.7, 1.7};
     double w[] = {0.0, 0.0};
-    const auto act = [&](const double* t, double* to) {
-      Buoyancy{t, t, t, t, here, above, none, to}(0);
+    const auto act = [&, a = here, b = above, c = none](const double* t, double* to) {
+      Buoyancy{t, t, t, t, a, b, c, to}(0);
     };
     act(cold, &w[0]), act(warm, &w[1]);
     EXPECT_NEAR(w[0], 0.0, 1e-16);

@@ -166,8 +166,9 @@ constexpr int k_max_columns = 24;
 Kind motes(int columns) {
   Kind kind{.name = "motes", .description = "much is known of each"};
   for (int n = 0; n < columns; ++n) {
-    Column& column = kind.columns.emplace_back(fmt::format("column_{}", n), "1", "a number");
+    Column column{fmt::format("column_{}", n), "1", "a number"};
     if (n % 2 == 1) column.initial = std::int64_t{0};
+    kind.columns.push_back(column);
   }
   return kind;
 }
