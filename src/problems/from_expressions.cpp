@@ -430,7 +430,7 @@ class ExpressionProblem final : public Problem {
   std::vector<int> species_indices_, field_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;
   std::vector<int> quantities_;   // indices of the formulas
-  std::vector<Allowed> allowed_;  // values of the quantities
+  std::vector<Allowed> allowed_;  // allowed values of the quantities
 };
 
 }  // namespace

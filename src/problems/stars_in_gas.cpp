@@ -152,8 +152,8 @@ double StarsInGas::specific_pressure() const {
   return star.profile.matter.times_specific_pressure(1.0, star.enthalpy.front());
 }
 
-// Pressure of a cell with this mean over the stars, and ambient gas of a density. Degenerate
-// electrons of the ambient gas raise the cold pressure.
+// Pressure of a cell with the mean `mean` of the stars and ambient gas of the density `ambient`.
+// Degenerate electrons of the ambient gas raise the cold pressure.
 double StarsInGas::pressure(const StarsInFrame::Mean& mean, double ambient) const {
   const double thermal = ambient * specific_pressure();
   if (eos_.kind != hydro::EquationOfState::white_dwarf) return mean.pressure + thermal;
