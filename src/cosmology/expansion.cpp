@@ -36,7 +36,7 @@ double hermite(double fraction, double left, double left_slope, double right, do
          t * t * ((1.0 + 2.0 * u) * right - u * k_step * right_slope);
 }
 
-// Derivatives d tau / d ln a and d (H0 t) / d ln a.
+// Derivative d tau / d ln a; that of H0 t is time_slope().
 double tau_slope(const Background& background, double a) {
   return 1.0 / (a * a * background.hubble(a));
 }
@@ -45,8 +45,9 @@ double time_slope(const Background& background, double a) { return 1.0 / backgro
 // First- and second-order growth and their derivatives by x = ln a.
 using GrowthState = std::array<double, 4>;
 
-// Growth equation D'' + (2 + d ln E / d ln a) D' = 3/2 Omega_m(a) S with S = D1 for the first
-// order and D2 - D1^2 for the second (Bouchet et al. 1995, eq. 2.37 and 2.40 written in ln a).
+// Derivatives of `y` from the growth equation D'' + (2 + d ln E / d ln a) D' = 3/2 Omega_m(a) S
+// with S = D1 for the first order and D2 - D1^2 for the second (Bouchet et al. 1995, eqs. 2.37,
+// 2.40).
 GrowthState growth_slope(const Background& background, double x, const GrowthState& y) {
   const double a = std::exp(x);
   const double friction = 2.0 + background.hubble_slope(a);
@@ -70,8 +71,8 @@ GrowthState runge_kutta_step(const Background& background, double x, double h,
   return next;
 }
 
-// Growing mode long before matter domination: D = 1 + 3/2 a / a_equality (Meszaros 1974), which is
-// a without radiation; the second order follows as in a matter-dominated universe.
+// Growing mode at early times: D1 = a + 2/3 a_equality (Meszaros 1974), and D2 = -3/7 D1^2 as in a
+// matter-dominated universe.
 GrowthState earliest_growth(const Background& background, double a) {
   const double equality = background.omega_radiation / background.omega_m;
   const double d1 = a + 2.0 / 3.0 * equality;
@@ -130,8 +131,8 @@ void Expansion::integrate_times() {
                            return time_slope(background_, std::exp(at));
                          });
   }
-  // Before the first node only matter and radiation matter: H0 t = integral of a da / sqrt(r + m
-  // a).
+  // Before the first node curvature and dark energy are negligible: H0 t = integral of a da /
+  // sqrt(r + m a).
   const double r = background_.omega_radiation, m = background_.omega_m, a = k_a_min;
   const double root = std::sqrt(r + m * a);
   time_before_ = 2.0 / (3.0 * m * m) * (root * (m * a - 2.0 * r) + 2.0 * r * std::sqrt(r));
@@ -140,7 +141,7 @@ void Expansion::integrate_times() {
 }
 
 void Expansion::integrate_growth() {
-  // The equations are stiffer before the table begins, but the growing mode is known there.
+  // Runge-Kutta steps per interval of the table, which begins with the analytic growing mode.
   constexpr int k_substeps = 4;
   GrowthState y = earliest_growth(background_, k_a_min);
   for (int n = 0; n <= k_intervals; ++n) {
@@ -205,8 +206,8 @@ double Expansion::scale_factor(double supercomoving_time) const {
     const int middle = (low + high) / 2;
     (nodes_[middle].tau <= supercomoving_time ? low : high) = middle;
   }
-  // Newton's method on the interpolant, starting from the chord; the interpolant is smooth and
-  // steep, so four steps reach round-off.
+  // Newton's method on the smooth interpolant, starting from linear interpolation of ln a; four
+  // steps reach round-off.
   double a = node_scale_factor(low) * std::exp(k_step * (supercomoving_time - nodes_[low].tau) /
                                                (nodes_[high].tau - nodes_[low].tau));
   for (int n = 0; n < 4; ++n)

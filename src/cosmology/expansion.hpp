@@ -9,9 +9,9 @@
 
 namespace octant::cosmology {
 
-// Density parameters at z = 0; curvature is the difference of their sum to one.
+// Density parameters at z = 0; that of curvature is one minus their sum.
 struct Background {
-  double omega_m = 1.0;       // all matter
+  double omega_m = 1.0;       // dark and baryonic matter
   double omega_lambda = 0.0;  // dark energy
   double omega_radiation = 0.0;
   // Equation of state of dark energy, w = w0 + wa (1 - a) (Chevallier & Polarski 2001, Linder
@@ -20,13 +20,13 @@ struct Background {
 
   // Density parameter of curvature.
   double omega_curvature() const { return 1.0 - omega_m - omega_lambda - omega_radiation; }
-  // Squared E = H / H0 at scale factor a; not positive if the universe does not reach it.
+  // Squared E = H / H0 at scale factor a; not positive if the universe does not reach a.
   double hubble_squared(double a) const;
   // E = H / H0 at scale factor a.
   double hubble(double a) const;
   // Slope d ln E / d ln a.
   double hubble_slope(double a) const;
-  // Matter density over the critical density at a.
+  // Matter density over the critical density at scale factor a.
   double matter_share(double a) const;
 };
 
@@ -38,13 +38,13 @@ struct Growth {
 };
 
 // Tables of times and growth for scale factors a_min to a_max. Interpolation between nodes is
-// fourth order with errors below 1e-10 (relative; 1e-8 for growth). Tables have the same bits on
+// fourth order with errors below 1e-10 (relative; 1e-8 for growth). Tables are bitwise identical on
 // all ranks.
 class Expansion {
  public:
   static constexpr double k_a_min = 1e-5, k_a_max = 1e2;
 
-  // Throws InputError if the background has no matter or does not always expand.
+  // Throws InputError if the background has no matter or does not expand throughout the table.
   explicit Expansion(const Background& background);
 
   // Density parameters.
@@ -61,8 +61,8 @@ class Expansion {
 
  private:
   struct Node {
-    double tau, time;                   // the latter since a_min
-    double d1, d1_slope, d2, d2_slope;  // growth, not normalised, and derivatives by ln a
+    double tau, time;                   // supercomoving time; H0 t since a_min
+    double d1, d1_slope, d2, d2_slope;  // growth factors, not normalised; derivatives by ln a
   };
   struct Place {
     int node;

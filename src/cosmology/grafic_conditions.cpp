@@ -14,14 +14,14 @@ namespace octant::cosmology {
 
 namespace {
 
-// Initial conditions from a folder. Every rank reads some planes of each file. Displacements are
-// those of the files, or follow from the velocities to first order (Zel'dovich 1970): psi = v / (a
-// H f1).
+// Initial conditions from a folder of grafic2 files. Every rank reads some planes of each file.
+// Displacements are those of the files, or follow from the velocities to first order (Zel'dovich
+// 1970): psi = v / (a H f1).
 //
 // Levels in the files are not exactly consistent. The overdensity of a cell covered by a finer
 // level is therefore replaced by the mean over the finer cells, and the mean of the whole box is
-// set to 0: the gas mass then does not depend on refinement. This requires reading and storing the
-// overdensities of all levels at once.
+// set to 0: the gas mass then does not depend on refinement. This correction requires reading and
+// storing the overdensities of all levels at once.
 class GraficConditions : public InitialConditions {
  public:
   GraficConditions(const Communicator& communicator, const std::string& path,
@@ -38,15 +38,15 @@ class GraficConditions : public InitialConditions {
   InitialField with_files(InitialField field) const;
   std::vector<double> read(int level, const std::string& name);
   void read_consistent_overdensities();
-  // Replaces the overdensity of cells covered by the next finer level.
+  // Replaces the overdensity of cells covered by the next finer level by its mean over finer cells.
   void restrict_to(int level);
 
   GraficFolder folder_;
   double velocity_per_displacement_ = 0.0;          // a H f1, km/s per comoving Mpc/h
-  std::vector<std::vector<double>> overdensities_;  // of several levels, as returned by own()
+  std::vector<std::vector<double>> overdensities_;  // [level], as returned by own()
 };
 
-// Tolerance for numbers in files, which are in single precision and typed by hand.
+// Relative tolerance for parameters in files, which are in single precision and may be rounded.
 constexpr double k_tolerance = 1e-4;
 
 void compare(const std::string& path, const char* name, double found, double expected) {
@@ -58,7 +58,7 @@ void compare(const std::string& path, const char* name, double found, double exp
       path, name, found, expected);
 }
 
-// Returns the run's own numbers after checking that the files agree.
+// Returns `expected`, completed by the files, after checking that the files agree with it.
 InitialHeader agreed(const GraficFolder& folder, const InitialHeader& expected) {
   const GraficLevel& base = folder.levels().front();
   const GraficHeader& file = base.header;
@@ -135,7 +135,8 @@ bool GraficConditions::has(InitialField field) const {
   return folder_.has(grafic_file(with_files(field)));
 }
 
-// Replaces baryon velocities by those of dark matter if the folder has none, as RAMSES does.
+// Returns the field whose files are read. Velocities of dark matter replace missing velocities of
+// baryons, as in RAMSES.
 InitialField GraficConditions::with_files(InitialField field) const {
   if (field.quantity == InitialQuantity::baryon_velocity && !folder_.has(grafic_file(field)))
     return {InitialQuantity::dark_velocity, field.index};

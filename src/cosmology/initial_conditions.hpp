@@ -20,7 +20,7 @@
 
 namespace octant::cosmology {
 
-// Communication of grid cells from the ranks that computed or read them to those that need them.
+// Communication of grid cells from the ranks that compute or read them to the ranks that need them.
 
 // Index of a cell in the values of a box, [z][y][x].
 inline std::size_t place(const pencil::Box& box, int x, int y, int z) {
@@ -51,7 +51,7 @@ class CellDelivery {
   CellDelivery(const Communicator& communicator, const CellSpread& spread,
                std::vector<pencil::Box> boxes);
 
-  // Boxes of this rank.
+  // Boxes requested by this rank.
   const std::vector<pencil::Box>& boxes() const { return boxes_; }
 
   // Delivers the values. `own` are the values of spread.box(rank) as [z][y][x]. Returns the values
@@ -74,7 +74,7 @@ class CellDelivery {
   std::vector<std::int64_t> starts_;    // offsets of the boxes' values, and the total
   std::vector<Part> parts_;             // by ascending rank
   std::vector<Segment> asking_;         // requesting ranks, with their numbers of parts
-  std::vector<pencil::Box> requested_;  // parts requested by them
+  std::vector<pencil::Box> requested_;  // parts that these ranks request
   ExchangePlan plan_;
   Exchanger exchanger_;
 };
@@ -103,14 +103,14 @@ struct InitialHeader {
   double box = 0.0;     // side in comoving Mpc/h
 };
 
-// Cells of one size. Level 0 is the whole periodic box; cells of each further level are half as
-// large.
+// Level of cells of one size. Level 0 is the whole periodic box; cells of each finer level are half
+// as large.
 struct InitialLevel {
   int side = 0;        // number of cells of this size along a side of the whole box
   pencil::Box extent;  // cells of the level, aligned with the coarser level
 };
 
-// Initial conditions on all levels. The functions that read or compute are collective.
+// Initial conditions on all levels. Functions that read or compute are collective.
 class InitialConditions {
  public:
   virtual ~InitialConditions() = default;
@@ -127,7 +127,7 @@ class InitialConditions {
   virtual CellSpread spread(int level) const = 0;
   // Returns the values of spread(level).box(rank) as [z][y][x]. Files are read here, each plane by
   // one rank, so all cells of a field should be requested at once (InitialCells). Throws InputError
-  // on every rank if there is no such field or an overdensity is below -1. Collective.
+  // on every rank if there is no such field or an overdensity is not above -1. Collective.
   std::vector<double> own(int level, InitialField field);
 
   // Returns true if a cell lies in the extent of the next finer level. Dark matter has one particle
@@ -150,8 +150,8 @@ class InitialConditions {
 // Cells of one size requested by this rank, such as blocks of a mesh. Memory: the cells.
 class InitialCells {
  public:
-  // `boxes` are in cells of `level`, which may be finer than all existing levels. They may be any
-  // boxes in the domain, overlap, and differ by rank. Collective.
+  // `boxes` are in cells of `level`, which may be finer than all existing levels. Boxes may lie
+  // anywhere in the domain, overlap, and differ by rank. Collective.
   InitialCells(const Communicator& communicator, InitialConditions& from, int level,
                std::vector<pencil::Box> boxes);
 
@@ -198,8 +198,8 @@ struct InitialOptions {
 // Declares the section [initial]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, InitialOptions& options);
 
-// Creates the initial conditions for the options and the universe of `header` and `expansion`. With
-// initial.kind = "grafic" a scale factor or box of 0 in the header is taken from the files.
+// Creates the initial conditions for the options, with the cosmology of `header` and `expansion`.
+// With initial.kind = "grafic" a scale factor or box of 0 in the header is taken from the files.
 // base_cells is the side of the generator's grid if initial.cells is 0. Collective. Throws
 // InputError on every rank.
 std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& communicator,
@@ -211,10 +211,10 @@ std::unique_ptr<InitialConditions> make_initial_conditions(const Communicator& c
 // Name of the grafic2 file of a field, such as ic_deltab.
 std::string grafic_file(InitialField field);
 
-// Reads initial conditions from a folder of grafic2 files. `expected` is the run's universe; a
-// scale factor or box of 0 in it is not compared with the files. Throws InputError on every rank:
-// as GraficFolder, for missing velocities of dark matter, and if scale factor, box or cosmology of
-// the files differ from the expected ones. Collective.
+// Reads initial conditions from a folder of grafic2 files. `expected` has the cosmology, epoch and
+// box of the run; a scale factor or box of 0 is taken from the files. Throws InputError on every
+// rank: as GraficFolder, for missing velocities of dark matter, and if scale factor, box or
+// cosmology of the files differ from the expected ones. Collective.
 std::unique_ptr<InitialConditions> read_grafic_folder(const Communicator& communicator,
                                                       const std::string& path,
                                                       const InitialHeader& expected,

@@ -89,7 +89,7 @@ GeneratedConditions::GeneratedConditions(const Communicator& communicator,
   const pencil::Cells cells{side, side, side};
   processes_ = pencil::fitting_process_grid(communicator.size(), cells);
 
-  // Largest wave number, so that a table that ends below it fails on every rank.
+  // Largest wave number; a table that ends below it fails here, on every rank.
   const double largest_k = std::sqrt(3.0) * std::numbers::pi * side / header.box;
   std::optional<LinearPower> power;
   communicator.collective_try(

@@ -15,18 +15,18 @@ namespace octant::cosmology {
 // White Gaussian noise whose waves depend on the box, not on a grid: all grids of a box have
 // exactly the same waves as far as they resolve them.
 //
-// (Noise drawn by cell, with coarser cells as means over finer ones, lacks this property: the means
-// alias short waves into long ones. At half the resolution, 16^3 cells, displacements then differ
-// by a third.)
+// (Noise drawn by cell, with coarser cells as means over finer ones, lacks this property, because
+// means alias short waves into long ones. At half the resolution, 16^3 cells, displacements then
+// differ by a third.)
 
 // Amplitude of one noise wave, exp(i k.x) with k = 2 pi / box (x, y, z) and x relative to the box's
-// lower corner: a complex normal number with <|w|^2> = 1, a function of seed and wave alone;
-// opposite waves are conjugate, and w of (0, 0, 0) is 0. |x|, |y|, |z| < 2^20.
+// lower corner: a complex normal number with <|w|^2> = 1, a function of seed and wave alone.
+// Opposite waves are conjugate, and the amplitude of (0, 0, 0) is 0. |x|, |y|, |z| < 2^20.
 std::complex<double> noise_wave(std::uint64_t seed, int x, int y, int z);
 
 // Coefficient of a mode of noise with independent cells of variance 1, sampled at the centres of a
-// grid: that of an unscaled transform of the cells' values (PeriodicFourier::forward), except for
-// the mean, which is 0. Nyquist modes contain the waves of both signs, which alias on the grid.
+// grid: the coefficient of an unscaled transform of the cells' values (PeriodicFourier::forward),
+// except for the mean, which is 0. Nyquist modes contain the waves of both signs.
 std::complex<double> noise_mode(std::uint64_t seed, const pencil::Mode& mode,
                                 const pencil::Cells& cells);
 
@@ -38,10 +38,10 @@ struct GeneratorOptions {
   SpectrumOptions spectrum;
 };
 
-// One level: white noise times the square root of the spectrum, displaced by Lagrangian
-// perturbation theory. Gas and dark matter are one fluid; the gas has the linear overdensity, and
-// its velocity at a cell's centre is that of the dark matter that starts there. Memory: about ten
-// numbers per cell, distributed over as many ranks as the grid size justifies.
+// One level: white noise times the square root of the spectrum, and displacements from Lagrangian
+// perturbation theory. Gas and dark matter are one fluid: the gas has the linear overdensity, and
+// at each cell centre the velocity of the dark matter that starts there. Memory: about ten numbers
+// per cell, distributed over as many ranks as the grid size justifies.
 class GeneratedConditions : public InitialConditions {
  public:
   // Throws InputError on every rank if the box or scale factor is missing, and as LinearPower.

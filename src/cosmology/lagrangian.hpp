@@ -1,8 +1,8 @@
 // First- and second-order Lagrangian perturbation theory (Bouchet, Colombi, Hivon & Juszkiewicz
 // 1995, A&A 296, 575): displacements and velocities of matter on a periodic grid.
 //
-// A particle from q is at x = q + D1 psi1(q) + D2 psi2(q), where psi1 = -grad phi1, psi2 = grad
-// phi2 and, with the linear overdensity delta at D1 = 1,
+// A particle that starts at q is at x = q + D1 psi1(q) + D2 psi2(q), where psi1 = -grad phi1, psi2
+// = grad phi2 and, with the linear overdensity delta at D1 = 1,
 //   laplacian(phi1) = delta,
 //   laplacian(phi2) = sum over i < j of (d_i d_i phi1 d_j d_j phi1 - (d_i d_j phi1)^2).
 #pragma once
@@ -24,12 +24,11 @@ enum class LagrangianOrder { first = 1, second = 2 };
 double velocity_rate(const Background& background, double a);
 
 // Fields of this rank's x-pencil, [z][y][x], at cell centres. Every function is collective over the
-// grid's ranks; the bits do not depend on their number.
+// grid's ranks; results are bitwise independent of the number of ranks.
 //
 // Odd derivatives omit Nyquist modes along their axis. Second-order products are formed on the grid
-// itself without dealiasing: the aliases are smaller than the first-order displacements by the rms
-// overdensity.
-// Memory: about six numbers per cell.
+// itself without dealiasing: the aliases are smaller than the first-order displacements by a factor
+// of the rms overdensity. Memory: about six numbers per cell.
 class LagrangianFields {
  public:
   // Overdensity at D1 = 1, cell by cell, or mode by mode: the coefficient of an unscaled transform

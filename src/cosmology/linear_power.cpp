@@ -176,7 +176,7 @@ double LinearPower::table_shape(double k) const {
 
 double LinearPower::sigma(double radius) const {
   // Simpson's rule in ln k; 256 intervals per factor e resolve the oscillations of W up to k r =
-  // 100, beyond which the integrand has fallen by more than 1e-8.
+  // 100, beyond which the integrand is negligible.
   constexpr int k_per_e_fold = 256;
   const double lower = std::log(1e-6 / radius);
   double upper = std::log(100.0 / radius);

@@ -9,7 +9,7 @@
 
 namespace octant::cosmology {
 
-// Transfer functions: Eisenstein & Hu (1998), their version without acoustic peaks, or a table.
+// Transfer functions: Eisenstein & Hu (1998), with or without acoustic peaks, or a table.
 enum class Transfer { eisenstein_hu, eisenstein_hu_smooth, table };
 // Names of the transfer functions.
 constexpr auto names_of(Transfer) {
@@ -31,9 +31,9 @@ class EisensteinHu {
  public:
   EisensteinHu(double omega_m, double omega_b, double h, double cmb_temperature);
 
-  // Cold dark matter and baryons with acoustic peaks: their eq. 16.
+  // Transfer function of cold dark matter and baryons, with acoustic peaks: eq. 16.
   double operator()(double k) const;
-  // Transfer function without acoustic peaks, with the suppression by baryons: their eqs. 29-31.
+  // Transfer function without acoustic peaks, with the suppression by baryons: eqs. 29-31.
   double smooth(double k) const;
 
  private:
@@ -41,7 +41,7 @@ class EisensteinHu {
   double baryons(double k) const;      // eqs. 21-24
 
   double f_b_, f_c_;             // baryon and dark matter fractions of matter
-  double gamma_h_, theta_;       // omega_m h^2 / h = Gamma h, CMB temperature / 2.7 K
+  double gamma_h_, theta_;       // omega_m h^2; CMB temperature / 2.7 K
   double k_equality_, k_silk_;   // 1/Mpc
   double sound_horizon_;         // Mpc
   double smooth_sound_horizon_;  // Mpc, the fit of eq. 26
@@ -53,9 +53,9 @@ class EisensteinHu {
 class LinearPower {
  public:
   // Throws InputError if there are more baryons than matter, or the table cannot be read. A table
-  // is a text file with k in h/Mpc, ascending, and P(k) at z = 0 in any unit on each line; further
-  // columns and text after # are ignored. Interpolation is logarithmic; below the first k, P ~
-  // k^n_s. Every rank reads it.
+  // is a text file with k in h/Mpc, ascending, and P(k) at z = 0 in any unit on each line; text
+  // after # is ignored. Interpolation is logarithmic; below the first k, P ~ k^n_s. Every rank
+  // reads the table.
   explicit LinearPower(const SpectrumOptions& options);
 
   // Power in (Mpc/h)^3 at k > 0 in h/Mpc. Throws InputError beyond the end of a table.

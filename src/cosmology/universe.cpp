@@ -122,7 +122,7 @@ double Universe::newton_constant(double time) const {
   return poisson_coupling(options_.omega_m, scale_factor(time)) / (4.0 * M_PI);
 }
 
-// Growth rate da/dtau = a^3 H / H0.
+// Expansion rate da/dtau = a^3 H / H0.
 double Universe::max_dt(double time) const {
   const double a = scale_factor(time);
   return options_.largest_growth / (a * a * expansion_.background().hubble(a));

@@ -12,11 +12,11 @@ class ParameterSchema;
 
 namespace octant::cosmology {
 
-// --- supercomoving units (Martel & Shapiro 1998) and what they are in physical ones --------------
+// --- supercomoving units (Martel & Shapiro 1998) and their values in physical units --------------
 //
 // Length is in units of the box, density in units of the mean matter density, and time in 1 / H0
 // with d tau = H0 dt / a^2. Gas of gamma = 5/3 then obeys the equations of a static box, and the
-// potential those of gravity with the coupling below.
+// potential Poisson's equation with poisson_coupling().
 
 // Mean molecular weight of neutral gas with a helium mass fraction of 0.24, in proton masses.
 inline constexpr double k_molecular_weight = 1.22;
@@ -38,12 +38,11 @@ double critical_density(double h);
 // times units.temperature() is temperature over mean molecular weight in K.
 CodeUnits supercomoving_units(const Box& box, double a);
 
-// Temperature in K of gas of mean density that has cooled by expansion alone since it decoupled
-// from the cosmic background at z = 137.
+// Temperature in K of gas of mean density that has cooled by expansion alone since thermal
+// decoupling from the microwave background at z = 137.
 double unheated_temperature(double a);
 
-// Coupling in Poisson's equation in these units: laplacian(phi) = coupling (rho - 1) with 3/2
-// omega_m a.
+// Coupling 3/2 omega_m a in Poisson's equation in these units: laplacian(phi) = coupling (rho - 1).
 double poisson_coupling(double omega_m, double a);
 
 // --- the universe of a run -----------------------------------------------------------------------
@@ -91,7 +90,7 @@ class Universe {
 
   // Gravitational constant in supercomoving units, 3 omega_m a / (8 pi), which grows with a.
   double newton_constant(double time) const;
-  // Time in which a grows by the maximum fraction per step, at the present rate.
+  // Time in which a grows by the maximum fraction per step, at the expansion rate of `time`.
   double max_dt(double time) const;
   // Code units as physical quantities.
   CodeUnits units(double scale_factor) const;

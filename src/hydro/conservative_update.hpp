@@ -10,7 +10,7 @@
 
 namespace octant::hydro {
 
-// Results for the cells that a thread updates.
+// Largest signal speed of the cells that a thread updates, and whether any of them needs repair.
 template <class V>
 struct UpdateResult {
   V fastest = V(0.0);
@@ -61,7 +61,7 @@ class CellUpdate {
     result.bad = result.bad || typename SimdTraits<SimdDouble>::Mask(each.bad);
   }
 
-  // Updates the cells that this rank owns; other cells of the pack are unchanged.
+  // Updates cells of one block, a pack or a single cell, if this rank owns the block.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void update(const BlockRow& row, int k, int j, int i,
                                           UpdateResult<W>& result) const {
@@ -180,15 +180,15 @@ class CellUpdate {
   }
 
   // Adds the source of the spin, which is a cell's angular momentum about its own centre: momentum
-  // fluxes act at faces, half a cell from the centre. The sum of x times momentum and spin then
-  // changes only by the fluxes x_face x F through faces: d_t spin = -sum of e_axis x (F below + F
-  // above) / 2 besides advection. In a rotating frame the source also
-  // contains the rotation of the momentum about the origin.
+  // fluxes act at faces, half a cell from the centre. The total angular momentum, position x
+  // momentum + spin, then changes only by the fluxes x_face x F through faces: d_t spin = -sum of
+  // e_axis x (F below + F above) / 2 besides advection. A rotating frame adds -w x spin, the
+  // rotation of the axes, and momentum x frame velocity.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void spin(const double* from, int k, int j, int i, int stride,
                                         double* to) const {
     using Q = SimdTraits<W>;
-    Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // source per unit dt
+    Vector<W> gain{W(0.0), W(0.0), W(0.0)};  // source per unit time
     OCTANT_UNROLL(3)
     for (int axis = 0; axis < 3; ++axis) {
       const int b = (axis + 1) % 3, c = (axis + 2) % 3;
@@ -221,8 +221,7 @@ class CellUpdate {
     }
   }
 
-  // Records the new state's signal speed on the mesh, and whether the state is below the floors or
-  // NaN.
+  // Records the new state's signal speed relative to the mesh, and whether the state needs repair.
   template <class W>
   KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
                                          UpdateResult<W>& result) const {
@@ -275,8 +274,8 @@ class FluxAnswers {
     }
   }
 
-  // Adds the fluxes of requests `share`, share + shares, ... of the tile, once all its fluxes are
-  // complete, with one thread for each variable of each face.
+  // Adds the fluxes of every `shares`-th request of the tile, from number `share` on, with one
+  // thread for each variable of each face. All fluxes of the tile must be complete.
   template <class Member>
   KOKKOS_INLINE_FUNCTION void all(const Member& team, int share, int shares) const {
     for (int r = view_.tile().request_begin + share; r < view_.tile().request_end; r += shares) {
@@ -293,8 +292,8 @@ class FluxAnswers {
   }
 
  private:
-  // Adds the flux of variable v through the face at (a, b), or the sum over the 2 by 2 faces that
-  // begin there if `step` is 2.
+  // Adds the flux of variable v through the face at (a, b), or the mean over the 2 by 2 faces from
+  // there on if `step` is 2.
   KOKKOS_INLINE_FUNCTION void answer(const mesh::FluxRequest& request, int step, int v, int a,
                                      int b) const {
     a_.sweep.registers[request.base + v * request.stride_variable +

@@ -16,7 +16,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_invalid(const State<V>& u) {
   return !(u[k_mass] > V(0.0)) || !(u[k_energy] > V(0.0));
 }
 
-// Gas of some blocks, measured in packs of cells.
+// Stored state of the gas in a range of cells, for measurements in packs of cells.
 struct MeasuredGas {
   static constexpr int parts = mesh::k_sum_parts;
 
@@ -26,7 +26,7 @@ struct MeasuredGas {
   mesh::Frame frame;
   mesh::CellRange cells;
 
-  // Signal speed in the frame, which may rotate.
+  // Signal speed relative to the mesh, whose frame may rotate.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V signal_speed_of(const mesh::Cell& cell, State<V> w) const {
     if (frame.turns()) to_frame(frame, centres<V>(cells, cell), w);
@@ -35,7 +35,7 @@ struct MeasuredGas {
   double bytes_of_cell() const { return gas.dual_energy ? 48.0 : 40.0; }
 };
 
-// Terms of a cell for measurements of blocks: sums, then maxima.
+// Contributions of a cell to measure_gas(): sums, then maxima.
 struct GasTerms : MeasuredGas {
   enum { sums = k_gas_sums, fastest = sums, broken, count };
 
@@ -63,7 +63,7 @@ struct GasTerms : MeasuredGas {
   }
 };
 
-// Flags of cells outside the table of the equation of state.
+// 1 for a cell outside the table of the equation of state, else 0.
 struct OutsideTerm : MeasuredGas {
   enum { sums = 1, count = 1 };
 
@@ -77,7 +77,7 @@ struct OutsideTerm : MeasuredGas {
   }
 };
 
-// Signal speed alone, for packs of cells.
+// Contribution of a cell to fastest_signal().
 struct SignalTerm : MeasuredGas {
   enum { sums, count };
 

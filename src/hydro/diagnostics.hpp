@@ -11,7 +11,7 @@
 
 namespace octant::hydro {
 
-// Volume integrals over the leaf cells. Momentum errors are relative to the integral of |rho v|.
+// Volume integrals over the leaf cells. That of |rho v| is the scale of momentum errors.
 enum GasSum {
   k_mass_sum,
   k_momentum_sum,
@@ -28,7 +28,7 @@ struct GasExtremes {
   bool broken = false;   // some cell has a density or energy that is NaN or not positive
 };
 
-// Adds the integrals over a range of cells of the given volume, on this rank.
+// Adds the integrals over a range of cells of the given volume to `sums`; returns extremes. Local.
 GasExtremes measure_gas(const HydroOptions& options, const mesh::BlockLayout& layout,
                         const double* blocks, const mesh::CellRange& cells, double cell_volume,
                         GasSums& sums);
@@ -38,8 +38,8 @@ std::vector<mesh::Cell> cells_with_invalid_state(const mesh::BlockLayout& layout
                                                  const double* blocks,
                                                  const mesh::CellRange& cells);
 
-// Returns the number of leaf cells outside the table of the equation of state: beyond its
-// densities, hotter than its hottest isotherm, or as cold as its coldest one.
+// Returns the number of leaf cells outside the table of the equation of state: outside the density
+// range, hotter than the hottest isotherm, or as cold as the coldest one.
 std::int64_t cells_outside_table(const HydroOptions& options, const mesh::BlockLayout& layout,
                                  const double* blocks, const mesh::CellRange& cells);
 
@@ -61,8 +61,8 @@ bool has_level_change_across(const HydroOptions& options, const mesh::TileSet& t
 // --- single fields as contiguous arrays ----------------------------------------------------------
 
 // Returns variable n (in the order of HydroOptions::variables) as in snapshots, [block][k][j][i]
-// for the blocks of a range: density, velocity, pressure, or the concentration of a scalar, in code
-// units and without floors.
+// for the blocks of a range: density, velocity, pressure, the concentration of a scalar, or a
+// separate field, in code units and without a pressure floor.
 std::vector<double> read_primitive(const HydroOptions& options, const mesh::BlockLayout& layout,
                                    const double* blocks, const mesh::CellRange& cells,
                                    int variable);

@@ -4,7 +4,7 @@
 // given fraction of the total energy. With DualEnergy::overwrite the criterion is the velocity
 // variation around a cell, independent of the frame of reference. The reason: the kinetic energy of
 // a cell's mean momentum lacks the kinetic energy of velocity differences within the cell, and
-// limiters remove another part of it at extrema. Both parts appear as internal energy. They are
+// limiters remove kinetic energy at extrema. Both missing parts appear as internal energy. They are
 // truncation errors, of the order of density times squared velocity differences between cells, and
 // must not heat cold gas. A shock causes heating of the same order, but abruptly.
 #pragma once
@@ -15,14 +15,13 @@
 namespace octant::hydro {
 
 // Estimate of the truncation error of the energy per mass, from the variation of the velocity
-// around a cell; sums over the velocity's components and the axes.
+// around a cell; summed over the components of the velocity and the axes.
 template <class V>
 class Truncation {
  public:
-  // Adds a component at five cells in a row, for the middle one. Steady slopes are the smaller
-  // differences to the neighbours; steady bends are the second differences on which the cell and
-  // its neighbours agree, which remain at extrema, where slopes vanish. In a shock differences are
-  // not steady.
+  // Adds a velocity component of five adjacent cells, for the middle one. The steady slope is the
+  // smaller difference from a neighbour. The second difference is the minmod of those in the cell
+  // and its neighbours; it remains at extrema, where slopes vanish. In a shock both are small.
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& q_2, const V& q_1, const V& q0, const V& q1,
                                        const V& q2) {
     const V left2 = q_1 - q_2, left = q0 - q_1, right = q1 - q0, right2 = q2 - q1;
@@ -46,15 +45,15 @@ class Truncation {
   }
 
  private:
-  // The factors are calibrated: above 0.025 and 0.2 the gas in tests/physics/test_cosmology.py
-  // stays cold, and below 0.05 Noh's implosion is heated at once.
+  // Calibrated factors of slopes (k_slopes) and second differences (0.5): above 0.025 and 0.2 the
+  // gas in tests/physics/test_cosmology.py stays cold; with k_slopes below 0.05 Noh's implosion is
+  // heated at once.
   static constexpr double k_slopes = 0.03;
 
   V slopes_ = V(0.0), steady_slopes_ = V(0.0), bends_ = V(0.0);
 };
 
-// Velocity variation around a pack of cells, two cells to each side. velocity(d, x, y, z) is
-// component d of the cell at this offset.
+// Estimate for a pack of cells; velocity(d, x, y, z) is component d at this offset in cells.
 template <class V, class Velocity>
 KOKKOS_FORCEINLINE_FUNCTION Truncation<V> truncation_around(const Velocity& velocity) {
   Truncation<V> error;
@@ -80,7 +79,7 @@ KOKKOS_FORCEINLINE_FUNCTION void keep_truncation(const Planes& planes, int k, in
   SimdTraits<V>::store(to + Planes::InnerPlane::stride, error.steady());
 }
 
-// Fraction of the total energy below which internal energy is lost in rounding.
+// Fraction of the total energy below which rounding errors dominate the internal energy.
 inline constexpr double k_rounding_share = 1e-8;
 // Maximum ratio of internal energy to the steady error estimate for which an increase of the
 // internal energy may be a truncation error.
@@ -121,22 +120,22 @@ KOKKOS_FORCEINLINE_FUNCTION void guard_entropy(State<V>& u, V& entropy, const V&
   entropy = select(is_error, entropy, w[k_pressure] / scale);
 }
 
-// Returns true if the entropy determines the pressure but gives far more heat than cold gas has. A
-// mixture of hot rarefied and cold dense gas has less heat than the mixed entropy gives, by up to
-// the ratio of densities to the power gamma - 1: a pressure without an energy source. u is
-// conserved, w is as from physical_state().
+// Returns true if the entropy determines the pressure but implies far more internal energy than
+// cold gas has. Where hot rarefied and cold dense gas mix, the advected entropy overestimates the
+// internal energy by a factor of up to the density ratio to the power gamma - 1. `u` is conserved,
+// `w` is the result of physical_state().
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION auto has_spurious_entropy(const State<V>& u, const State<V>& w,
                                                       const G& gas) {
-  constexpr double k_cold = 10.0;  // times the fraction below which entropy is used
+  constexpr double k_cold = 10.0;  // factor of dual_energy_threshold
   const V internal = u[k_energy] - V(0.5) * momentum_dot_velocity(u, w);
   const V pressure = V(gas.gamma - 1.0) * cold_state(w[k_density], gas).thermal_energy(internal);
   return entropy_rules(pressure, u[k_energy], gas) &&
          !entropy_rules(w[k_pressure], V(V(k_cold) * u[k_energy]), gas);
 }
 
-// Returns true if a new state must fall back to first-order fluxes: u conserved, w as from
-// physical_state(). Guarded entropy is checked by other criteria (DualEnergy::overwrite).
+// Returns true if a new state must fall back to first-order fluxes: `u` is conserved, `w` is the
+// result of physical_state(). Guarded entropy (DualEnergy::overwrite) is not tested.
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>& w,
                                               const V& entropy, const G& gas, bool guards_entropy) {
@@ -147,7 +146,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto needs_repair(const State<V>& u, const State<V>&
 
 // --- pressure of one cell, reset from its energy, its entropy or a floor -------------------------
 
-// Returns true if a stored cell is unphysical: density or pressure below its floor, or NaN.
+// Returns true if a stored cell is unphysical by the criteria of euler.hpp.
 KOKKOS_INLINE_FUNCTION bool is_unphysical(const double* cell, int stride, const Gas& gas) {
   const State<double> u = load_state<double>(cell, stride);
   const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;
@@ -168,8 +167,8 @@ KOKKOS_INLINE_FUNCTION bool follows_entropy(const State<double>& u, const Gas& g
   return !lacks_energy(u, w) && entropy_rules(w[k_pressure], u[k_energy], gas);
 }
 
-// Total energy and entropy density that raise the thermal pressure of one cell to `pressure`. The
-// result is larger by a few units of rounding, so that the cell does not end below the floor.
+// Total energy density of one cell with the thermal pressure `pressure`, increased by slightly more
+// than rounding errors, so that the cell does not end below the floor.
 template <class V>
 KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas) {
   V volume;
@@ -178,7 +177,7 @@ KOKKOS_INLINE_FUNCTION V energy_at(const State<V>& u, V pressure, const Gas& gas
   return (pressure / V(gas.gamma - 1.0) + V(0.5) * momentum_dot_velocity(u, w) + cold.energy) *
          V(1.0 + 1e-14);
 }
-// Returns the entropy density rho (p / rho^gamma) of gas with this density and thermal pressure.
+// Returns the entropy density rho (p / rho^gamma), increased by slightly more than rounding errors.
 KOKKOS_INLINE_FUNCTION double entropy_at(double density, double pressure, const Gas& gas) {
   return pressure / power(density, gas.gamma - 1.0) * (1.0 + 1e-14);
 }

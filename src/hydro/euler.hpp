@@ -1,8 +1,8 @@
-// Point-wise physics of the compressible Euler equations, written for any SimdDouble
+// Point-wise physics of the compressible Euler equations, for packs of any SIMD width
 // (core/simd.hpp).
 //
-// No branches: every choice is a min, a max or a select, so that a row of cells is packed
-// arithmetic. Comments count the expensive operations, divisions and square roots.
+// Choices are min, max or select instead of branches, so that a row of cells is vector arithmetic.
+// Comments count the expensive operations, divisions and square roots.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -49,12 +49,12 @@ KOKKOS_FORCEINLINE_FUNCTION V momentum_dot_velocity(const State<V>& u, const Sta
          u[k_momentum_z] * w[k_velocity_z];
 }
 
-// Functions whose gas has the type G are compiled for an ideal gas if G is IdealGas, and for any
-// equation of state if G is Gas. A cold curve divides the pressure into a cold and a thermal part
-// (eos/cold_curve.hpp); without one the thermal pressure is the pressure.
+// The type G of the gas is IdealGas, ColdGas (with a cold curve) or Gas (any equation of state). A
+// cold curve divides the pressure into a cold and a thermal part (eos/cold_curve.hpp); without one
+// the thermal pressure is the pressure.
 
-// Primitive variables from conserved ones, with the thermal pressure, without a floor for it. One
-// division, returned as `inverse`, the specific volume; `cold` is the cold part.
+// Primitive variables from conserved ones, with the thermal pressure, which is not floored. Sets
+// `inverse` to the specific volume (one division) and `cold` to the cold part of the gas.
 template <class V, class G, class Cold>
 KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const G& gas,
                                                          V& inverse, Cold& cold) {
@@ -69,7 +69,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
       V(gas.gamma - 1.0) * cold.thermal_energy(u[k_energy] - V(0.5) * momentum_dot_velocity(u, w));
   return w;
 }
-// Primitive variables from conserved ones, with the thermal pressure, without a floor for it.
+// Primitive variables from conserved ones, with the thermal pressure, which is not floored.
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, const G& gas,
                                                          V& inverse) {
@@ -77,8 +77,8 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> unfloored_primitive(const State<V>& u, cons
   return unfloored_primitive(u, gas, inverse, cold);
 }
 
-// Returns true if dual energy uses the entropy: too little of the total energy is thermal.
-// `pressure` is the thermal pressure.
+// Returns true if dual energy uses the entropy: the thermal fraction of the total energy is too
+// small. `pressure` is the thermal pressure.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto entropy_rules(const V& pressure, const V& energy, const Gas& gas) {
   return pressure < V((gas.gamma - 1.0) * gas.dual_energy_threshold) * energy;
@@ -122,8 +122,8 @@ KOKKOS_FORCEINLINE_FUNCTION void to_all_primitives(const Load& load, const Store
   for (int n = k_hydro_variables; n < variables; ++n) store(n, load(n) * volume);
 }
 
-// Primitive variables with the thermal pressure, without a floor for it. `entropy` is unused
-// without dual energy; `cold` is the cold part.
+// Primitive variables with the thermal pressure, which is not floored. `entropy` is unused without
+// dual energy. Sets `cold` to the cold part of the gas.
 template <class V, class G, class Cold>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
                                                     const G& gas, Cold& cold) {
@@ -132,7 +132,7 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& 
   if (gas.dual_energy) w[k_pressure] = dual_pressure(w[k_pressure], u, w[k_density], entropy, gas);
   return w;
 }
-// Primitive variables with the thermal pressure, without a floor for it.
+// Primitive variables with the thermal pressure, which is not floored.
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& entropy,
                                                     const G& gas) {
@@ -140,15 +140,15 @@ KOKKOS_FORCEINLINE_FUNCTION State<V> physical_state(const State<V>& u, const V& 
   return physical_state(u, entropy, gas, cold);
 }
 
-// Returns true if the kinetic energy exceeds the total energy by more than rounding and truncation
-// can explain: dual energy must not accept such a state.
+// Returns true if the kinetic energy is at least twice the total energy, which truncation errors
+// cannot explain: dual energy must not accept such a state.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto lacks_energy(const State<V>& u, const State<V>& w) {
   return !(momentum_dot_velocity(u, w) < V(4.0) * u[k_energy]);
 }
 
-// Returns true if a state needs repair: u conserved, w as from physical_state(). A lost entropy
-// counts even if it does not determine the pressure yet.
+// Returns true if a state needs repair. `u` is conserved, `w` is the result of physical_state(). An
+// entropy that is not positive is unphysical even where it does not determine the pressure.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>& w,
                                                const V& entropy, const Gas& gas) {
@@ -158,8 +158,8 @@ KOKKOS_FORCEINLINE_FUNCTION auto is_unphysical(const State<V>& u, const State<V>
   return bad || lacks_energy(u, w) || !(entropy > V(0.0));
 }
 
-// Signal speed |v_x| + |v_y| + |v_z| + 3 c: dt = cfl dx / max of it, with the thermal pressure in
-// w. One division, one root.
+// Signal speed |v_x| + |v_y| + |v_z| + 3 c: the time step is cfl dx over its maximum. `w` has the
+// thermal pressure. One division, one root.
 template <class V, class Cold>
 KOKKOS_FORCEINLINE_FUNCTION V signal_speed(const State<V>& w, const Cold& cold, const Gas& gas) {
   const V sound = square_root(cold.adiabatic_modulus(w[k_pressure], gas.gamma) / w[k_density]);

@@ -6,8 +6,8 @@
 
 namespace octant::hydro {
 
-// Sets the normal velocity on all faces of a level's own blocks: the mean of the two cells beside
-// the face. Reads the current state; its ghost cells must be filled (Mesh::fill_ghosts).
+// Sets the normal velocity on all faces of a level's own blocks: the mean of the two adjacent
+// cells. Reads the current state, whose ghost cells must be filled (Mesh::fill_ghosts).
 void find_face_velocities(const mesh::Mesh& mesh, int level, const mesh::StaggeredView& velocity);
 
 }  // namespace octant::hydro

@@ -16,7 +16,7 @@ namespace octant::hydro {
 
 namespace {
 
-// Conserved hydro variables of one cell of this rank.
+// Conserved hydro variables of one cell of this rank in the new state.
 KOKKOS_INLINE_FUNCTION State<double> next_state(const KernelArguments& a, std::int64_t offset,
                                                 int stride) {
   return load_state<double>(a.sweep.next + offset, stride);
@@ -64,9 +64,9 @@ std::vector<std::int32_t> flagged_tiles(const SweepArguments& arguments) {
   return tiles;
 }
 
-// Restores the state before the step in a cell with negative mass; returns true if it did. Raising
-// only the density to its floor would leave the cell's momentum and energy: a velocity so large
-// that the next stage fails in the cells around it.
+// Restores the state before the step in a cell with negative mass; returns true if the state was
+// restored. Raising only the density to its floor would leave the cell's momentum and energy, and
+// so a velocity with which the next stage fails in the cells around it.
 KOKKOS_INLINE_FUNCTION bool restore_negative_mass(const KernelArguments& a, std::int64_t offset,
                                                   int stride) {
   const double* const before = a.sweep.old + offset;
@@ -77,8 +77,8 @@ KOKKOS_INLINE_FUNCTION bool restore_negative_mass(const KernelArguments& a, std:
 }
 
 // Restores the mass fractions before the step in a cell whose density is raised to the floor,
-// because its small mass leaves them hardly any significant digits. If the cell had no mass before
-// the step, the fractions are unchanged.
+// because the fractions of so small a mass have hardly any significant digits. If the cell had no
+// mass before the step, the new fractions are unchanged.
 KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_t offset,
                                            int stride, double from_mass, double mass) {
   const double* const before = a.sweep.old + offset;
@@ -95,10 +95,10 @@ KOKKOS_INLINE_FUNCTION void keep_fractions(const KernelArguments& a, std::int64_
 }
 
 // Applies the floors and returns the mass and energy that a cell gains; NaN if floors cannot repair
-// it. A cell with momentum but almost no mass has a huge kinetic energy; adding a pressure on top
-// would cost much energy. Its velocity is reduced instead, so that its own total energy, if
-// positive, suffices. If the pressure follows the entropy, only the entropy is raised, which
-// changes neither mass nor energy.
+// the cell. A cell with momentum but almost no mass has a huge kinetic energy, and raising its
+// pressure as well would add much energy. The velocity is reduced instead, so that the total energy
+// of the cell, if positive, suffices. If the pressure follows the entropy, only the entropy is
+// raised, which changes neither mass nor energy.
 KOKKOS_INLINE_FUNCTION void raise_to_floors(const KernelArguments& a, const BadCell& cell,
                                             double& mass, double& energy) {
   const TileView view(a.sweep.tiles, cell.tile);
@@ -146,8 +146,7 @@ struct OneStatePerFace {
   }
 };
 
-// Replaces the sweep's flux through one face of a cell by the difference of the first-order flux
-// and the sweep's flux.
+// Replaces the sweep's flux through one face of a cell by the first-order flux minus that flux.
 template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {

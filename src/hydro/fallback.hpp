@@ -1,4 +1,4 @@
-// Repair of unphysical cells: all faces of such a cell get first-order fluxes.
+// Repair of unphysical cells: all faces of an unphysical cell get first-order fluxes.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace octant::hydro {
 
 // Cell of this rank with an unphysical new state.
 struct BadCell {
-  std::int32_t slot;  // slot of its block in the buffer of own blocks
+  std::int32_t slot;  // slot of the block in the buffer of own blocks
   std::int32_t cell;  // cell index i + N (j + N k) in the block
   std::int32_t tile;
   std::int16_t i, j, k;  // indices in the tile's patch
@@ -24,18 +24,17 @@ std::vector<BadCell> find_bad_cells(const HydroOptions& options, const SweepArgu
 // Flux differences for each of the cells and each of its six faces (lower x, upper x, lower y,
 // ...): the first-order flux (donor cell, LLF) minus the flux of the sweep, of all variables:
 //   result[(6 * cell + 2 * axis + side) * variables + n].
-// A repair adds s a1 dt/dx times this to the next state of the cell, s = +1 for lower and -1 for
-// upper faces, and subtracts it from the cell on the other side: for a coarser neighbour through
-// the flux register, with `flux_weight`. Two adjacent bad cells both list their common face, with
-// the same bits: apply it once. `arguments` are those of the sweep, and `current` must be
-// unchanged.
+// A repair adds s a1 dt/dx times the difference to the next state of the cell, s = +1 for lower and
+// -1 for upper faces, and subtracts it from the cell on the other side: for a coarser neighbour
+// through the flux register, with `flux_weight`. Two adjacent bad cells both list their common
+// face, with bitwise-identical differences: apply only one. `arguments` are those of the sweep, and
+// `current` must be unchanged.
 std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells);
 
-// Cells raised to the floors, in the order of the cells, and the mass and energy added to each, as
-// densities; the caller must sum them reproducibly. `irreparable` lists cells that no floor can
-// repair (NaN).
+// Cells raised to the floors, in the order of the cells, and the mass and energy densities added to
+// each, which the caller must sum reproducibly. `irreparable` lists cells with NaN.
 struct FlooredCells {
   std::vector<BadCell> cells;
   std::vector<double> mass, energy;

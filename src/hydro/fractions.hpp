@@ -12,7 +12,7 @@
 //
 // Fractions of a mixture have the sum 1 in every cell. At a face the excesses of a group must then
 // have the sum 0: those of the prevailing sign are scaled down. (Plewa & Mueller 1999 divide by the
-// sum instead, which may violate the range.) The factor for the bounds is the group's smallest.
+// sum instead, which may violate the range.) All fractions of a group use the smallest factor.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -43,20 +43,20 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr Across across(int face) {
 
 // Upper bounds of the fractions of a cell's mass that can leave through its six faces in a sweep.
 //
-// Density ratios at a face are those of the cells, but at most `steepest`, by which profiles may
-// exceed the mean. Gas leaves with the velocity of the faster of both cells, and up to half the
-// speed of sound faster where density or pressure fall. With `spreads` fluxes exchange gas between
-// both sides, as central-upwind ones do.
+// The density at a face is at most that of the denser of the two cells, and at most `steepest`
+// times that of the cell, the limit of profiles. Gas leaves with the velocity of the faster of both
+// cells, and up to half the speed of sound faster where density or pressure fall. With `spreads`,
+// fluxes exchange gas in both directions, as central-upwind fluxes do.
 template <class V>
 struct OutflowFractions {
-  // True in lanes where the outflow may make excesses too large.
+  // True in lanes where the outflow may violate the bounds.
   typename SimdTraits<V>::Mask exceeds{false};
   V share[6]{};
   V rest{};  // lower bound of the mass fraction that remains in the cell
 };
 
-// Computes the outflowing fractions from the primitive variables around a cell. Not inlined,
-// because few cells need them.
+// Computes the mass fractions that leave a cell, from the primitive variables around it. Not
+// inlined, because few cells need them.
 template <class V, class Cell>
 OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over_dx, double gamma,
                                                  double steepest, bool spreads) {
@@ -89,18 +89,18 @@ OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over
   }
   found.rest = max(V(1.0) - sum, V(0.0));
   // A fraction leaves the interval from 0 to 1 by at most steepest - 1 times its difference from
-  // the nearer bound. The result is found per SIMD lane, so that that of a cell does not depend on
-  // the cells in the other lanes.
+  // the nearer bound. The test is made per SIMD lane, so that its result does not depend on the
+  // cells in the other lanes.
   found.exceeds = V(steepest - 1.0) * sum > found.rest;
   return found;
 }
 
-// Outflowing mass fractions of a pack of cells, computed by find() only if they matter. find() is
-// not called where fractions are uniform.
+// Fractions of each cell's mass that leave through its six faces during the step. find() computes
+// them unless a cheap estimate shows that scalars stay within their bounds.
 template <class V>
 class Departure {
  public:
-  // True if the outflow of any cell of the pack may make excesses too large. `shares` is set only
+  // True if the outflow of any cell of the pack may violate the bounds. `shares` is valid only
   // then.
   bool may_exceed = false;
   OutflowFractions<V> shares;
@@ -110,7 +110,7 @@ class Departure {
       : dt_over_dx_(dt_over_dx), gamma_(gamma), steepest_(steepest), spreads_(spreads) {}
 
   // Computes `may_exceed` and, if it is true, `shares`; further calls have no effect. cell(n, x, y,
-  // z) is primitive variable n of the cell at this offset.
+  // z) is primitive variable n at the cell offset (x, y, z).
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION void find(const Cell& cell) {
     if (known_) return;
@@ -124,9 +124,9 @@ class Departure {
  private:
   static constexpr double k_margin = 0.99;  // margin for rounding
 
-  // Returns true if the sum of all shares is so small that no excess can be too large: steepest
-  // times the sum is less than 1. From the extremes of density, pressure and velocity around the
-  // cell, the sum is at most
+  // Returns true in lanes where the bounds hold for any excess: `steepest` times the sum of the
+  // outflowing mass fractions is less than 1. From the extremes of density, pressure and velocity
+  // around the cell, the sum is at most
   //   dt/dx min(rho_max / rho, steepest) (3 c fall + out),  c^2 = gamma p_max / rho_min,
   //   fall = max(1 - rho_min / rho, 1 - p_min / p), or 1 with `spreads`.
   // Squares of products are compared, without divisions and roots. If both underflow or both
@@ -169,11 +169,11 @@ class Departure {
 // Allowed range for the values of one fraction at the faces of a cell.
 template <class V>
 struct FractionRange {
-  V mean, least, greatest;  // mean of the cell; range of it and its neighbours
-  V lowest, highest;        // range of the values at faces
+  V mean, least, greatest;  // cell mean; extremes of the cell and its neighbours
+  V lowest, highest;        // extremes of the values at faces
 
-  // Sets the range of face values. Their largest excess is `most` times the difference between
-  // the mean and the nearer bound.
+  // Sets the range of face values, whose largest excess is `most` times the difference between the
+  // mean and the nearer bound.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION FractionRange(const Cell& cell, int n, double most) {
     mean = cell(n, 0, 0, 0);
@@ -194,8 +194,8 @@ struct FractionRange {
   KOKKOS_FORCEINLINE_FUNCTION V clamp(const V& value) const {
     return max(min(value, highest), lowest);
   }
-  // Returns the factor that keeps the remainder in range; `rise` and `fall` are the sums of shares
-  // times excesses above and below the mean.
+  // Returns the factor that keeps the remainder in range; `rise` and `fall` are the sums of
+  // outflowing mass fraction times excess above and below the mean.
   KOKKOS_FORCEINLINE_FUNCTION V factor(const Departure<V>& departure, const V& rise,
                                        const V& fall) const {
     const V for_rise = departure.shares.rest * (mean - least);
@@ -209,8 +209,8 @@ struct FractionRange {
   static constexpr double k_tiny = 1e-300;  // against division by 0
 };
 
-// Sum of a group's means, and the surplus of values at surface points over that sum. Round-off
-// counts as no surplus, and groups that are not a mixture have none.
+// Sum of a group's means, and the surplus of values at surface points over that sum. The surplus is
+// 0 within round-off, and in groups that are not a mixture.
 template <class V>
 struct GroupSum {
   V means;
@@ -238,7 +238,7 @@ struct GroupSum {
   static constexpr double k_infinite = 1e300;
 };
 
-// Scales down the excesses of one sign so that those of a group have the sum 0.
+// Scales down the excesses of one sign so that all excesses of a group have the sum 0.
 template <class V>
 class Balance {
  public:

@@ -19,11 +19,11 @@ class GasCells {
   KOKKOS_INLINE_FUNCTION GasCells(double* state, std::int64_t stride, const Gas& gas)
       : state_(state), stride_(stride), gas_(gas) {}
 
-  // Access to a conserved variable: a Conserved, or a scalar's density.
+  // Loads a conserved variable: one of Conserved, or the density of a scalar.
   KOKKOS_FORCEINLINE_FUNCTION V load(int variable) const {
     return SimdTraits<V>::load(state_ + variable * stride_);
   }
-  // Stores a conserved variable: a Conserved, or a scalar's density.
+  // Stores a conserved variable: one of Conserved, or the density of a scalar.
   KOKKOS_FORCEINLINE_FUNCTION void store(int variable, const V& value) const {
     SimdTraits<V>::store(state_ + variable * stride_, value);
   }
@@ -31,8 +31,8 @@ class GasCells {
   // Mass density.
   KOKKOS_FORCEINLINE_FUNCTION V density() const { return load(k_mass); }
 
-  // Thermal pressure as used by sweeps: from dual energy, and not below the floor. Without a cold
-  // curve, it is the pressure.
+  // Thermal pressure as used by sweeps: from dual energy, and not below the floor. In an ideal gas,
+  // it is the total pressure.
   KOKKOS_FORCEINLINE_FUNCTION V thermal_pressure() const {
     const V entropy = gas_.dual_energy ? load(k_entropy) : V(0.0);
     const State<V> w = gas_.is_ideal() ? physical_state(state(), entropy, IdealGas(gas_))
@@ -45,7 +45,7 @@ class GasCells {
     return cold_state(density(), gas_).total_pressure(thermal_pressure());
   }
 
-  // Thermal energy per mass. Without a cold curve, it is the internal energy.
+  // Thermal energy per mass. In an ideal gas, it is the internal energy.
   KOKKOS_FORCEINLINE_FUNCTION V internal_energy() const {
     return internal_energy(thermal_pressure());
   }
@@ -55,9 +55,9 @@ class GasCells {
   }
 
   // Sets the thermal energy per mass, with a thermal pressure not below the floor. The total energy
-  // changes accordingly, but the decrease is limited to its thermal part; the dual-energy entropy,
-  // if stored, is set from the new pressure. Returns the change of the stored energy density.
-  // `old_pressure` is thermal_pressure(); cells outside the mask `meant` are unchanged.
+  // changes accordingly, but by no more than its thermal part if it decreases; the dual-energy
+  // entropy, if stored, is set from the new pressure. Returns the change of the stored energy
+  // density. `old_pressure` is thermal_pressure(); cells outside the mask `meant` are unchanged.
   KOKKOS_FORCEINLINE_FUNCTION V set_internal_energy(const V& per_mass, const V& old_pressure,
                                                     const Mask& meant) const {
     const V before = load(k_energy);
@@ -77,9 +77,9 @@ class GasCells {
     return load_state<V>(state_, static_cast<int>(stride_));
   }
 
-  // Limits a decrease of the pressure to the internal energy that the total energy contains. The
-  // advected entropy of a mixture of hot rarefied and cold dense gas implies more heat than both
-  // had; radiating that excess would remove kinetic energy instead.
+  // Returns the pressure change, with decreases limited to the internal energy that the total
+  // energy contains. The advected entropy of a mixture of hot rarefied and cold dense gas implies
+  // more heat than both had; radiating that excess would remove kinetic energy.
   KOKKOS_FORCEINLINE_FUNCTION V affordable(const V& old_pressure, const V& new_pressure) const {
     const V change = new_pressure - old_pressure;
     const auto falls = change < V(0.0);
@@ -131,7 +131,7 @@ class GasCell : public GasCells<double> {
   KOKKOS_INLINE_FUNCTION void take(double share, int variables) const {
     const double left = 1.0 - share;
     for (int n = 0; n < variables; ++n) (*this)[n] *= left;
-    // The entropy scales as rho^(2 - gamma).
+    // The entropy density at constant temperature scales as rho^(2 - gamma).
     if (gas_.dual_energy) (*this)[k_entropy] /= power(left, gas_.gamma - 1.0);
   }
 

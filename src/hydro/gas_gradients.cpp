@@ -17,7 +17,7 @@ struct PatchCell {
   std::int32_t index[3];
 };
 
-// List of tiles that update cells, and the positions of cells in the patches of these tiles.
+// Tiles of a level, by the blocks whose cells they update. find() locates a cell in a tile's patch.
 class Patches {
  public:
   Patches(const mesh::Mesh& mesh, int level)

@@ -13,8 +13,8 @@ struct GasGradients {
   double density_laplacian;  // sum of the second derivatives of the density
 };
 
-// Computes the gradients for cells of a level's own blocks, in their order, from the present state
-// with filled ghost cells (Mesh::fill_ghosts).
+// Computes the gradients in `cells`, which lie in a level's own blocks, in their order. Reads the
+// current state, whose ghost cells must be filled (Mesh::fill_ghosts).
 mesh::DeviceArray<const GasGradients> gas_gradients(const mesh::Mesh& mesh, int level,
                                                     std::span<const mesh::Cell> cells);
 

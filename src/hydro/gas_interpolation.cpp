@@ -13,7 +13,7 @@ using mesh::LinearValue;
 using mesh::detail::Children;
 using mesh::detail::CoarseStencil;
 
-constexpr double k_child_offset = 0.25;  // distance between centres of cell and child, in cells
+constexpr double k_child_offset = 0.25;  // offset of a child's centre along each axis, in cells
 
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
@@ -23,8 +23,8 @@ KOKKOS_FORCEINLINE_FUNCTION V internal_energy(const V* u) {
                            u[k_mass];
 }
 
-// Distances along the axes from the centre of a cell to the centres of its children, octant `first`
-// and following, in units of the cell size.
+// Distances along the axes from the centre of a cell to the centres of its children (octants
+// `first`, first + 1, ...), in units of the cell size.
 template <class V>
 struct ChildOffsets {
   V axis[3];
@@ -73,8 +73,8 @@ constexpr double k_steepest = 2.0;
 
 // Returns true if a coarse cell lies in a smooth cold flow: densities around it are similar, and
 // the internal energy is less than the kinetic energy of velocity differences. At shocks and at the
-// edges of dense clumps slopes would empty cells: with a density ratio of 4, or with any internal
-// energy, tests/physics/test_dual_energy.py fails.
+// edges of dense clumps slopes would empty cells: with a maximum density ratio of 4, or without the
+// limit of internal energy, tests/physics/test_dual_energy.py fails.
 KOKKOS_FORCEINLINE_FUNCTION bool is_smooth_cold_flow(const CoarseStencil& stencil,
                                                      const CoarseGasCell& cell) {
   const double density = cell[k_mass].value;
@@ -94,9 +94,9 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_smooth_cold_flow(const CoarseStencil& stenci
   return cold;
 }
 
-// Amount per mass of variable n, with minmod slopes of its own: children lie between the neighbours
-// for any density profile. The value is that at the cell centre which preserves the sum over the
-// children.
+// Amount per mass of variable n, with minmod slopes of the amount per mass, so that children lie
+// between the neighbours for any density profile. The value at the cell centre preserves the sum
+// over the children.
 OCTANT_INLINE_ON_HOST LinearValue amount_per_mass(const CoarseStencil& stencil,
                                                   const LinearValue& mass, int n) {
   const auto amount = [&](int p) { return stencil.value(p, n) / stencil.value(p, k_mass); };
@@ -149,8 +149,8 @@ class StencilPerMass {
   double volume_[7];
 };
 
-// Factors for the slopes of a group of fractions, by sign, for which the fractions of each child of
-// a mixture also have the sum 1; see balance_group().
+// Factors for the slopes of a group of fractions, by sign, which preserve the sum 1 of a mixture's
+// fractions in each child.
 struct SlopeFactors {
   double up[3] = {1.0, 1.0, 1.0}, down[3] = {1.0, 1.0, 1.0};
 
@@ -174,10 +174,10 @@ struct SlopeFactors {
   }
 };
 
-// Writes the fractions of the children of a cell with these mass slopes; a child differs from the
+// Writes the scalars of the children of a cell with the density `mass`; a child differs from the
 // parent by a quarter of a slope per axis. Fractions are linear per mass, so that each child lies
-// between the cell and its neighbours, if no child has less than a tenth of the mean density.
-// Variables from `first` on that are not fractions are linear themselves, if `has_slopes`.
+// between the cell and its neighbours, if no child has less than a tenth of the mean density. Other
+// variables from `first` on are linear as densities, if `has_slopes`.
 KOKKOS_FORCEINLINE_FUNCTION void write_scalars(const CoarseStencil& stencil,
                                                const LinearValue& mass, bool has_slopes, int first,
                                                int variables, const FractionGroups& groups,
@@ -272,8 +272,8 @@ class FollowsMotion final : public mesh::Interpolation {
     }
   }
 
-  // Writes the children of a cell in a cold flow; returns false otherwise. The cell's variables
-  // except the first become amounts per mass.
+  // Writes the children of a cell in a smooth cold flow; returns false for other cells. Changes all
+  // variables of `cell` except the density to amounts per mass.
   KOKKOS_FORCEINLINE_FUNCTION static bool follow_motion(const CoarseStencil& stencil,
                                                         CoarseGasCell& cell, const Gas& gas,
                                                         int variables, const FractionGroups& groups,
@@ -326,7 +326,7 @@ KOKKOS_FORCEINLINE_FUNCTION void stratify(const CoarseStencil& stencil, const St
   }
 }
 
-// Interpolation as mesh::LimitedLinear, but fractions are linear themselves, not as densities. With
+// Interpolation as mesh::LimitedLinear, but fractions, not their densities, are linear. With
 // `Balanced` the gas keeps its hydrostatic equilibrium.
 template <bool Balanced>
 class KeepsFractions final : public mesh::Interpolation {

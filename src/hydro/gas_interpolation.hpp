@@ -15,10 +15,11 @@ namespace octant::hydro {
 // Well-balanced schemes add limited slopes to those of the hydrostatic profile through the parent.
 //
 // With DualEnergy::overwrite, slopes are kept in cold gas in a smooth flow even if the parent has
-// less energy than the children's motion: density, velocity, entropy and scalars are linear per
-// mass, so that children conserve mass, momentum and scalars, and lie between the neighbours. With
-// equal children, jumps at their parents' faces would create shocks. The children's energy follows
-// from velocity and entropy; it exceeds the parent's, which lacks the motion within the cell.
+// less energy than the children's motion: density is linear, and so are velocity, entropy and
+// scalars per mass, so that children conserve mass, momentum and scalars, and lie between the
+// neighbours. Equal children would create shocks at the faces of their parents. The children's
+// energy follows from velocity and entropy; it exceeds the parent's energy, which lacks the motion
+// within the cell.
 std::unique_ptr<mesh::Interpolation> make_interpolation(const HydroOptions& options);
 
 }  // namespace octant::hydro

@@ -7,7 +7,7 @@
 // after the other.
 //
 // Well-balanced schemes (hydro.well_balanced) reconstruct density and pressure minus the
-// hydrostatic profile through the cell, and add its values at the faces (hydrostatic.hpp).
+// hydrostatic profile through the cell, and add the face values of the profile (hydrostatic.hpp).
 #pragma once
 
 #include "core/compiler.hpp"
@@ -21,8 +21,8 @@ namespace octant::hydro {
 
 // --- outflow from dense into nearly empty cells --------------------------------------------------
 
-// A density profile may fall to nearly zero at a face while the pressure falls much less. Outflow
-// there would be many times hotter than any gas around, and would empty the neighbour.
+// A density profile may fall to nearly zero at a face while the pressure falls much less. The
+// outflow would then be many times hotter than the surrounding gas.
 
 // Returns true if a density at a face is less than a tenth of the cell's.
 template <class V>
@@ -75,7 +75,7 @@ class GodunovStates {
   }
 
  protected:
-  // Stores a value at a face: densities and pressures are at least `floor`.
+  // Stores a face value, limited to at least `floor` for density and pressure.
   template <class V, class Put>
   KOKKOS_FORCEINLINE_FUNCTION static void put_floored(const Put& put, int face, int n,
                                                       const V& value, const V& floor) {
@@ -85,8 +85,8 @@ class GodunovStates {
     return n == k_density ? gas_.density_floor : gas_.lowest_pressure();
   }
 
-  // Stores the states of all scalars; faces_of(n, all) as for put_fractions. With `Predicts` values
-  // at faces are not those of a profile of the cell.
+  // Stores the states of all scalars; faces_of(n, all) as for put_fractions. With `Predicts`, face
+  // values are advanced by half a step and may leave the range of the profile.
   template <bool Inside, bool Predicts, class V, class Cell, class FacesOf, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void put_scalars(const Cell& cell, const FacesOf& faces_of,
                                                const Put& put) const {
@@ -153,8 +153,8 @@ class GodunovStates {
   bool senses_shocks_;
 
  private:
-  // Accessor for the primitive variables around a cell, with pressures that are positive also if
-  // the lowest pressure is negative: all differences remain.
+  // Accessor for the primitive variables around a cell, with pressures relative to the lowest
+  // pressure of the cold curve, which may be negative. Differences are unchanged.
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION decltype(auto) above_lowest(const Cell& cell) const {
     if constexpr (std::is_same_v<G, IdealGas>) {

@@ -26,9 +26,9 @@ enum class Integrator { muscl_hancock, rk2, rk3 };
 // Names of the values in hydro.scheme.
 constexpr auto names_of(Integrator) { return std::array{"muscl_hancock", "rk2", "rk3"}; }
 
-// Dual energy: `on` evolves the entropy density as an extra variable and takes the pressure from it
-// where the flow is so cold that total minus kinetic energy is noise; `overwrite` also resets the
-// total energy there, which gives up its exact conservation.
+// Dual energy: `on` evolves the entropy density as an extra variable which determines the pressure
+// where the flow is so cold that errors dominate the difference of total and kinetic energy.
+// `overwrite` also resets the total energy there, which is then not exactly conserved.
 enum class DualEnergy { off, on, overwrite };
 // Names of the values in hydro.dual_energy.
 constexpr auto names_of(DualEnergy) { return std::array{"off", "on", "overwrite"}; }
@@ -39,14 +39,14 @@ enum class WellBalanced { off, isothermal };
 // Names of the values in hydro.well_balanced.
 constexpr auto names_of(WellBalanced) { return std::array{"off", "isothermal"}; }
 
-// Pressure floor of a gas whose pressure follows from its density: below every pressure.
+// Pressure floor of a barotropic gas: below every pressure.
 inline constexpr double k_no_pressure_floor = -1e300;
 
 // Parameters of the equation of state and floors of the state, for kernels. Copied by value.
 struct Gas {
   double gamma = 1.4;
   double density_floor = 1e-12;
-  double pressure_floor = 1e-14;  // of the thermal pressure
+  double pressure_floor = 1e-14;  // floor of the thermal pressure
   bool dual_energy = false;
   // ratio of thermal to total energy below which the entropy determines the pressure
   double dual_energy_threshold = 1e-3;
@@ -83,7 +83,7 @@ struct ColdGas : Gas {
 
 // Gas at a face, for Riemann solvers. Kernels of real gas evaluate rho c^2 / p once per cell, and
 // use it for the sound speeds of the states on the cell's faces (Colella & Glaz 1985, J. Comput.
-// Phys. 59, 264). Refers to the gas.
+// Phys. 59, 264). Holds a reference to the gas.
 template <class V>
 struct GasAtFace {
   const Gas& gas;
@@ -99,7 +99,7 @@ struct GasAtFace {
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }
 };
 
-// Calls function<G>() with the most special type of kernels for this gas.
+// Calls function<G>() with the most specialised type for this gas.
 template <class Function>
 decltype(auto) with_type_of(const Gas& gas, const Function& function) {
   if (gas.real.exists()) return function.template operator()<Gas>();
@@ -140,11 +140,12 @@ struct FractionGroups {
   double tolerance = 1e-10;
 };
 
-// Indices of the conserved variables of a cell, in the order of storage; passive scalars (as
-// densities) follow. With dual energy the first of them is the entropy density rho (p / rho^gamma).
-// k_mass is the mass density.
+// Indices of the conserved variables of a cell, in the order of storage; scalars (as densities)
+// follow. With dual energy the first scalar is the entropy density rho (p / rho^gamma). k_mass is
+// the mass density.
 enum Conserved { k_mass, k_momentum_x, k_momentum_y, k_momentum_z, k_energy, k_hydro_variables };
-// Indices of the primitive variables of a cell; those of vectors and scalars agree with Conserved.
+// Indices of the primitive variables of a cell; vectors and scalars have the same indices as in
+// Conserved.
 enum Primitive { k_density, k_velocity_x, k_velocity_y, k_velocity_z, k_pressure };
 inline constexpr int k_entropy = k_hydro_variables;
 
@@ -156,9 +157,9 @@ inline constexpr int k_entropy = k_hydro_variables;
 // Purpose of a variable, which determines how it is named, initialised and advected.
 enum class GasRole {
   conserved,  // conserved variables of the Euler equations
-  tracer,     // auxiliary variable: the entropy of dual energy
-  passive,    // user-defined, advected with the gas
-  species,    // added and changed by a process
+  tracer,     // auxiliary variable: entropy of dual energy, spin
+  passive,    // user-defined scalar, advected with the gas
+  species,    // scalar that a process adds and changes
   separate    // field of other physics, which sweeps of the gas do not change
 };
 // Names of the roles in output files.
@@ -191,11 +192,11 @@ std::string passive_scalar_name(int number);
 // Returns the variables of `count` user-defined scalars.
 GasVariables passive_scalars(int count);
 
-// Returns the variables spin_x, spin_y, spin_z: density of the gas's angular momentum about the
-// centre of its cell.
+// Returns the variables spin_x, spin_y, spin_z: angular momentum per mass of the gas in a cell
+// about the cell centre.
 GasVariables spin_variables();
 
-// Names of the fields in snapshots, in order.
+// Returns the names of the fields in snapshots, in order.
 std::vector<std::string> shown_names(const GasVariables& variables);
 
 // --- options -------------------------------------------------------------------------------------
@@ -203,7 +204,7 @@ std::vector<std::string> shown_names(const GasVariables& variables);
 // Parameters hydro.* and derived options.
 struct HydroOptions {
   bool enabled = true;  // false: a run without gas
-  bool moves = true;    // false: sweeps leave the gas as it is
+  bool moves = true;    // false: sweeps do not change the gas
   Integrator integrator = Integrator::muscl_hancock;
   std::string reconstruction = "plm", limiter = "mc";  // names from hydro/schemes.hpp
   std::string riemann = "hllc_hybrid";
@@ -219,8 +220,8 @@ struct HydroOptions {
   // Scalars without the entropy: the user's, spin_variables() if any, then those of processes.
   GasVariables scalars = {};
   GasVariables separate = {};  // fields of other physics, stored after all variables of the gas
-  // Number of passive scalars in each mixture, one group after the other, as integers; an empty
-  // list means one mixture of all scalars in cells where their sum is 1.
+  // Integer numbers of consecutive passive scalars in each mixture; an empty list means one mixture
+  // of all passive scalars in cells where their sum is 1.
   std::vector<double> fraction_groups = {};
   DualEnergy dual_energy = DualEnergy::off;
   double dual_energy_threshold = 1e-3;
@@ -235,7 +236,7 @@ struct HydroOptions {
   // Binds the parameters to this object, which must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
   // Sets derived options once the parameters are read: floors and scalars. Throws InputError if
-  // they are incompatible.
+  // parameters are incompatible.
   void finish();
 
   // True with hydro.well_balanced.
@@ -246,7 +247,7 @@ struct HydroOptions {
   bool is_barotropic() const { return eos.is_barotropic(); }
   // True if the gas has a cold pressure besides its thermal pressure.
   bool has_cold_curve() const { return eos.has_cold_curve(); }
-  // True if the gas is real: with radiation, or from a table.
+  // True if the equation of state is that of a real gas: gas with radiation, or a table.
   bool is_real() const { return eos.is_real(); }
   // True if the entropy density is stored.
   bool has_dual_energy() const { return dual_energy != DualEnergy::off; }

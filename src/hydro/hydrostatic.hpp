@@ -93,7 +93,7 @@ KOKKOS_FORCEINLINE_FUNCTION double child_difference(double s) { return s / mean_
 template <int Reach, class V>
 struct HydrostaticLine {
   V rise[2 * Reach + 1];
-  V below, above, difference;  // at faces; above - below
+  V below, above, difference;  // differences at the faces; above - below
 
   // Computes the profile. line(n, o) is primitive variable n of the cell at offset o along the
   // axis.
@@ -109,7 +109,7 @@ struct HydrostaticLine {
     const HydrostaticFaces<V> centre = faces(0);
     below = centre.lower - V(1.0), above = centre.upper - V(1.0);
     difference = V(2.0) * centre.s;
-    V up = centre.upper, down = centre.lower;  // at the face towards the next neighbour
+    V up = centre.upper, down = centre.lower;  // at the faces towards the next cells
     OCTANT_UNROLL(4)
     for (int o = 1; o <= Reach; ++o) {
       const HydrostaticFaces<V> higher = faces(o), deeper = faces(-o);

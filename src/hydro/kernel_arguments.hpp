@@ -10,8 +10,8 @@
 
 namespace octant::hydro {
 
-// Accelerations as functions of the gas velocity, position and time: the uniform acceleration and
-// the inertial forces of a rotating frame.
+// Accelerations as functions of velocity and position: the uniform acceleration and the inertial
+// forces of a rotating frame.
 class PointSources {
  public:
   PointSources(const HydroOptions& options, const SweepArguments& sweep)
@@ -38,8 +38,8 @@ class PointSources {
     return {V(uniform_[0]), V(uniform_[1]), V(uniform_[2])};
   }
 
-  // Velocity change in the frame, for the velocity there, including the Coriolis and centrifugal
-  // forces of a rotating frame.
+  // Velocity change in the frame, for a velocity relative to the frame, including the Coriolis and
+  // centrifugal forces of a rotating frame.
   template <class V, class Place>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> kick_in_frame(const Vector<V>& velocity,
                                                       const Place& place) const {
@@ -56,7 +56,7 @@ class PointSources {
   bool any_;
   mesh::Frame frame_;
   double angle_;                        // rotation angle of the frame in a step
-  double uniform_[3], across_cell_[3];  // acceleration times dt; acceleration times dx
+  double uniform_[3], across_cell_[3];  // acceleration times dt, and times dx
 };
 
 // Subtracts the frame's velocity at a position from that of a primitive state.
@@ -79,8 +79,8 @@ KOKKOS_FORCEINLINE_FUNCTION Vector<V> centres(const mesh::CellRange& cells,
   return x;
 }
 
-// Transforms a flux of mass, momentum and energy to a frame in which the former one moves with the
-// velocity (x, y).
+// Transforms a flux of mass, momentum and energy to a frame in which its original frame moves with
+// the velocity (x, y).
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION State<V> boosted(const State<V>& flux, const V& x, const V& y) {
   State<V> seen = flux;
@@ -131,22 +131,22 @@ struct KernelArguments {
   SweepArguments sweep;
   int patch;  // index of the kernels' patch size: 0 for tiles of 8^3 cells, 1 for 16^3
   Gas gas;
-  IdealGas ideal_gas;   // the same, for kernels compiled for an ideal gas
-  ColdGas cold_gas;     // the same, for kernels compiled for gas with a cold curve
+  IdealGas ideal_gas;   // `gas`, for kernels compiled for an ideal gas
+  ColdGas cold_gas;     // `gas`, for kernels compiled for gas with a cold curve
   Barotrope barotrope;  // for BarotropicFluxes
   int variables;
   FractionGroups fractions;
   int spin;        // index of the first of spin_variables(), or -1
-  int dimensions;  // axes along which the gas varies; unused by batches of tiles
+  int dimensions;  // number of axes along which the gas varies; unused by the device schedule
   bool hancock;
-  bool senses_shocks;      // for Riemann solvers with a shock sensor
-  bool diffuses_shear;     // for BarotropicFluxes: averages velocities along faces over the fan
+  bool senses_shocks;      // true if the Riemann solver uses the shock sensor
+  bool diffuses_shear;     // true for HLL: BarotropicFluxes averages tangential velocities
   bool steepens_contacts;  // steepens parabolas of Runge-Kutta schemes
   mesh::Frame frame;
   PointSources sources;
   bool balanced;  // hydro.well_balanced; requires `stratification`
   Stratification stratification;
-  bool guards_entropy;     // against truncation errors of the energy: DualEnergy::overwrite
+  bool guards_entropy;     // true with DualEnergy::overwrite: see guard_entropy()
   bool overwrites_energy;  // resets the total energy from the guarded entropy
   bool blended;            // true unless next = current + dt L(current)
   double dt_over_dx;

@@ -1,9 +1,9 @@
 // MUSCL-Hancock: Godunov's scheme with Hancock's half step in time, for the primitive equations.
 //
 // The half step uses the difference across a cell as its slope everywhere. A parabola has other
-// slopes at the faces, due to its curvature; tilt() applies the half step with these. Without it
-// the error of a strong rarefaction, where the slope varies strongly within a cell, is twice that
-// of linear profiles.
+// slopes at the faces, due to its curvature; tilt() applies the half step with these. Without
+// tilt() the error of a strong rarefaction, where the slope varies strongly within a cell, is twice
+// that of linear profiles.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -13,8 +13,9 @@
 
 namespace octant::hydro {
 
-// Change in half a step by the primitive equations (Hancock's predictor), with the differences
-// along each axis across the part `span` of the cell (reconstruction.hpp) and h = dt / (2 span dx):
+// Advances a state by half a step with the primitive equations (Hancock's predictor). With the
+// differences d across the part `span` of the cell (reconstruction.hpp) and h = dt / (2 span dx),
+// the changes are
 //   rho: -h (v . d rho + rho div v),  v: -h (v . d v + d p / rho),  p: -h (v . d p + K div v)
 // K = rho c^2 is the adiabatic bulk modulus, gamma p in an ideal gas.
 // Scalars are advected with `advance`. One division.
@@ -25,7 +26,7 @@ struct HalfStep {
   KOKKOS_FORCEINLINE_FUNCTION HalfStep(const State<V>& w, double h)
       : vx(V(h) * w[k_velocity_x]), vy(V(h) * w[k_velocity_y]), vz(V(h) * w[k_velocity_z]) {}
 
-  // Returns the half-step change of an advected quantity with these differences along the axes.
+  // Returns an advected quantity after half a step, given its differences along the axes.
   KOKKOS_FORCEINLINE_FUNCTION V advance(const V& q, const V& dx, const V& dy, const V& dz) const {
     return q - (vx * dx + vy * dy + vz * dz);
   }
@@ -47,7 +48,7 @@ struct HalfStep {
   }
 };
 
-// Tilts the profile of an advected quantity: `v` is h = dt / (2 dx) times the velocity along its
+// Tilts the profile of an advected quantity: `v` is h = dt / (2 dx) times the velocity along the
 // axis, because the span of curved profiles is 1. Gas inside the cell moves to only one of the
 // faces.
 template <class V>
@@ -56,9 +57,10 @@ KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& pr
   profile.tilt(min(v, V(0.0)) * bend, max(v, V(0.0)) * bend);
 }
 
-// Tilts profiles of the primitive variables along an axis, in a cell of the state w, with its
-// pressure above the lowest one of the equation of state. A change of density or pressure by more
-// than a tenth is attributed to a discontinuity, not to a curved profile, and omitted.
+// Tilts profiles of the primitive variables along an axis in a cell with the state `w`, whose
+// pressure is relative to the lowest one of the gas. `v` is h times the velocity. A change of
+// density or pressure by more than a tenth is attributed to a discontinuity, not to a curved
+// profile, and omitted.
 template <int Axis, class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const V& modulus,
                                       ParabolicProfile<V> (&profile)[k_hydro_variables]) {

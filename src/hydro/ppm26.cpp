@@ -3,23 +3,23 @@
 // averaged by Simpson's rule: the hydrodynamics of Octo-Tiger (Marcello et al. 2021; Diehl et al.
 // 2021), whose error hardly depends on direction.
 //
-// Cell means along a line give the mean over a face at its centre, but point values plus other
-// second derivatives at its edges and vertices. Simpson's rule takes all as point values, and the
-// mean state over a face is off by h^2 / 36 times the transverse second derivatives: more than all
-// other errors of smooth flow oblique to the mesh. In addition, cells that reach an edge along
-// different diagonals find different states there, and their difference diffuses, for example
+// Parabolas through cell means give the mean over a face at its centre, but point values plus other
+// second derivatives at its edges and vertices. Simpson's rule treats all as point values, and the
+// mean state over a face has an error of h^2 / 36 times the transverse second derivatives: more
+// than all other errors of smooth flow oblique to the mesh. In addition, cells that reach an edge
+// along different diagonals find different states there, and their difference diffuses, for example
 // through the surface of a star at rest. The points are useful at shocks. Ppm26 therefore uses them
 // there, and only face centres elsewhere; Ppm26Published uses them everywhere.
 //
-// With HydroOptions::spin() the velocities at a cell's points are rotated about its centre until
-// the cell has the angular momentum that it carries: this restores what limiters and the diffusion
-// of fluxes removed. (The idea of Octo-Tiger's reconstruction that conserves angular momentum. In a
-// rotating frame, spin is measured in the inertial frame and includes the frame's own rotation.)
+// With HydroOptions::spin() a rotation about the cell centre is added to the velocities at the
+// surface points, so that they agree with the stored spin: this restores rotation that limiters and
+// diffusive fluxes removed, as in Octo-Tiger's angular-momentum-conserving reconstruction. Spin is
+// measured in the inertial frame, and includes the rotation of a rotating frame.
 //
 // In Ppm26, the lines along the axes keep smooth extrema, which the diagonal ones clip: their
-// points are too far apart to distinguish an extremum from a blast wave. Ppm26Published clips them
-// along all lines, as Octo-Tiger does. Face centres that keep an extremum do not match edges that
-// clip it: together, they converge more slowly than with either limiter alone.
+// points are too far apart to distinguish an extremum from a blast wave. Ppm26Published clips
+// extrema along all lines, as Octo-Tiger does. Face centres that keep an extremum do not match
+// edges that clip it: the combination converges more slowly than either limiter alone.
 #include "core/compiler.hpp"
 #include "hydro/fractions.hpp"
 #include "hydro/reconstruction.hpp"
@@ -40,8 +40,8 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr double simpson_weight(int t) {
   return (t % 3 == 1 ? 4 : 1) * (t / 3 == 1 ? 4 : 1) / 36.0;
 }
 
-// Storage of the states at the points: those above the cells of a plane are kept for the next one,
-// as are the data of their centres. All points of a variable are together, at fixed distances.
+// Storage of the states at the points. States on the upper z faces of a plane and the data of its
+// cell centres are kept for the next plane. All points of a variable are adjacent in memory.
 template <class Planes>
 class CellSurface {
   using Plane = typename Planes::FacePlane;
@@ -75,8 +75,8 @@ class CellSurface {
   int waiting_;
 };
 
-// Fluxes through edges and vertices everywhere. share(cell, gas) is 1 if a cell requires Simpson
-// weights for its faces, and 0 if it requires the centres alone.
+// Criterion for fluxes at edges and vertices: everywhere. share(cell, gas) is 1 if a cell requires
+// Simpson weights for its faces, and 0 if it requires only face centres.
 struct Everywhere {
   static constexpr bool keeps_extrema = false;
 
@@ -86,17 +86,17 @@ struct Everywhere {
   }
 };
 
-// Fluxes through edges and vertices where gas is compressed, and density and pressure are curved.
-// Shares increase linearly, so that a flow at a limit does not jump between both cases.
+// Criterion for fluxes at edges and vertices: compressed gas with large second differences of
+// density and pressure. share() increases linearly, so that fluxes are continuous.
 struct AtShocks {
   static constexpr bool keeps_extrema = true;
   // Limits of the compression -h div v, relative to the speed of sound, and of the curvature: the
   // sum of second differences along the axes, relative to the density, and to p + rho strain^2, the
   // pressure that would stop the surrounding velocities. A shock has that pressure behind it; a
-  // much lower pressure is noise of the total energy.
+  // much lower pressure is dominated by errors of the total energy.
   static constexpr double k_min_compression = 0.1, k_min_bend = 0.5;
   // Limit of pressure differences to surrounding cells, in units of rho strain (c + strain): a
-  // shock causes no more, but the weight at the surface of a star does.
+  // shock does not exceed it, but hydrostatic equilibrium at the surface of a star does.
   static constexpr double k_max_steps = 1.5, k_tiny = 1e-300;
 
   template <class V, class Cell>
@@ -125,8 +125,8 @@ struct AtShocks {
     const V along_z = cell(k_velocity_z, 0, 0, -1) - cell(k_velocity_z, 0, 0, 1);
     return V(0.5) * (along_x + along_y + along_z);
   }
-  // Upper bound of the compression. In contrast to the compression itself it does not vanish where
-  // a velocity changes sign.
+  // Upper bound of the compression. In contrast to compression(), strain() does not vanish where a
+  // velocity changes sign.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION static V strain(const Cell& cell) {
     const V x = cell(k_velocity_x, 0, 0, 0), y = cell(k_velocity_y, 0, 0, 0);
@@ -209,10 +209,10 @@ class ThirteenLines {
     if (variables_ > k_hydro_variables) put_fractions<Inside, V>(cell, put);
   }
 
-  // Flux through a face, which belongs to a shock if one of its two cells does. At each point:
+  // Flux through a face, with the larger share() of the two adjacent cells. At each point:
   //   F = (a+ F_L - a- F_R + a+ a- (U_R - U_L)) / (a+ - a-),
-  // where a+ and a- are the fastest signals to both sides, or 0. With the quotients left = a+ / (a+
-  // - a-) and right = 1 - left, and the flux as U v_n plus pressure terms P,
+  // where a+ >= 0 and a- <= 0 are the largest signal velocities to both sides. With the weights
+  // left = a+ / (a+ - a-) and right = 1 - left, and the flux as U v_n plus pressure terms P,
   //   F = (left v_L - d) U_L + (right v_R + d) U_R + left P_L + right P_R,  d = left a-.
   template <int Axis, class V, class Left, class Right, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void flux(const Left& left, const Right& right,
@@ -321,9 +321,9 @@ class ThirteenLines {
     return range.factor(departure, rise, fall);
   }
 
-  // Angular velocity, times half a cell, that the velocities around a cell lack for its spin. A
-  // cube in rigid rotation has a spin of h^2 / 6 times its angular velocity, which is half the
-  // curl. At most a quarter of the speed of sound.
+  // Angular velocity of a cell's spin minus that of the velocities around it (half their curl),
+  // times half the cell size; at most a quarter of the speed of sound. A cube in rigid rotation has
+  // a spin per mass of h^2 / 6 times its angular velocity.
   template <class V, class Cell>
   KOKKOS_FORCEINLINE_FUNCTION Vector<V> missing_turn(const Cell& cell) const {
     const auto across = [&](int n, int x, int y, int z) OCTANT_INLINE_LAMBDA {
@@ -345,7 +345,7 @@ class ThirteenLines {
     return turn;
   }
 
-  // Adds the rotation to the velocities at the points of an axis.
+  // Adds the rotation to the velocity component along an axis, at all points.
   template <bool Inside, int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&deviation)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;

@@ -1,13 +1,13 @@
-// Profiles of a quantity inside a cell, from its neighbours along one axis, for any SimdDouble.
+// Profiles of a quantity inside a cell, from its neighbours along one axis, for any SIMD width.
 //
 // A reconstruction is a type with `reach`, the neighbours that it reads on each side, and
 //   faces(q):   the values at both faces, for stages of Runge-Kutta schemes;
 //   profile(q): the profile that Hancock's half step advances.
 // q(o) is the value at offset o along the axis, -reach <= o <= reach. A profile has the deviations
 // of the values at the lower and the upper face from the cell's mean, and the difference across the
-// part `span` of the cell, which is the slope in the half step. If it is curved, the slopes at its
-// faces are steeper and flatter by its bend, and tilt(a, b) adds a to the value at the lower face
-// and subtracts b from that at the upper one.
+// part `span` of the cell, which is the slope in the half step. If the profile is curved, the
+// slopes at its faces are steeper and flatter by its bend, and tilt(a, b) adds a to the value at
+// the lower face and subtracts b from that at the upper one.
 //
 // The choices of hydro.reconstruction are types with `name` and With<Limiter>, the reconstruction
 // with that limiter; the lists are at the end.
@@ -32,7 +32,8 @@ struct TypeList {
   // Names in the order of the list.
   static std::vector<std::string> names() { return {Types::name...}; }
 
-  // Calls body.template operator()<T>() with the type of this name. Throws RunError if none has it.
+  // Calls body.template operator()<T>() with the type of this name. Throws RunError if there is
+  // none.
   template <class Body>
   static void with(std::string_view name, const Body& body) {
     const bool found = ((name == Types::name && (body.template operator()<Types>(), true)) || ...);
@@ -187,7 +188,7 @@ struct Plm {
   }
 };
 
-// Base of PiecewiseLinear that adds its name.
+// Piecewise linear reconstruction with any limiter, for hydro.reconstruction.
 struct PiecewiseLinear {
   static constexpr const char* name = "plm";
   template <class Limiter>
@@ -227,8 +228,8 @@ struct ParabolicProfile {
 // monotone parabola) and C m(d-, d, d+) / 3 (one with an extremum in the cell).
 class ParabolicFaces {
  public:
-  // Deviations of both face values from the cell's mean, given those of the means of two cells on
-  // each side.
+  // Deviations of both face values from the cell's mean, given the deviations of the means of two
+  // cells on each side.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> deviations(const V& left2, const V& left,
                                                          const V& right, const V& right2) {
@@ -334,10 +335,10 @@ struct Ppm {
             Minmod::slope(p.above, V(V(-2.0) * p.below))};
   }
 
-  // Limits at extrema. A face value outside the range of its cells is moved to the value from
-  // limited second differences; at an extremum of the data or the parabola, the parabola's
-  // curvature is reduced to that of the surrounding second differences. Rarely needed, and out of
-  // line; other lanes give the same result as above.
+  // Limits the profile at extrema. A face value outside the range of its two cells is moved to the
+  // value from limited second differences; at an extremum of the data or the parabola, the
+  // parabola's curvature is reduced to that of the surrounding second differences. Rarely needed,
+  // and therefore out of line; other lanes give the result of monotone().
   template <class V>
   OCTANT_OUT_OF_LINE static Profile<V> at_extrema(const Stencil<V> s, const Profile<V> raw) {
     const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
@@ -392,8 +393,8 @@ KOKKOS_FORCEINLINE_FUNCTION V contact_share(const ContactStencil<V>& s, double g
   return select(is_contact, max(min(share, V(1.0)), V(0.0)), V(0.0));
 }
 
-// Faces of the density with a contact in the cell: a mean of smooth faces and those of its
-// neighbours' slopes (eqs. 1.14 and 1.15), made monotone (eq. 1.10).
+// Face values of the density in a cell with a contact: weighted mean of the smooth values and those
+// extrapolated from the neighbours (eqs. 1.14 and 1.15), made monotone (eq. 1.10).
 template <class V>
 OCTANT_OUT_OF_LINE Faces<V> with_contact(const Faces<V> smooth, const ContactStencil<V> s,
                                          double gamma) {
@@ -424,7 +425,7 @@ KOKKOS_FORCEINLINE_FUNCTION Faces<V> steepened(const Faces<V>& smooth, const Lin
 
 // --- lists ---------------------------------------------------------------------------------------
 
-// Choices of hydro.limiter and hydro.reconstruction.
+// Choices of hydro.limiter and, for Godunov's scheme, of hydro.reconstruction.
 using Limiters = TypeList<Minmod, MonotonisedCentral, VanLeer, Huynh>;
 using Reconstructions = TypeList<PiecewiseLinear, Ppm>;
 

@@ -25,7 +25,7 @@ struct Patch {
 };
 
 constexpr int k_jeans = -1;        // code of pressure / density^2 instead of a variable
-constexpr int k_stored = 1 << 10;  // added to the index of a variable that is not per mass
+constexpr int k_stored = 1 << 10;  // added to the index of a separate field, not per mass
 
 // Returns a primitive variable of a pack of cells.
 template <class V>
@@ -44,7 +44,7 @@ KOKKOS_FORCEINLINE_FUNCTION V primitive(const double* cell, int stride, int vari
   return variable == k_pressure ? pressure : pressure * inverse * inverse;
 }
 
-// Number of consecutive cells that are read together: the width of V, or 1.
+// Writes a primitive variable of consecutive cells to `to`, in packs V; 1 if `from` has no data.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void read_cells(const CellPointer& from, int cells, int variable,
                                             const Gas& gas, double* to) {

@@ -1,4 +1,4 @@
-// Refinement criteria: octants that the flow requires to refine.
+// Refinement criteria of the gas, which flag octants of blocks for refinement.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,18 @@ enum class RefinementKind {
   gradient,           // largest over the axes of |q+ - q-| / (|q+| + |q-| + floor)
   second_derivative,  // Loehner (1987): |d2 q| over |dq| and a noise term, one ratio for all axes
   density,            // the density itself
-  // inverse of pressure / density^2; cells are flagged where pressure / density^2 is below
-  // threshold
+  // pressure / density^2; cells are flagged where it is below `threshold`
   jeans
 };
 
-// Criterion that flags a cell if its measure exceeds `threshold`. `variable` is the index of a
-// primitive variable (k_density ... k_pressure, then scalars as concentrations); the last two kinds
-// ignore it.
+// Criterion that flags a cell if its measure exceeds `threshold` (jeans: falls below). `variable`
+// is the index of a primitive variable (k_density ... k_pressure, then scalars as concentrations);
+// the last two kinds ignore it.
 struct RefinementCriterion {
   RefinementKind kind = RefinementKind::gradient;
   int variable = 0;
   double threshold = 0.1;
-  double floor = 0;  // added to the denominator, in units of the variable
+  double floor = 0;  // added to denominators, in units of the variable
 };
 
 // Sets masks[slot] for each own block of the tiles: the octants with cells within `buffer` cells

@@ -1,8 +1,8 @@
-// Fluxes through a face between two constant states, for any SimdDouble. `left` and `right` are
-// primitive states with positive density and pressure; Axis is the normal of the face. `name` is
-// the solver's name in hydro.riemann. A solver with `senses_shocks = true` also takes the strength
-// of the shocks along the other two axes, from 0 to 1. Passive scalars are advected with the mass
-// flux: see scalar_flux.
+// Fluxes through a face between two constant states, for packs of any SIMD width. `left` and
+// `right` are primitive states with positive density and pressure; Axis is the normal of the face.
+// `name` is the solver's name in hydro.riemann. A solver with `senses_shocks = true` also takes the
+// strength of the shocks along the other two axes, from 0 to 1. Passive scalars are advected with
+// the mass flux: see scalar_flux.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -16,7 +16,7 @@ inline constexpr bool k_senses_shocks = requires {
   requires Solver::senses_shocks;
 };
 
-// Velocity components relative to a face.
+// Indices of the velocity components normal and tangential to a face.
 template <int Axis>
 struct FaceAxes {
   static constexpr int normal = k_velocity_x + Axis;
@@ -50,8 +50,8 @@ KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const Sta
   return square_root(V(gas.gamma) * max(p_l * rho_r, p_r * rho_l) / (rho_l * rho_r));
 }
 // Larger sound speed of both sides with a cold curve. States at faces, whose density and pressure
-// are reconstructed independently, may have slightly negative thermal pressures: they are kept, so
-// that no pressure is biased, but do not reduce the sound speed.
+// are reconstructed independently, may have slightly negative thermal pressures: these pressures
+// are kept, to avoid a bias, but do not reduce the sound speed.
 template <class V, class G>
 KOKKOS_FORCEINLINE_FUNCTION V larger_sound_speed(const State<V>& left, const State<V>& right,
                                                  const ColdSides<V, G>& cold, const G& gas) {
@@ -186,7 +186,7 @@ KOKKOS_FORCEINLINE_FUNCTION AnyState<V> upwind_cold(const Mask& from_left,
 // With m_L = rho_L (u_L - S_L) and m_R = rho_R (S_R - u_R), both positive,
 //   u* = (m_L u_L + m_R u_R + p_L - p_R) / (m_L + m_R)
 //   p* = (m_R p_L + m_L p_R + m_L m_R (u_L - u_R)) / (m_L + m_R).
-// Only the upwind side K of u* is computed; its star state replaces it if the face lies between S_K
+// Only the upwind side K of u* is computed; the star state replaces it if the face lies between S_K
 // and u*:  rho*_K = rho_K (S_K - u_K) / (S_K - u*),
 //   E*_K = ((S_K - u_K) E_K - p_K u_K + p* u*) / (S_K - u*).
 // The flux is the physical flux of the state at x/t = 0. Three divisions, one root.
@@ -253,12 +253,12 @@ struct Hllc {
   }
 };
 
-// HLLC, blended with HLL in faces along a strong shock:
+// HLLC, blended with HLL at faces whose normal is perpendicular to that of a strong shock:
 //   F = F_HLLC + s (F_HLL - F_HLLC),
 // where s, from 0 to 1, is the strength of shocks along the other two axes in the two cells of the
-// face (shock_sensor.hpp). There HLLC has no dissipation of contacts and shear, and small
-// perturbations along the shock grow: the carbuncle instability (Quirk 1994). For s = 0 the flux is
-// that of HLLC, bit for bit.
+// face (shock_sensor.hpp). At such faces HLLC hardly dissipates contact and shear waves, so that
+// perturbations along the shock front grow: the carbuncle instability (Quirk 1994). For s = 0 the
+// flux is bitwise that of HLLC.
 template <bool LowMach>
 struct HllcWithSensor {
   static constexpr bool senses_shocks = true;

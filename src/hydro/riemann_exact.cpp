@@ -32,7 +32,7 @@ struct WaveJump {
 
 // Pressure between the waves, by Newton's iteration. f_L + f_R + u_R - u_L is increasing and
 // concave, so that the iteration converges from below after one step. A converged lane does not
-// change: its bits must not depend on its neighbours in the pack.
+// change, so that its result does not depend on other lanes of the pack.
 template <class V>
 KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& r, const Gas& gas) {
   constexpr int iteration_limit = 40;
@@ -55,7 +55,7 @@ KOKKOS_INLINE_FUNCTION V star_pressure(const WaveSide<V>& l, const WaveSide<V>& 
 
 }  // namespace
 
-// Exact solution at x/t = 0. Slow: two powers per side and iteration.
+// Exact solution at x/t = 0. Slow: one power per side and iteration.
 struct Exact {
   static constexpr const char* name = "exact";
 
@@ -90,7 +90,7 @@ struct Exact {
 
  private:
   // State at the face from the wave on side K: before it, behind it, or inside its fan (Toro 4.52,
-  // 4.55, 4.56). Not all lanes use the powers; their bases are kept positive.
+  // 4.55, 4.56). All lanes evaluate the powers, whose bases are therefore kept positive.
   template <class V>
   KOKKOS_INLINE_FUNCTION static WaveSide<V> at_face(const WaveSide<V>& k, const V& p, const V& u,
                                                     double gamma) {

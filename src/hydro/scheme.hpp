@@ -1,6 +1,6 @@
 // Interface of hydrodynamics schemes.
 //
-// A sweep processes a tile in four steps; a scheme provides those in the middle:
+// A sweep processes a tile in four steps; a scheme provides the two in the middle:
 //
 //   gather       the tile's cells and their ghost cells, as primitive variables (tile_gather.hpp)
 //   reconstruct  states at points on the surfaces of cells
@@ -12,7 +12,7 @@
 // calling order. A *schedule* has the loops, barriers and memory: that of sweep_cpu.hpp processes
 // planes in the cache, that of sweep_gpu.hpp many whole tiles at once, and a repair only the
 // unphysical cells (single_cell_stencil.hpp). Bodies are templates on the pack V, double included,
-// and all schedules give the same bits.
+// and all schedules give bitwise-identical results.
 //
 //   class Scheme {
 //     static constexpr int reach;                     // cells that reconstruct() reads per side
@@ -25,7 +25,7 @@
 //     explicit Scheme(const KernelArguments&);
 //
 //     // Computes the states on a cell's surface: put(point, n, value) stores, put(point, n)
-//     // returns one. cell(n, x, y, z) is primitive variable n of the cell at this offset, place()
+//     // returns one. cell(n, x, y, z) is primitive variable n at this cell offset, place()
 //     // the cell's centre. Unless Inside, the cell lies below or above the patch, and only its
 //     // faces along z matter.
 //     template <bool Inside, class V> void reconstruct(cell, place, put) const;
@@ -36,13 +36,13 @@
 //     template <int Axis, class V> void flux(left, right, put) const;
 //   };
 //
-// Variables are those of HydroOptions: five, the entropy with dual energy, then scalars; the
-// primitive ones are those of euler.hpp. The criteria for unphysical cells, which are repaired by
-// first-order fluxes, are the same for all schemes.
+// Variables are those of HydroOptions: five Euler variables, the entropy with dual energy, then
+// scalars. Primitive variables are those of euler.hpp. The criteria for unphysical cells, which are
+// repaired by first-order fluxes, are the same for all schemes.
 //
 // The file of a scheme ends with `template SchemeOps ops_of_scheme<Scheme>();`, which compiles all
-// that calls it, and its name is added to the list of schemes.cpp. `Scheme::name` is its name in
-// hydro.reconstruction.
+// kernels of the scheme, and the scheme is added to the list of schemes.cpp. `Scheme::name` is the
+// name in hydro.reconstruction.
 #pragma once
 
 #include "hydro/kernel_arguments.hpp"
@@ -52,8 +52,7 @@
 
 namespace octant::hydro {
 
-// Points on the surface of a cell in schemes with one state at the centre of each face: the lower,
-// then the upper face along an axis.
+// Point on the lower face along an axis, in schemes with one state at the centre of each face.
 constexpr int lower_face(int axis) { return 2 * axis; }
 // Point on the upper face along an axis.
 constexpr int upper_face(int axis) { return 2 * axis + 1; }
@@ -73,8 +72,8 @@ struct FacePoints {
   }
 };
 
-// Storage of the states at such points. Those on lower faces share memory with their fluxes; those
-// on upper faces along z are kept for the plane above.
+// Storage of the states at face centres. States on lower faces share memory with their fluxes;
+// states on upper faces along z are kept for the plane above.
 template <class Planes>
 class FaceCentres : public FacePoints {
  public:
@@ -96,9 +95,9 @@ class FaceCentres : public FacePoints {
   typename Planes::FacePlane faces_[6];
 };
 
-// Storage with a seventh point, the centre of the cell, for up to k_hydro_variables numbers of the
-// cell on which fluxes depend. They have their own planes, or, if a schedule keeps all planes, use
-// the one that upper faces along z leave free.
+// Seventh point, the centre of the cell, for up to k_hydro_variables numbers on which fluxes
+// depend. These have their own planes or, if a schedule keeps all planes, use the one that upper
+// faces along z leave free.
 inline constexpr int k_cell_centre = 6;
 // Index of rho c^2 / p of real gas among the numbers at the cell centre, after the three of the
 // shock sensor.
@@ -128,7 +127,7 @@ class FaceAndCellCentres : public FacePoints {
   typename Planes::FacePlane centre_;
 };
 
-// Ghost cells of a sweep: states on both sides of the patch's outermost faces are needed, and dual
+// Ghost cells of a sweep: the outermost faces of the patch need states on both sides, and dual
 // energy reads two cells.
 template <class Scheme>
 constexpr mesh::GhostShape ghosts_of() {
@@ -152,17 +151,17 @@ struct ScratchPlane {
 constexpr int round_up(int n, int multiple) { return (n + multiple - 1) / multiple * multiple; }
 
 // Packs may begin at any cell of a row and extend past its last one: rows of face states are long
-// enough for that. Packs that read primitive variables past the end of their row read the next one,
-// or the next plane: finite or not, no such lane is used. Rows of face states are aligned so that
+// enough for that. Packs that read primitive variables past the end of their row read the next row
+// or plane, and the values of these lanes are not used. Rows of face states are aligned so that
 // cell 0 is the first of a pack.
 
 // --- bodies of a scheme, with values in planes ---------------------------------------------------
 //
-// Both schedules of a sweep call them for a pack of cells or of faces. `Planes` has the planes:
-// SweepScratch in the scratch of a thread, BatchCells in a buffer for many tiles at once.
+// Both schedules of a sweep call these functions for a pack of cells or of faces. `Planes` has the
+// planes: SweepScratch in the scratch of a thread, BatchCells in a buffer for many tiles at once.
 
 // Primitive variables around the pack of cells that begins with (i, j, k), for schemes: cell(n, x,
-// y, z) is variable n of the cells at this offset.
+// y, z) is variable n at the cell offset (x, y, z).
 template <class Planes>
 class CellsAround {
   using Plane = typename Planes::PrimitivePlane;
@@ -182,7 +181,7 @@ class CellsAround {
 };
 
 // States on surfaces, for schemes: states(point, n, value) stores one, and states(point, n) returns
-// it. at(point, n) is its address.
+// it. at(point, n) is the address of a state.
 template <class V, class At>
 struct SurfaceStates {
   At at;

@@ -32,9 +32,9 @@ using PlaneFluxes = void (*)(const KernelArguments& arguments, SweepFaces<M> fac
 // Kernel for a batch of tiles, in the device schedule (sweep_gpu.hpp).
 using BatchKernel = void (*)(const KernelArguments& arguments, const Batch& batch);
 
-// Operations of a scheme, compiled for it. States come from Godunov's scheme with one profile,
-// limiter and integrator, or from another scheme; fluxes from a Riemann solver, for any states, or
-// from a scheme with its own fluxes. Pairs are for tiles of 8^3 and 16^3 cells.
+// Kernels of a scheme. States come from Godunov's scheme with one profile, limiter and integrator,
+// or from another scheme; fluxes from a Riemann solver, for any states, or from a scheme with its
+// own fluxes. Arrays and tuples of two are for tiles of 8^3 and 16^3 cells.
 struct SchemeOps {
   const char* name;    // in hydro.reconstruction or hydro.riemann
   bool predicts;       // usable with Hancock's predictor
@@ -56,20 +56,19 @@ struct SchemeOps {
   std::tuple<PlaneFluxes<8>, PlaneFluxes<16>> fluxes_of_plane = {};
   std::array<BatchKernel, 2> fluxes_of_batch = {};
   // Fluxes for a repair, through the six faces of each cell, from the states on its surface and on
-  // those around it. result[(6 cell + 2 axis + side) variables + n]; all in device memory. Sets the
-  // states beyond walls to mirror images.
+  // those of its neighbours. result[(6 cell + 2 axis + side) variables + n]; all in device memory.
+  // Sets the states beyond walls to mirror images.
   void (*fluxes_of_cells)(const KernelArguments& arguments, const BadCell* cells, int count,
                           double* surfaces, double* result) = nullptr;
 };
 
-// Choices of hydro.reconstruction (profiles for Godunov's scheme, or another scheme) and of
-// hydro.riemann.
+// Returns the choices of hydro.reconstruction: profiles for Godunov's scheme, then other schemes.
 std::vector<std::string> reconstruction_names();
 // Returns the choices of hydro.riemann, in the order of the manual.
 std::vector<std::string> riemann_solver_names();
 
-// Returns the entry of the list for the scheme or Riemann solver that the options select; it lacks
-// the states of Godunov schemes. Throws RunError for unknown names.
+// Returns the list entry of the scheme or Riemann solver that the options select; for a Riemann
+// solver, the kernels for states are null. Throws RunError for unknown names.
 const SchemeOps& listed_scheme(const HydroOptions& options);
 // Returns the complete operations for the options: states and fluxes.
 SchemeOps scheme_ops(const HydroOptions& options);

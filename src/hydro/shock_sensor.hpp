@@ -1,5 +1,5 @@
 // Strength of strong shocks along the axes, from a cell and its six neighbours, for Riemann solvers
-// with `senses_shocks` in faces along a shock (riemann.hpp).
+// with `senses_shocks` at faces whose normal is perpendicular to that of a shock (riemann.hpp).
 #pragma once
 
 #include "core/compiler.hpp"
@@ -7,8 +7,7 @@
 
 namespace octant::hydro {
 
-// States of a cell (the centre) and of its neighbours along one axis, as far as the sensor reads
-// them; `u` is the velocity along the axis.
+// States of the two neighbours of a cell along one axis; `u` is the velocity along the axis.
 template <class V>
 struct ShockStencil {
   V density_below, density_above, u_below, u_above, pressure_below, pressure_above;
@@ -17,9 +16,9 @@ struct ShockStencil {
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return u_below - u_above; }
 };
 
-// Detects strong shocks between two cells.
+// Detects strong shocks along an axis, between the two neighbours of a cell.
 struct ShockSensor {
-  // Relative pressure difference p_max / p_min - 1: limits between which the strength rises to 1.
+  // Relative pressure difference p_max / p_min - 1: limits of the ramp from 0 to 1.
   static constexpr double k_min_jump = 0.5, k_full_jump = 1.0;
   // Velocity difference in units of the speed of sound: limits of the ramp.
   static constexpr double k_min_speed = 0.1, k_full_speed = 0.2;
@@ -27,8 +26,7 @@ struct ShockSensor {
   // the ratio is 1/(1 - rho_1 / rho_2) or more; pressure noise in cold flows has much less.
   static constexpr double k_min_thrust = 0.25, k_full_thrust = 0.5;
   // Density ratio in units of (gamma + 1) / (gamma - 1), its maximum in shocks: limits of the ramp.
-  // Edges of dense bodies exceed it; the dissipation of HLL would empty the rarefied cells beside
-  // them.
+  // Edges of dense bodies exceed the maximum; there HLL's dissipation would empty rarefied cells.
   static constexpr double k_max_contrast = 1.25, k_no_contrast = 1.75;
 
   // Quick test: true if the pressure difference is large enough for a shock.
@@ -92,8 +90,8 @@ OCTANT_OUT_OF_LINE Vector<V> transverse_shocks(const ShockStencils<V> cells, dou
           max(strength[0], strength[1])};
 }
 
-// Transverse shocks from primitive variables cell(n, x, y, z) around a cell: keep(axis, value)
-// stores the strengths.
+// Computes transverse_shocks() from the primitive variables cell(n, x, y, z) around a cell;
+// keep(axis, value) stores the strengths.
 template <class V, class Cell, class Keep>
 KOKKOS_FORCEINLINE_FUNCTION void find_transverse_shocks(const Cell& cell, double gamma,
                                                         const Keep& keep) {

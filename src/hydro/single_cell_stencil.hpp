@@ -55,8 +55,8 @@ class SingleCellStencil {
     // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): all cells of a stencil have data
     return [p](int n) { return p.from[n * p.stride]; };
   }
-  // Primitive variable of a cell, as in the scheme. On a GPU the function is not inlined: a scheme
-  // reads variables in about a hundred places, for which nvcc took five minutes.
+  // Primitive variable of a cell, as in the scheme. Not inlined on a GPU: a scheme calls it about a
+  // hundred times, and nvcc would take minutes to compile the inlined calls.
   OCTANT_INLINE_ON_HOST double primitive(const CellIndices& c, int variable) const {
     double value = 0.0;
     const auto keep = [&](int n, double w) {

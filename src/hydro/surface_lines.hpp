@@ -7,8 +7,9 @@
 
 namespace octant::hydro {
 
-// Centre in the numbering (x + 1) + 3 (y + 1) + 9 (z + 1) of points, where x, y and z are -1, 0 or
-// 1: half a cell from the centre. Lines lead to the points after the centre and to their opposites.
+// Number of points, and number of the centre among them: (x + 1) + 3 (y + 1) + 9 (z + 1) with x, y
+// and z of -1, 0 or 1, half a cell from the centre. Lines lead to the points after the centre and
+// to their opposites.
 constexpr int k_points = 27, k_centre = 13;
 
 // Offset to one of the 26 neighbours: components are -1, 0 or 1.

@@ -81,13 +81,13 @@ struct SweepArguments {
 // Result of a sweep on this rank.
 struct SweepResult {
   double fastest = 0;  // largest |vx| + |vy| + |vz| + 3 c of the new states: dt = cfl dx / fastest
-  int bad_tiles = 0;   // tiles with a density or pressure below its floor, negative or NaN
+  int bad_tiles = 0;   // number of tiles with new states that need repair
 };
 
 // Advances the own cells of every tile by one stage: reconstruction, half step in time (for
 // muscl_hancock), Riemann solver and conservative update. New states are not floored. Cells of
-// blocks in buffers other than k_own are neither read beyond the ghost width nor written. The
-// result's bits do not depend on block size, patch, pack width, threads or schedule.
+// blocks in buffers other than k_own are neither read beyond the ghost width nor written. Results
+// are bitwise independent of block size, patch, pack width, threads and schedule.
 SweepResult sweep(const HydroOptions& options, const SweepArguments& arguments);
 
 // A sweep in parts, each of which needs only its own ghost cells. In the device schedule start()
@@ -120,8 +120,7 @@ struct Stage {
 
 // Stages of Hancock's scheme, which its predictor makes second-order accurate, and of the
 // strong-stability-preserving Runge-Kutta schemes of Shu & Osher (1988), of order two (Heun) and
-// three. The weights of a stage add up to 1 as rounded numbers: each step scales the state by their
-// sum.
+// three. Rounded weights of a stage add up to exactly 1: each stage scales the state by their sum.
 inline constexpr Stage k_hancock_stages[] = {{0.0, 1.0, 1.0, 0.0, true}};
 inline constexpr Stage k_rk2_stages[] = {{0.0, 1.0, 0.5, 0.0, false}, {0.5, 0.5, 0.5, 1.0, true}};
 inline constexpr Stage k_rk3_stages[] = {{0.0, 1.0, 1.0 / 6.0, 0.0, false},

@@ -20,7 +20,7 @@ bool is_among(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Smooth flow, so that rarely needed operations are not counted.
+// Variable n of a smooth flow at offset x, in which rarely needed operations do not occur.
 Counted smooth(int n, double x) {
   return (n == k_density || n == k_pressure ? 1.0 : 0.1) + 1e-3 * x;
 }
@@ -38,7 +38,7 @@ double operations_of_gather(const KernelArguments& a) {
   });
 }
 
-// Accessor that stores no states and returns a harmless value.
+// Accessor that stores no states and returns 1.
 struct NoStates {
   KOKKOS_FUNCTION void operator()(int, int, const Counted&) const {}
   KOKKOS_FUNCTION Counted operator()(int, int) const { return 1.0; }

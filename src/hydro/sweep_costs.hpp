@@ -9,7 +9,7 @@ namespace octant::hydro {
 
 // Costs of the kernels of batches, and of the CPU kernel. Operations are 0 if unknown: for schemes
 // with their own fluxes, for the exact Riemann solver, whose number of iterations depends on the
-// states, for barotropic gas, and in runs with one or two dimensions.
+// states, for equations of state other than the ideal gas, and in runs with one or two dimensions.
 struct SweepCosts {
   KernelCost gather, states, fluxes, update, sweep;
 };

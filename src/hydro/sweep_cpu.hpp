@@ -7,7 +7,7 @@
 // compile, and a call per plane has no noticeable cost.
 //
 // If the gas does not vary along z, or along y and z (HydroOptions::dimensions), the patch has one
-// plane, or one row, whose fluxes are those of all others.
+// plane, or one row, whose fluxes also update all other planes and rows.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -26,7 +26,7 @@ namespace octant::hydro {
 template <int M>
 class SweepFaces {
  public:
-  static constexpr bool keeps_all_planes = false;  // only the last two
+  static constexpr bool keeps_all_planes = false;  // keeps only the last two
   static constexpr int patch = M, width = SimdTraits<SimdDouble>::width;
   using FacePlane = ScratchPlane<M, 1, width + round_up(M + 1, width), width>;
   using InnerPlane = ScratchPlane<M, 0, M, 0>;
@@ -279,7 +279,7 @@ class SweepKernel {
   //   gathering of plane k + g                yes        yes            yes             -
   //
   // Step k reads primitive variables of planes k - g + 1 ... k + g - 1, the content of the ring.
-  // Plane k + g replaces the oldest one. Fluxes exist of planes k - 1 and k.
+  // Plane k + g replaces the oldest one. Fluxes of planes k - 1 and k are stored.
   void operator()(const CoreTeam& team, double& fastest) const {
     const std::uint64_t begun = cycle_count();
     const int tile = team.league_rank();

@@ -35,7 +35,7 @@ template <int M>
 void accumulate_registers(const KernelArguments& a, const Batch& batch) {
   using Planes = BatchFluxes<M>;
   constexpr int threads = SimdTraits<SimdDouble>::width > 1 ? 1 : M * M;
-  // partition of the requests: about one request per thread team
+  // number of parts of a tile's requests: about one request per thread team
   constexpr int shares = SimdTraits<SimdDouble>::width > 1 ? 1 : 6;
   mesh::for_teams(
       "hydro::answers", batch.count * shares, {.threads = threads},

@@ -8,7 +8,7 @@
 //   answers   fluxes for flux registers, in tiles with requests          a team per tile
 //
 // (On a host, where this schedule is tested, packs replace cells and faces.) The buffer stays in
-// the cache of a device, and takes any number of variables. Planes are laid out as in the scratch
+// the cache of a device, and holds any number of variables. Planes are laid out as in the scratch
 // memory of the CPU schedule (sweep_cpu.hpp), so that bodies access them in the same way; but every
 // plane of every tile has its own memory.
 #pragma once
@@ -24,7 +24,7 @@ namespace octant::hydro {
 // Tiles first, first + 1, ... of a sweep, and their memory.
 struct Batch {
   int first, count;
-  double* tiles;  // `tile_doubles` for each
+  double* tiles;  // `tile_doubles` numbers for each tile
   std::int64_t tile_doubles;
   double* fill_state;  // state that replaces cells outside all boxes
 
@@ -58,7 +58,7 @@ class BatchFluxes {
   }
 
  protected:
-  static constexpr int planes = M + 2;  // number of planes, of which -1 is the first
+  static constexpr int planes = M + 2;  // number of planes, with indices -1 to M
 
   KOKKOS_FORCEINLINE_FUNCTION int face_size() const { return face_size_; }
   KOKKOS_FORCEINLINE_FUNCTION double* end() const {
@@ -136,7 +136,7 @@ class BatchCells : public BatchSurfaces<M, Surfaces> {
   int primitive_size_;
 };
 
-// Data for a scheme.
+// Number of planes and data of a tile for a scheme.
 template <int M, class Scheme>
 inline constexpr int k_surface_planes = Scheme::template Surface<BatchFluxes<M>>::planes;
 template <int M, class Scheme>
@@ -144,7 +144,7 @@ using SurfacesInBatch = BatchSurfaces<M, k_surface_planes<M, Scheme>>;
 template <int M, class Scheme>
 using CellsInBatch = BatchCells<M, k_surface_planes<M, Scheme>, ghosts_of<Scheme>()>;
 
-// Packs of a plane's rows [j_first, j_last), columns [i_first, i_last), by number.
+// Numbering of the packs in rows [j_first, j_last) and columns [i_first, i_last) of a plane.
 template <int j_first, int j_last, int i_first, int i_last>
 struct PackGrid {
   static constexpr int width = SimdTraits<SimdDouble>::width;
@@ -158,14 +158,14 @@ struct PackGrid {
   }
 };
 
-// Calls body(tile, n) for all tiles of a batch, counted from 0, and n = 0, ..., PerTile - 1.
+// Functor that calls body(tile, n) for the item tile * PerTile + n.
 template <int PerTile, class Body>
 struct TileItems {
   Body body;
   KOKKOS_FUNCTION void operator()(int n) const { body(n / PerTile, n % PerTile); }
 };
-// Launches body(tile, n) as in the serial loops over tiles and n; `name` is the kernel's name in
-// profiles.
+// Launches body(tile, n) for all tiles of a batch, counted from 0, and n = 0, ..., PerTile - 1.
+// `name` is the kernel's name in profiles.
 template <int PerTile, class Body>
 void for_tile_items(const char* name, const Batch& batch, const Body& body) {
   mesh::for_items(name, std::int64_t{batch.count} * PerTile, TileItems<PerTile, Body>{body});
@@ -173,7 +173,7 @@ void for_tile_items(const char* name, const Batch& batch, const Body& body) {
 
 // --- states and fluxes of a batch ----------------------------------------------------------------
 
-// Resets the flag of a tile; on a device all tiles have the same cost.
+// Resets the flag of a tile and counts its cost, which is 1 for all tiles on a device.
 KOKKOS_INLINE_FUNCTION void begin_tile(const SweepArguments& sweep, int tile) {
   sweep.bad_tiles[tile] = 0;
   if (sweep.tile_cycles) sweep.tile_cycles[tile] += 1;

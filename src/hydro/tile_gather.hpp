@@ -16,7 +16,7 @@ namespace octant::hydro {
 
 // Cells of a row that are in a set: bit i + k_row_margin is cell i.
 using RowOfCells = std::uint32_t;
-inline constexpr int k_row_margin = 4;  // one more than the widest ghosts
+inline constexpr int k_row_margin = 4;  // one more than the largest number of ghost cells
 
 // Returns the set of `count` cells from `first` on.
 KOKKOS_FORCEINLINE_FUNCTION constexpr RowOfCells cells_from(int first, int count) {
@@ -24,7 +24,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr RowOfCells cells_from(int first, int count
 }
 
 // Calls body(i) for packs that contain any cell of a set: packs begin at columns i_first, i_first +
-// width, ... and cover [i_first, i_last). Constant column ranges save a tenth of a sweep.
+// width, ... and cover [i_first, i_last). Compile-time column ranges make a sweep a tenth faster.
 template <int i_first, int i_last, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_packs(RowOfCells cells, const Body& body) {
   constexpr int width = SimdTraits<SimdDouble>::width;
@@ -85,7 +85,7 @@ class ActiveCells {
     while (end_ > begin_ && is_empty(end_ - 1)) --end_;
   }
 
-  // Range of planes that includes all those with own cells.
+  // First plane with own cells.
   int begin() const { return begin_; }
   // Plane after the last one with own cells.
   int end() const { return end_; }
@@ -106,7 +106,7 @@ class ActiveCells {
   }
 
   // Calls visit(j, i, side, lets_out) for the cells of plane k whose lower faces along an axis are
-  // such faces on a closed boundary, below (0) or above (1) the gas.
+  // faces of own cells on a closed boundary, below (0) or above (1) the gas.
   template <class Visit>
   void for_closed(int axis, int k, const Visit& visit) const {
     for (int side = 0; side < 2; ++side) {
@@ -143,7 +143,7 @@ class ActiveCells {
   } closed_[3][2];  // as in TileView
 };
 
-// Writes a conserved state, contiguous.
+// Writes the conserved state of gas at rest with density and pressure 1, contiguously.
 KOKKOS_INLINE_FUNCTION void write_fill_state(const KernelArguments& a, double* cell) {
   for (int n = 0; n < a.variables; ++n) cell[n] = 0.0;
   cell[k_mass] = 1.0;
@@ -253,7 +253,7 @@ class Gather {
     }
   }
 
-  // Left and right ghosts share packs: converting a pack costs little more than converting a cell.
+  // Gathers left and right ghosts in common packs: a pack costs little more than a cell.
   KOKKOS_FORCEINLINE_FUNCTION void x_ghosts(const Plane& to, const BlockRow& row, int j,
                                             int ghosts) const {
     const CellPointer left = view_.cell(a_.sweep.current, row, -ghosts);

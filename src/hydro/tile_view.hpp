@@ -28,8 +28,8 @@ class TileView : public mesh::TileCells {
     return {SimdTraits<V>::generate([&](int lane) { return coordinate(sweep, 0, i + lane); }),
             V(coordinate(sweep, 1, j)), V(coordinate(sweep, 2, k))};
   }
-  // Transforms a flux through the lower faces along an axis of such cells from the rotating to the
-  // inertial frame.
+  // Transforms a flux through the lower faces along an axis of a pack of cells from the rotating to
+  // the inertial frame.
   template <int Axis, class V>
   KOKKOS_FORCEINLINE_FUNCTION State<V> out_of_frame(const mesh::Frame& frame,
                                                     const SweepArguments& sweep,

@@ -1,13 +1,12 @@
 // Faces on closed boundaries of the domain, through which no gas enters.
 //
-// The state beyond a reflecting wall is the mirror image of the state before it, bit by bit,
-// independent of reconstruction, predictor and sources in ghost cells. The flux is then (0, p, 0,
-// 0, 0): mass, tangential momentum, energy and scalars do not pass. A Riemann solver that is
-// symmetric in both sides gives this to the last bit; sums over several points may leave round-off,
-// which is cleared.
+// The state beyond a reflecting wall is the exact mirror image of the state before it, independent
+// of reconstruction, predictor and sources in ghost cells. The flux is then (0, p, 0, 0, 0): mass,
+// tangential momentum, energy and scalars do not pass. A Riemann solver that is symmetric in both
+// sides gives exactly this flux; sums over several points may leave round-off, which is cleared.
 //
-// A diode is such a wall if the gas before it moves inwards. If it moves outwards, the state beyond
-// is the same as before the face, and gas leaves.
+// A diode boundary is a reflecting wall for gas that moves inwards. If the gas moves outwards, the
+// state beyond the face is the same as before it, and gas leaves.
 //
 // Slopes in cells before a wall are computed with ghost cells that mirror all but the pressure:
 // with an acceleration normal to the wall the pressure gradient there is d_n p = rho a_n, not 0. In
@@ -54,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION void close_flux(double* flux, int side, bool lets_ou
 
 // Pressure of a ghost cell beyond walls: that of its mirror image, plus the weight of the gas
 // between the two, p + rho a_n (x - x'), with the extrapolated density rho at the wall. Other cells
-// keep their pressure. Steep profiles stay positive.
+// keep their pressure. The result is positive even for steep profiles.
 KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, const TileView& view,
                                                     const int (&cell)[3], double pressure) {
   constexpr int k_widest_ghosts = 3;
@@ -83,10 +82,10 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
 }
 
 // Factor for density and pressure of a ghost cell in well-balanced schemes. Beyond a wall the gas
-// is a mirror image, with its temperatures, as if it supported the gas before the wall in
-// equilibrium: the factor between a cell and its image is the ratio of means of hydrostatic
-// profiles through all cells between them. Beyond a diode all cells have the temperature of the
-// last cell. Other cells have the factor 1. Out of line: rarely needed.
+// has the temperatures of its mirror image and supports the gas before the wall in equilibrium: the
+// factor between a cell and its image is the ratio of means of hydrostatic profiles through all
+// cells between them. Beyond a diode all cells have the temperature of the last cell. Other cells
+// have the factor 1. Out of line: rarely needed.
 OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, const TileView& view,
                                                     const int (&cell)[3]) {
   constexpr int k_widest_ghosts = 3;
@@ -97,7 +96,7 @@ OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, co
       const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
       if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
       if (!a.stratification.acts(axis)) continue;
-      const auto across = [&](int before) {  // outward ratio of both faces of such a cell
+      const auto across = [&](int before) {  // outward ratio of both faces of that cell
         const int index = side == 0 ? wall + before : wall - 1 - before;
         const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
         const int z = axis == 2 ? index : cell[2];

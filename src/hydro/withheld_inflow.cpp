@@ -40,9 +40,10 @@ struct Range {
 // state is that of the next stage, or of the first flux if two stages follow. If rho (X - m) and
 // rho (M - X) at a stage s do not exceed the certain amounts of both, divided by the weights of all
 // later stages, these amounts stay positive to the end of the step, since no stage removes more
-// than a cell contains (fractions.hpp). After the last stage, finer levels still follow. The same
-// rule holds for the gas. Of the gas before the step, finer levels only remove what the coarse flux
-// has already removed, so that they count only for the gain of a cell.
+// than a cell contains (fractions.hpp). After the last stage, finer levels still advance, with the
+// weight k_max_to_finer. The same rule holds for the gas. From the gas before the step, finer
+// levels only remove what the coarse flux has already removed, so that k_max_to_finer applies only
+// to the gain of a cell.
 struct BoundaryCells {
   static constexpr int k_most = FractionGroups::k_most_variables;
 
@@ -121,7 +122,7 @@ struct BoundaryCells {
       });
     }
   }
-  // Index of the cell in a side; -1 if it lies in another one.
+  // Number of a cell within a side; -1 if the cell is not on this side.
   KOKKOS_INLINE_FUNCTION int number_in(const CorrectionTask& side, int in_block) const {
     const int N = layout.block_size;
     const int index[3] = {in_block % N, in_block / N % N, in_block / (N * N)};
@@ -149,7 +150,7 @@ struct BoundaryCells {
     return {range.min_val, range.max_val};
   }
 
-  // Amount in a cell that refluxing cannot change: mass, or that of a fraction.
+  // Amount of variable v in a cell without the inflow from finer cells, which refluxing replaces.
   KOKKOS_INLINE_FUNCTION double certain(const CorrectedBlock& block, std::int64_t cell,
                                         int in_block, int v) const {
     double sum = (1.0 - completed_weight) * old[at(cell, v)] + completed_weight * next[at(cell, v)];
@@ -219,7 +220,7 @@ struct BoundaryCells {
   }
 
   // Fraction of the change since the step began that remains in a cell's state. With the fraction
-  // `limit`, the certain amounts would just be physical if all later stages removed the whole
+  // `limit`, the certain amounts would still be physical if all later stages removed the whole
   // state. The result is 1 if the limit is 1 or more, 0 if it is half or less, and at most the
   // limit in between.
   KOKKOS_INLINE_FUNCTION double kept_fraction(const CorrectedBlock& block, int task, int n,
@@ -346,7 +347,8 @@ void give_back_inflow(const mesh::BlockLayout& layout, const RefluxedLevel& boun
 
 namespace {
 
-// Maximum ratio of the pressure from the energy to that from the entropy, which is used above it.
+// Maximum ratio of the pressure from the energy to that from the entropy; above it, the energy is
+// reset from the entropy.
 constexpr double k_max_heating = 2.0;
 
 // Blocks of a level, and those that corrections have changed.

@@ -30,15 +30,15 @@ std::int64_t withheld_values(const mesh::BlockLayout& layout, std::int64_t regis
 // after it, with `is_repaired`.
 //
 // The coarse flux through a coarse-fine face may bring mass into a coarse cell in one stage, and
-// later stages, or finer cells interpolated from the new state, transport part of it further.
-// Refluxing then replaces that flux by the fine one, which may have brought less: the cell's mass
-// could become negative. Later stages and finer levels may therefore remove no more than the cell
-// contains without those fluxes.
+// later stages, or finer cells interpolated from the new state, transport part of that mass
+// further. Refluxing then replaces that flux by the fine one, which may have brought less: the
+// cell's mass could become negative. Later stages and finer levels may therefore remove no more
+// than the cell contains without those fluxes.
 //
 // - Gas: the remainder must be physical, in mass and in internal energy. A cell with a larger gain
 //   moves back towards its state before the step, fully at twice the allowed gain.
-// - Fractions: amounts that would move a fraction out of its range are withheld; those of a mixture
-//   in one proportion, which preserves their sum.
+// - Fractions: amounts that would move a fraction out of its range are withheld. All fractions
+//   of a mixture are withheld in one proportion, which preserves their sum.
 //
 // Withheld amounts are stored outside the state and enter the sums of Runge-Kutta stages, so that
 // everything is conserved.
@@ -57,9 +57,9 @@ struct RestoredCells {
 };
 
 // Restores corrected cells whose state in `now` is below the floors of density or pressure, using
-// their state before, `old`. Without mass or energy, all of the old state is restored. Without
-// pressure, mass and momentum remain, and the gas keeps its old specific internal energy; or, if
-// its pressure follows the entropy (dual energy), its old specific entropy, which changes no
+// their state before the step, `old`. Without mass or energy, all of the old state is restored.
+// Without pressure, mass and momentum remain, and the gas keeps its old specific internal energy;
+// or, if its pressure follows the entropy (dual energy), its old specific entropy, which changes no
 // conserved quantity. A lost entropy that does not determine the pressure is reset from the energy.
 // With DualEnergy::overwrite, erroneous energies are first reset from the entropy. Results are by
 // corrected block; empty if no mass or energy changed on this rank.

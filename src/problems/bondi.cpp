@@ -38,7 +38,7 @@ class Bondi final : public Problem {
     if (!(gamma_ > 1.0 && gamma_ < 5.0 / 3.0))
       throw InputError("problem.name = \"bondi\": hydro.gamma = {}; expected 1 to 5/3", gamma_);
     mass_ = radius_ * sound_speed_ * sound_speed_ / G;
-    // Passes through the sonic point x_s = (5 - 3 gamma) / 4, with x = r / radius.
+    // Accretion rate for the sonic point x_s = (5 - 3 gamma) / 4, with x = r / radius.
     const double power = (5.0 - 3.0 * gamma_) / (2.0 * (gamma_ - 1.0));
     sonic_ = 0.25 * (5.0 - 3.0 * gamma_);
     rate_ = 0.25 * std::pow(2.0 / (5.0 - 3.0 * gamma_), power);
@@ -76,8 +76,8 @@ class Bondi final : public Problem {
  private:
   // Bernoulli's equation, v^2 / 2 + (rho^(gamma - 1) - 1) / (gamma - 1) = 1 / x with v = rate /
   // (x^2 rho), has a subsonic, dense root and a supersonic, rarefied one. The flow follows the
-  // first outside of the sonic point and the second inside. Bisection in log rho; the density at
-  // which v is the sound speed separates the roots.
+  // subsonic root outside of the sonic point and the supersonic one inside. The root is found by
+  // bisection in log rho, from the density at which v is the sound speed.
   double density_at(double x) const {
     const double flux = rate_ / (x * x);
     const double between = std::pow(flux, 2.0 / (gamma_ + 1.0));

@@ -1,6 +1,6 @@
 // Independently cooling cells. Densities, temperatures and metallicities are lists; cell n, counted
-// along x, then y, then z, takes the n-th entry of each, and lists repeat. In a box that is large
-// enough (mesh.upper), sound does not cross a cell.
+// along x, then y, then z, takes the n-th entry of each list; short lists repeat. In a large enough
+// domain (mesh.upper), sound waves do not cross a cell during the run.
 #include <cmath>
 #include <optional>
 

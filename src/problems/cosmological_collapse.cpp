@@ -14,7 +14,7 @@ namespace octant::problems {
 
 namespace {
 
-// Maps a lattice point to position and velocity of its particle.
+// Function that maps a lattice point to the position and velocity of its particle.
 using LatticeMap =
     std::function<void(const Position& point, Position& position, Position& velocity)>;
 
@@ -50,10 +50,10 @@ particles::ParticleBatch lattice_particles(const mesh::Geometry& geometry, int p
 }
 
 // Zel'dovich pancake (Zel'dovich 1970): a plane wave in an expanding universe that collapses in the
-// middle of the box. Matter with initial position q is, before shell crossing, at
+// middle of the box. Matter with the Lagrangian position q is, before shell crossing, at
 //   x = q - A sin(k q) / k,  k = 2 pi / size,  q and x relative to the middle,
-// where A grows like linear perturbations and is 1 at the collapse. This is exact for cold matter,
-// because the force on a plane does not depend on its displacement.
+// where A grows like linear perturbations and is 1 at the collapse. The solution is exact for cold
+// matter, because the force on a plane of matter does not depend on its displacement.
 class Pancake final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {
@@ -140,8 +140,8 @@ class Pancake final : public Problem {
  private:
   double wave_number() const { return 2.0 * M_PI / size_; }
 
-  // Initial position of the matter at x. The map is monotonic, so Newton's method within the bounds
-  // of the root converges.
+  // Lagrangian position of the matter at x. The map is monotonic, so that Newton's method within
+  // the bounds of the root converges.
   double origin_of(double x) const {
     const double k = wave_number();
     double low = x - amplitude_ / k, high = x + amplitude_ / k, q = x;
@@ -170,8 +170,8 @@ class Pancake final : public Problem {
 };
 
 // Top-hat collapse: a uniform sphere in an expanding universe (Gunn & Gott 1972). A surrounding
-// underdense shell compensates its mass, so that matter farther out is unperturbed. The sphere
-// follows the equation of motion of a closed universe of its own density,
+// underdense shell compensates its excess mass, so that matter farther out is unperturbed. The
+// sphere follows the equation of motion of a closed universe of its own density,
 //   d^2 r / dtau^2 = -Omega_m a / 2 (m / r^3 - 1) r,  m = r_0^3 (1 + overdensity),
 // until it is small.
 
@@ -286,8 +286,8 @@ class TopHat final : public Problem {
     return x;
   }
 
-  // Initial radius, in matter of mean density, of the sphere's surface; enclosed mass is the cube
-  // of the initial radius.
+  // Lagrangian radius of the sphere's surface, i.e. its radius in matter of mean density. The
+  // enclosed mass scales as the cube of the Lagrangian radius.
   double ball_origin() const { return radius_ * std::cbrt(1.0 + overdensity_); }
   // Density of the shell in units of the mean density.
   double shell_density() const {
@@ -296,7 +296,7 @@ class TopHat final : public Problem {
   double density(double r) const {
     return r < radius_ ? 1.0 + overdensity_ : r < outer_radius_ ? shell_density() : 1.0;
   }
-  // Returns the present radius of matter from the initial radius `origin`; inverse of origin_of().
+  // Returns the initial radius of matter with the Lagrangian radius `origin`; inverts origin_of().
   double radius_from(double origin) const {
     if (origin >= outer_radius_) return origin;
     if (origin < ball_origin()) return origin / std::cbrt(1.0 + overdensity_);
@@ -308,8 +308,8 @@ class TopHat final : public Problem {
     return std::cbrt(cube(ball_origin()) + (cube(r) - cube(radius_)) * shell_density());
   }
 
-  // Velocity over radius of matter from that initial radius, positive outwards: r^3 falls as the
-  // mean overdensity within r grows.
+  // Velocity over radius of matter with the Lagrangian radius `origin`, positive outwards: r^3
+  // falls as the mean overdensity within r grows.
   double speed_per_radius(double origin) const {
     if (origin >= outer_radius_) return 0.0;
     if (origin < ball_origin()) return -change_ / (3.0 * (1.0 + overdensity_));

@@ -97,7 +97,7 @@ class Cosmology final : public Problem {
     return batch;
   }
 
-  // Flags the whole extent of finer initial conditions, which keep their resolution.
+  // Flags the whole extent of finer initial conditions, so that the mesh keeps their resolution.
   void flag_cells(const mesh::Mesh& mesh, int level,
                   const mesh::DeviceArray<std::uint64_t>& masks) const override {
     const int finer = levels_coarser_ + level + 1;
@@ -134,7 +134,7 @@ class Cosmology final : public Problem {
     return levels;
   }
 
-  // Factor from peculiar km/s to code units.
+  // Peculiar velocity of 1 km/s in code units.
   double velocity_unit() const { return 1e5 / universe_->units(start_).velocity(); }
 
   // Gas of a level's own blocks, one block after the other.

@@ -1,6 +1,6 @@
-// Gas disc in the static gravity of a galaxy's dark matter, bulge and stars, which are particles at
-// rest at quasi-random positions with the masses of their surroundings. Similar to the isolated
-// galaxy of the AGORA project (Kim et al. 2016, ApJ 833, 202).
+// Gas disc in the static gravity of a galaxy's dark matter, bulge and stars. Particles at rest at
+// quasi-random positions, each with the mass around it, represent these components. Similar to the
+// isolated galaxy of the AGORA project (Kim et al. 2016, ApJ 833, 202).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -170,7 +170,7 @@ class DiscGalaxy final : public Problem {
     const subgrid::GasUnits units(setup.units);
     hydrogen_ = units.hydrogen;
     kelvin_ = 1.0 / units.temperature;
-    gravity_ = setup.G * solar_mass_ / kiloparsec_;  // multiplied by Msun / kpc: squared speeds
+    gravity_ = setup.G * solar_mass_ / kiloparsec_;  // G in code velocity^2 kpc / Msun
     metals_index_ = setup.hydro.place("metals");
     radius_ = std::numeric_limits<double>::infinity();
     for (int d = 0; d < 3; ++d) {
@@ -224,7 +224,7 @@ class DiscGalaxy final : public Problem {
       if (n < of_halo) add_on_sphere(halo_, n, of_halo, batch);
       else if (n < of_halo + of_bulge) add_on_sphere(bulge_, n - of_halo, of_bulge, batch);
       else add_to_disc(n - of_halo - of_bulge, of_disc, batch);
-      if (batch.mass.back() == 0.0) {  // component without mass
+      if (batch.mass.back() == 0.0) {  // particle of a component without mass
         batch.position.pop_back();
         batch.mass.pop_back();
         continue;
@@ -238,7 +238,7 @@ class DiscGalaxy final : public Problem {
  private:
   static constexpr double k_weight = 0.6;  // mean molecular weight
 
-  // R times the force towards the axis in code units, at a position in kpc.
+  // R times the acceleration towards the axis, in code units, at a position in kpc.
   double circular_speed_squared(double R, double z) const {
     const double r = std::hypot(R, z);
     const double spheres =
@@ -259,14 +259,14 @@ class DiscGalaxy final : public Problem {
         sphere.within(edge(outer)) - sphere.within(edge(inner)), batch);
   }
 
-  // Adds the n-th of `count` disc particles with the mass around it; sampling in (R, z) is dense
-  // where the disc is.
+  // Adds the n-th of `count` disc particles with the mass around it; positions in (R, z) are
+  // concentrated towards the disc.
   void add_to_disc(std::int64_t n, std::int64_t count, particles::ParticleBatch& batch) const {
     const double share = (static_cast<double>(n) + 0.5) / static_cast<double>(count);
     const double steep = std::asinh(0.5 * radius_ / stars_.height);
     const double side = 2.0 * radical_inverse(n, 2) - 1.0;
     const double R = radius_ * share, z = stars_.height * std::sinh(steep * side);
-    const double stretch = 2.0 * steep * stars_.height * std::cosh(steep * side);  // dz / d(share)
+    const double stretch = 2.0 * steep * stars_.height * std::cosh(steep * side);  // dz / d(number)
     const double area = 2.0 * k_pi * R * radius_ / static_cast<double>(count);
     add(R, z, radical_inverse(n, 3), stars_.density(R, z) * area * stretch, batch);
   }

@@ -8,8 +8,8 @@ namespace {
 
 constexpr int k_centres = dns::k_components;
 
-// Calls visit(i, j, k, place) for every face of a velocity component on this rank, or for the cell
-// centres.
+// Calls visit(i, j, k, place) for every face of a velocity component on this rank, or for every
+// cell centre if `component` is k_centres.
 template <class Visit>
 void for_each_point(const dns::Domain& domain, int component, const Visit& visit) {
   const dns::Grid& grid = domain.grid;

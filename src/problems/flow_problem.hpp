@@ -1,4 +1,4 @@
-// Base class for problems of incompressible flow (model = "dns"): an initial state registered by a
+// Base class for problems of incompressible flow (model = "dns"): initial states, registered by
 // name.
 //
 // A new problem needs one file: derive from FlowProblem, write a function that creates it, and add
@@ -32,7 +32,7 @@ struct FlowSetting {
   const dns::FlowParameters& parameters;
 };
 
-// Initial state and inflow of an incompressible flow: base class of all problems of the DNS model.
+// Base class of all problems of the DNS model: the initial state of an incompressible flow.
 class FlowProblem {
  public:
   virtual ~FlowProblem() = default;
@@ -47,18 +47,17 @@ class FlowProblem {
   // Returns true if the state is defined on one grid only and has no coarser version.
   virtual bool has_own_grid() const { return false; }
 
-  // Velocity component at the centre of an upper face, or of a lower face at an outflow boundary,
-  // and pressure in a cell, at time 0.
-  // They must depend on their arguments alone. The first step makes the velocity solenoidal.
+  // Velocity component at time 0 at the centre of an upper face, or of a lower face at an outflow
+  // boundary. Must depend on the arguments alone. The first step makes the velocity solenoidal.
   virtual double velocity(int component, const Place& place) const = 0;
   // Pressure in a cell at time 0; 0 by default.
   virtual double pressure(const Place&) const { return 0.0; }
   // Scalar in a cell at time 0; 0 by default.
   virtual double scalar(const Place&) const { return 0.0; }
 
-  // Sets the cells of the state at time 0; by default from the functions above. Collective.
+  // Sets the state at time 0; by default from velocity() and pressure(). Collective.
   virtual void set(const dns::Domain& domain, dns::State& state) const;
-  // Sets the cells of the scalar at time 0; by default from scalar(). Collective.
+  // Sets the scalar at time 0; by default from scalar(). Collective.
   virtual void set_scalar(const dns::Domain& domain, dns::Field& scalar) const;
 };
 

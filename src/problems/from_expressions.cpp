@@ -246,8 +246,8 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // States of cells with these centres. Centres are rounded relative to the corner of their block;
-  // recomputing them gives evaluation points with the same bits for any block size.
+  // States of cells with these centres. Rounding errors of the centres depend on the block size;
+  // recomputing the centres gives bitwise-identical evaluation points for any block size.
   void initial_states(Lattice centres, double cell_size, const PointReceiver& receive) const {
     cell_size_ = cell_size;
     for (int axis = 0; axis < 3; ++axis)
@@ -348,8 +348,8 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // Means over the samples of cells, evaluated in planes through a layer of cells: most parts of an
-  // expression depend on one or two coordinates.
+  // Gives the means over the samples of cells. Samples are evaluated plane by plane, because most
+  // parts of an expression depend on one or two coordinates.
   void give_means(const Lattice& centres, double cell_size, const PointReceiver& receive) const {
     const auto samples_in = [&](const std::vector<double>& cells) {
       std::vector<double> places;
@@ -426,11 +426,11 @@ class ExpressionProblem final : public Problem {
   mutable double cell_size_ = 1.0;  // value of cell_size in the expressions
   double per_pressure_ = 1.0, kelvin_ = 1.0;
   hydro::Gas gas_;
-  bool is_hot_ = false;                               // true if the temperature is given
+  bool is_hot_ = false;                               // true if problem.temperature is set
   std::vector<int> species_indices_, field_indices_;  // indices among the variables of a cell
   LatticeExpressions formulas_;
   std::vector<int> quantities_;   // indices of the formulas
-  std::vector<Allowed> allowed_;  // values of the quantities
+  std::vector<Allowed> allowed_;  // allowed values of the quantities
 };
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace octant::problems {
 namespace {
 
 // Bonnor-Ebert sphere: isothermal self-gravitating gas in equilibrium (Bonnor 1956, Ebert 1955),
-// within rarefied hot gas of the pressure at its surface. The state should not change.
+// within rarefied hot gas of the pressure at its surface. The exact solution is static.
 //
 // With r = xi a, a^2 = s^2 / (4 pi G d_c), s^2 = pressure / density and density = d_c exp(-psi):
 //   psi'' + 2 psi' / xi = exp(-psi),  psi(0) = psi'(0) = 0.
@@ -83,12 +83,12 @@ class IsothermalBall final : public Problem {
   Position centre_{0.5, 0.5, 0.5};
 
   double squared_speed_ = 1.0;
-  std::vector<double> psi_;  // at multiples of k_step
+  std::vector<double> psi_;  // psi at multiples of k_step
 };
 
 // Evrard collapse: a cold sphere of gas (Evrard 1988) with density M / (2 pi R^2 r) within the
-// radius R, thermal energy 0.05 G M / R per mass, at rest. It collapses, bounces behind a shock,
-// and settles.
+// radius R, thermal energy 0.05 G M / R per mass, at rest. The sphere collapses, bounces behind a
+// shock, and approaches equilibrium.
 
 constexpr int k_sub_cells = 4;  // samples per axis for cell means
 

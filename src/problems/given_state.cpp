@@ -10,7 +10,7 @@ namespace octant::problems {
 
 namespace {
 
-// Maximum number of cells per call of the function, in whole blocks.
+// Maximum number of cells per call of the function, unless a single block has more.
 constexpr std::size_t k_cells_at_a_time = 1 << 16;
 
 int place_of(const std::string& name, const hydro::HydroOptions& hydro) {

@@ -13,15 +13,15 @@ namespace octant::problems {
 
 using Vectors = std::array<std::vector<double>, 3>;  // x, y, z components
 
-// Gas of some cells in code units; concentrations of scalars by name.
+// Gas of cells, in code units. `scalars` has concentrations by name.
 struct GasColumns {
   std::vector<double> density, pressure;
   Vectors velocity;
   std::map<std::string, std::vector<double>> scalars;
 };
 
-// Function that returns the gas of cells of one size from their centres: whole blocks, cell (i, j,
-// k) of a block has index (k N + j) N + i. It must be pure, and local to each cell.
+// Function that returns the gas of whole blocks of cells of one size from the cell centres; cell
+// (i, j, k) of a block has index (k N + j) N + i. Gas depends on centre and size alone.
 using StateFunction = std::function<GasColumns(const Vectors& centres, double cell_size)>;
 
 // Sets the gas of a level as Problem::initial_level() does. Exceptions of the function, and

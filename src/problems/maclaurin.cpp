@@ -1,6 +1,6 @@
 // Maclaurin spheroid: a uniform spheroid with analytic potential (Chandrasekhar 1969, Ellipsoidal
-// Figures of Equilibrium, section 19) for comparison with the numerical potential. It rotates at
-// the rate of equilibrium.
+// Figures of Equilibrium, section 19) for comparison with the numerical potential. The spheroid has
+// the angular velocity of equilibrium.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -49,15 +49,15 @@ struct Spheroid {
     return {-unit * (2.0 * w / f - R * R * A - z * z * C), 2.0 * unit * R * A, 2.0 * unit * z * C};
   }
 
-  // Squared angular velocity of equilibrium.
+  // Squared angular velocity in equilibrium.
   double squared_rotation() const {
     const Value equator = at(a, 0.0), pole = at(0.0, c);
     return equator.along_R / a - pole.along_z * c / (a * a);
   }
 };
 
-// Sums over the cells of a block of squared errors and squared exact values; then the maximum
-// errors.
+// Contributions of a cell: squares of exact values and of errors, to be summed, then the relative
+// error of the potential, whose maximum is taken.
 struct ErrorTerms {
   enum { potential2, error2, force2, force_error2, mass_force2, mass_force_error2, sums };
   enum { largest = sums, count };

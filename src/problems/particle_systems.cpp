@@ -72,7 +72,7 @@ class Plummer final : public Problem {
     return {across * std::cos(phi), across * std::sin(phi), z};
   }
 
-  // Inverts the enclosed mass M (1 + a^2 / r^2)^(-3/2).
+  // Samples the radius by inversion of the enclosed mass M (1 + a^2 / r^2)^(-3/2).
   double drawn_radius(const RandomStream& random) const {
     const double most = std::pow(1.0 + 1.0 / (extent_ * extent_), -1.5);
     const double share = most * (1.0 - random.uniform(0));
@@ -87,7 +87,7 @@ class Plummer final : public Problem {
     }
   }
 
-  // Adds a pair of mirror images, which keeps the centre of mass at rest at the centre.
+  // Adds a pair of mirror images, which keeps the centre of mass at rest at problem.centre.
   void add_pair(std::uint64_t pair, particles::ParticleBatch& batch) const {
     const RandomStream random(static_cast<std::uint64_t>(seed_), pair, 0);
     const double r = drawn_radius(random);
@@ -163,7 +163,7 @@ class TwoBody final : public Problem {
   }
 
  private:
-  // Squared relative speed at the largest separation.
+  // Squared relative speed at apocentre.
   double relative_speed_squared() const {
     return G_ * (mass_[0] + mass_[1]) / separation_ * (1.0 - eccentricity_);
   }

@@ -20,8 +20,8 @@ class ParticleTable {
   // Returns the kinds of the particles: dark matter, or none if no file is set.
   std::vector<particles::Kind> kinds() const;
 
-  // Returns this rank's share of the particles; ids count the lines. Each rank reads the file.
-  // Throws InputError on every rank for lines without exactly seven numbers.
+  // Returns this rank's part of the particles, with ids in the order of lines. Each rank reads the
+  // file. Throws InputError on every rank for lines without exactly seven numbers.
   particles::ParticleBatch share(const Communicator& communicator) const;
 
  private:

@@ -12,8 +12,8 @@ namespace {
 
 // Taylor-Green vortices (Taylor & Green 1937) in a periodic box of lengths L:
 //   u = U sin(a x) cos(b y) cos(c z),  v = -U a/b cos(a x) sin(b y) cos(c z),  w = 0,
-// with a = 2 pi / L_x and so on. In two dimensions, without the last factor, they decay as exp(-nu
-// (a^2 + b^2) t), which is an exact solution; in three dimensions they break up.
+// with a = 2 pi / L_x and so on. In two dimensions, without the factor cos(c z), the vortices decay
+// as exp(-nu (a^2 + b^2) t), which is an exact solution; in three dimensions they break up.
 class TaylorGreen final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
@@ -125,7 +125,7 @@ class Isotropic final : public FlowProblem {
     const double k = std::sqrt(dot(whole, whole)), x = k / peak_;
     const double along = dot(other, w.vector) / dot(w.vector, w.vector);
     for (int c = 0; c < 3; ++c) other[c] -= along * w.vector[c];
-    // Waves are uniform in wave number, so that each represents E(k) dk.
+    // Wave numbers have a uniform distribution, so that each wave represents E(k) dk.
     const double strength = x * x * std::exp(-x * x) / std::sqrt(dot(other, other));
     for (int c = 0; c < 3; ++c) w.amplitude[c] = strength * other[c];
     w.phase = 2.0 * M_PI * random.uniform(1);

@@ -1,5 +1,5 @@
-// Base class for problems: initial conditions, boundary states and additional refinement criteria,
-// registered by a name.
+// Base class for problems: initial conditions, inflow states and additional refinement criteria,
+// registered by name.
 //
 // A new problem needs one file: derive from Problem, write a function that creates it, and add that
 // function to problems/registry.cpp.
@@ -60,7 +60,7 @@ struct InflowPlace {
   double time;
 };
 
-// Function that receives the gas at the points of a lattice, point by point.
+// Function that receives the gas at one point of a lattice. LatticeStates calls it for all points.
 using PointReceiver = std::function<void(std::int64_t point, const GasState&)>;
 using LatticeStates = std::function<void(double time, const PointReceiver& receive)>;
 
@@ -71,9 +71,9 @@ struct ProblemSetup {
   double G = 0.0;                                 // 0 without self-gravity
   const cosmology::Universe* universe = nullptr;  // null without expansion
   cosmology::InitialOptions initial{};            // section [initial]
-  CodeUnits units{};                              // without expansion; ones: no physical units
+  CodeUnits units{};                              // units without expansion; ones: not set
 
-  // Returns G. Throws InputError without self-gravity, which the problem requires.
+  // Returns G. Throws InputError with the name of the problem if the run has no self-gravity.
   double require_gravity(const std::string& problem) const;
 };
 
@@ -84,7 +84,7 @@ struct ProblemContext {
   const gravity::StoredPotential* potential;  // null without self-gravity
 };
 
-// Initial gas and particles, inflow and measurements: base class of all problems of the AMR model.
+// Base class of all problems of the AMR model: initial gas and particles, inflow and measurements.
 // Quantities are in code units.
 class Problem {
  public:
@@ -123,7 +123,7 @@ class Problem {
 
   // Gas that enters through inflow boundaries. Must depend on the argument alone.
   virtual GasState inflow_state(const InflowPlace&) const { return {}; }
-  // Inflow states of all cells of a box with these centres.
+  // Returns a function for the inflow states at the cell centres of a lattice.
   virtual LatticeStates inflow_states(int axis, int side, const Lattice& centres) const;
   // True if the inflow changes with time.
   virtual bool inflow_moves() const { return false; }
@@ -133,17 +133,15 @@ class Problem {
   virtual void flag_cells(const mesh::Mesh&, int /*level*/,
                           const mesh::DeviceArray<std::uint64_t>& /*masks*/) const {}
 
-  // Computes additional measurements of the problem; must depend on the state and on parameters
-  // alone. Collective.
+  // Computes measurements, which must depend on the state and on parameters alone. Collective.
   virtual void measure(const ProblemContext& /*context*/) {}
   // Adds the problem's columns of history.csv as of the last measure(). The columns are fixed and
   // known before the first measurement.
   virtual void add_columns(Columns& /*columns*/) const {}
 };
 
-// Adds to the gas of a cell, from variable `spin` on, the angular momentum per mass about its
-// centre that follows from the initial states around it: h^2 / 12 times the curl, as of a rigid
-// cube.
+// Adds to the gas of a cell, from variable `spin` on, the angular momentum per mass about the cell
+// centre: h^2 / 12 times the curl of the initial velocity, as of a cube in rigid rotation.
 void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,
               GasState& gas);
 

@@ -50,8 +50,8 @@ RandomField::Spectrum RandomField::parse(const std::string& parameter, const std
   return spectrum;
 }
 
-// Adds one wave of each pair k, -k. Amplitudes depend on the wave numbers alone: a wider spectrum
-// of the same seed contains the waves of a narrower one.
+// Adds one wave of each pair k, -k. Random numbers depend on seed and wave numbers alone, so that a
+// wider spectrum contains the waves of a narrower one, up to normalisation.
 void RandomField::add_waves(const Spectrum& spectrum) {
   const double longest = *std::ranges::min_element(wave_number_);
   std::array<int, 3> most;

@@ -43,7 +43,7 @@ class RefinedPlaces {
   void compile();
 
   // Flags the cells of a level at whose centres the expression is not 0 at this time. Throws
-  // RunError if it is NaN.
+  // RunError if the expression is NaN.
   void flag_cells(const mesh::Mesh& mesh, int level, double time,
                   const mesh::DeviceArray<std::uint64_t>& masks) const;
 

@@ -14,19 +14,16 @@ namespace octant::problems {
 
 namespace {
 
-// Sphere of whole cells of the finest level, independent of the level that queries it.
-
 // Cells of the finest level (mesh.max_level, even if it does not exist yet) whose centres lie
 // within a distance of a point. Periodic boundaries use the nearest image. The lattice continues
-// beyond other boundaries, so that a sphere cut by a reflecting wall remains a part of the whole
-// sphere.
+// beyond other boundaries, so that a sphere cut by a reflecting wall is a part of the whole sphere.
 class LatticeBall {
  public:
   LatticeBall() = default;
 
   // `radius` is in cells of the finest level; from sqrt(3)/2 on the sphere contains at least one
-  // cell. Throws InputError if the centre is outside the domain or the sphere too large for a
-  // periodic one.
+  // cell. Throws InputError if the centre is outside the domain, or the sphere is too large for a
+  // periodic domain.
   LatticeBall(const mesh::Geometry& geometry, const std::array<double, 3>& centre, double radius);
 
   // Volume of the whole sphere.
@@ -44,13 +41,13 @@ class LatticeBall {
 
   double cell_ = 1.0, radius_ = 0.0;          // radius in cells
   std::array<double, 3> lower_{}, centre_{};  // centre in cells from the lower corner
-  std::array<Index, 3> period_{};             // cells; 0 where not periodic
+  std::array<Index, 3> period_{};             // in cells; 0 where not periodic
   std::array<Range, 3> bounds_{};
   Index cells_ = 0;
 };
 
-// Snaps a point on a node, face or cell centre of the lattice, to round-off: distances are then
-// exact and the sphere is as symmetric as the lattice.
+// Moves a coordinate that is a cell face or cell centre up to round-off exactly there, so that
+// distances are exact and the sphere is as symmetric as the lattice.
 double snapped_to_half(double coordinate) {
   const double nearest = 0.5 * std::round(2.0 * coordinate);
   return std::abs(coordinate - nearest) < 1e-6 ? nearest : coordinate;

@@ -62,7 +62,7 @@ class Riemann final : public Problem {
     return gas;
   }
 
-  // Removes round-off, so that a plane between cells leaves no trace of the wrong gas.
+  // Removes round-off, so that a discontinuity on cell faces creates no mixed cells.
   static double snapped(double fraction) {
     constexpr double noise = 1e-9;
     return fraction < noise ? 0.0 : fraction > 1.0 - noise ? 1.0 : fraction;
@@ -114,7 +114,8 @@ class Implosion final : public Problem {
   }
 
  private:
-  // Area fraction of a unit square below a 45 degree line, `s` above its centre along x or y.
+  // Area fraction of a unit square below a 45 degree line at the distance `s` above the centre of
+  // the square, along x or y.
   static double fraction_below(double s) {
     if (s <= -1.0) return 0.0;
     if (s >= 1.0) return 1.0;
@@ -130,13 +131,12 @@ class Implosion final : public Problem {
 };
 
 // Noh implosion (Noh 1987): cold gas converges on a point, and a shock moves outwards at a third of
-// its speed (for gamma = 5/3), with 64 times the density behind it.
+// the infall speed (for gamma = 5/3). The density behind the shock is 64 times the initial one.
 //
 // The domain is an octant with reflecting lower walls, or a box around the centre, with outflow
-// elsewhere. Gas enters there at the density of the outermost cells instead of (1 + t/r)^2, so the
-// solution within a distance t of the boundary is wrong, but not farther inside: information moves
-// with the gas. The shock at r = t/3 is valid until t = 3/4 of the distance from the centre to the
-// boundary.
+// elsewhere. Gas enters there at the density of the outermost cells instead of (1 + t/r)^2, so that
+// the solution is wrong within a distance t of the boundary; errors move with the gas. The shock at
+// r = t/3 is valid until t = 3/4 of the distance from the centre to the boundary.
 class Noh final : public Problem {
  public:
   void declare(ParameterSchema& schema) override {

@@ -60,7 +60,7 @@ class Gresho final : public Problem {
   }
 
  private:
-  // Parameters of the vortex in the papers: radius 0.4, maximum speed 1, density 1.
+  // Radius of the vortex in the papers, whose maximum speed and density are 1.
   static constexpr double k_radius = 0.4;
   static double rotation(double r) { return r < 0.2 ? 5.0 * r : r < 0.4 ? 2.0 - 5.0 * r : 0.0; }
 
@@ -124,7 +124,7 @@ class KelvinHelmholtz final : public Problem {
 
  private:
   // Smooth profile: 0 far outside the layer, 1 far inside, 1/2 at its edges, with continuous slopes
-  // (their eq. 1).
+  // (McNally et al. 2012, eq. 1).
   double layer(double y) const {
     const double outward = std::abs(y - 0.5) - 0.25;
     const double half = 0.5 * std::exp(-std::abs(outward) / width_);

@@ -18,7 +18,8 @@ namespace octant::problems {
 
 namespace {
 
-// Sums over the gas of a block, per cell volume, about the origin of coordinates.
+// Contributions of a cell, per volume: mass, mass times position, angular momentum about the origin
+// of coordinates, and density error.
 struct StarTerms {
   enum {
     mass,
@@ -145,14 +146,14 @@ void StarsInGas::log_model() const {
 
 // --- the gas -----------------------------------------------------------------------------------
 
-// Central p / rho.
+// Central p / rho of the first star.
 double StarsInGas::specific_pressure() const {
   const ModelStar& star = model_.stars.front();
   return star.profile.matter.times_specific_pressure(1.0, star.enthalpy.front());
 }
 
-// Pressure of a cell with this mean over the stars, and ambient gas of a density. Degenerate
-// electrons of the ambient gas raise the cold pressure.
+// Pressure of a cell with the mean `mean` of the stars and ambient gas of the density `ambient`.
+// Degenerate electrons of the ambient gas raise the cold pressure.
 double StarsInGas::pressure(const StarsInFrame::Mean& mean, double ambient) const {
   const double thermal = ambient * specific_pressure();
   if (eos_.kind != hydro::EquationOfState::white_dwarf) return mean.pressure + thermal;
@@ -162,8 +163,8 @@ double StarsInGas::pressure(const StarsInFrame::Mean& mean, double ambient) cons
   return (1.0 + thermal_pressure_) * mean.pressure + rise + thermal;
 }
 
-// Returns the model at a time, with `tables` on the device, or those on the host if `tables` is
-// null.
+// Returns the model at a time, with the enthalpy tables on the device, `tables`, or, if `tables` is
+// null, those on the host.
 StarsInFrame StarsInGas::at_time(double time, const mesh::DeviceArray<const double>* tables) const {
   StarsInFrame frame{.count = static_cast<int>(model_.stars.size()),
                      .cosine = std::cos((model_.angular_velocity - turning_) * time),

@@ -19,12 +19,12 @@ struct StarsInFrame {
   double attraction[k_most] = {0.0, 0.0};  // G m of each star over ambient p / rho
   double ambient_density = 0.0;            // at the surface of the first star and inside
   int count = 1;
-  double axis[3] = {0.0, 0.0, 0.0};  // position of its origin
-  double cosine = 1.0, sine = 0.0;   // of the rotation angle
+  double axis[3] = {0.0, 0.0, 0.0};  // position of the centre of mass
+  double cosine = 1.0, sine = 0.0;   // cosine and sine of the rotation angle
 
-  // Mean over a cell.
+  // Mean of the stellar gas over a cell.
   struct Mean {
-    double density[k_most] = {0.0, 0.0};  // by star
+    double density[k_most] = {0.0, 0.0};  // density of each star
     double pressure = 0.0;
     // Density of both stars.
     KOKKOS_INLINE_FUNCTION double total() const { return density[0] + density[1]; }
@@ -68,7 +68,7 @@ struct StarsInFrame {
   }
 };
 
-// Base class of problems with such stars.
+// Base class of problems with equilibrium stars in rarefied gas.
 class StarsInGas : public Problem {
  public:
   explicit StarsInGas(std::string problem) : problem_(std::move(problem)) {}
@@ -82,8 +82,7 @@ class StarsInGas : public Problem {
   void add_columns(Columns& columns) const override;
 
  protected:
-  // Description stored in a model file in addition to the model; files with another one are
-  // rejected.
+  // Description stored in a model file; a file with another description is rejected.
   virtual std::string description() const = 0;
   // Computes the model. The matter of the stars is matter().
   virtual StarModel solve(double G) = 0;
@@ -117,7 +116,7 @@ class StarsInGas : public Problem {
   const ParameterSchema* schema_ = nullptr;  // valid until prepare() returns
   hydro::EosOptions eos_;
   double G_ = 1.0;
-  int spin_ = -1;         // first of hydro::spin_variables(), if any
+  int spin_ = -1;         // index of the first of hydro::spin_variables(); -1: none
   double turning_ = 0.0;  // rotation rate of the frame
   StarModel model_;
   std::vector<mesh::DeviceArray<const double>> tables_;  // enthalpy tables of the stars

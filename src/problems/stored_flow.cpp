@@ -1,6 +1,6 @@
-// Flow from stored fields: a snapshot, or a file with the datasets /fields/u, v, w and p, each
-// [k][j][i] (and /lower_faces: see dns/field_file.hpp). Fields on another grid of the same domain,
-// described by /grid, are interpolated: dns/field_file.hpp.
+// Flow from stored fields: a snapshot, or a file with the datasets /fields/u, v, w, p and, with a
+// scalar, t, each [k][j][i] (and /lower_faces). Fields on another grid of the same domain,
+// described by /grid, are interpolated: see dns/field_file.hpp.
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/parameters.hpp"

@@ -13,8 +13,8 @@ namespace octant::problems {
 
 namespace {
 
-// Overlap of cells of a grid and of a level along an axis in whole numbers: the domain has as many
-// units as the product of both numbers of cells.
+// Overlap of the cells of a stored grid and of a mesh level along an axis, in integer units of
+// which the domain has grid_cells * mesh_cells.
 struct Overlap {
   std::int64_t grid_cells, mesh_cells;
 
@@ -88,7 +88,7 @@ class Means {
 
   int N_;
   std::size_t quantities_;
-  std::array<std::int64_t, 3> mesh_cells_;  // of the level across the domain
+  std::array<std::int64_t, 3> mesh_cells_;  // cells of the level across the domain
   std::vector<int> slots_;
   std::vector<std::array<std::int64_t, 3>> first_;  // first cell of each block
   std::vector<double> values_;  // [block][cell][quantity, and the kinetic energy]
@@ -159,7 +159,7 @@ void Means::add(std::size_t block, const StoredGrid& grid, const StoredGrid* fin
     }
 }
 
-// Planes that any block needs, in pieces of about 8 MiB for each quantity.
+// Planes of a grid that any block needs, in pieces of at most about 8 MiB for each quantity.
 std::vector<RowRange> pieces(const Means& means, const StoredGrid& grid) {
   const std::vector<std::int64_t> shape = grid.shape();
   const std::int64_t most =

@@ -1,7 +1,7 @@
 // Gas stored on uniform grids, one per level, for meshes of any cell sizes (private to problems/).
 //
-//   /gas/level_L       lower, upper: the box that the grid fills, level 0 the whole domain, each
-//                      further one a box within the one before, in whole cells of that
+//   /gas/level_L       lower, upper: the box that the grid fills. Level 0 fills the domain, each
+//                      finer level a box of whole cells of the next coarser level
 //   /gas/level_L/...   density, velocity_x, velocity_y, velocity_z, pressure or temperature, and
 //                      concentrations of scalars by their names: [k][j][i], each uniform in a cell
 #pragma once
@@ -46,8 +46,8 @@ class StoredGas {
 
   // Sets the cells of a level's own blocks from the file: the state of the file cell that coincides
   // with the mesh cell, or else the mean of mass, momentum, energy and scalars over overlapping
-  // cells of the finest grid at each position. The result is a function of the cell alone, to the
-  // bit. A rank reads the planes of its blocks in pieces. Throws InputError on every rank for
+  // cells of the finest grid at each position. Results are bitwise independent of the distribution
+  // of blocks. A rank reads the planes of its blocks in pieces. Throws InputError on every rank for
   // invalid gas states. Collective.
   void give(const mesh::Mesh& mesh, int level, const Problem::StateReceiver& receive) const;
 
@@ -62,10 +62,10 @@ class StoredGas {
   const Hdf5Reader& file_;
   CodeUnits units_;
   std::vector<StoredGrid> grids_;
-  std::vector<std::string> names_;  // of the quantities
-  std::vector<double> factors_;     // from the file's units to the run's
+  std::vector<std::string> names_;  // names of the quantities in files
+  std::vector<double> factors_;     // factors from units of the file to those of the run
   std::vector<int> places_;         // indices of the scalars among the variables of a cell
-  bool is_hot_ = false;             // true if the temperature is given
+  bool is_hot_ = false;             // true if the file has the temperature
   double per_pressure_;             // internal energy density over pressure
 };
 

@@ -10,8 +10,8 @@ namespace octant::problems {
 namespace {
 
 // Channel flow between two walls along z, driven along x: a laminar profile with disturbances that
-// trigger turbulence at sufficient Reynolds number: pairs of streamwise rolls, which create
-// streaks, and random velocities, which break them up.
+// trigger turbulence at sufficient Reynolds number. Pairs of streamwise rolls create streaks, and
+// random velocities break the streaks up.
 class Channel final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {
@@ -46,8 +46,8 @@ class Channel final : public FlowProblem {
   }
 
  private:
-  // Parabolic profile, and rolls with the stream function sin^2(pi z / L_z) cos(b y), so that both
-  // velocities vanish at the walls.
+  // Parabolic profile, and rolls with the stream function sin^2(pi z / L_z) cos(b y), so that the
+  // velocities v and w vanish at the walls.
   double mean(int component, const Place& place) const {
     const double height = place.position[2] / size_[2];
     const double wave = 2.0 * M_PI * roll_pairs_ / size_[1];
@@ -128,8 +128,8 @@ class RayleighBenard final : public FlowProblem {
   std::int64_t seed_ = 1;
 };
 
-// Fluid at rest that its boundaries set in motion: a lid-driven cavity, or other flows defined by
-// dns.boundary_* and dns.velocity_*.
+// Fluid with a uniform initial velocity, at rest by default, that moving boundaries drive: a
+// lid-driven cavity, or other flows defined by dns.boundary_* and dns.velocity_*.
 class Cavity final : public FlowProblem {
  public:
   void declare(ParameterSchema& schema) override {

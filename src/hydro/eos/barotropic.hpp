@@ -1,10 +1,10 @@
 // Barotropic gas in a sweep and in the stored state.
 //
 // Cells store the total energy of a gas with the pressure p(rho) and the internal energy p / (gamma
-// - 1), as of an ideal gas whose temperature is determined by its density, through exchange of
-// energy with its surroundings. A sweep advances this energy with its flux, as for any gas; then
-// close_energy() replaces it by that of the pressure p(rho). The difference is the exchanged
-// energy. All functions that take the pressure of a cell from its energy thus work unchanged.
+// - 1), as of an ideal gas whose temperature is a function of its density, by exchange of energy
+// with its surroundings. A sweep advances this energy with its flux, as for any gas; then
+// close_energy() resets it from the pressure p(rho). The difference is the exchanged energy. All
+// functions that take the pressure of a cell from its energy thus work unchanged.
 #pragma once
 
 #include "comm/reproducible_sum.hpp"

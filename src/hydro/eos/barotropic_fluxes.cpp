@@ -3,8 +3,8 @@
 //
 // The pressures are those of the densities at the face; reconstructed pressures are not used. With
 // hydro.riemann = "hllc", velocities along the face are taken from the upwind side, as scalars are,
-// so that shear layers at rest stay sharp; with "hll" they are averaged over the fan, and with
-// "hllc_hybrid" the shock sensor (shock_sensor.hpp) blends the two.
+// so that shear layers at rest stay sharp; with "hll" these velocities are averaged over the fan,
+// and with "hllc_hybrid" the shock sensor (shock_sensor.hpp) blends both values.
 #include "hydro/eos/barotropic.hpp"
 #include "hydro/riemann.hpp"
 #include "hydro/scheme_ops.hpp"
@@ -13,7 +13,7 @@ namespace octant::hydro {
 
 namespace {
 
-// State on one side of a face, as far as it determines the acoustic waves.
+// State on one side of a face that determines the acoustic waves.
 template <class V>
 struct AcousticSide {
   V density, velocity, pressure;

@@ -7,7 +7,7 @@ namespace octant::hydro {
 
 namespace {
 
-// Cells of a barotropic gas, in packs.
+// Stored state of a barotropic gas in a range of cells, evaluated in packs.
 struct BarotropicCells {
   static constexpr int parts = mesh::k_sum_parts;
 
@@ -36,7 +36,7 @@ struct BarotropicCells {
   }
 };
 
-// Sets the energies; the change and the signal speed of cells are its terms.
+// Sets the total energy of cells. The terms are the energy change and the signal speed of a cell.
 struct CloseEnergy : BarotropicCells {
   enum { exchanged, sums, fastest = sums, count };
 
@@ -54,7 +54,7 @@ struct CloseEnergy : BarotropicCells {
   }
 };
 
-// Signal speeds alone.
+// Contribution of a cell to fastest_barotropic_signal().
 struct BarotropicSignal : BarotropicCells {
   enum { sums, count };
 

@@ -13,8 +13,8 @@
 
 namespace octant::hydro {
 
-// Cold part of the gas at one density. All functions are exact inverses of each other up to
-// rounding.
+// Cold part of the gas at one density. Conversions between pressures and energies are inverse to
+// each other up to rounding.
 template <class V>
 struct ColdState {
   V pressure;      // p_c
@@ -66,8 +66,8 @@ struct NoColdState {
   }
 };
 
-// Electrons at zero temperature in units of A and 8 A, as functions of x = p_F / (m_e c)
-// (Chandrasekhar 1935, MNRAS 95, 207).
+// Pressure, energy density and bulk modulus of electrons at zero temperature in units of A, as
+// functions of x = p_F / (m_e c) (Chandrasekhar 1935, MNRAS 95, 207).
 template <class V>
 struct DegenerateElectrons {
   // p / A = x (2 x^2 - 3) sqrt(1 + x^2) + 3 asinh(x) = 8 int_0^x t^4 / sqrt(1 + t^2) dt
@@ -78,7 +78,7 @@ struct DegenerateElectrons {
   // Relative errors are below 1e-13 for any x. One division, two roots; lanes do not depend on each
   // other.
   KOKKOS_FORCEINLINE_FUNCTION explicit DegenerateElectrons(const V& x) {
-    // Below it terms of the closed form cancel; above it the series converges slowly.
+    // For smaller x terms of the closed form cancel; for larger x the series converges slowly.
     constexpr double k_small = 0.4;
     const V square = x * x, cube = square * x, root = square_root(V(1.0) + square);
     const auto is_small = x <= V(k_small);
@@ -143,7 +143,7 @@ struct ColdCurve {
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const {
     return kind == stiffened ? -pressure : 0.0;
   }
-  // Bounds of dln p_c / dln rho.
+  // Upper bound of d ln p_c / d ln rho.
   KOKKOS_FORCEINLINE_FUNCTION double largest_exponent() const {
     return kind == degenerate ? 5.0 / 3.0 : 0.0;
   }

@@ -17,7 +17,7 @@ namespace {
 // Limits of the resolution of the grid, in nodes per factor of 2 in density and in thermal energy.
 // A grid that would not fit into the cache of a processor is coarsened.
 constexpr double k_fewest_per_octave = 16.0, k_most_per_octave = 32.0;
-constexpr int k_most_reductions = 2;  // by 2 each
+constexpr int k_most_reductions = 2;  // by a factor of 2 each
 constexpr std::int64_t k_most_nodes = std::int64_t{1} << 20;
 
 // Value of the polynomial of fifth degree through the six points around `at`. Beyond the points,
@@ -44,8 +44,8 @@ double interpolated(std::span<const double> x, std::span<const double> y, double
 }
 
 // Value at `at` of the cubic polynomials between the points whose slopes keep monotone data
-// monotone (Fritsch & Butland 1984, SIAM J. Sci. Stat. Comput. 5, 300); beyond the points that of
-// the outermost one. Suits points at very different distances.
+// monotone (Fritsch & Butland 1984, SIAM J. Sci. Stat. Comput. 5, 300); beyond the points, the
+// value of the outermost one. For points with uneven spacing.
 double monotone(std::span<const double> x, std::span<const double> y, double at) {
   if (at <= x.front()) return y.front();
   if (at >= x.back()) return y.back();
@@ -79,15 +79,15 @@ double nodes_per_octave(const std::vector<double>& axis) {
 
 // Isochore in code units, per mass.
 struct Isochore {
-  double cold_pressure, cold_energy;                   // of the lowest temperature
-  std::vector<double> log_excess, log_thermal, ratio;  // of all temperatures but the lowest
-  std::vector<double> log_pressure, exponent;          // of all temperatures
+  double cold_pressure, cold_energy;                   // at the lowest temperature
+  std::vector<double> log_excess, log_thermal, ratio;  // at other temperatures
+  std::vector<double> log_pressure, exponent;          // at all temperatures
 };
 
 // Logarithms of the least and largest value on an axis.
 using LogRange = std::pair<double, double>;
 
-// The logarithms and ratios of all isochores of a table, which are interpolated in density.
+// All isochores of a table, whose logarithms and ratios are interpolated in density.
 class Isochores {
  public:
   Isochores(const EosTable& table, const CodeUnits& units, double gamma) {
@@ -139,7 +139,7 @@ class Isochores {
     return found;
   }
 
-  // Ranges of p / rho, and of pi / rho and q / rho, in the table.
+  // Ranges of p / rho and, for log_heats(), of pi / rho and q / rho in the table.
   LogRange log_pressures() const { return log_pressures_; }
   LogRange log_heats() const {
     LogRange range = k_nothing;

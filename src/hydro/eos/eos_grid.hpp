@@ -8,20 +8,19 @@ namespace octant::hydro {
 // Argument at which ApproximateLog (eos_lookup.hpp) has this value; for tables, not for kernels.
 double argument_of_log(double value);
 
-// Axis of nodes with even spacing in ApproximateLog. The first and the last node serve
-// interpolation alone.
+// Axis of nodes with even spacing in ApproximateLog, with one extra node at each end.
 struct GridAxis {
   double per_log = 1.0;  // nodes per unit of ApproximateLog
-  double first = 0.0;    // its value at node 0, times per_log
+  double first = 0.0;    // ApproximateLog of node 0, times per_log
   int nodes = 4;
 
   // Argument at a node.
   double at(int node) const { return argument_of_log((node + first) / per_log); }
 };
 
-// Tabulated equation of state, for kernels. Copied by value; the nodes belong to an EosTable.
+// Tabulated equation of state, for kernels. Copied by value; the nodes belong to a TabulatedGas.
 struct EosGrid {
-  // Values at the nodes of the densities.
+  // Values of the isotherms at each node of density.
   enum Isotherm {
     k_pressure_per_mass,
     k_energy_per_mass,
@@ -31,13 +30,14 @@ struct EosGrid {
 
   const double *on_host = nullptr, *on_device = nullptr;  // nodes in both memories
   GridAxis density;
-  GridAxis heat;      // of pi / rho and of q / rho
-  GridAxis pressure;  // of p / rho
+  GridAxis heat;      // axis of pi / rho and of q / rho
+  GridAxis pressure;  // axis of p / rho
   double least_density = 0.0, largest_density = 0.0;
   double smallest_exponent = 1.0, largest_exponent = 2.0;  // bounds of rho c^2 / p
-  double smallest_ratio = 1.0;                             // of pi / q
+  double smallest_ratio = 1.0;                             // lower bound of pi / q
 
-  // Offsets of the two-dimensional parts among the nodes, and the number of all values.
+  // Offsets of q / pi, pi / q and rho c^2 / p among the nodes; values() is the number of all
+  // values.
   KOKKOS_FORCEINLINE_FUNCTION int ratios() const { return k_isotherm_values * density.nodes; }
   KOKKOS_FORCEINLINE_FUNCTION int inverse_ratios() const {
     return ratios() + density.nodes * heat.nodes;
@@ -47,7 +47,7 @@ struct EosGrid {
   }
   int values() const { return exponents() + density.nodes * pressure.nodes; }
 
-  // Nodes in the memory of the code that calls it.
+  // Nodes in the memory of the calling code, host or device.
   KOKKOS_FORCEINLINE_FUNCTION const double* nodes() const {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     return on_device;

@@ -5,14 +5,12 @@
 //   p = p_0(rho) + pi,  e = e_0(rho) + q / (gamma - 1).
 // q, the thermal pressure, is the internal energy above the isotherm in units of pressure. The
 // fundamental relation is q = pi s(rho, pi / rho), with s = 1 in an ideal gas of ratio gamma; its
-// inverse, pi as a function of q, is found by Newton's method from the same s, so that both agree
-// to rounding.
+// inverse, pi as a function of q, is found by Newton's method from the same s.
 //
 // p_0 / rho, e_0 / rho and s are interpolated by cubic polynomials with continuous derivatives
 // (Catmull & Rom 1974), and c^2 rho / p as a function of p / rho linearly, in smooth approximations
-// of the logarithms. The
-// places of nodes follow from the bits of the argument, without a search. Beyond the nodes the
-// values at the outermost ones are used.
+// of the logarithms. The places of nodes follow from the bits of the argument, without a search.
+// Beyond the outermost nodes the values there are used.
 #pragma once
 
 #include "core/compiler.hpp"
@@ -22,9 +20,9 @@
 
 namespace octant::hydro {
 
-// Approximation of log2(a) + 1/2 whose error is below 0.005, for a > 0, and its derivative. It is
-// exact at the powers of 2 times sqrt(1/2); in between it is a cubic polynomial. Its first two
-// derivatives with respect to a are continuous.
+// Approximation of log2(a) + 1/2 whose error is below 0.005, for a > 0, and its derivative. The
+// approximation is exact at the powers of 2 times sqrt(1/2), and a cubic polynomial in between. The
+// first two derivatives with respect to a are continuous.
 template <class V>
 struct ApproximateLog {
   V value;
@@ -41,13 +39,12 @@ struct ApproximateLog {
   }
 };
 
-// Place of arguments on an axis: between the nodes `below` and below + 1, at a fraction of their
-// distance. Arguments beyond the nodes 1 and nodes - 2, and those that are not numbers, are moved
-// there.
+// Position of arguments on an axis: between the nodes `below` and below + 1, at a fraction of their
+// distance. Arguments beyond the nodes 1 and nodes - 2 are moved to these, as is NaN.
 template <class V>
 struct GridPlace {
   V below, fraction;
-  V slope;  // derivative of the place with respect to the logarithm of the argument, 0 beyond
+  V slope;  // derivative of the position by the logarithm of the argument, 0 beyond
 
   KOKKOS_FORCEINLINE_FUNCTION GridPlace(const GridAxis& axis, const V& argument) {
     constexpr double k_least = 1e-300, two_52 = 4503599627370496.0;
@@ -55,7 +52,7 @@ struct GridPlace {
     const V place = fused_multiply_add(V(axis.per_log), log.value, V(-axis.first));
     const V last(axis.nodes - 2.0);
     const V inside = min(last, max(V(1.0), place));
-    // Rounded to the integer below, or to either neighbour of a node.
+    // Integer below; exactly at a node, that node or the one before.
     const V whole = (inside + V(two_52 - 0.5)) - V(two_52);
     below = max(V(1.0), min(whole, V(last - V(1.0))));
     fraction = inside - below;
@@ -64,8 +61,8 @@ struct GridPlace {
   }
 };
 
-// Weights of the four nodes around a place in cubic interpolation, and their derivatives with
-// respect to the place.
+// Weights of the four nodes around a position in cubic interpolation, and their derivatives with
+// respect to the position.
 template <class V>
 struct CubicWeights {
   V value[4], slope[4];
@@ -83,7 +80,7 @@ struct CubicWeights {
   }
 };
 
-// Thermodynamics of tabulated gas at one density. Refers to the grid.
+// Thermodynamics of tabulated gas at one density. Holds a reference to the grid.
 template <class V>
 class TabulatedState {
  public:
@@ -94,7 +91,7 @@ class TabulatedState {
   struct Isotherm {
     V pressure, energy, hottest;
   };
-  // Values of the coldest isotherm.
+  // Values of both isotherms.
   KOKKOS_FORCEINLINE_FUNCTION Isotherm isotherm() const {
     const int record = EosGrid::k_isotherm_values;
     V found[4];
@@ -132,7 +129,7 @@ class TabulatedState {
     const GridPlace<V> z(grid_.pressure, V(pressure * volume_));
     return pressure * linear(z, grid_.pressure.nodes, grid_.exponents());
   }
-  // rho c^2 as a function of q, with p_0.
+  // rho c^2 as a function of q; `coldest` is p_0.
   KOKKOS_FORCEINLINE_FUNCTION V modulus_of_thermal(const V& thermal, const V& coldest) const {
     const GridPlace<V> y(grid_.heat, V(thermal * volume_));
     const V excess = thermal * linear(y, grid_.heat.nodes, grid_.inverse_ratios());
@@ -140,7 +137,7 @@ class TabulatedState {
   }
 
   // Returns 1 if the density is beyond those of the table, or if gas of this thermal pressure is
-  // hotter than its hottest isotherm, otherwise 0.
+  // hotter than the hottest isotherm, otherwise 0.
   KOKKOS_FORCEINLINE_FUNCTION V outside(const V& thermal) const {
     constexpr double k_rounding = 1e-9;
     const auto is_inside = density_ >= V(grid_.least_density * (1.0 - k_rounding)) &&
@@ -159,8 +156,8 @@ class TabulatedState {
     return sum;
   }
 
-  // Interpolates four rows of four values along the density; they begin at node `first`, and rows
-  // are `stride` nodes apart.
+  // Interpolates four rows of four values along the density. The first row begins at node `first`,
+  // and rows are `stride` nodes apart.
   KOKKOS_FORCEINLINE_FUNCTION void blend(const V& first, int stride, V (&found)[4]) const {
     const double* const nodes = grid_.nodes();
     const CubicWeights<V> weight(x_.fraction);
@@ -191,15 +188,15 @@ class TabulatedState {
     }
   }
 
-  // Ratios at four heats around a place, interpolated along the density, in the part that begins
-  // at `offset`.
+  // Ratios at four nodes of the heat axis around a position, interpolated along the density, in the
+  // part of the nodes that begins at `offset`.
   KOKKOS_FORCEINLINE_FUNCTION void find_ratios(const GridPlace<V>& z, int offset,
                                                V (&found)[4]) const {
     const V row = fused_multiply_add(x_.below - V(1.0), V(grid_.heat.nodes), z.below);
     blend(row + V(offset - 1.0), grid_.heat.nodes, found);
   }
 
-  // Value `offset` nodes after the node `number`, a different one in each lane.
+  // Value `offset` nodes after the node `number`, which may differ between lanes.
   KOKKOS_FORCEINLINE_FUNCTION V node(const V& number, int offset) const {
     const double* const from = grid_.nodes() + offset;
     return Traits::generate([&](int lane) OCTANT_INLINE_LAMBDA {
@@ -207,8 +204,8 @@ class TabulatedState {
     });
   }
 
-  // Linear interpolation along both axes in the part that begins at `offset` and has `columns`
-  // values per density.
+  // Linear interpolation along both axes in the part of the nodes that begins at `offset` and has
+  // `columns` values per density.
   KOKKOS_FORCEINLINE_FUNCTION V linear(const GridPlace<V>& z, int columns, int offset) const {
     const V first = fused_multiply_add(x_.below, V(columns), z.below);
     const auto along = [&](int row) OCTANT_INLINE_LAMBDA {

@@ -43,7 +43,7 @@ class TabulatedGas {
   // InputError if the internal energy at some density does not increase with the pressure.
   TabulatedGas(const EosTable& table, const CodeUnits& units, double gamma);
 
-  // The table for kernels, valid during the life of this object.
+  // Table for kernels, valid during the life of this object.
   const EosGrid& grid() const { return grid_; }
 
  private:

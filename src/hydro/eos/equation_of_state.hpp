@@ -77,11 +77,11 @@ struct EosOptions {
   bool is_real() const {
     return kind == EquationOfState::gas_radiation || kind == EquationOfState::table;
   }
-  // The equation of state of real gas for kernels; none if the gas is not real.
+  // Equation of state of real gas for kernels; of the kind `none` if the gas is not real.
   RealGas real_gas(double gamma) const;
-  // The cold curve for kernels; none if the gas has none.
+  // Cold curve for kernels; of the kind `none` if the gas has no cold curve.
   ColdCurve cold_curve() const;
-  // The equation of state for kernels; without pieces if it is ideal.
+  // Barotropic equation of state for kernels; without pieces if the gas is not barotropic.
   Barotrope barotrope() const;
   // Lower bound of rho c^2 / p for a gas with this ratio of specific heats: the smallest exponent
   // d ln p / d ln rho of a barotropic gas, that of ultrarelativistic degenerate electrons or of

@@ -13,9 +13,9 @@ namespace octant::hydro {
 // Gas and radiation, for kernels. Copied by value.
 struct GasRadiation {
   double constant = 0.0;  // a, in units of density / velocity^6
-  double gamma = 1.4;     // of the gas
+  double gamma = 1.4;     // ratio of specific heats of the gas
 
-  // Bounds of rho c^2 / p, and the smallest ratio of p to (gamma - 1) e.
+  // Bounds of rho c^2 / p, and lower bound of p / ((gamma - 1) e).
   double largest_exponent() const { return gamma > 4.0 / 3.0 ? gamma : 4.0 / 3.0; }
   double smallest_exponent() const { return gamma < 4.0 / 3.0 ? gamma : 4.0 / 3.0; }
   double smallest_ratio() const { return gamma > 4.0 / 3.0 ? 1.0 / (3.0 * (gamma - 1.0)) : 1.0; }

@@ -35,8 +35,8 @@ class RadiatingState {
 
   // Positive root of rho theta + c theta^4 = target. In units of (target / c)^(1/4) it is the root
   // z of z^4 + q z = 1, with q = rho (target / c)^(1/4) / target. A rational function of q with the
-  // limits 1 - q / 4 and 1 / q is close to the root within 0.35 per cent. Newton's method reduces
-  // the error to 2e-5 in one step, and to rounding in three. 2 + Steps divisions, two roots.
+  // limits 1 - q / 4 and 1 / q approximates the root to 0.35 per cent. Newton's method reduces the
+  // error to 2e-5 in one step, and to rounding in three. 2 + Steps divisions, two roots.
   template <int Steps>
   KOKKOS_FORCEINLINE_FUNCTION V theta(const V& given, double c) const {
     constexpr double k_least = 1e-200;
@@ -72,7 +72,7 @@ class RadiatingState {
   const GasRadiation& gas_;
   V density_;
   double of_thermal_;                         // coefficient of theta^4 in the thermal pressure
-  double of_pressure_ = gas_.constant / 3.0;  // and in the total pressure
+  double of_pressure_ = gas_.constant / 3.0;  // coefficient of theta^4 in the total pressure
 };
 
 }  // namespace octant::hydro

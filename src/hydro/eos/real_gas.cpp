@@ -4,7 +4,7 @@
 
 namespace octant::hydro {
 
-// Functions for values of type V.
+// Instantiates the functions for values of type V.
 #define OCTANT_REAL_GAS(V)                                   \
   template ColdestGas<V> coldest_gas<V>(V, const RealGas&);  \
   template V real_pressure<V>(V, V, V, const RealGas&);      \

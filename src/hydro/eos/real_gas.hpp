@@ -20,7 +20,7 @@ struct RealGas {
   Kind kind = none;  // none: the gas is ideal, or has a cold curve
   GasRadiation with_radiation = {};
   EosGrid grid = {};
-  double smallest_ratio = 1.0;    // of total to thermal pressure
+  double smallest_ratio = 1.0;    // lower bound of total over thermal pressure
   double largest_exponent = 0.0;  // upper bound of rho c^2 / p
 
   // True if the gas is real.
@@ -54,11 +54,11 @@ KOKKOS_FUNCTION V modulus_of_pressure(V rho, V pressure, const RealGas& gas);
 template <class V>
 KOKKOS_FUNCTION V modulus_of_thermal(V rho, V thermal, V coldest, const RealGas& gas);
 // Returns 1 if gas of this density and thermal pressure is beyond the densities of the table, or
-// hotter than its hottest isotherm, otherwise 0. 0 with radiation.
+// hotter than the hottest isotherm, otherwise 0. Returns 0 for gas with radiation.
 template <class V>
 KOKKOS_FUNCTION V outside_table(V rho, V thermal, const RealGas& gas);
 
-// Thermodynamics of gas with one density for any equation of state. Refers to the RealGas.
+// Thermodynamics of gas with one density for any equation of state. Points to the RealGas.
 template <class V>
 struct AnyState : ColdState<V> {
   V density;
@@ -71,7 +71,7 @@ struct AnyState : ColdState<V> {
     const ColdestGas<V> coldest = coldest_gas<V>(rho, gas);
     this->pressure = coldest.pressure, this->energy = coldest.energy;
   }
-  // Returns a state with those functions alone that take the total pressure.
+  // Returns a state that supports only functions of the total pressure.
   KOKKOS_FORCEINLINE_FUNCTION static AnyState of_total_pressure(const V& rho,
                                                                 const ColdCurve& curve,
                                                                 const RealGas& gas) {
