@@ -10,12 +10,12 @@ namespace octant::gravity {
 
 namespace {
 
-// Returns the index of the part, of those that pencil::part() makes, that contains a cell.
+// Returns the index of the pencil::part() that contains a cell.
 int part_of(std::int64_t cell, int cells, int parts) {
   return static_cast<int>(((cell + 1) * parts - 1) / cells);
 }
 
-// Position of row n of some shared rows, in the grid and in a message.
+// Position of row n of SharedRows in the grid and in a message.
 struct SharedRow {
   int y, z;
   std::int64_t place;
@@ -26,11 +26,11 @@ struct SharedRow {
         place(rows.first + n) {}
 };
 
-// Addresses of a row of the grid in a patch and in this rank's pencil.
+// Addresses of rows of the grid in a patch and in this rank's pencil.
 struct PencilRows {
   int side;
   pencil::FieldView pencil;
-  int first_y, first_z;  // rows of the pencil
+  int first_y, first_z;  // first row of the pencil along y and z
 
   KOKKOS_FUNCTION std::int64_t in_patch(const SharedRows& rows, const SharedRow& at) const {
     const std::int64_t plane = rows.patch * std::int64_t{side} + (at.z - rows.corner[2]);
@@ -41,7 +41,7 @@ struct PencilRows {
   }
 };
 
-// Conversion between a patch row (even cells first) and a row in natural order.
+// Converts a row of a patch, with even cells first, to natural order. separate() is the reverse.
 KOKKOS_FUNCTION void join(const double* split, int side, double* row) {
   for (int e = 0; e < side / 2; ++e) row[2 * e] = split[e], row[2 * e + 1] = split[e + side / 2];
 }
@@ -55,7 +55,7 @@ KOKKOS_FUNCTION void copy_row(const double* from, int side, double* to) {
   for (int i = 0; i < side; ++i) to[i] = from[i];
 }
 
-// Numbers the rows of each message, and counts the rows sent to, or received from, each rank.
+// Appends rows to a list with their index in the message, and counts the rows of each rank.
 void append(std::vector<SharedRows>& list, std::vector<Segment>& segments, SharedRows rows,
             int rank) {
   rows.first = list.empty() ? 0 : list.back().first + list.back().rows();
@@ -155,8 +155,7 @@ void PencilTransfer::to_pencil(const double* patches, const pencil::FieldView& p
       });
 }
 
-// Reverse of to_pencil(): rows that were received are sent back, and rows that were sent are
-// received.
+// The exchange is the reverse of that of to_pencil(), with the buffers exchanged.
 void PencilTransfer::to_patches(const pencil::FieldView& pencil, double* patches, double factor) {
   const PencilRows places{side_, pencil, pencil_[1].begin, pencil_[2].begin};
   double *sent = sent_.data(), *received = received_.data();
@@ -201,7 +200,7 @@ pencil::ProcessGrid processes_for(const pencil::Cells& cells, int ranks) {
                                       cells);
 }
 
-// Sets product = factor of the mode * factor of its wavenumber.
+// Computes the product of the factors of each mode and of its wavenumber.
 void multiply_factors(const DeviceArray<double>& of_modes, const DeviceArray<std::int32_t>& places,
                       const DeviceArray<double>& of_waves, const DeviceArray<double>& product) {
   for_items(
@@ -256,8 +255,8 @@ void BaseFourierSolver::solve(ModeFactors& factors, WaveNumbers& waves, const Wa
 
 // --- on a device -------------------------------------------------------------------------------
 
-// Creates the transform and the table of factors at the first use. Returns false, without doing so,
-// on ranks that take no part in the transforms.
+// Creates the transform and the table of factors at first use. Returns false on ranks outside the
+// process grid, which have neither.
 bool BaseFourierSolver::prepare_batches(ModeFactors& factors) {
   if (!grid_) return false;
   if (!batches_) batches_.emplace(*grid_, padding_, options_);
@@ -307,7 +306,7 @@ pencil::FieldView BaseFourierSolver::own_pencil() const {
   return pencil::dense_view(pencil_.data(), grid_->box(pencil::Orientation::x).shape());
 }
 
-// Solves on the host, which accesses device fields directly; on a GPU nothing would copy them.
+// Solves on the host, which requires that the host can access device memory.
 void BaseFourierSolver::solve_on_host(const ModeFactor& factor, const DeviceArray<double>& f,
                                       const DeviceArray<double>& phi) {
   begin_on_host();

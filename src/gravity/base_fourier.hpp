@@ -1,5 +1,5 @@
 // Fourier transforms of a field on the base level, which fills the domain, and multiplication of
-// its modes by factors.
+// modes by factors.
 #pragma once
 
 #include <functional>
@@ -15,9 +15,9 @@
 
 namespace octant::gravity {
 
-// Rows along x that a patch and a rank's pencil have in common. Cell indices are those of the grid.
+// Rows along x that a patch and a rank's pencil have in common, in cell indices of the grid.
 struct SharedRows {
-  std::int32_t patch;                  // slot of the patch; unused on the pencil's side
+  std::int32_t patch;                  // slot of the patch; unused by the owner of the pencil
   std::array<std::int32_t, 3> corner;  // first cell of the patch along each axis
   pencil::Range y, z;
   std::int64_t first = 0;  // index of the first row in a message
@@ -26,11 +26,11 @@ struct SharedRows {
   KOKKOS_FUNCTION int rows() const { return (y.end - y.begin) * (z.end - z.begin); }
 };
 
-// Exchange between patches and pencils. Fields of own patches are [slot][k][j][split i]; all lie in
-// the memory of Kokkos' default execution space, whose kernels pack and unpack messages.
+// Exchange between patches and pencils. Fields of own patches are [slot][k][j][split i]. All fields
+// lie in the memory of Kokkos' default execution space, whose kernels pack and unpack messages.
 //
-// Memory: two buffers for the rows of this rank that patches and pencil do not share. Ranks outside
-// the process grid hold no pencil: their views are empty. All functions are collective.
+// Memory: two buffers for the rows that this rank sends or receives. Ranks outside the process grid
+// have no pencil, and their views are empty. All functions are collective.
 class PencilTransfer {
  public:
   PencilTransfer(const LevelPatches& patches, const pencil::Cells& cells,
@@ -49,8 +49,8 @@ class PencilTransfer {
 
   int side_;
   pencil::Box pencil_;
-  // Rows of own patches in the own pencil; of own patches in other ranks' pencils; of other ranks'
-  // patches in the own pencil.
+  // Rows of own patches in the own pencil (local), rows of own patches in other ranks' pencils
+  // (leaving), and rows of other ranks' patches in the own pencil (arriving).
   DeviceArray<const SharedRows> local_, leaving_, arriving_;
   std::unique_ptr<ExchangePlan> plan_;  // exchange of rows
   DeviceArray<double> sent_, received_;
@@ -60,34 +60,33 @@ class PencilTransfer {
 // Factor by which a mode of f is multiplied to give the mode of phi.
 using ModeFactor = std::function<double(const pencil::Mode&)>;
 
-// Factor of every mode, and its stored values.
+// Factors of modes: a function, and a table of its values.
 struct ModeFactors {
   ModeFactor of;
-  DeviceArray<double> table{};  // factors of this rank's modes; filled at the first use on a device
+  DeviceArray<double> table{};  // for this rank's modes; filled at first use on a device
 };
 
-// Wavenumbers of modes, for factors that change from solve to solve. Many modes have the same
-// wavenumber.
+// Wavenumbers of modes, for factors that change from solve to solve. The members but `of` are for
+// this rank's modes and filled at first use on a device.
 struct WaveNumbers {
   ModeFactor of;
-  // Distinct wavenumbers of this rank's modes, and each mode's index among them; filled at first
-  // use on a device.
-  std::vector<double> numbers{};
-  DeviceArray<std::int32_t> places{};
-  DeviceArray<double> product{};  // product of all factors of each mode
+  std::vector<double> numbers{};       // distinct wavenumbers, ascending
+  DeviceArray<std::int32_t> places{};  // index in `numbers` for each mode
+  DeviceArray<double> product{};       // product of all factors of each mode
 };
 using WaveFactor = std::function<double(double k)>;
 
-// Base-level solver by Fourier transforms. In a non-periodic domain, modes are those of an array
-// twice as long along each axis, padded with zeros (pencil::Padding::doubled).
+// Base-level solver by Fourier transforms. In a non-periodic domain, the transformed array is twice
+// as long along each axis and padded with zeros (pencil::Padding::doubled).
 //
 // With the host FFT library all values have the same bits on any number of ranks and with either
-// schedule; a GPU library may add in another order if the number of lines per rank differs. A small
-// grid is gathered on one rank, larger ones are distributed (at least 32^3 cells per rank), because
-// a transform moves all of its cells four times.
+// schedule; a GPU library may add in another order if the number of lines per rank differs. A
+// transform moves all cells four times. Grids are therefore distributed with at least 32^3 cells
+// per rank.
 class BaseFourierSolver {
  public:
-  // Fields lie in the memory of Kokkos' default execution space. All functions are collective.
+  // Constructor. Fields lie in the memory of Kokkos' default execution space. All functions are
+  // collective.
   BaseFourierSolver(const mesh::Geometry& geometry, const Communicator& communicator,
                     const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
 
@@ -96,23 +95,24 @@ class BaseFourierSolver {
   // Cell size in code length.
   double cell_size() const { return cell_size_; }
 
-  // Sets the patches that all later fields have. Must be called before the first transform and
-  // whenever blocks of the base level have moved.
+  // Sets the patches of all later fields. Must be called before the first transform and whenever
+  // blocks of the base level have moved.
   void connect(const LevelPatches& patches);
 
-  // Solves for phi: multiplies the modes of f by `factors`. Both are fields of own patches.
+  // Computes phi by multiplying the modes of f by `factors`. f and phi are fields of own patches.
   void solve(ModeFactors& factors, const DeviceArray<double>& f, const DeviceArray<double>& phi);
-  // Solves as above, and also multiplies all modes but the mean by a function of their wavenumber.
+  // Computes phi by multiplying the modes of f by `factors` and by of_wave(wavenumber). The mean
+  // becomes 0.
   void solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
              const DeviceArray<double>& f, const DeviceArray<double>& phi);
 
-  // Computes sum over cells of value exp(-2 pi i (x i/n_x + y j/n_y + z k/n_z)), unscaled, of own
-  // patches; n are the lengths of the transformed array. Runs on the host.
+  // Computes the unscaled transform, the sum over all cells of field exp(-2 pi i (x i/n_x + y j/n_y
+  // + z k/n_z)), where n_x, n_y, n_z are the lengths of the transformed array. Runs on the host.
   void forward(const DeviceArray<double>& field);
-  // Visits this rank's modes in a fixed order; `visit` may change the coefficient. A rank may have
-  // no modes.
+  // Function that receives a mode and may change its coefficient.
   using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
-  // Calls `visit` for each of this rank's modes since forward().
+  // Calls `visit` for each of this rank's modes after forward(), in a fixed order. A rank may have
+  // none.
   void for_each_mode(const Visit& visit);
 
  private:
@@ -132,7 +132,8 @@ class BaseFourierSolver {
   pencil::ProcessGrid processes_;
   FourierSchedule schedule_;
   std::optional<PencilTransfer> transfer_;
-  // Members that exist only on ranks of the process grid; created at first use.
+  // Members that exist only on ranks of the process grid. grid_ is created by the constructor,
+  // others at first use.
   std::optional<pencil::PencilGrid> grid_;
   std::optional<pencil::BatchedFourier> batches_;
   std::optional<pencil::PeriodicFourier> fourier_;

@@ -35,8 +35,8 @@ PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communica
                                           cloud_windows(n[2])};
   std::vector<ReproducibleSum> sums(k_quantities * bins);
   std::vector<std::int64_t> modes(bins, 0);
-  double total = 0.0;  // mode 0: the sum over all cells
-  // this rank's modes of the density that was not deposited as clouds
+  double total = 0.0;  // coefficient of mode 0: sum over all cells
+  // coefficients of `means` for this rank's modes
   std::vector<std::complex<double>> held;
   if (communicator.any(means.extent(0) > 0)) {
     fourier.forward(means);
@@ -54,7 +54,7 @@ PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communica
       window *= windows[axis][index[axis]];
     }
     const std::complex<double> unsmoothed = next_held == held.end() ? 0.0 : *next_held++;
-    const double k = std::sqrt(squared);  // wavenumber in units of that of the longest mode
+    const double k = std::sqrt(squared);  // wavenumber in units of the fundamental wavenumber
     if (k == 0.0) total = coefficient.real();
     const auto bin = std::lround(k) - 1;
     if (bin < 0 || bin >= bins) return;

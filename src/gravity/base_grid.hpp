@@ -1,5 +1,5 @@
-// The base level as one grid that fills the domain: its mean, its potential by Fourier transforms,
-// and the power spectrum of the matter on it.
+// Base level as one grid that fills the domain: mean density, potential by Fourier transforms, and
+// power spectrum of the matter.
 #pragma once
 
 #include <map>
@@ -13,24 +13,26 @@
 
 namespace octant::gravity {
 
-// Spectrum bin: modes with wavenumbers within half a fundamental wavenumber of a multiple of it.
+// Spectrum bin: modes whose wavenumbers differ from a multiple of the fundamental wavenumber by at
+// most half of the fundamental.
 struct SpectrumBin {
   double k = 0.0;          // mean wavenumber of the modes, 2 pi / wavelength in code length
-  double power = 0.0;      // mean of V |delta_k|^2, in code volume, of the values in the cells
+  double power = 0.0;      // mean of V |delta_k|^2 of the cell values, in code volume
   double corrected = 0.0;  // `power`, corrected for the smoothing by cloud-in-cell deposition
   std::int64_t modes = 0;  // number of modes; a mode and its mirror image count as two
 };
 
 // Power spectrum of a density contrast.
 struct PowerSpectrum {
-  std::vector<SpectrumBin> bins;  // from the fundamental mode to the grid's Nyquist wavenumber
-  double shot_noise = 0.0;  // shot noise of Poisson-sampled masses, part of `power`; not subtracted
+  std::vector<SpectrumBin> bins;  // up to the grid's Nyquist wavenumber
+  double shot_noise = 0.0;        // part of `power` due to Poisson sampling; not subtracted
 };
 
 // Measures the power spectrum of a density in own patches, relative to its mean: delta_k =
-// sum(delta exp(-i k x)) / cells. Bins are as wide as the fundamental wavenumber. `means` is the
-// part of the density not deposited as clouds; it may be empty. Power is 0 if the mean is not
-// positive. The caller sets the shot noise. Same bits on any number of ranks. Collective.
+// sum(delta exp(-i k x)) / cells. Bins are as wide as the fundamental wavenumber. `means`, which
+// may be empty, is the part of the density that was not deposited as clouds. Power is 0 if the mean
+// density is not positive. The caller sets the shot noise. Same bits on any number of ranks.
+// Collective.
 PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communicator& communicator,
                                      const DeviceArray<double>& density,
                                      const DeviceArray<double>& means);
@@ -49,7 +51,7 @@ class BaseGrid {
   // Must be called whenever blocks were created, removed or moved.
   void connect() { connected_ = false; }
 
-  // Reference to the base level's patches, valid until connect() is called.
+  // Patches of the base level. The reference is valid until connect() is called.
   PatchLevel& level() { return levels_.at(0); }
   // Number of cells of the base level.
   double cells() const;
@@ -57,12 +59,12 @@ class BaseGrid {
   double mean(const BlockField& density);
 
   // Sets phi from f in own patches, where sum(neighbours) - 6 phi = f. The mean of phi is 0 in a
-  // periodic domain; phi = 0 at infinity in an isolated one. If `factor` is set, each mode of a
-  // periodic potential is also multiplied by that function of its wavenumber.
+  // periodic domain, and phi = 0 at infinity in an isolated one. If `factor` is set, each mode of a
+  // periodic potential is also multiplied by factor(wavenumber).
   void solve(Laplacian laplacian, const WaveFactor& factor, const DeviceArray<double>& f,
              const DeviceArray<double>& phi);
 
-  // Power spectrum; see measure_power_spectrum(). `means` may be null. The domain must be periodic.
+  // Returns measure_power_spectrum() of a periodic domain. `means` may be null.
   PowerSpectrum power_spectrum(const BlockField& density, const BlockField* means);
 
  private:
@@ -75,8 +77,8 @@ class BaseGrid {
   FourierSchedule schedule_;
   std::unique_ptr<BaseFourierSolver> fourier_;
   bool connected_ = false;  // true if fourier_ uses the patches of level()
-  WaveNumbers waves_;       // filled when a factor first depends on wavenumbers
-  // factors by Laplacian; of the isolated Green functions in non-periodic domains
+  WaveNumbers waves_;       // set at the first use of a WaveFactor
+  // Green functions by Laplacian: periodic or isolated ones, as the domain
   std::map<Laplacian, ModeFactors> greens_;
 };
 

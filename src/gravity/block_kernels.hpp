@@ -1,4 +1,4 @@
-// Fields of own blocks, and kernels on them: operations of gravity outside its patches.
+// Fields of own blocks, and kernels of gravity that work on blocks instead of patches.
 #pragma once
 
 #include "comm/reproducible_sum.hpp"
@@ -16,7 +16,7 @@ struct VectorField {
   BlockField x;
   std::int64_t stride_component = 0;
 
-  // Address of the first component in a cell.
+  // Address of the x component in a cell.
   KOKKOS_FORCEINLINE_FUNCTION double* at(const mesh::Cell& cell) const { return x.at(cell); }
 };
 
@@ -33,7 +33,7 @@ struct Combination {
     const double first = a * x.data[slot * x.stride + cell];
     return (b == 0.0 ? first : first + b * y.data[slot * y.stride + cell]) + c;
   }
-  // Values in a pack of cells.
+  // Values in a SIMD pack of cells.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble pack_at(std::int64_t slot, std::int64_t cell) const {
     using PackOf = SimdTraits<SimdDouble>;
     SimdDouble value = SimdDouble(a) * PackOf::load(x.data + slot * x.stride + cell);
@@ -42,12 +42,12 @@ struct Combination {
   }
 };
 
-// Copies a field of these blocks.
+// Copies a field in the blocks of `cells`.
 void copy_blocks(const CellRange& cells, const BlockField& from, const BlockField& to);
-// Sets a field of these blocks to 0.
+// Sets a field in the blocks of `cells` to 0.
 void clear_blocks(const CellRange& cells, const BlockField& field);
 
-// Sets x to the combination; with `shift`, y first receives the old x.
+// Sets prediction.x to the combination. With `shift`, prediction.y becomes the old x.
 void predict_blocks(const CellRange& cells, const Combination& prediction, bool shift);
 
 // Returns this rank's largest |gx| + |gy| + |gz| in the cells; 0 without cells.
@@ -56,7 +56,8 @@ double strongest_of(const CellRange& cells, const VectorField& acceleration);
 // Adds the sum of a field over the cells, times `scale`, to this rank's part of `sum`.
 void add_sum(const CellRange& cells, const BlockField& field, double scale, ReproducibleSum& sum);
 
-// Adds (density - mean) * potential, times `scale`, over leaf cells. Density without data is 0.
+// Adds the sum of (density - mean) * potential over leaf cells, times `scale`, to this rank's part
+// of `sum`. A density without data is 0.
 void add_binding(const CellRange& cells, const BlockField& density, double mean,
                  const BlockField& potential, double scale, ReproducibleSum& sum);
 

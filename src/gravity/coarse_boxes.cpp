@@ -50,7 +50,7 @@ std::vector<Cut> cut_axis(std::int64_t first, int side, int patch_side, std::int
   return cuts;
 }
 
-// Packs cells of coarse patches of C^3 cells.
+// Packs cells of coarse patches of C^3 cells into a message.
 void pack_cells(const DeviceArray<const PatchCopy>& tasks,
                 const DeviceArray<const StripTable>& strips, int C, const double* phi,
                 double* message) {
@@ -63,7 +63,7 @@ void pack_cells(const DeviceArray<const PatchCopy>& tasks,
       });
 }
 
-// Unpacks cells into boxes of side^2 rows.
+// Unpacks cells from a message into boxes of side^2 rows.
 void unpack_cells(const DeviceArray<const PatchCopy>& tasks, int side, int row,
                   const double* message, double* boxes) {
   for_rows_of(
@@ -92,7 +92,7 @@ void copy_parts(const DeviceArray<const BoxPart>& parts,
       });
 }
 
-// Sets cells to the product of a factor and values.
+// Sets the listed cells to the product of `factor` and values.
 void put_cells(const DeviceArray<const std::int64_t>& cells,
                const DeviceArray<const double>& values, double factor,
                const DeviceArray<double>& boxes) {
@@ -116,7 +116,7 @@ KOKKOS_INLINE_FUNCTION void extrapolate_line(double* line, std::int64_t stride, 
   for (int n = end; n < side; ++n) line[n * stride] = next(n, -1);
 }
 
-// Extrapolates beyond the domain, axis by axis, each with the values that earlier axes have added.
+// Extrapolates beyond the domain, axis by axis, including the values that earlier axes have added.
 // Boxes have side^2 rows.
 void extrapolate(const DeviceArray<const CellsInside>& inside, int side, int row,
                  const DeviceArray<double>& boxes) {
@@ -232,11 +232,11 @@ void CoarseBoxes::plan_copies(const LevelPatches& fine, const LevelPatches& coar
       std::make_unique<ExchangePlan>(fine.communicator(), std::move(sends), std::move(receives));
 }
 
-// Finds the cells that need the far field: cells beyond open boundaries and, on the base level, the
-// first layer inside, because ghost cells are interpolated across the boundary.
+// Finds the cells that require the far field: cells beyond open boundaries and, on the base level,
+// the first layer inside, because ghost cells are interpolated from cells on both sides.
 void CoarseBoxes::find_far_cells(const LevelPatches& fine) {
   struct FarCell {
-    std::array<std::int64_t, 3> cube;  // coordinates in cubes of k_group_edge^3 coarse cells
+    std::array<std::int64_t, 3> cube;  // cube of k_group_edge^3 coarse cells that contains the cell
     std::int64_t cell;
     std::array<double, 3> position;
   };

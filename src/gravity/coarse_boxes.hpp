@@ -1,5 +1,5 @@
-// Coarse-level potential in and around every own patch of a level: the source of interpolation
-// for ghost cells beyond the coarse-fine boundary and for cells of new blocks.
+// Coarse-level potential in and around every own patch of a level, from which ghost cells beyond
+// the coarse-fine boundary and cells of new blocks are interpolated.
 #pragma once
 
 #include "gravity/far_field.hpp"
@@ -8,7 +8,7 @@
 
 namespace octant::gravity {
 
-// Range of a box's cells that lie inside the domain, counted from the box's first cell.
+// Range of the cells of a box that lie inside the domain, relative to the first cell of the box.
 struct CellsInside {
   std::int32_t slot;
   std::array<std::int16_t, 3> begin, end;
@@ -25,26 +25,25 @@ struct BoxPart {
 
 // Boxes of coarse cells -2 .. T/2+1 around patches of T^3 fine cells; see CoarseBox in
 // patch_scratch.hpp. Cells beyond an open boundary, and on the base level also the first layer
-// inside, contain the potential of the far field (far_field.hpp). The coarser level's potential
-// near the boundary is not used there: it differs from the far field by that level's truncation
-// error, which would enter the finer level.
+// inside, contain the potential of the far field (far_field.hpp). The potential of the coarser
+// level is not used in these cells, because its truncation error would enter the finer level.
 class CoarseBoxes {
  public:
-  // `coarse` is null for the base level. Boxes come from the pool, which must outlive this object.
-  // Collective.
+  // `coarse` is null for the base level. Boxes are allocated from the pool, which must outlive this
+  // object. Collective.
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
               const CommOptions& options, mesh::FieldPool& pool);
 
-  // Points at which the far field is needed, in groups.
+  // Points at which the far field is required, in groups.
   const std::vector<PointGroup>& far_groups() const { return groups_; }
-  // True if any rank has such points.
+  // True if far_groups() is not empty on any rank.
   bool need_far_field() const { return need_far_field_; }
   // Sets the potentials for G = 1 at the points of far_groups(), in their order.
   void set_far_field(const std::vector<double>& potentials);
 
-  // Fills the boxes from a field of the coarser level's own patches, and beyond open boundaries
-  // with the far field for Newton's constant G. Until the far field is set, and with G = 0, the
-  // coarser level's potential is extrapolated instead (not on the base level). Collective.
+  // Fills the boxes from a field of the coarser level's own patches, and at open boundaries with
+  // the far field for Newton's constant G. If the far field is not set or G = 0, the coarser
+  // level's potential is extrapolated instead, except on the base level. Collective.
   void fill(const double* coarse_phi, double G);
   // Releases the memory of the boxes until the next fill().
   void release() { boxes_ = {}; }
@@ -58,17 +57,17 @@ class CoarseBoxes {
   mesh::Geometry geometry_;
   mesh::FieldPool& pool_;
   int level_, own_, fine_side_, coarse_side_ = 0;
-  int side_, row_;  // cells of a box along an axis; length of a row in memory
+  int side_, row_;  // cells of a box along an axis; doubles per row
   DeviceArray<const StripTable> coarse_strips_;
   DeviceArray<const BoxPart> local_;
   std::int64_t local_cells_ = 0;        // number of cells in local_
-  std::unique_ptr<ExchangePlan> plan_;  // exchange of the parts that lie in other ranks' patches
+  std::unique_ptr<ExchangePlan> plan_;  // exchange of the parts in other ranks' patches
   DeviceArray<const PatchCopy> packs_, unpacks_;
   Exchanger exchanger_;
   DeviceArray<const CellsInside> inside_;
   bool base_, need_far_field_ = false;
   std::vector<PointGroup> groups_;
-  DeviceArray<const std::int64_t> far_cells_;  // index of the cell in the boxes, for every point
+  DeviceArray<const std::int64_t> far_cells_;  // index in the boxes of each point of groups_
   DeviceArray<const double> far_values_;       // empty until set_far_field()
   DeviceArray<double> boxes_;
 };

@@ -14,7 +14,7 @@ Key key_of(const std::array<std::int64_t, 3>& c) {
 }
 
 // Returns the cells of the next coarser grid, of half the extents, in the order of their first
-// child. `row_sums` belong to the equations of `cells`.
+// child. `row_sums` are those of `cells`.
 std::vector<CoarseCell> coarsened(const std::vector<CoarseCell>& cells,
                                   const std::vector<double>& row_sums) {
   KeyTable<std::int32_t> index;
@@ -50,7 +50,7 @@ struct CoarseCycle::Tables {
   std::vector<std::array<std::int32_t, 6>> next;
   std::vector<std::array<std::int32_t, 8>> parents, children;
   std::vector<double> diagonal;
-  std::vector<double> row_sums;  // row sums of the input cells
+  std::vector<double> row_sums;  // row sums of all input cells
 };
 
 CoarseCycle::CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
@@ -101,7 +101,7 @@ CoarseCycle::Tables CoarseCycle::make_tables(const std::vector<CoarseCell>& cell
 
   std::vector<std::int32_t> active;
   for (const int colour : {0, 1}) {
-    // number of red cells, which come before the black ones
+    // After the loop, `red` is the number of red cells, which precede the black ones.
     grid.red = static_cast<int>(active.size());
     for (std::size_t n = 0; n < cells.size(); ++n) {
       const auto& c = cells[n].position;
@@ -154,7 +154,8 @@ void CoarseCycle::link(Tables& fine, const Positions& fine_positions, Tables& co
   }
 }
 
-// Uploads all grids, one after the other. The finest grid has no children, the coarsest no parents.
+// Copies all grids to the device, finest first. The finest grid has no children, the coarsest no
+// parents.
 void CoarseCycle::place(const std::vector<Tables>& grids) {
   Tables all;
   for (const Tables& grid : grids) {
@@ -198,14 +199,14 @@ void CoarseCycle::place(const std::vector<Tables>& grids) {
 
 namespace {
 
-// Calls `body` for cells of one grid; other cells must not change meanwhile.
+// Calls body(cell) for a range of cells in parallel, followed by a barrier.
 template <class Body>
 KOKKOS_FUNCTION void for_each_cell(const Team& team, int begin, int end, const Body& body) {
   in_team(team, end - begin, [&](int n) { body(begin + n); });
   team.team_barrier();
 }
 
-// Sums terms in the order of the cells: each thread computes the whole sum.
+// Sums terms in the order of the cells. Each thread computes the whole sum.
 template <class Term>
 KOKKOS_FUNCTION double sum_of_cells(const Team& team, int cells, const Term& term) {
   double sum = 0.0;
@@ -239,7 +240,7 @@ KOKKOS_FUNCTION void correct(const Team& team, const CellGrid& grid, const CellG
   for_each_cell(team, 0, grid.cells, [&](int c) { prolong(grid, c, coarse.phi); });
 }
 
-// Solves the coarsest grid by conjugate gradients, which also work for odd extents.
+// Solves on the coarsest grid, of any extent, by conjugate gradients.
 KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, const CellGrids& all) {
   constexpr int iteration_limit = 200;
   constexpr double reduction = 1e-3;  // reduction of the residual
@@ -251,7 +252,8 @@ KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, cons
         (neighbours(grid, c, grid.phi) - grid.diagonal[c] * grid.phi[c]) - grid.f[c];
   });
   if (grid.open) {
-    // A right-hand side has a solution only if its mean is 0; rounding must not let the mean grow.
+    // Without a boundary, a solution exists only for a mean of 0. The mean due to rounding is
+    // removed.
     const double mean = sum_of_cells(team, cells, [&](int c) { return residual[c] / cells; });
     for_each_cell(team, 0, cells, [&](int c) { direction[c] = residual[c] -= mean; });
   }
@@ -279,7 +281,7 @@ KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, cons
   }
 }
 
-// Common part of both kernels. f and phi are those of the given cells.
+// Common part of the kernels OneCycle and CyclesToTarget. f and phi are those of the input cells.
 struct BottomWork {
   CellGrids all;
   const double* f;
@@ -352,9 +354,9 @@ struct CyclesToTarget {
   }
 };
 
-// Records the work of V-cycles. Each cell of any grid reads f, the diagonal and the indices of
-// other cells, and writes phi. It is relaxed four times (10), its residual is computed and summed
-// (9), and it is corrected (17). Conjugate gradients on the coarsest grid are not counted.
+// Records the work of V-cycles. Each cell of each grid reads f, the diagonal and the indices of
+// other cells, and writes phi. Operations: four relaxations (10 each), the residual and its sum
+// (9), and the correction (17). Conjugate gradients on the coarsest grid are not counted.
 void record_cycles(int cycles, std::size_t cells) {
   record_kernel_work("gravity: bottom", cycles * static_cast<std::int64_t>(cells), {84.0, 66.0});
 }

@@ -1,9 +1,9 @@
-// V-cycles on a grid that is stored on one rank, and on all coarser grids: a list of cells of any
-// shape on a grid of any extent.
+// V-cycles on a grid that is stored on one rank, and on all coarser grids. A grid is a list of
+// cells that covers any region.
 //
 // All data lie in the memory of Kokkos' default execution space. A V-cycle is one kernel of one
-// thread team: the grids are too small to justify more launches. Sums run over cells in their
-// order, so that their bits do not depend on the team's size.
+// thread team, because the grids are too small for more launches. Sums run over cells in order, so
+// that their bits do not depend on the size of the team.
 #pragma once
 
 #include <array>
@@ -15,20 +15,20 @@
 
 namespace octant::gravity {
 
-// Over-relaxation factor for one sweep before and one after the coarse-grid correction, or two of
-// each on coarse grids.
+// Over-relaxation factor, and number of sweeps before and after the coarse-grid correction on grids
+// with 2^3 cells per patch and coarser ones. Finer grids have one sweep before and one after.
 inline constexpr double k_relaxation = 1.2;
 inline constexpr int k_coarse_sweeps = 2;
 
 // --- arithmetic --------------------------------------------------------------------------------
-// Shared by lists of cells and by patches distributed over the ranks, so that both give the same
+// Lists of cells and patches distributed over ranks use the same functions and so give the same
 // bits. A grid has the fields phi, f and diagonal, and
 //   double beside(const double* field, Cell n, int face): value beyond a face, -x, x, -y, ...
 //   double above(const double* field, Cell n, int corner): value of the coarse cell around cell n,
 //     or of its neighbour along the axes whose bits are set, on the side of n.
 // Both return 0 if there is no cell.
 
-// Sum of the values beyond the six faces of a cell.
+// Sum of the values in the six neighbours of a cell.
 template <class Grid, class Cell>
 KOKKOS_FORCEINLINE_FUNCTION double neighbours(const Grid& grid, Cell n, const double* field) {
   return ((grid.beside(field, n, 0) + grid.beside(field, n, 1)) +
@@ -36,7 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION double neighbours(const Grid& grid, Cell n, const do
          (grid.beside(field, n, 4) + grid.beside(field, n, 5));
 }
 
-// Residual f - (sum(neighbours) - diagonal phi) in a cell.
+// Residual f - (sum(neighbours) - diagonal phi) of a cell.
 template <class Grid, class Cell>
 KOKKOS_FORCEINLINE_FUNCTION double residual(const Grid& grid, Cell n) {
   return (grid.f[n] - neighbours(grid, n, grid.phi)) + grid.diagonal[n] * grid.phi[n];
@@ -63,8 +63,8 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Grid& grid, Cell n, const double*
 
 // --- V-cycles ----------------------------------------------------------------------------------
 
-// Cell of a coarse grid: its position, the fraction that the level's blocks cover, and the mean row
-// sum of its finer cells (cell_equation()), 0 without finer cells.
+// Cell of a coarse grid: position, fraction that the blocks of the level cover, and mean row sum of
+// the finer cells in it (cell_equation()), or 0 without finer cells.
 struct CoarseCell {
   std::array<std::int64_t, 3> position;
   double cover, row_sum;
@@ -75,39 +75,39 @@ struct CoarseCells {
   DeviceArray<double> cover, row_sums;
 };
 
-// Number of V-cycles and the norms of the residual before and after them.
+// Number of V-cycles, and norm of the residual after the last one.
 struct SolveOutcome {
   int cycles;
   double residual;
 };
 
-// Grid as kernels use it: its active cells, red ones first. Indices of neighbours, parents and
-// children are those of active cells, or one past the last if there is none.
+// Grid for kernels: active cells, red ones first. Neighbours, parents and children are indices of
+// active cells, or the number of cells if there is none.
 struct CellGrid {
   int cells, red;
-  bool open;  // true if the grid has no boundary: the solution is then determined up to a constant
+  bool open;  // true if the grid has no boundary, and the solution any constant
   const std::array<std::int32_t, 6>* next;     // neighbours across the six faces, for each cell
   const std::array<std::int32_t, 8>* parents;  // coarse cells from which each cell is interpolated
-  // cells of the finer grid, in their order, for each cell
+  // cells of the finer grid in each cell, in ascending order
   const std::array<std::int32_t, 8>* children;
   const double* diagonal;
-  double *phi, *f;  // one element more than cells, where phi stays 0
+  double *phi, *f;  // cells + 1 elements; phi of the last one is 0
 
-  // Value beyond a face.
+  // Value in the neighbour beyond a face.
   KOKKOS_FORCEINLINE_FUNCTION double beside(const double* field, int c, int face) const {
     return field[next[c][face]];
   }
-  // Value of a coarse cell in whose neighbourhood the cell lies; see above.
+  // Value in a coarse cell around the cell or beside that; see the interface of grids.
   KOKKOS_FORCEINLINE_FUNCTION double above(const double* field, int c, int corner) const {
     return field[parents[c][corner]];
   }
 };
 
-// Data of a solver that kernels use.
+// All grids of a solver, for kernels.
 struct CellGrids {
   DeviceArray<const CellGrid> grids;        // all grids, finest first
-  DeviceArray<const std::int32_t> index;    // index of the given cells in the finest grid
-  DeviceArray<double> residual, direction;  // of conjugate gradients on the coarsest grid
+  DeviceArray<const std::int32_t> index;    // index of each input cell in the finest grid
+  DeviceArray<double> residual, direction;  // conjugate gradients on the coarsest grid
   DeviceArray<double> terms;                // terms of a sum over a grid
 };
 
@@ -115,22 +115,23 @@ struct CellGrids {
 // rank.
 class CoarseCycle {
  public:
-  static constexpr std::int64_t k_few_cells = 8;  // no coarser grid up to this size
+  static constexpr std::int64_t k_few_cells = 8;  // maximum size of the coarsest grid if extents
+                                                  // are even
 
   // `extent` is the number of cells of the grid along each axis. `finest` is true if the grid is
-  // the level itself, not a coarsened one.
+  // the level itself and not a coarse grid.
   CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::int64_t, 3> extent,
               const std::array<bool, 3>& periodic, bool finest);
 
-  // Runs one V-cycle from phi = 0. f and phi are in the order of the cells; phi of masked cells is
-  // 0. Returns before the kernel has finished.
+  // Runs one V-cycle from phi = 0. f and phi are in the order of the constructor's cells; phi of
+  // masked cells becomes 0. Returns before the kernel has finished.
   void cycle(const double* f, double* phi) const;
 
   // Runs V-cycles from phi = 0 until the norm of the residual is at most `target`, rounding
-  // prevents further reduction, or `most` cycles were done.
+  // prevents further reduction, or `most` cycles have run.
   SolveOutcome solve(const double* f, double* phi, double target, int most) const;
 
-  std::int64_t bytes() const;  // memory of all grids, in bytes
+  std::int64_t bytes() const;  // memory of all grids
 
  private:
   using Positions = std::vector<std::array<std::int64_t, 3>>;

@@ -13,7 +13,7 @@ namespace octant::gravity {
 
 namespace {
 
-constexpr int k_cells = 8;  // number of cells of a patch; cell x + 2 y + 4 z
+constexpr int k_cells = 8;  // cells of a patch; cell (x, y, z) has the index x + 2 y + 4 z
 
 // --- agglomerated grid -------------------------------------------------------------------------
 
@@ -36,8 +36,8 @@ void take_patches(const DeviceArray<const std::int32_t>& places, const DeviceArr
       });
 }
 
-// Grid that is gathered on the root in one exchange, solved there, and scattered in a second one,
-// all in the memory of Kokkos' default execution space.
+// Grid that is gathered on the root in one exchange, solved on the root, and scattered in a second
+// exchange, all in the memory of Kokkos' default execution space.
 class AgglomeratedGrid final : public CoarseGridSolver {
  public:
   AgglomeratedGrid(const LevelPatches& patches, bool finest, const CoarseCells& cells,
@@ -70,8 +70,8 @@ class AgglomeratedGrid final : public CoarseGridSolver {
   };
   // Gathers f of all patches, in the order of their keys, on the root; null elsewhere.
   const double* gather(const DeviceArray<double>& f);
-  // Returns the array in which the root stores phi of all patches in that order, before spread()
-  // distributes it.
+  // Returns the array in which the root stores phi of all patches, in the order of their keys,
+  // before spread() distributes it.
   double* phi_at_root(const DeviceArray<double>& phi) const;
   void spread(const DeviceArray<double>& phi);
 
@@ -82,8 +82,8 @@ class AgglomeratedGrid final : public CoarseGridSolver {
 
   // Solver on the root, with the patches of all ranks in the order of their keys.
   std::unique_ptr<CoarseCycle> cycle_;
-  // Index among the received patches, by position in the order of keys; position in that order, by
-  // rank and slot.
+  // arriving_: index among the received patches of each patch in the order of keys. wanted_: index in
+  // that order of each patch to send, by rank and slot.
   DeviceArray<const std::int32_t> arriving_, wanted_;
   DeviceArray<double> arrived_, sent_, f_, phi_;
 };
@@ -93,7 +93,7 @@ AgglomeratedGrid::AgglomeratedGrid(const LevelPatches& patches, bool finest,
     : communicator_(patches.communicator()),
       alone_(communicator_.size() == 1),
       exchanger_("gravity bottom", communicator_, options, patches.level(), Buffers::of_device) {
-  // Cover and row sums of a patch are copied to the host.
+  // Cover and row sums of all own patches, on the host.
   const auto shares = on_host(TransferKind::numbers, cells_of_patches.cover);
   const auto row_sums = on_host(TransferKind::numbers, cells_of_patches.row_sums);
   std::vector<PatchCells> own(patches.own(), PatchCells{});
@@ -165,17 +165,17 @@ void AgglomeratedGrid::spread(const DeviceArray<double>& phi) {
 
 // --- distributed grid --------------------------------------------------------------------------
 
-// Returns cell n of the four red cells (even x + y + z: 0, 3, 5, 6) or of the four black ones (1,
-// 2, 4, 7). Device kernels cannot index a host table.
+// Returns cell n of the four red cells (even x + y + z: 0, 3, 5, 6) or of the four black cells (1,
+// 2, 4, 7), computed because device kernels cannot read a host table.
 KOKKOS_FORCEINLINE_FUNCTION int cell_of_colour(int colour, int n) {
   const int y = n & 1, z = n >> 1;
   return 2 * n + ((y + z + colour) & 1);
 }
 
-// Patches of a grid in kernels, with the interface that the arithmetic of coarse_cycle.hpp needs.
+// Grid of patches for kernels, with the interface of grids in coarse_cycle.hpp.
 struct PatchGrid {
   const PatchTable* tables;
-  const double *diagonal, *f;  // values of own cells; the diagonal is 0 in masked ones
+  const double *diagonal, *f;  // values of own cells; the diagonal of masked cells is 0
   double* phi;
 
   KOKKOS_FORCEINLINE_FUNCTION double beside(const double* field, std::int64_t n, int face) const {
@@ -186,7 +186,7 @@ struct PatchGrid {
     const std::int32_t patch = tables[n / k_cells][13 + (leaves ? step * strides[axis] : 0)];
     return patch < 0 ? 0.0 : field[std::int64_t{patch} * k_cells + (cell ^ bit)];
   }
-  // Coarse value; `field` has one value per patch.
+  // Value in a coarse cell. `field` has one value per patch.
   KOKKOS_FORCEINLINE_FUNCTION double above(const double* field, std::int64_t n, int corner) const {
     constexpr int strides[3] = {1, 3, 9};
     int at = 13;
@@ -202,7 +202,7 @@ struct GridEquations {
   DeviceArray<double> diagonal, row_sum;
 };
 
-// Computes the equations of own cells. The cover must be valid in all copies.
+// Computes the equations of own cells. The cover must be set in all copies.
 GridEquations find_equations(const LevelPatches& patches,
                              const DeviceArray<const PatchTable>& tables,
                              const CoarseCells& cells) {
@@ -224,7 +224,7 @@ GridEquations find_equations(const LevelPatches& patches,
   return equations;
 }
 
-// Half a sweep: relaxes the cells of one colour.
+// Relaxes the cells of one colour: half a sweep.
 void relax_colour(int own, int colour, const PatchGrid& grid) {
   for_items(
       "gravity: relax", std::int64_t{own} * 4, KOKKOS_LAMBDA(const std::int64_t task) {
@@ -234,7 +234,7 @@ void relax_colour(int own, int colour, const PatchGrid& grid) {
       });
 }
 
-// Restricts the residual: its sum over each own patch, red cells before black ones.
+// Restricts the residual: half of its sum over each own patch, red cells before black ones.
 void restrict_to_patches(int own, const PatchGrid& grid, const DeviceArray<double>& coarse) {
   for_items(
       "gravity: restrict", own, KOKKOS_LAMBDA(const std::int64_t patch) {
@@ -255,7 +255,7 @@ void prolong_from_patches(int own, const PatchGrid& grid, const DeviceArray<doub
       });
 }
 
-// Returns the means of own patches.
+// Returns the mean over the cells of each own patch.
 DeviceArray<double> patch_means(int own, const DeviceArray<double>& values) {
   const auto mean = mesh::uninitialised<double>("means", own);
   for_items(
@@ -267,8 +267,8 @@ DeviceArray<double> patch_means(int own, const DeviceArray<double>& values) {
   return mean;
 }
 
-// Interpretation of a piece: a value in a message, a patch, or the coarse cell that equals the
-// patch.
+// Location of the value of a piece: in a message, in a field with one value per patch, or in the
+// cell of the coarser grid that the patch becomes.
 enum class PieceAs { message, patch, cell };
 
 template <PieceAs as>
@@ -291,7 +291,7 @@ void copy_pieces(const DeviceArray<const Piece>& pieces, const DeviceArray<doubl
 
 class DistributedGrid final : public CoarseGridSolver {
  public:
-  // The extents in patches must be even. Fills the cover's copies.
+  // The extents in patches must be even. Fills the copies of cells.cover.
   DistributedGrid(const LevelPatches& patches, const CoarseCells& cells, const CommOptions& options,
                   std::int64_t gathered);
 
@@ -311,10 +311,10 @@ class DistributedGrid final : public CoarseGridSolver {
   const LevelPatches& patches_;
   DeviceArray<const PatchTable> tables_;
   HaloExchange cells_halo_, patches_halo_;  // halo exchange of cells, and of one value per patch
-  DeviceArray<double> diagonal_;            // diagonal of own cells; 0 in masked ones
+  DeviceArray<double> diagonal_;            // diagonal of own cells; 0 in masked cells
   DeviceArray<double> coarse_;              // one value per patch, copies included
 
-  // Coarser grid, whose cells are the patches of this one.
+  // Coarser grid, whose cells are the patches of this grid.
   LevelPatches coarser_patches_;
   DeviceArray<const Piece> local_, leaving_, arriving_;
   DeviceArray<double> leaving_values_, arriving_values_;
@@ -362,7 +362,7 @@ void DistributedGrid::restrict_to_owners(const DeviceArray<double>& values,
   copy_pieces<PieceAs::message, PieceAs::cell>(arriving_, arriving_values_, cells);
 }
 
-// Prolongation: reverse of restrict_to_owners().
+// Prolongation: copies own cells of the coarser grid to one value per own patch.
 void DistributedGrid::prolong_from_owners(const DeviceArray<double>& cells,
                                           const DeviceArray<double>& values) {
   copy_pieces<PieceAs::cell, PieceAs::message>(arriving_, cells, arriving_values_);

@@ -12,17 +12,18 @@ namespace octant::gravity {
 
 namespace {
 
-// Accepted truncation error of one node's force, relative to the force of the whole mass. The sum
-// of all bounds exceeds the true error, because errors partly cancel.
+// Maximum truncation error of the force of one node, relative to the force of the total mass. The
+// sum of all bounds exceeds the true error, because errors partly cancel.
 constexpr double k_tolerance = 1e-4;
-// Minimum distance of a node, in radii: expansions converge too slowly for nearer ones.
+// Minimum distance of a node in units of its radius; expansions of nearer nodes converge too
+// slowly.
 constexpr double k_nearest = 1.3;
 
 double distance(const std::array<double, 3>& a, const double* b) {
   return std::hypot(a[0] - b[0], a[1] - b[1], a[2] - b[2]);
 }
 
-// Returns the answer to queries[n] by rank ranks[n], with one exchange in each direction.
+// Sends queries[n] to ranks[n] and returns the answers, with one exchange in each direction.
 template <class Answer, class Answerer>
 std::vector<Answer> query_owners(const Communicator& communicator, std::span<const int> ranks,
                                  std::span<const Key> queries, const Answerer& answer) {
@@ -40,13 +41,13 @@ std::vector<Answer> query_owners(const Communicator& communicator, std::span<con
 
 }  // namespace
 
-// Group of points in units of base cells, with the sums of the potentials at its points.
+// Group of points in units of base cells, and the potential at each point.
 struct FarField::View {
   std::array<double, 3> centre;
   double radius;
   std::vector<std::array<double, 3>> points;
   std::vector<double> sums;
-  double force = 0.0;  // approximate force of the whole mass
+  double force = 0.0;  // approximate force of the total mass
   double error = 0.0;
 
   // Calls evaluate(points, their sums) for all points, up to k_far_lanes at a time.
@@ -65,8 +66,8 @@ struct FarField::Pair {
 
 namespace {
 
-// Lowest sufficient order of a node's expansion at a distance d from its centre, with the bound of
-// the error of its force; none if no order suffices.
+// Lowest sufficient order of a node's expansion at a distance d from its centre, and the bound of
+// the error of the force. expansion() returns none if no order suffices.
 struct Expansion {
   int order;
   double error;
@@ -83,7 +84,7 @@ std::optional<Expansion> expansion(const FarNode& node, const FarNode::RadialSum
   return std::nullopt;
 }
 
-// Returns the nodes of pairs, each once, in ascending order.
+// Returns the keys of the nodes of pairs without duplicates, in ascending order.
 template <class Pairs>
 std::vector<Key> keys_of(const Pairs& pairs) {
   std::vector<Key> keys;
@@ -126,7 +127,7 @@ int FarField::find_patch(Key patch) const {
                           patches_.begin());
 }
 
-// Cubes of cells of own patches for these nodes, which are patches or parts of them.
+// Returns the cubes of cells of nodes that are own patches or parts of own patches.
 std::vector<FarCube> FarField::cubes_of(int grid, std::span<const Key> keys) const {
   std::vector<FarCube> cubes;
   const std::int64_t within = (std::int64_t{1} << patch_grid_) - 1;
@@ -147,7 +148,7 @@ std::vector<FarNode> FarField::own_nodes(int grid, std::span<const Key> keys) co
   return density_.nodes(cubes_of(grid, keys), 1 << grid);
 }
 
-// Builds the nodes of patches and all larger ones.
+// Builds the nodes of patches and all larger nodes.
 void FarField::build() {
   built_ = true;
   grids_.resize(top_grid_ - patch_grid_ + 1);
@@ -217,7 +218,7 @@ std::vector<double> FarField::potentials(std::span<const PointGroup> groups) {
   if (!built_) build();
   std::vector<View> views = views_of(groups);
   add_cells(views, add_nodes(views));
-  // Scales the sums to the potential of density times h^3 / h.
+  // Masses are density h^3 and distances in units of h, so the potential is h^2 times the sum.
   std::vector<double> values;
   double worst = 0.0;
   for (const View& view : views) {
@@ -228,8 +229,8 @@ std::vector<double> FarField::potentials(std::span<const PointGroup> groups) {
   return values;
 }
 
-// Traverses the tree from the root. Every view adds its nodes in the order of grids, then of keys.
-// Returns the remaining pairs, whose nodes must be summed cell by cell.
+// Traverses the tree from the root. Nodes are added to each view in the order of grids, then of
+// keys. Returns the remaining pairs, whose nodes must be summed cell by cell.
 std::vector<FarField::Pair> FarField::add_nodes(std::vector<View>& views) {
   std::vector<Pair> pairs, leaves;
   for (std::size_t n = 0; n < views.size(); ++n)
@@ -280,7 +281,7 @@ std::vector<FarNode> FarField::nodes_at(int grid, std::span<const Key> keys) con
                                });
 }
 
-// Adds the pairs of a view and a node's children that lie in the domain.
+// Appends the pairs of a view and those children of a node that lie in the domain.
 void FarField::open(const Pair& pair, int grid, std::vector<Pair>& children) const {
   const BlockCoordinates c = morton_decode(pair.node);
   for (int child = 0; child < 8; ++child) {
@@ -293,7 +294,7 @@ void FarField::open(const Pair& pair, int grid, std::vector<Pair>& children) con
   }
 }
 
-// Adds the potentials of the leaves cell by cell.
+// Adds the potentials of the nodes in `leaves` cell by cell.
 void FarField::add_cells(std::vector<View>& views, const std::vector<Pair>& leaves) const {
   const std::vector<Key> keys = keys_of(leaves);
   const int side = 1 << leaf_grid();

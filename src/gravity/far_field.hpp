@@ -1,13 +1,14 @@
-// Potential of an isolated mass distribution at points on and beyond the boundary of the domain, by
-// a tree of multipole expansions (Barnes & Hut 1986, Nature 324, 446).
+// Potential of an isolated mass distribution at points near and beyond the boundary of the domain,
+// by a tree of multipole expansions (Barnes & Hut 1986, Nature 324, 446).
 //
 // Nodes are cubes of 2^g base cells. A node has the Cartesian moments of its mass up to order 8
-// about its centre of mass. Points are evaluated in groups. A group accepts a node if the bound of
-// the truncation error of its force is small against the force of the whole mass there, at the
-// lowest sufficient order; otherwise its eight children are tested, and single cells in the end.
+// about its centre of mass. Points are evaluated in groups. A group accepts a node, at the lowest
+// sufficient order, if the bound of the truncation error of the node's force is small compared to
+// the force of the total mass. Otherwise the eight children of the node are tested, and finally
+// single cells.
 //
-// Nodes are distributed over the ranks: those inside a patch of the base level belong to the
-// patch's owner, larger ones to ranks by a hash of their key. A rank receives what its groups need.
+// Nodes inside a patch of the base level belong to the owner of the patch. Larger nodes are
+// distributed over ranks by a hash of their key. A rank receives the nodes that its groups require.
 #pragma once
 
 #include <array>
@@ -20,48 +21,49 @@
 
 namespace octant::gravity {
 
-// Points in one cube. The cube alone determines which nodes a group accepts.
+// Points in one cube. Which nodes a group accepts depends only on its cube.
 struct PointGroup {
   std::array<double, 3> centre;
   double radius;  // radius of the sphere around the cube
   std::vector<std::array<double, 3>> points;
 };
 
-// Node with the moments sum(m x^a y^b z^c), a + b + c <= order, about the centre of mass. Lengths
-// are in base cells, measured from the domain's lower corner; masses are density times the base
-// cell's volume.
+// Node with the moments sum(m x^a y^b z^c), a + b + c <= k_order, about the centre of mass. Lengths
+// are in base cells, and the centre is relative to the domain's lower corner. The mass of a base
+// cell is its density.
 struct FarNode {
   static constexpr int k_order = 8;
   static constexpr int k_terms = (k_order + 1) * (k_order + 2) * (k_order + 3) / 6;
 
   double centre[3];
-  double radius;  // largest distance of any mass from the centre
+  double radius;  // upper bound of the distance of cell centres with mass from `centre`
   double moments[k_terms];
 
   // Total mass.
   double mass() const { return moments[0]; }
 
-  // Returns the node that consists of the given children.
+  // Returns the parent of the given children.
   static FarNode joined(std::span<const FarNode> children);
 
-  // Sums of m r^n, n = 0 .. order + 1: even ones from moments, odd ones and the last one as bounds.
+  // Sums of m r^n, n = 0 .. k_order + 1. Sums of even n follow from moments; odd ones are upper
+  // bounds.
   struct RadialSums {
     double of[k_order + 2];
   };
-  // Returns the sums for this node.
+  // Returns the radial sums of this node.
   RadialSums radial_sums() const;
 
   // Adds the node's potential, up to the given order, at up to k_far_lanes points.
   void add_potentials(int order, std::span<const std::array<double, 3>> points,
                       double* potentials) const;
 };
-inline constexpr int k_far_lanes = 8;  // points that are evaluated at once
+inline constexpr int k_far_lanes = 8;  // number of points that are evaluated together
 
-// Cells of a cube of at most 4^3.
+// Cells of a cube of at most 4^3 cells.
 struct FarCells {
   double mass[64];  // [k][j][i]
 
-  // Adds the potential of `side`^3 cells that begin at a lower corner.
+  // Adds the potential of `side`^3 cells with the lower corner `lower` to `potentials`.
   void add_potentials(int side, const std::array<double, 3>& lower,
                       std::span<const std::array<double, 3>> points, double* potentials) const;
 };
@@ -73,13 +75,13 @@ struct FarCube {
   std::array<double, 3> corner;
 };
 
-// Copy of a density of own patches, and its nodes and cells in cubes of `side`^3 cells.
+// Copy of the density in own patches, from which nodes and cells of cubes are computed.
 class FarDensity {
  public:
   FarDensity(const LevelPatches& patches, const DeviceArray<double>& density);
-  // Returns one node for each cube.
+  // Returns the node of each cube of `side`^3 cells.
   std::vector<FarNode> nodes(const std::vector<FarCube>& cubes, int side) const;
-  // Returns the cell masses of each cube.
+  // Returns the cell masses of each cube of `side`^3 cells.
   std::vector<FarCells> cells(const std::vector<FarCube>& cubes, int side) const;
 
  private:
@@ -91,8 +93,8 @@ class FarDensity {
 // Far field of a density: the tree, distributed over the ranks, and the potential at given points.
 class FarField {
  public:
-  // `density` is a field of the patches of the base level. It is copied, so that later changes of
-  // the mesh do not matter. Collective.
+  // `density` is a field of the patches of the base level. The density is copied, so this object
+  // remains valid after regridding. Collective.
   FarField(const LevelPatches& patches, const mesh::Geometry& geometry,
            const DeviceArray<double>& density);
 
@@ -100,8 +102,8 @@ class FarField {
   // bits on any number of ranks. Collective.
   std::vector<double> potentials(std::span<const PointGroup> groups);
 
-  // Largest error of the force at any group so far, relative to the force of the whole mass there:
-  // the sum of the bounds of all truncation errors. Same on all ranks.
+  // Upper bound of the truncation error of the force at any group so far, relative to the force of
+  // the total mass: the sum of the bounds of all nodes. Same on all ranks.
   double estimated_error() const { return error_; }
 
  private:
@@ -135,7 +137,7 @@ class FarField {
     KeyTable<std::int32_t> index;
     std::vector<FarNode> nodes;
   };
-  // nodes stored on this rank, by grid, beginning with the grid of patches
+  // nodes on this rank by grid; the first grid is that of patches
   std::vector<Grid> grids_;
   double error_ = 0.0;
 };

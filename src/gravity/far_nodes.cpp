@@ -23,8 +23,8 @@ constexpr int terms_to(int order) { return (order + 1) * (order + 2) * (order + 
 
 // --- nodes -------------------------------------------------------------------------------------
 
-// Computes mass, centre of mass, radius and moments of one cube. Sums run over x for every power,
-// then over y, then over z, always in the same order.
+// Computes mass, centre of mass, radius and moments of one cube. Sums run over x, then y, then z,
+// always in the same order.
 template <class Density>
 KOKKOS_INLINE_FUNCTION void find_moments(int side, const double (&corner)[3],
                                          const Density& density, FarNode& node) {
@@ -70,7 +70,7 @@ KOKKOS_INLINE_FUNCTION void find_moments(int side, const double (&corner)[3],
   node.radius = Kokkos::sqrt(furthest);
 }
 
-// Copies a density. A separate function, because nvcc allows no such lambda in a constructor.
+// Copies a density. This is a function because nvcc allows no device lambda in a constructor.
 DeviceArray<double> copy_of(const DeviceArray<double>& density) {
   const auto copy = mesh::uninitialised<double>("density of the far field", density.extent(0));
   for_items(
@@ -135,7 +135,7 @@ double binomial(int n, int k) {
   return value;
 }
 
-// Adds the moments of a child about the parent's centre.
+// Adds the moments of a child, shifted to the parent's centre, to the parent.
 void add_moments(const FarNode& child, FarNode& parent) {
   double powers[3][P + 1];
   for (int d = 0; d < 3; ++d) {
@@ -143,7 +143,7 @@ void add_moments(const FarNode& child, FarNode& parent) {
     for (int n = 1; n <= P; ++n)
       powers[d][n] = powers[d][n - 1] * (child.centre[d] - parent.centre[d]);
   }
-  // Shifts the moments along one axis after the other.
+  // The moments are shifted along one axis after the other.
   std::array<double, k_terms> from, to;
   std::copy_n(child.moments, k_terms, from.begin());
   for (int d = 0; d < 3; ++d) {
@@ -208,7 +208,7 @@ FarNode::RadialSums FarNode::radial_sums() const {
 
 namespace {
 
-// Terms of an expansion in their order, with the indices of the terms of their recurrence.
+// Order of a term, and indices of the terms in its recurrence along each axis.
 struct Term {
   int order, before[3], twice_before[3];  // k_terms if there is no such term
 };
@@ -272,7 +272,7 @@ void FarNode::add_potentials(int order, std::span<const Point> points, double* p
 
 namespace {
 
-// Potential of a cell, taken as a homogeneous sphere of the cell's volume.
+// Potential of a cell, approximated by a homogeneous sphere of the cell's volume.
 double potential_of_cell(double mass, double r2) {
   constexpr double radius = 0.62035049089940001667;  // (3 / (4 pi))^(1/3)
   if (r2 < radius * radius)

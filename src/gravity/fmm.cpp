@@ -1,11 +1,11 @@
 // Potential of an isolated system by the fast multipole method on the octree of blocks. Every cell
-// of every level is a body: a leaf cell is a point at its centre, a refined cell has moments about
-// its centre of mass. Bodies of one level interact if they are far enough apart and their parents
-// are not (gravity/fmm_tree.hpp); expansions pass the field of parents to their children
+// of every level is a body. A leaf cell is a point mass at its centre; a refined cell has moments
+// about its centre of mass. Bodies of a level interact if they are far enough apart and their
+// parents are not (gravity/fmm_tree.hpp). Expansions of parents are translated to their children
 // (gravity/fmm_arithmetic.hpp). Greengard & Rokhlin (1987, J. Comput. Phys. 73, 325); Dehnen (2000,
 // ApJ 536, L39); angular momentum: Marcello (2017, AJ 154, 92).
 //
-// Every sum has one order, by positions relative to its target, so that the bits do not depend on
+// Every sum runs in the order of positions relative to the target, so that bits do not depend on
 // the number of ranks or the size of blocks.
 #include <algorithm>
 
@@ -70,7 +70,7 @@ class Fmm final : public PotentialSolver {
   FieldPool& pool_;
   CommOptions comm_options_;
   fmm::Lists lists_;
-  std::vector<Level> levels_;  // levels from the mesh's finest one to the top
+  std::vector<Level> levels_;  // levels from the finest one of the mesh to the top
 };
 
 template <>

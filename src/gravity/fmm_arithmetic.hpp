@@ -1,20 +1,20 @@
 // Arithmetic of the fast multipole method: interaction of two bodies, and translation of moments
-// and expansions to other centres. Written once for packs and for single numbers.
+// and expansions to other centres, for SIMD packs and for single numbers.
 //
-// A body has a mass, a centre of mass, and about it the trace-free quadrupole, octupole and
-// hexadecapole, with [ ] for the trace-free part of a product of positions:
+// A body has a mass, a centre of mass, and the trace-free quadrupole, octupole and hexadecapole
+// about that centre, where [ ] is the trace-free part of a product of positions:
 //   Q_ab = sum m [x_a x_b],   O_abc = sum m [x_a x_b x_c],   H_abcd = sum m [x_a x_b x_c x_d].
-// The potential is defined as sum m / |x|: it is positive, and its gradient is the force per mass.
-// An expansion about a centre holds value, gradient, and second to fourth derivatives. With R from
-// B to A and D_k the derivatives of 1 / R, a pair has the energy
+// The potential is sum m / |x|, which is positive and has the force per mass as its gradient. An
+// expansion about a centre has value, gradient, and second to fourth derivatives. With R from B to
+// A and D_k the k-th derivatives of 1 / R, a pair of bodies has the energy
 //   U = m_A m_B D0 + (m_B Q_A + m_A Q_B):D2 / 2 + (m_B O_A - m_A O_B):D3 / 6
 //     + (m_B H_A + m_A H_B):D4 / 24.
-// Masses feel its gradient, through their positions in their body and through the motion of the
-// centre of mass. U is invariant under translation and rotation of the pair: total force and torque
-// vanish. The force through the centre of mass is one acceleration per pair (k_couple: the
-// coupling term), as in Marcello (2017, AJ 154, 92), but one order higher than his octupoles. Pairs
-// that are not close omit the terms with H, because the errors of close pairs dominate. Q_A Q_B:D4,
-// of the same order but small in evenly filled cells, is omitted.
+// The force on a mass is the gradient of U with respect to its position in the body, including the
+// resulting motion of the centre of mass. U is invariant under translation and rotation of the
+// pair, so total force and torque vanish. The force through the centre of mass is one acceleration
+// per pair (the coupling term k_couple), as in Marcello (2017, AJ 154, 92), who stops at octupoles.
+// Terms with H are included for close pairs only, whose errors dominate. The term Q_A Q_B:D4 of the
+// same order, which is small in evenly filled cells, is omitted.
 #pragma once
 
 #include <cstring>
@@ -53,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store(double* to, const V& values) {
   memcpy(to, &values, sizeof values);
 }
 
-// Fused multiply-add a b + c, and 1 / sqrt(a) to a few units in the last place.
+// Fused multiply-add a b + c.
 KOKKOS_FORCEINLINE_FUNCTION double fma(double a, double b, double c) { return ::fma(a, b, c); }
 // 1 / sqrt(a).
 KOKKOS_FORCEINLINE_FUNCTION double inverse_root(double a) { return 1.0 / ::sqrt(a); }
@@ -62,7 +62,8 @@ KOKKOS_FORCEINLINE_FUNCTION double inverse_root(double a) { return 1.0 / ::sqrt(
 KOKKOS_FORCEINLINE_FUNCTION Wide fma(Wide a, Wide b, Wide c) {
   return Wide(_mm512_fmadd_pd(__m512d(a), __m512d(b), __m512d(c)));
 }
-// Two Newton steps from a 14-bit estimate, which is the same on all machines.
+// 1 / sqrt(a) to a few units in the last place, by two Newton steps from a 14-bit estimate, which
+// is the same on all processors.
 KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
   Wide u = Wide(_mm512_maskz_rsqrt14_pd(0xff, __m512d(a)));
   const Wide half = 0.5 * a, c = Wide{} + 1.5;
@@ -86,8 +87,8 @@ KOKKOS_FORCEINLINE_FUNCTION Wide inverse_root(Wide a) {
 // yzz; hexadecapole: xxxx xxxy xxyy xyyy yyyy xxxz xxyz xyyz yyyz.
 inline constexpr int k_mass = 0, k_centre = 1, k_quadrupole = 4, k_octupole = 10,
                      k_hexadecapole = 19, k_moments = 28;
-// Terms of an expansion. Second derivatives are stored as quadrupoles; third: xxx xxy xxz xyy xyz
-// yyy yyz; fourth as hexadecapoles.
+// Terms of an expansion. Second derivatives are in the order of quadrupoles, third ones xxx xxy xxz
+// xyy xyz yyy yyz, fourth ones in the order of hexadecapoles.
 inline constexpr int k_value = 0, k_gradient = 1, k_second = 4, k_third = 10, k_fourth = 17,
                      k_couple = 26, k_terms = 29;
 
@@ -116,15 +117,16 @@ KOKKOS_FORCEINLINE_FUNCTION void contract_once(const Tensor& t, V x, V y, V z, V
   out[8] = -out[1] - out[6];
 }
 
-// Quantities of a pair of bodies: 1 / r, factors of its derivatives, products of coordinates, and
-// the source's moments contracted with them.
+// Quantities of a pair of bodies: 1 / r, factors of the derivatives of 1 / r, products of
+// coordinates, and the source's moments contracted with coordinates.
 template <class V>
 struct Meeting {
   V x, y, z, u, g1, g2, g3, g4, g5;
   V xx, yy, zz, r2, x2, xy2, xz2, yz2;
   V qx, qy, qz, qq, o[3];
 
-  // Vector from source to target; source(n) are the source's components.
+  // (to_x, to_y, to_z) is the vector from source to target, and source(n) are the source's
+  // components.
   template <class Source>
   KOKKOS_FORCEINLINE_FUNCTION Meeting(const Source& source, V to_x, V to_y, V to_z)
       : x(to_x), y(to_y), z(to_z) {
@@ -155,9 +157,8 @@ struct Meeting {
 };
 
 // Adds the expansion of a source's potential about a target's centre of mass, and the acceleration
-// of that centre (k_couple), to L. `ratio(n)`: the target's octupole, and then its hexadecapole,
-// over its mass. Second derivatives lack their traces, and count twice off the diagonal, until
-// finish_second().
+// of that centre (k_couple), to L. ratio(n) are the target's octupole and hexadecapole divided by
+// its mass. Second derivatives have traces and are doubled off the diagonal until finish_second().
 template <bool Close, class V, class Source, class Ratio>
 KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& ratio, V to_x, V to_y,
                                           V to_z, V* L) {
@@ -196,7 +197,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
     L[C + 2] = fma(along, z, fma(h3, w[2], L[C + 2]));
     return;
   }
-  V h[3], w[3];  // source's hexadecapole contracted three times; sum for both bodies
+  V h[3], w[3];  // hexadecapole contracted three times: source; sum of both
   at.contract_thrice([&](int n) OCTANT_INLINE_LAMBDA { return source(k_hexadecapole + n); }, h);
   at.contract_thrice([&](int n) OCTANT_INLINE_LAMBDA { return ratio(9 + n); }, w);
   for (int d = 0; d < 3; ++d) w[d] = fma(m, w[d], h[d]);
@@ -222,8 +223,8 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
   }
 }
 
-// Interaction with a target that is a point: adds the potential of the source to F[0] and the force
-// per mass to F[1], F[2] and F[3]; the latter includes what interact() adds to k_couple.
+// Interaction with a point target: adds the potential of the source to F[0], and the force per
+// mass, including the term that interact() adds to k_couple, to F[1], F[2] and F[3].
 template <bool Close, class V, class Source>
 KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V to_y, V to_z,
                                                 V* F) {
@@ -246,7 +247,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V 
   F[3] = fma(first, at.z, fma(at.g2, at.qz, fma(-h3, at.o[2], F[3])));
 }
 
-// Removes traces of second derivatives and halves off-diagonal ones: see interact().
+// Removes the trace of second derivatives and halves off-diagonal ones; see interact().
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
   const V trace = (s[0] + s[3] + s[5]) * (1.0 / 3);
@@ -255,18 +256,19 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
 }
 
 // --- between levels ----------------------------------------------------------------------------
-// Lengths are in cells of a body's own level, relative to the centre of its cell; masses are the
-// same on all levels.
+// Lengths are in cells of a body's level, and relative to the centre of the body's cell. Masses are
+// the same on all levels.
 
-// Coordinate of the child in an octant relative to its parent, in cells of the child's level.
+// Coordinate of the centre of a child relative to that of its parent, in cells of the child's
+// level.
 KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {
   return (octant >> axis & 1) - 0.5;
 }
 
-// All components of a hexadecapole, dependent ones included: xxxx xxxy xxxz xxyy xxyz xxzz xyyy
-// xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz.
+// Number of all components of a hexadecapole, including dependent ones: xxxx xxxy xxxz xxyy xxyz
+// xxzz xyyy xyyz xyzz xzzz yyyy yyyz yyzz yzzz zzzz.
 inline constexpr int k_symmetric = 15;
-// Sets all 15 components from the nine independent ones.
+// Computes all 15 components from the nine independent ones.
 template <class V, class Tensor>
 KOKKOS_FORCEINLINE_FUNCTION void complete(const Tensor& t, V* all) {
   const V xxzz = -t(0) - t(2), yyzz = -t(2) - t(4);
@@ -276,8 +278,8 @@ KOKKOS_FORCEINLINE_FUNCTION void complete(const Tensor& t, V* all) {
   for (int n = 0; n < k_symmetric; ++n) all[n] = values[n];
 }
 
-// Adds the fourth moments of a body whose centre of mass lies at x: m x x x x, 6 Q x x, 4 O x and
-// its own H. `o` includes the component zzz.
+// Adds the fourth moments of a body whose centre of mass lies at x: m x x x x, 6 Q x x, 4 O x, and
+// H. `o` includes the component zzz.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6], const V (&o)[10],
                                             const V* h, V* sum) {
@@ -307,7 +309,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_fourth(V m, const V (&x)[3], const V (&q)[6
   }
 }
 
-// Makes a sum of fourth moments trace-free: the hexadecapole.
+// Computes the hexadecapole, the trace-free part of a sum of fourth moments.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h) {
   const V xx = t[0] + t[3] + t[5], xy = t[1] + t[6] + t[8], xz = t[2] + t[7] + t[9],
@@ -327,10 +329,10 @@ KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h)
 
 // Combines the multipole moments of eight children into those of the parent, w (M2M). child(octant,
 // n) is moment n of a child. With `Points`, children are point masses at the centres of their
-// cells: their only moment is the mass.
+// cells.
 template <bool Points, class V, class Child>
 KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
-  V sum[k_hexadecapole + 1];  // sums of moments; the octupole with its component zzz
+  V sum[k_hexadecapole + 1];  // sums of moments; octupole with the component zzz
   V fourth[k_symmetric];
   for (V& part : fourth) part = V{};
   for (V& part : sum) part = V{};
@@ -386,10 +388,9 @@ KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
   without_traces(fourth, w + k_hexadecapole);
 }
 
-// Expansion p(n) about a parent's centre, translated to a position x, in units of the parent. The
-// value includes the term of k_couple, the gradient does not: a mass moves the centre of mass to
-// which this acceleration is applied, so that the value is the change of all pairs' energy per mass
-// added at x.
+// Expansion p(n) about a parent's centre, translated to a position x, in units of the parent (L2L).
+// The value includes the term of k_couple and so is the change of the energy of all pairs per mass
+// that is added at x, which moves the centre of mass. The gradient does not include the term.
 template <class V>
 struct Expanded {
   V value, gradient[3], second[6], third[7];
@@ -401,7 +402,7 @@ struct Expanded {
                     p(T + 3), p(T + 4), -p(T) - p(T + 3),
                     p(T + 5), p(T + 6), -p(T + 1) - p(T + 5)};
     V c[3];
-    V f[9], e[3];  // fourth derivatives, contracted with x once and three times
+    V f[9], e[3];  // fourth derivatives contracted with x once, and three times
     contract_once<V>([&](int n) OCTANT_INLINE_LAMBDA { return p(k_fourth + n); }, x, y, z, f);
     const V xx_zz = x * x - z * z, yy_zz = y * y - z * z, xy2 = 2.0 * x * y, xz2 = 2.0 * x * z,
             yz2 = 2.0 * y * z;

@@ -14,16 +14,16 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned taken(Take take, const BrickCells& cells) {
                                  : cells.leaves | cells.refined;
 }
 
-// Bricks that contain a row of sources: the brick itself and its neighbour along x.
+// Bricks that contain a shifted row of sources: `middle`, and its neighbour `beside` along x.
 struct RowSource {
   std::int32_t middle, beside;           // slots; -1 if the brick has no sources
-  unsigned middle_bits, neighbour_bits;  // halves of the row with sources
+  unsigned middle_bits, neighbour_bits;  // mask of halves of the row with sources
   int from;  // offset in an octant of a component; -1 if no pack reads the row
 };
 
-// Sources in one brick and around it, of one octant or of all, copied once per offset in x so that
+// Sources in and around a brick, of one octant or of all, copied for each offset dx in x so that
 // every load reads consecutive cells: [octant][dx][component][K][J][I], with a margin of parents in
-// K and J. One octant with all moments fits the second-level cache, all octants do not.
+// K and J. One octant with all moments fits into the second-level cache; all octants do not.
 struct SourcePatch {
   int reach, components;
   double* data;
@@ -59,8 +59,8 @@ struct SourcePatch {
   }
 };
 
-// Value in a row of four parents of a component, shifted by dx, from the brick itself and its
-// neighbour along x; 0 if the brick is missing.
+// Value i of a row of four parents, shifted by dx, from the rows in a brick and in its neighbour
+// along x; 0 if the brick is missing.
 KOKKOS_FORCEINLINE_FUNCTION double shifted(int dx, int i, const double* middle,
                                            const double* beside) {
   const int from = i + dx;
@@ -75,7 +75,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_shifted(const double* middle, const double
   for (int i = 0; i < k_parents; ++i) to[i] = shifted(dx, i, middle, beside);
 }
 
-// Copies a shifted row whose sources lie in some octants only: two bits select halves of each row.
+// Copies a shifted row with sources in some octants only. Two bits select the halves of each row.
 KOKKOS_FORCEINLINE_FUNCTION void copy_masked(int dx, const double* middle, unsigned middle_bits,
                                              const double* beside, unsigned neighbour_bits,
                                              double* to) {
@@ -107,7 +107,7 @@ KOKKOS_FORCEINLINE_FUNCTION RowSource row_source(const BrickFields& fields, cons
 // Number of rows that a pack covers.
 inline constexpr int k_rows = k_wide > k_parents ? k_wide / k_parents : 1;
 
-// Copies a row for octants from `first` on, the first one in the patch.
+// Copies a row for `octants` octants from `first` on, which become octants 0 .. of the patch.
 template <int dx>
 KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const SourcePatch& patch,
                                           int first, int octants, const RowSource& row, int place) {
@@ -134,7 +134,8 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   }
 }
 
-// Finds the bricks that contain a patch's rows: rows read by packs with sources, or all rows.
+// Finds the bricks that contain the rows of a patch: rows that packs with sources read, or all
+// rows.
 KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
                                            Take take, bool all_rows, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
@@ -160,7 +161,7 @@ KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& 
   });
 }
 
-// Fills a patch with octants from the surrounding bricks. Rows that no pack reads are unchanged.
+// Fills a patch with `octants` octants from `first` on. Rows that no pack reads are unchanged.
 KOKKOS_FORCEINLINE_FUNCTION void copy_octants(const Team& team, const BrickFields& fields,
                                               int first, int octants, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge();
@@ -186,8 +187,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
-// Visits the far sources in octant s of a patch for targets in octant t and plane K: calls
-// meet(entry, index of the first source of the pack that begins at cell e).
+// Calls meet(entry, address of the first source) for the far sources in octant s of a patch, for
+// the pack of targets that begins at cell e of octant t and plane K.
 template <class Meet>
 KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& patch, int s, int t,
                                          int K, int e, const Meet& meet) {
@@ -276,9 +277,9 @@ void attract_leaves(const BrickFields& fields, const Lists& lists) {
 }
 
 void attract_refined(const BrickFields& fields, const Lists& lists) {
-  // number of octupole and hexadecapole components, divided by the mass
+  // number of octupole and hexadecapole components, which are divided by the mass
   constexpr int ratios = k_moments - k_octupole;
-  constexpr int targets = 3 + ratios;  // these and the centre of mass
+  constexpr int targets = 3 + ratios;  // with the centre of mass
   for_teams(
       "fmm: refined", fields.refined_bricks.extent(0),
       teams(SourcePatch::bytes(lists, 1, k_moments) + targets * k_stride * sizeof(double)),
@@ -334,8 +335,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
       });
 }
 
-// Interaction of leaf cells with the children, as point masses, of refined cells that are too near
-// for their moments.
+// Refined cells near leaf cells are too near for their moments.
 void attract_across(const BrickFields& fields, const Lists& lists) {
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
   for_teams(

@@ -8,8 +8,7 @@ namespace octant::gravity::fmm {
 
 namespace {
 
-// Index in a brick of parent q of the 4^3 parents (an octet of children each) in one of its
-// octants.
+// Index in a brick of the parent q of a finer brick, one of 4^3 parents in an octant.
 KOKKOS_FORCEINLINE_FUNCTION int parent_at(int octant, int q) {
   return cell_at(4 * (octant & 1) + q % 4, 4 * (octant >> 1 & 1) + q / 4 % 4,
                  4 * (octant >> 2) + q / 16);
@@ -119,7 +118,7 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
             fields.moments.data() +
             (std::int64_t{place} * (k_moments - 1) + k_centre - 1) * k_stride;
 
-        // Adds the field of nearby leaf cells of the coarser level.
+        // Adds the field of nearby leaf cells of the coarser level to leaf cells.
         if (with_boundary && leaf_index >= 0 && from[0] != 0.0) {
           const double* masses = from + 1 + k_terms * k_octet;
           const auto count = static_cast<int>(lists.near_cells.extent(0));
@@ -128,8 +127,8 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
             double F[4][k_parents] = {};
             for (int o = 0; o < count; ++o) {
               const NearCell& cell = lists.near_cells(o);
-              // Vector from the leaf to the parent; its sign is reversed, because the leaf lies on
-              // the opposite side.
+              // NearCell::field is the force of a child on the leaf cell. The force on the child
+              // has the opposite sign.
               const double* m =
                   masses + ((K + r - cell.z) * edge + J + r - cell.y) * edge + r - cell.x;
               for (int c = 0; c < 4; ++c)
@@ -220,7 +219,7 @@ BrickFields make_fields(const BrickLevel& level) {
 
 namespace {
 
-// Calls copy(value in a brick's fields, index in the message) for all shared parts.
+// Calls copy(value in a brick's fields, index in the message) for all values of shared parts.
 template <class Copy>
 void for_shared(const char* name, const BrickFields& fields,
                 const DeviceArray<const PatchCopy>& shared, bool with_children, const Copy& copy) {
@@ -251,8 +250,7 @@ void for_shared(const char* name, const BrickFields& fields,
       });
 }
 
-// Part of a block that is a brick: index of the block in the level, and the brick's lower corner in
-// it.
+// Position of a brick: index of the block in the level, and lower corner of the brick in the block.
 struct BrickCorner {
   std::int32_t place;
   int x, y, z;

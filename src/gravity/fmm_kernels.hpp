@@ -1,4 +1,4 @@
-// Kernels of the fast multipole method, each over all bricks of a level, with one team per brick.
+// Kernels of the fast multipole method over all bricks of a level, with one team per brick.
 #pragma once
 
 #include "gravity/block_kernels.hpp"
@@ -14,7 +14,7 @@ KOKKOS_FORCEINLINE_FUNCTION int cell_at(int i, int j, int k) {
   return octant * k_octet + ((k >> 1) * k_parents + (j >> 1)) * k_parents + (i >> 1);
 }
 
-// Octant of a brick in which the row (J, K) of its parents begins; the next one is beside it in x.
+// Octant of a brick in which the row (J, K) of parents begins. The row ends in the next octant.
 KOKKOS_FORCEINLINE_FUNCTION int row_octant(int J, int K) { return 4 * (K >> 1) + 2 * (J >> 1); }
 
 // Offset (0, 1, 2) of the brick that contains coordinate i of a brick with `side` cells or parents.
@@ -30,9 +30,10 @@ inline constexpr int k_packs = k_octet / k_wide;  // packs per octant
 
 // --- fields ------------------------------------------------------------------------------------
 
-// Fields of one level's bricks. Every component has k_stride doubles, of which the first k_cells
-// are cells: [octant][K][J][I], with the parents' coordinates. Lengths are in cells of the level.
-// Sources of leaf cells are 0 in refined cells and vice versa; results there are undefined.
+// Fields of the bricks of a level. Every component has k_stride doubles, of which the first k_cells
+// are cells: [octant][K][J][I], with the coordinates of parents. Lengths are in cells of the level.
+// Sources of leaf cells are 0 in refined cells and vice versa. Results of leaf cells are undefined
+// in refined cells and vice versa.
 struct BrickFields {
   // Tables. `near`: surrounding bricks of own slots. `cells`: octants of leaf and refined cells, of
   // all slots. `with_refined`: index among slots with refined cells (own ones first), or -1.
@@ -66,7 +67,8 @@ void pack_copies(const BrickFields& fields, bool with_children,
 void unpack_copies(const BrickFields& fields, bool with_children,
                    const DeviceArray<const PatchCopy>& shared, const double* message);
 
-// Messages to the coarser level, [brick][k_up][octet]: the parents' bodies and children's masses.
+// Components of messages to the coarser level, [brick][k_up][octet]: bodies of parents, and masses
+// of their children.
 inline constexpr int k_up = k_moments + k_child_fields;
 // Combines the moments of eight children into those of each parent (M2M), for the bricks `leaving`
 // to the coarser level.
@@ -76,33 +78,33 @@ void pack_moments(const BrickFields& fields, const DeviceArray<const std::int32_
 void unpack_moments(const BrickFields& fields, const DeviceArray<const ChildBrick>& children,
                     const double* message);
 
-// Number of parents along a row for which leaf-cell masses are sent. Messages to the finer level,
-// [brick], contain: 1 if leaf cells of the coarser level are near, else 0; the expansions of the
-// brick's octet of parents, [k_terms][octet]; and at coarse-fine boundaries the masses of nearby
-// leaf cells, [k][j][i].
+// Number of cells along an edge of the region for which leaf-cell masses are sent. A message to the
+// finer level has, for each brick: 1 if leaf cells of the coarser level are near, else 0; the
+// expansions of the brick's parents, [k_terms][octet]; and at coarse-fine boundaries the masses of
+// nearby leaf cells, [k][j][i].
 inline constexpr int margin_of(const Lists& lists) { return k_parents + 2 * lists.near; }
-// Number of doubles of such a message.
+// Number of doubles per brick in a message to the finer level.
 inline std::int64_t down_doubles(const Lists& lists, bool with_boundary) {
   const int edge = margin_of(lists);
   return 1 + k_terms * k_octet + (with_boundary ? edge * edge * edge : 0);
 }
-// Writes these messages for the finer level's bricks.
+// Writes the messages to the bricks of the finer level.
 void pack_expansions(const BrickFields& fields, const Lists& lists, bool with_boundary,
                      const DeviceArray<const ChildBrick>& children, double* message);
-// Adds the expansions of the parents to the cells of each brick (L2L). `up` are the messages that
-// these bricks sent to the coarser level.
+// Adds the expansions of the parents to the cells of each brick (L2L). `up` are the messages of
+// pack_moments() for these bricks.
 void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_boundary,
                        const DeviceArray<const std::int32_t>& leaving, const double* up,
                        const double* message);
 
-// Fields in the mesh's blocks, and their means over eight cells as messages, [brick][4][octet]:
-// potential and acceleration.
+// Potential and acceleration in blocks of the mesh.
 struct StoredCells {
   CellRange blocks;
   BlockField potential;
   VectorField acceleration;
 };
-// Averages the fields over eight cells for the bricks `leaving` to the coarser level.
+// Averages the fields over eight cells, for the bricks `leaving` to the coarser level, into a
+// message: [brick][4][octet].
 void average_bricks(const StoredCells& stored, const DeviceArray<const std::int32_t>& leaving,
                     double* message);
 // Stores the messages of average_bricks() in refined cells.
@@ -115,17 +117,17 @@ void store_averages(const StoredCells& stored, const DeviceArray<const ChildBric
 // multipoles of refined cells (M2P), and to the local expansions of refined cells by all cells
 // (M2L).
 //
-// Sets the field of leaf cells to that of other leaf cells.
+// Sets the field of leaf cells to the field of other leaf cells (P2P).
 void attract_points(const BrickFields& fields, const Lists& lists);
-// Adds the field of refined cells to leaf cells.
+// Adds the field of refined cells to that of leaf cells (M2P).
 void attract_leaves(const BrickFields& fields, const Lists& lists);
-// Sets the expansions of refined cells to the field of all cells.
+// Sets the expansions of refined cells to those of the field of all cells (M2L).
 void attract_refined(const BrickFields& fields, const Lists& lists);
-// Adds the field of the children, as point masses, of near refined cells to leaf cells at
+// Adds the field of the children of near refined cells, as point masses, to that of leaf cells at
 // coarse-fine boundaries.
 void attract_across(const BrickFields& fields, const Lists& lists);
 
-// Stores potential and force of leaf cells in the mesh's blocks, multiplied by these factors.
+// Stores potential and force of leaf cells, multiplied by the factors, in blocks of the mesh.
 void store_leaves(const BrickLevel& level, const BrickFields& fields, const StoredCells& stored,
                   double potential_factor, double force_factor);
 

@@ -16,7 +16,7 @@ struct Near {
   bool operator()(int x, int y, int z) const { return x * x + y * y + z * z < bound; }
 };
 
-// Sets potential and force at the origin due to a mass at x, y, z.
+// Sets potential and force at the origin due to a mass at (x, y, z).
 void set_field(double mass, double x, double y, double z, double* field) {
   const double r2 = x * x + y * y + z * z, u = mass / std::sqrt(r2), cube = u / r2;
   field[0] = u;
@@ -69,7 +69,7 @@ Lists make_lists(double theta) {
         for (int s = 0; s < 8; ++s) {
           const double u = x + 0.5 * (s & 1) - 0.25, v = y + 0.5 * (s >> 1 & 1) - 0.25,
                        w = z + 0.5 * (s >> 2) - 0.25;
-          // true for a distance of (3/4, 1/4, 1/4) in any order
+          // true if |u|, |v|, |w| are 3/4, 1/4, 1/4 in any order
           const bool are_face_neighbours = u * u + v * v + w * w == 0.6875;
           set_field(are_face_neighbours ? k_contact_across : 1.0, u, v, w, cell.field[s]);
         }
@@ -111,7 +111,7 @@ BrickLevel::BrickLevel(const mesh::Tree& tree, int level)
   const mesh::TreeLevel& blocks = tree.level(level);
   for (const int slot : blocks.own())
     for (int n = 0; n < parts; ++n) {
-      // A brick inside a large block lies in one of its octants.
+      // A brick inside a larger block lies in one octant of the block.
       const unsigned mask = blocks.refined(slot);
       const unsigned refined = shift_ == 0 ? mask : mask >> (n >> (shift_ - 3)) & 1 ? 0xffu : 0u;
       keys_.push_back(cubes.key_of(blocks.key(slot), n));
@@ -214,7 +214,7 @@ void BrickLevel::connect(int reach) {
     ranks.push_back(brick.rank);
     answers.push_back(cells_[brick.slot]);
   }
-  // Answers arrive in the order of the requests, which is that of owners.
+  // Answers arrive in the order of owners, as the requests.
   const auto cells = route<BrickCells>(communicator_, ranks, answers);
   cells_.insert(cells_.end(), cells.items.begin(), cells.items.end());
   std::vector<Segment> sends, receives;

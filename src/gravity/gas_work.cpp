@@ -19,8 +19,8 @@ struct FaceSide {
   using Coordinates = int[3];
 
   PatchScratch<T, 1> phi, heat;
-  CoarseBox<T> coarse;  // coarse-level potential; read only at the boundary of the level
-  const double* flow;   // outward mass flow
+  CoarseBox<T> coarse;  // coarse-level potential, read only at the boundary of the level
+  const double* flow;   // outward mass flow per cell size
   const StripTable* strips;
   std::int64_t patch;
   int axis, side;
@@ -40,7 +40,7 @@ struct FaceSide {
  private:
   KOKKOS_FORCEINLINE_FUNCTION int outwards() const { return side == 0 ? -1 : 1; }
 
-  // Value in the cell that lies `steps` cells along the axis from `cell`.
+  // Value in the cell `steps` cells from `cell` along the axis.
   KOKKOS_FORCEINLINE_FUNCTION double at(const PatchScratch<T, 1>& field, const Coordinates& cell,
                                         int steps = 0) const {
     const int i = axis == 0 ? cell[0] + steps : cell[0];
@@ -51,8 +51,8 @@ struct FaceSide {
     return row_of(strips, T, flow, patch, cell[1], cell[2])[split(cell[0], T)];
   }
 
-  // Potential at the centre of the coarse face around a fine one, or `steps` coarse cells beside
-  // it.
+  // Potential at the centre of the coarse face that contains a fine face, or of the coarse face
+  // `steps` coarse cells away along the axis `along`.
   KOKKOS_FORCEINLINE_FUNCTION double coarse_potential(const Coordinates& fine, int along,
                                                       int steps) const {
     Coordinates cell = {fine[0] >> 1, fine[1] >> 1, fine[2] >> 1};
@@ -65,8 +65,8 @@ struct FaceSide {
 
   KOKKOS_FORCEINLINE_FUNCTION double work_to_coarse_cell(const Coordinates& cell) const {
     const int across[2] = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
-    // difference of the coarse potential between the coarse face's centre and the upper fine faces'
-    // centres
+    // difference of the coarse potential between the centres of the coarse face and of the upper
+    // fine faces
     double tilt[2];
     for (int d = 0; d < 2; ++d)
       tilt[d] =
@@ -87,7 +87,7 @@ struct FaceSide {
   }
 };
 
-// Common data of all axes. Fields are those of own patches with copies to a depth of 1.
+// Common data of all axes: fields of own patches, with copies to a depth of 1.
 struct Patches {
   DeviceArray<const PatchTable> tables;
   DeviceArray<const StripTable> strips;
@@ -95,7 +95,7 @@ struct Patches {
   const double *phi, *heat, *boxes;
 };
 
-// Subtracts the work of both sides along an axis.
+// Subtracts the energy that mass outflow removes through both sides of cells along an axis.
 template <int T>
 void take_work(const Patches& patches, int axis, const double* from_lower, const double* from_upper,
                const DeviceArray<double>& work) {
@@ -197,13 +197,13 @@ using mesh::record_cells;
 
 namespace {
 
-// Minimum ratio of internal to total energy for which the work on mass flows is applied; colder gas
-// gains kinetic energy only.
+// Minimum ratio of internal to total energy for which the work on mass flows is applied. In colder
+// gas, gravity changes only the kinetic energy.
 constexpr double k_cold = 0.02;
 // Minimum ratio of total to kinetic energy to which work of the potential may reduce the total
 // energy. The dual-energy scheme corrects cells below one half.
 constexpr double k_min_energy = 0.6;
-// Internal energy of a cell without any, where internal energies are weights.
+// Minimum internal energy per volume, where internal energies are weights.
 constexpr double k_min_internal_energy = 1e-300;
 
 KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& b,
@@ -213,11 +213,11 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& 
   return (x[0] * y[0] + x[m] * y[n]) + x[2 * m] * y[2 * n];
 }
 
-// Memory traffic and operations of a kick of a cell, energy included. The work of a rotating frame
-// is not counted.
+// Memory traffic and operations of a kick of a cell, including the energy but not the work of a
+// rotating frame.
 constexpr KernelCost k_kick{96.0, 25.0};
 
-// Applies a kick to a cell and returns the gain of kinetic energy.
+// Changes the momentum of a cell and returns the gain of kinetic energy.
 KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& acceleration,
                                         const GasFields& gas, const Cell& cell) {
   const double rho = *gas.density.at(cell);
@@ -233,7 +233,7 @@ KOKKOS_FORCEINLINE_FUNCTION double kick(double dt, const VectorField& accelerati
   return gain / rho;
 }
 
-// Work of gravity on the mass that the frame moves, during dt.
+// Work of gravity during dt on the mass of a cell due to the motion of the frame.
 KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const mesh::Frame& frame,
                                                  double dt, const VectorField& acceleration,
                                                  const GasFields& gas, const Cell& cell) {
@@ -245,7 +245,7 @@ KOKKOS_FORCEINLINE_FUNCTION double work_of_frame(const CellRange& cells, const m
           frame.velocity_y(x[0]) * g[acceleration.stride_component]);
 }
 
-// Kick: momentum increases by dt rho g, and the energy by the gain of kinetic energy.
+// Kicks the gas: adds dt rho g to the momentum and the gain of kinetic energy to the energy.
 void kick_blocks(const CellRange& cells, double dt, const VectorField& acceleration,
                  const GasFields& gas) {
   record_cells("gravity: kick", cells, k_kick);
@@ -255,7 +255,8 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
       });
 }
 
-// First half kick of a step; resets `work` and records the kick's work in it.
+// First half kick of a step. Resets `work` and subtracts the gain of kinetic energy from the
+// pending work.
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {
@@ -280,8 +281,8 @@ void add_half_of_work(const CellRange& cells, const VectorField& acceleration,
       });
 }
 
-// Second half kick: the energy receives the pending work of forces, limited by the internal energy.
-// If withheld work is counted, `pending` becomes the amount withheld.
+// Second half kick. Adds the pending work of forces to the energy, limited by the internal energy.
+// If withheld work is accumulated, `pending` becomes the withheld work.
 void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                  const VectorField& acceleration, const WorkFields& work,
                  const EnergyUpdate& update, const GasFields& gas) {
@@ -300,12 +301,12 @@ void finish_work(const CellRange& cells, const mesh::Frame& frame, double dt,
         const double most = internal > k_cold * energy ? heat_fraction * internal : 0.0;
         const double heat = most > 0.0 ? min(max(due, -most), most) : 0.0;
         energy += gain + heat;
-        // Mass flows into a cell that a sweep left unphysical may not be finite.
+        // The mass flow of a cell that a sweep left unphysical may not be finite.
         if (counts) pending = Kokkos::isfinite(due) ? due - heat : 0.0;
       });
 }
 
-// Internal energy per volume for PotentialWork: positive in leaf cells, negative in others.
+// Computes the internal energy per volume of leaf cells for PotentialWork, and -1 in other cells.
 void find_internal_energy(const CellRange& cells, const GasFields& gas, const BlockField& heat) {
   for_cells(
       "gravity: no heat", cells, KOKKOS_LAMBDA(const Cell& cell) { *heat.at(cell) = -1.0; });
@@ -316,8 +317,7 @@ void find_internal_energy(const CellRange& cells, const GasFields& gas, const Bl
       });
 }
 
-// Second half kick with work of the potential: `pending` becomes the part that the energy does not
-// receive.
+// Second half kick with work of the potential. `pending` becomes the withheld work.
 void finish_potential_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                            const VectorField& acceleration, const WorkFields& work,
                            const GasFields& gas) {

@@ -12,7 +12,7 @@ namespace octant::gravity {
 namespace {
 
 // Rejects symmetry planes, because no solver mirrors the mass as reflecting boundaries mirror the
-// gas. A domain closed on all sides is treated as a system within walls.
+// gas. A domain with six reflecting boundaries only gives a warning.
 void refuse_symmetry_planes(const GravityOptions& options, const mesh::Geometry& geometry) {
   if (options.beyond_walls == BeyondWalls::vacuum) return;
   int reflecting = 0, axis_of_one = 0;

@@ -1,8 +1,8 @@
-// Interface of gravity/: the potential of all mass on every level of a mesh, and its action on the
-// gas. The choice gravity.solver determines how the potential is computed (potential_solver.hpp).
+// Interface of gravity/: the potential of all mass on every level of a mesh, and the action of
+// gravity on the gas. gravity.solver selects the solver for the potential (potential_solver.hpp).
 //
 //   laplacian(phi) = 4 pi G (rho - mean)   in a periodic domain
-//   laplacian(phi) = 4 pi G rho            in an isolated one, phi = 0 at infinity
+// laplacian(phi) = 4 pi G rho in an isolated system, phi = 0 at infinity
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ namespace octant::gravity {
 // Self-gravity of a run: potential and acceleration on all levels, and the kicks of the gas.
 class Gravity {
  public:
-  // Throws InputError if domain, options and solver are incompatible. The mesh must outlive this
-  // object. Collective.
+  // Constructor. Throws InputError if domain, options and solver are incompatible. The mesh must
+  // outlive this object. Collective.
   Gravity(const GravityOptions& options, mesh::Mesh& mesh, const CommOptions& comm_options,
           FourierSchedule schedule = FourierSchedule::host);
 
@@ -39,33 +39,34 @@ class Gravity {
   // InputError if the solver does not support this.
   void set_transfer(TransferFunction transfer) { solver_->set_transfer(std::move(transfer)); }
 
-  // Adapts to a changed mesh; must be called whenever blocks were created, removed or moved. Moves
-  // the potentials with their blocks, and the solver guesses those of new blocks. Returns the
-  // coarsest level with new blocks, from which on levels must be solved; or one past the finest
-  // level. Collective.
+  // Adapts to a changed mesh. Must be called whenever blocks were created, removed or moved. Moves
+  // the stored potentials with their blocks and initialises those of new blocks. Returns the
+  // coarsest level that must be solved again, the coarsest one with new blocks, or finest level + 1
+  // if there are none. Collective.
   int adapt_to_mesh();
 
-  // Returns the levels that must be solved together with this one, which is the coarsest of them.
+  // Returns the levels that must be solved together, of which `level` is the coarsest.
   LevelRange solved_with(int level) const;
   // Returns true if every level is solved separately, from its own density.
   bool solves_single_levels() const { return solver_->solves_single_levels(); }
 
-  // Computes potential and acceleration of these levels from their current density. Coarser levels
-  // must have been solved before. Throws RunError if there is no solution. Collective.
+  // Computes potential and acceleration of `levels` at `time` from the current density. Coarser
+  // levels must have been solved before. Throws RunError if the solver does not converge.
+  // Collective.
   SolveReport solve(LevelRange levels, double time);
-  // Computes potential and acceleration of one level. Collective.
+  // Computes potential and acceleration of one level at `time`. Collective.
   SolveReport solve(int level, double time) { return solve({level, level}, time); }
 
-  // Returns the power spectrum, without shot noise, of a density in the base level's own blocks
-  // that includes particles as clouds of the size of a base cell. `means` is the part of the
-  // density that was not deposited as clouds; either all ranks pass it or none. The domain must be
+  // Returns the power spectrum of a density in own blocks of the base level, in which particles are
+  // clouds of the size of a base cell. shot_noise is not set. `means` is the part of the density
+  // that was not deposited as clouds; either all ranks pass it or none. The domain must be
   // periodic. Collective.
   PowerSpectrum power_spectrum(const BlockField& density,
                                const std::optional<BlockField>& means = std::nullopt);
   // Returns true in a periodic domain, false for an isolated system.
   bool is_periodic() const { return periodic_; }
 
-  // Applies gravity to the gas of a level: see GasWork. Collective.
+  // Applies a half kick to the gas of a level; see GasWork. Collective.
   void kick(int level, double dt, Half half);
   // Changes the velocity of a level's gas at constant internal energy.
   void add_velocity(int level, const VectorField& change) { gas_.add_velocity(level, change); }
@@ -75,36 +76,38 @@ class Gravity {
   // Mass flow through the faces of own blocks in this step, to which sweeps add; empty unless
   // gravity.work = "potential".
   mesh::FaceFlow face_flow(int level) { return gas_.face_flow(level); }
-  // Energy that sweeps remove from the cells of a level, to which they add; null if it is not
-  // accumulated. Device memory.
+  // Array to which sweeps add the energy that they remove from the cells of a level; null if that
+  // energy is not accumulated. Device memory.
   double* energy_taken(int level) { return gas_.energy_taken(level); }
-  // Sets how the energy of the gas changes for all later steps: see gas_work.hpp.
+  // Sets the update of the energy of the gas for all later steps; see gas_work.hpp.
   void set_energy_update(const EnergyUpdate& update) { gas_.set_energy_update(update); }
   // Returns the work withheld on all ranks since the last call; see GasWork. Collective.
   double take_withheld_work() { return gas_.take_withheld_work(); }
-  // Sets the frame in which the mesh rests, whose motion adds work.
+  // Sets the frame in which the mesh is at rest; see GasWork.
   void set_frame(const mesh::Frame& frame) { gas_.set_frame(frame); }
 
-  // Largest |gx| + |gy| + |gz| of a level, over all ranks.
+  // Maximum |gx| + |gy| + |gz| on a level, over all ranks.
   double strongest(int level) const { return strongest_[level]; }
 
-  // Half the sum over leaf cells of potential times the mass of this density, in a periodic domain
-  // in excess of the mean of all matter. BlockField{} counts as no mass. Collective.
+  // Returns half the sum over leaf cells of potential times mass, where the mass is that of
+  // `density`, minus the mean density of all matter in a periodic domain. BlockField{} is zero
+  // density. Collective.
   double potential_energy(const Attracting& density) const;
 
-  // Returns the field energy in leaf cells that is not represented by the solver's forces. Added to
-  // the potential energy of all matter, it gives the energy that forces can convert. Collective.
+  // Returns the field energy in leaf cells that the forces of the solver do not represent. The sum
+  // of this energy and the potential energy of all matter is the energy that forces can convert.
+  // Collective.
   double unfelt_energy();
 
   // Fields stored for every cell, also in checkpoints.
   StoredPotential& stored() { return *stored_; }
   // Fields stored for every cell, for reading.
   const StoredPotential& stored() const { return *stored_; }
-  // Restores derived data after a restart, once stored fields and times are set. Collective.
+  // Restores derived data after a restart. Stored fields and times must be set. Collective.
   void resume();
 
-  // Adds the processor cycles of the solves since the last call to the blocks of this rank, by
-  // slot; see PotentialSolver.
+  // Adds the processor cycles of solves since the last call to own blocks, by slot; see
+  // PotentialSolver.
   void take_block_cycles(int level, std::span<std::uint64_t> by_slot) {
     solver_->take_block_cycles(level, by_slot);
   }

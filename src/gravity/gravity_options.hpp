@@ -12,7 +12,7 @@
 
 namespace octant::gravity {
 
-// Solver of level 0.
+// Solvers of level 0.
 enum class BaseSolver { fft, multigrid };
 // Names of the values in gravity.base.
 constexpr auto names_of(BaseSolver) { return std::array{"fft", "multigrid"}; }
@@ -22,18 +22,18 @@ enum class Laplacian { discrete, spectral };
 // Names of the values in gravity.laplacian.
 constexpr auto names_of(Laplacian) { return std::array{"discrete", "spectral"}; }
 
-// Location of the base level's transforms: with the host FFT library, lines in a core's cache, or
-// with all lines at once in the memory of Kokkos' default execution space, as always on a GPU. With
-// the host library both give the same bits.
+// Schedule of the FFTs on the base level: a few lines at a time in the cache of a core (host), or
+// all lines at once in the memory of Kokkos' default execution space (device), as always on a GPU.
+// With the host FFT library both give the same bits.
 enum class FourierSchedule { host, device };
 
-// Basis of the work on the gas.
+// Methods for the work of gravity on the gas.
 enum class Work { forces, potential };
 // Names of the values in gravity.work.
 constexpr auto names_of(Work) { return std::array{"forces", "potential"}; }
 
-// Matter beyond reflecting boundaries, where the gas is mirrored. No solver mirrors mass, so that a
-// run is rejected unless the outside is declared to be vacuum.
+// Matter beyond reflecting boundaries. The gas is mirrored, but no solver includes image masses, so
+// a run with symmetry planes is rejected unless the outside is declared to be vacuum.
 enum class BeyondWalls { refused, vacuum };
 // Names of the values in gravity.beyond_walls.
 constexpr auto names_of(BeyondWalls) { return std::array{"refused", "vacuum"}; }
@@ -51,7 +51,7 @@ struct GravityOptions {
   int gradient_order = 4;
   Work work = Work::forces;
   BeyondWalls beyond_walls = BeyondWalls::refused;
-  // Choices of `solver`, each with its own parameters.
+  // Kinds of `solver`, each with its own parameters.
   std::vector<std::unique_ptr<PotentialSolverKind>> solvers = potential_solver_kinds();
 };
 

@@ -14,7 +14,7 @@ namespace octant::gravity {
 
 GreenFunction::GreenFunction(const pencil::Cells& cells, double cell_size, Laplacian laplacian) {
   for (int axis = 0; axis < 3; ++axis) {
-    const double step = 2.0 * M_PI / cells[axis];  // phase difference between cells of mode 1
+    const double step = 2.0 * M_PI / cells[axis];  // phase of mode 1 per cell
     fundamental_[axis] = step / cell_size;
     for (int n = 0; n <= cells[axis] / 2; ++n) {
       const double sine = std::sin(0.5 * step * n);
@@ -30,8 +30,8 @@ double GreenFunction::wave_number(const pencil::Mode& mode) const {
 
 namespace {
 
-// Times and weights of the integral over t, with the double-exponential rule t = exp(pi/2 sinh s)
-// (Takahasi & Mori 1974): at both ends the terms are below the rounding of the sum.
+// Times and weights of the integral over t by the double-exponential rule t = exp(pi/2 sinh s)
+// (Takahasi & Mori 1974). At both ends the terms are below the rounding error of the sum.
 struct Node {
   double time, weight;
 };
@@ -45,10 +45,10 @@ std::vector<Node> nodes() {
   return nodes;
 }
 
-// Heat kernel K_t(n) for n = 0 .. last, by Miller's downward recurrence of Bessel functions, whose
-// sum over all n is 1, or at late times as a Gaussian.
+// Heat kernel K_t(n) for n = 0 .. last: by Miller's downward recurrence of Bessel functions,
+// normalised to a sum of 1 over all n, or as a Gaussian at late times.
 std::vector<double> heat(double t, int last) {
-  // for longer times the Gaussian is used, with a relative error of 1 / (16 t)
+  // minimum time for the Gaussian, which has a relative error of 1 / (16 t)
   constexpr double long_time = 1e7;
   std::vector<double> k(last + 1);
   if (t > long_time) {
@@ -64,7 +64,7 @@ std::vector<double> heat(double t, int last) {
     const double below = above + n / t * here;  // I_(n-1) = I_(n+1) + 2 n / x I_n, x = 2 t
     above = here;
     here = below;
-    if (here > 1e250) {  // rescales the recurrence, which for small t would overflow
+    if (here > 1e250) {  // rescaling prevents overflow for small t
       for (double* value : {&above, &here, &sum}) *value *= 1e-300;
       for (int m = n; m <= last; ++m) k[m] *= 1e-300;
     }
@@ -79,7 +79,7 @@ IsolatedGreen::IsolatedGreen(const pencil::Cells& cells) {
   const std::vector<Node> times = nodes();
   for (int axis = 0; axis < 3; ++axis) {
     const int n = cells[axis];
-    // A sequence that is even about 0 and n is transformed by its half (DCT-I).
+    // The DCT-I transforms a sequence that is even about 0 and n.
     const auto transform = pencil::make_transform(pencil::TransformKind::dct1, n + 1);
     factors_[axis].assign(n + 1, std::vector<double>(times.size()));
     pencil::Buffer lines(static_cast<std::size_t>(n + 1) * pencil::k_lines);

@@ -13,7 +13,7 @@
 
 namespace octant::gravity {
 
-// Factor of a mode in a periodic domain, where laplacian(phi) h^2 = f; 0 for the mean.
+// Factor of a mode of f in a periodic domain, where laplacian(phi) h^2 = f; 0 for the mean.
 class GreenFunction {
  public:
   GreenFunction(const pencil::Cells& cells, double cell_size, Laplacian laplacian);
@@ -39,16 +39,16 @@ class GreenFunction {
 //   -G(x, y, z) = integral over t from 0 to infinity of  K_t(x) K_t(y) K_t(z),
 //
 // where K_t(n) = exp(-2 t) I_n(2 t) is the heat kernel on a line at time t (Glasser & Zucker 1977).
-// As a sum over times it is a sum of products of functions of one axis each, and so is its
-// transform.
+// Quadrature in t makes the kernel, and so its transform, a sum of products of one-dimensional
+// functions.
 //
-// A sum over a hundred times per mode costs as much as the transforms of a solve. Sums are stored,
-// one for all modes that differ in signs only: one or two numbers per cell of the grid.
+// A sum over a hundred times for each mode costs as much as the transforms of a solve. Sums are
+// stored, one for all modes that differ only in signs: one or two numbers per cell of the grid.
 class IsolatedGreen {
  public:
   explicit IsolatedGreen(const pencil::Cells& cells);
 
-  // Factor of a mode. Fast if consecutive calls visit modes along z.
+  // Returns the factor of a mode. Fast if consecutive calls are for modes along z.
   double operator()(const pencil::Mode& mode);
 
  private:
@@ -62,15 +62,16 @@ class IsolatedGreen {
   int x_ = -1, y_ = 0;
 };
 
-// Factors by wavenumber and scale factor, from a file with numbers separated by blanks or commas;
-// '#' begins a comment. The first line has ascending scale factors; every further line has a
-// wavenumber, ascending from line to line, and one factor per scale factor.
+// Transfer factors by wavenumber and scale factor, from a file with numbers separated by blanks or
+// commas. '#' begins a comment. The first line has ascending scale factors. Every following line
+// has a wavenumber, ascending from line to line, and one factor per scale factor.
 class TransferTable {
  public:
   // Wavenumbers in the file are in units of `unit`. Throws InputError with file and line.
   TransferTable(const std::string& path, double unit);
 
-  // Linear in log k and a between the entries; constant beyond the table. k > 0.
+  // Returns the factor for k > 0, linear in log k and a between entries and constant beyond the
+  // table.
   double operator()(double k, double a) const;
 
  private:

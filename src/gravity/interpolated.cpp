@@ -10,8 +10,8 @@ namespace octant::gravity {
 
 namespace {
 
-// Set of rows in a plane of a patch that are computed, and of the rows that are read for them to a
-// depth of 2; all rows if no set is given.
+// Rows of a plane of a patch that are computed, and rows up to a depth of 2 that are read for them.
+// All rows are computed if `rows` is null.
 template <int T>
 struct RequiredRows {
   const PatchRows* rows;
@@ -28,7 +28,7 @@ struct RequiredRows {
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const CoarseBox<T>& coarse, const PatchMask<T>& mask,
                                              const PatchScratch<T, 2>& phi, int j, int k) {
-  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // bits of the pairs -1 .. T/2
+  constexpr std::uint32_t pairs = ((1u << (T / 2 + 2)) - 1) << 1;  // bits of pairs -1 .. T/2
   const std::uint32_t even = pairs & ~mask.pairs(0, j, k), odd = pairs & ~mask.pairs(1, j, k);
   if ((even | odd) == 0) return;
   const InterpolatedRow<T> interpolated(coarse, j, k);
@@ -50,8 +50,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const PatchMask<T>& mask, int j, in
   return (across & inside) != inside || (mask.row(j, k) & beside) != beside;
 }
 
-// Subtracts the sums of the neighbours of the cells of one parity in a row, for cells whose bits
-// are set.
+// Subtracts the sum of the neighbours from the cells of one parity in a row, for cells whose bits
+// in `inside` are set.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void subtract_neighbours(const PatchScratch<T, 2>& given,
                                                      std::uint32_t inside, int parity, int j, int k,
@@ -98,7 +98,7 @@ void move_boundary(const PatchLevel& level, const GridMask& mask, const double* 
 template <int T>
 void interpolate_patches(const PatchLevel& level, const double* boxes, double* phi) {
   const auto strips = level.patches().strips();
-  // Interpolation along y and z to T/2 + 2 coarse cells of a row, then along x.
+  // Cost: interpolation along y and z to T/2 + 2 coarse cells of a row, then along x.
   constexpr double coarse = 0.5 * T + 2.0, fine = T;
   for_teams(
       {"gravity: interpolate",
@@ -147,7 +147,7 @@ struct Differences {
   }
 };
 
-// Extrapolates phi along an axis by two cells beyond the domain, with a cubic polynomial.
+// Extrapolates phi by two cells beyond the domain along an axis, with a cubic polynomial.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable& table, int axis,
                                              const PatchScratch<T, 2>& phi) {
@@ -169,8 +169,8 @@ KOKKOS_FORCEINLINE_FUNCTION void extrapolate(const Team& team, const PatchTable&
   }
 }
 
-// Fills rows of an own patch and two cells around it with the potential: interpolated from the
-// boxes beyond the boundary of the level, extrapolated beyond the domain.
+// Loads the potential of an own patch and two cells around it. Beyond the boundary of the level the
+// potential is interpolated from the boxes, or extrapolated without boxes.
 template <int T>
 struct PatchPotential {
   DeviceArray<const PatchTable> tables;
@@ -248,7 +248,7 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
 
 // Energy that forces along one axis do not represent, from the potential of five cells in a row.
 struct UnfeltEnergy {
-  SimdDouble second, third, fourth;  // factors of squared second, third and fourth differences
+  SimdDouble second, third, fourth;  // factors of squared differences of this order
 
   UnfeltEnergy(int order, double field)
       : second(order == 4 ? 0.0 : field / 6.0),
@@ -305,7 +305,7 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
       });
 }
 
-// Sums over the cells of every own patch: squared second differences, and squared phi.
+// Sums the squares of second differences, and of phi, over the cells of every own patch.
 template <int T>
 void sum_squares(const PatchLevel& level, const Surroundings& around, const double* phi,
                  double* variations, double* potentials) {

@@ -33,7 +33,7 @@ void LevelSolver::group_patches() {
   for (PatchGroup& group : groups_) group.cycles = cycles_.data();
 }
 
-// The cycles of a patch are divided equally among its pieces, which have equal sizes.
+// The cycles of a patch are divided equally among the pieces of the patch, which have equal sizes.
 void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
   if (cycles_.extent(0) == 0) return;
   const std::span cycles(cycles_.data(), cycles_.extent(0));
@@ -47,7 +47,7 @@ void LevelSolver::take_block_cycles(std::span<std::uint64_t> by_slot) {
 void LevelSolver::build_grids(const CommOptions& options) {
   DeviceArray<double> cover = level_.make_field("cover");
   set_cover(patches_, cover);
-  DeviceArray<double> row_sums;  // row sums of coarse grids: means of those of the finer grid
+  DeviceArray<double> row_sums;  // means of the row sums of the finer grid
   int side = patches_.side();
   for (; side > 2; side /= 2) {
     Grid grid;
@@ -100,7 +100,7 @@ GridView LevelSolver::view(const Grid& grid) const {
           .mask = grid.mask};
 }
 
-// Downward pass: sweeps and restricts. The halo exchange of the new phi is under way afterwards.
+// Downward pass: sweep and restriction. Starts the halo exchange of the new phi.
 void LevelSolver::descend(std::size_t g, double* norms) {
   Grid& grid = grids_[g];
   const bool finest = g == 0;
@@ -130,7 +130,7 @@ void LevelSolver::ascend(std::size_t g) {
   std::swap(grid.phi, grid.next);
 }
 
-// Coarse-grid correction: all passes between the finest grid's two passes, and its second pass.
+// Coarse-grid correction, including the upward pass on the finest grid.
 void LevelSolver::correct() {
   for (std::size_t g = 1; g < grids_.size(); ++g) descend(g, nullptr);
   coarse_grids_->solve(coarse_f_, coarse_phi_);
@@ -139,19 +139,19 @@ void LevelSolver::correct() {
 
 namespace {
 
-// Largest norm of a residual that rounding can cause, as a sum of bounds in epsilons of phi: 8 from
-// adding six neighbours, 9 from the right-hand side, which may include neighbours outside, and from
-// the difference to it, 3 from six times phi, and 6 because phi itself is rounded.
+// Upper bound of the norm of a residual due to rounding. In units of epsilon phi: 8 from the sum of
+// six neighbours, 9 from subtraction of the right-hand side, which may include masked neighbours, 3
+// from six times phi, and 6 from the rounding of phi.
 double rounding_of(const FieldNorms& norms) {
   return 26.0 * std::numeric_limits<double>::epsilon() * norms.potential;
 }
 
-// Decides whether a solve has reached its target.
+// Convergence criterion of a solve.
 class Target {
  public:
   Target(double source, double tolerance) : source_(source), tolerance_(tolerance) {}
 
-  // Returns true if a decision about the residual needs norms of the potential.
+  // Returns true if the criterion requires norms of the potential.
   bool needs_norms(double residual, int cycles) {
     if (cycles == 0) from_outside_ = residual > source_;
     stands_still_ = cycles > 0 && residual > 0.5 * before_;
@@ -171,7 +171,7 @@ class Target {
     by_rounding_ = residual > tolerance_ * reference_;
     return !by_rounding_ || (stands_still_ && residual <= rounding_of(norms));
   }
-  // Returns a report with the residuals relative to the reference.
+  // Returns a report with residuals relative to the reference.
   SolveReport report(int cycles, double first, double residual, bool reached) const {
     const double reference = std::max({source_, reference_, std::numeric_limits<double>::min()});
     return {.cycles = cycles,
@@ -229,8 +229,8 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   return report;
 }
 
-// Solves a level that is a coarse grid itself, without patch grids. V-cycles begin with phi = 0,
-// for which the residual is f.
+// Solves a level with patches of 2^3 cells. V-cycles begin with phi = 0, for which the residual is
+// f.
 SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                            double source, double tolerance, int most_cycles,
                                            const MeasureField& measure) {

@@ -1,12 +1,12 @@
 // Multigrid solver for the Poisson equation on one level: V-cycles with one over-relaxed red-black
 // sweep on the way down and one on the way up, on patches that are coarsened in place.
 //
-// A pass gathers each patch with its ghost cells into scratch memory, sweeps there, and writes the
-// patch. Ghost cells are recomputed exactly as their owner computes them, so that the result equals
+// A pass copies each patch with ghost cells to scratch memory, sweeps over the copy, and writes the
+// patch. Ghost cells are recomputed exactly as their owner computes them, so the result is that of
 // sweeps over the whole level, for any patches.
 //
-// Everything is multiplied by h^2: sum(neighbours) - d phi = f. Masked cells have d = 0 and phi =
-// 0; others have d = 6, and more beside the mask on coarse grids.
+// Equations are multiplied by h^2: sum(neighbours) - d phi = f. Masked cells have d = 0 and phi =
+// 0. Other cells have d = 6, or more beside masked cells and holes on coarse grids.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@
 
 namespace octant::gravity {
 
-// Fields of a grid of `side`^3 cells per patch; offset_of_row() returns the index of a row's first
-// cell.
+// Fields of a grid with `side`^3 cells per patch, in which offset_of_row() returns the index of a
+// row.
 struct GridView {
   int side = 0;
   const PatchTable* tables = nullptr;  // by own slot
@@ -28,56 +28,55 @@ struct GridView {
   double* phi = nullptr;
   double* next = nullptr;  // output of passes, swapped with phi afterwards
   double* f = nullptr;
-  // Diagonal d of coarse grids. Unused for unmasked patches.
-  const double* diagonal = nullptr;  // diagonal d of coarse grids
+  const double* diagonal = nullptr;  // d of coarse grids; unused for unmasked patches
   GridMask mask;
 };
 
-// Patches of one pass and launch: first the `open` ones, which have no masked cell in reach.
+// Patches of one launch of a pass. The first `open` patches have no masked cell in reach.
 struct PatchGroup {
   DeviceArray<const std::int32_t> patches;
   int open = 0;
-  std::uint64_t* cycles = nullptr;  // processor cycles of passes, by own slot; null: not counted
+  std::uint64_t* cycles = nullptr;  // processor cycles by own slot; null: not counted
 
   // Number of patches.
   int count() const { return static_cast<int>(patches.extent(0)); }
 };
 
-// Runs one red-black sweep and restricts the residual to the coarse grid's right-hand side. phi
-// counts as 0 if `from_zero`. norms[patch] becomes the sum of the squares of the residual, unless
-// null. phi needs copies to a depth of 3, f and the diagonal of 2.
+// Runs one red-black sweep and restricts the residual to the right-hand side of the coarse grid.
+// With `from_zero`, phi is taken to be 0. Unless `norms` is null, norms[patch] becomes the sum of
+// the squared residuals. phi requires copies to a depth of 3, f and the diagonal to a depth of 2.
 void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
              double* norms);
 
-// Adds the trilinearly prolonged coarse correction, then runs one red-black sweep. phi, the
-// diagonal and the coarse phi need copies to a depth of 2.
+// Adds the coarse correction by trilinear prolongation, then runs one red-black sweep. phi, the
+// diagonal and the coarse phi require copies to a depth of 2.
 void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi);
 
-// Function that computes field_norms() (interpolated.hpp).
+// Function that returns field_norms() of phi (interpolated.hpp).
 using MeasureField = std::function<FieldNorms(const DeviceArray<double>& phi)>;
 
-// Multigrid solver of one level: data common to all solves between two changes of the mesh. All
-// functions are collective.
+// Multigrid solver of one level, with the data of all solves between two regrids. All functions are
+// collective.
 class LevelSolver {
  public:
   // The level must outlive this object and must not move.
   LevelSolver(PatchLevel& level, const CommOptions& options);
 
-  // Adds the processor cycles of the passes since the last call to the blocks of this rank, by
-  // slot; nothing on a device.
+  // Adds the processor cycles of passes since the last call to own blocks, by slot. Passes on a
+  // device are not counted.
   void take_block_cycles(std::span<std::uint64_t> by_slot);
 
   // Mask of the finest grid.
   const GridMask& mask() const { return mask_; }
 
-  // Improves phi until the norm of the residual of  sum(neighbours) - 6 phi = f  (boundary values
+  // Improves phi until the norm of the residual of sum(neighbours) - 6 phi = f (boundary values
   // moved into f) is at most `tolerance` times the larger of two norms: `source`, that of f without
-  // boundary values, and the variation of phi, which matters if most of the field comes from
-  // outside. Norms are as PatchLevel::norm() defines them. If rounding prevents this, the solve
-  // ends with the smallest possible residual (SolveReport::by_rounding). `measure` is called for
-  // phi with all copies to a depth of 2, only if the first residual exceeds `source` or the
-  // residual stagnates. f needs copies to a depth of 2; phi has all copies to that depth
-  // afterwards. Throws RunError with numbers after `most_cycles`.
+  // boundary values, and the variation of phi, which is larger if mass outside the level dominates.
+  // Norms are defined by PatchLevel::norm(). If rounding prevents convergence, the solve ends with
+  // the residual at round-off (SolveReport::by_rounding). `measure` is called for phi with copies
+  // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates. f
+  // requires copies to a depth of 2, and phi has such copies afterwards. Throws RunError after
+  // `most_cycles`.
   SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f, double source,
                     double tolerance, int most_cycles, const MeasureField& measure = {});
 
@@ -86,7 +85,7 @@ class LevelSolver {
     int side = 0;
     DeviceArray<double> diagonal;  // d of coarse grids
     GridMask mask;
-    HaloExchange* near = nullptr;  // depth 2; the level's or own_halo
+    HaloExchange* near = nullptr;  // to a depth of 2: that of the level, or own_halo
     std::unique_ptr<HaloExchange> own_halo;
     DeviceArray<double> phi, next, f;  // fields of coarse grids during a solve
   };
@@ -106,12 +105,12 @@ class LevelSolver {
   PatchLevel& level_;
   const LevelPatches& patches_;
   GridMask mask_;
-  // Own patches without, and with, cells of other ranks in reach.
+  // Own patches without cells of other ranks in reach, and with such cells.
   PatchGroup groups_[2];
   DeviceArray<std::uint64_t> cycles_;  // by own slot
   std::vector<Grid> grids_;
   DeviceArray<double> coarse_f_, coarse_phi_;
-  std::unique_ptr<HaloExchange> deep_halo_;  // halo exchange of the finest grid to a depth of 3
+  std::unique_ptr<HaloExchange> deep_halo_;  // finest grid, to a depth of 3
   std::unique_ptr<CoarseGridSolver> coarse_grids_;
 };
 

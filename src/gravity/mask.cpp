@@ -72,7 +72,7 @@ void find_rows(const LevelPatches& patches, const DeviceArray<const std::int32_t
       });
 }
 
-// Sets values of other ranks' patches to 0.
+// Sets the values in copies of other ranks' patches to 0.
 void clear_copies(const LevelPatches& patches, int side, const DeviceArray<double>& field) {
   const std::int64_t own = patches.own() * cells_of(side), all = patches.slots() * cells_of(side);
   fill(Kokkos::subview(field, std::pair(own, all)), 0.0);

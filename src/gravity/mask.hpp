@@ -1,11 +1,11 @@
-// Boundary of a level: the fraction of every grid cell that its blocks cover, and the resulting
-// equations of cells beside the boundary.
+// Boundary of a level: the fraction of every grid cell that blocks of the level cover, and the
+// resulting equations of cells beside the boundary.
 //
-// As in Guillet & Teyssier (2011, section 3.2), the mask 2 cover - 1 of a coarse grid places the
-// boundary, where its corrections vanish, at the zero of the mask's linear interpolation; cells
-// with a mask of 0 or less are inactive. The solution itself is prescribed at the centres of the
-// finest cells outside, half a finest cell further out; placing the coarse boundary there, too,
-// halved the convergence rate of V-cycles.
+// As in Guillet & Teyssier (2011, section 3.2), corrections on a coarse grid vanish at the zero of
+// the linearly interpolated mask 2 cover - 1, and cells with a mask of 0 or less are inactive. On
+// the finest grid, the solution is prescribed at the centres of the cells outside, half a finest
+// cell further out. With the coarse boundary at the same position, V-cycles converge at half the
+// rate.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@
 
 namespace octant::gravity {
 
-// Equation of a cell, 0 if masked: its diagonal, and its row sum, the diagonal minus the number of
-// unmasked neighbours. Row sums tie corrections to zero.
+// Equation of a cell, 0 if masked: diagonal, and row sum, the diagonal minus the number of unmasked
+// neighbours. Positive row sums make the solution unique.
 struct CellEquation {
   double diagonal, row_sum;
 };
 
-// Term added to the diagonal of a coarse cell that contains holes smaller than half a cell, which
-// only finer grids resolve. `finer` is the mean row sum of its eight finer cells. Corrections that
-// are constant in the cell give 4 times the mean. Corrections vanish at a hole, which limits the
-// term to about 40. Terms of all holes in a cell add up, so that the coarsest grid constrains a
-// level with scattered holes as strongly as the finest one does; otherwise V-cycles diverge.
+// Term added to the diagonal of a coarse cell with holes smaller than half a cell, which only finer
+// grids resolve. `finer` is the mean row sum of the eight finer cells. Corrections that are
+// constant in the cell give a term of 4 times the mean. Corrections vanish at a hole, which limits
+// the term to about 40. With this term, the coarsest grid constrains a level with scattered holes
+// as strongly as the finest grid does; otherwise V-cycles diverge.
 KOKKOS_FORCEINLINE_FUNCTION double hole_term(double finer) { return finer / (0.25 + finer / 40.0); }
 
 // Returns the equation of a cell. `beside` are the covers of the six neighbours, 0 if there is
-// none. `finest` is true if the grid is the level itself. Holes also count if all masked neighbours
-// are covered by half: their mask of 0 adds no term.
+// none. `finest` is true if the grid is the level itself. The term for holes is also added if all
+// masked neighbours are half covered, because a mask of 0 adds no boundary term.
 KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const double (&beside)[6],
                                                        bool finest, double finer) {
   if (!(cover > 0.5)) return {0.0, 0.0};
@@ -49,28 +49,28 @@ KOKKOS_FORCEINLINE_FUNCTION CellEquation cell_equation(double cover, const doubl
   return {6.0 + holes, holes + masked};
 }
 
-// Sets a field of a grid, [slot][k][j][split i], to 1 in the pieces of own patches and 0 elsewhere.
+// Sets the cover of the finest grid: 1 in the cells of own patches that blocks cover, 0 elsewhere.
 void set_cover(const LevelPatches& patches, const DeviceArray<double>& cover);
 
-// Restricts a field of a grid to patches of half the side: sets it to the mean of 2^3 cells in own
-// patches, and to 0 elsewhere.
+// Restricts a field to the next coarser grid, with patches of half the side: the mean of 2^3 cells
+// in own patches, and 0 elsewhere.
 void coarsen_means(const LevelPatches& patches, int side, const DeviceArray<double>& fine,
                    const DeviceArray<double>& coarse);
 
-// Sets the row sums of own patches of the finest grid. `cover` needs copies to a depth of 1.
+// Sets the row sums of own patches of the finest grid. `cover` requires copies to a depth of 1.
 void find_row_sums(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
                    int side, const DeviceArray<double>& cover, const DeviceArray<double>& row_sum);
 
-// Sets the row sums of own patches of a coarse grid from the mean row sums `finer` of the finer
-// grid, and returns the diagonals, which are 0 in copies.
+// Sets the row sums of own patches of a coarse grid, where `finer` are the mean row sums of the
+// finer grid. Returns the diagonals, which are 0 in copies.
 DeviceArray<double> find_equations(const LevelPatches& patches,
                                    const DeviceArray<const PatchTable>& tables, int side,
                                    const DeviceArray<double>& cover,
                                    const DeviceArray<double>& finer,
                                    const DeviceArray<double>& row_sum);
 
-// Unmasked cells of a row along x, of a patch or its ghost cells to a depth of 2: bit e + 2 for
-// cell 2 e, bit e + 18 for cell 2 e + 1.
+// Mask of the unmasked cells of a row along x of a patch and its ghost cells to a depth of 2: bit e
+// + 2 for cell 2 e, bit e + 18 for cell 2 e + 1.
 using RowCells = std::uint32_t;
 
 // Bit of cell 2 e + parity of a row.
@@ -78,26 +78,27 @@ KOKKOS_FORCEINLINE_FUNCTION RowCells bit_of(int parity, int e) {
   return RowCells{1} << (e + 2 + 16 * parity);
 }
 
-// Bits of the cells of a row of a patch of T^3 cells, and of `beside` pairs on both sides.
+// Bits of the cells of a row of a patch of T^3 cells and of `beside` pairs of cells on both sides.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr RowCells cells_within(int beside) {
   const RowCells pairs = ((RowCells{1} << (T / 2 + 2 * beside)) - 1) << (2 - beside);
   return pairs | pairs << 16;
 }
 
-// Number of such rows of a patch, [k + 2][j + 2].
+// Number of RowCells of a patch, [k + 2][j + 2].
 inline constexpr int masked_rows(int side) { return (side + 4) * (side + 4); }
 
-// Rows along x of one plane of a patch and its ghost cells to a depth of 3: bit j + 3 for row j.
+// Set of rows along x in a plane of a patch and its ghost cells to a depth of 3: bit j + 3 for row
+// j.
 using RowSet = std::uint32_t;
 
-// Rows of a patch of T^3 cells and its ghost cells to a depth.
+// Rows of a plane of a patch of T^3 cells and its ghost cells to a depth.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr RowSet rows_within(int depth) {
   return ((RowSet{1} << (T + 2 * depth)) - 1) << (3 - depth);
 }
 
-// Returns every second bit, from the lowest one on, packed together.
+// Returns bits 0, 2, 4, ... as bits 0, 1, 2, ....
 KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t even_bits(std::uint32_t bits) {
   bits &= 0x55555555;
   bits = (bits | bits >> 1) & 0x33333333;
@@ -106,14 +107,14 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr std::uint32_t even_bits(std::uint32_t bits
   return (bits | bits >> 8) & 0x0000ffff;
 }
 
-// Rows of a patch, and of its ghost cells to a depth of 2, with unmasked cells. Passes over masked
+// Rows with unmasked cells, of a patch and its ghost cells to a depth of 2. Passes over masked
 // patches skip all other rows.
 struct PatchRows {
   RowSet planes[k_largest_patch + 6];  // [k + 3]
 
   // Rows of plane k.
   KOKKOS_FORCEINLINE_FUNCTION RowSet of(int k) const { return planes[k + 3]; }
-  // Rows of plane k and rows up to `reach` beside them along y or z, which stencils read.
+  // Rows that stencils of `reach` read for of(k): also rows up to `reach` rows away along y or z.
   KOKKOS_FORCEINLINE_FUNCTION RowSet near(int k, int reach) const {
     RowSet near = planes[k + 3];
     for (int n = 1; n <= reach; ++n) {
@@ -123,7 +124,7 @@ struct PatchRows {
     }
     return near;
   }
-  // Rows of plane k of the coarse grid from which these rows are interpolated.
+  // Rows of plane k of the coarse grid from which the rows of this grid are interpolated.
   KOKKOS_FORCEINLINE_FUNCTION RowSet above(int k) const {
     RowSet fine = 0;
     for (int n = 2 * k + 2; n <= 2 * k + 5; ++n)
@@ -140,17 +141,17 @@ struct PatchMask {
   const PatchRows* rows;
   const RowCells* cells;
 
-  // Unmasked cells of row (j, k).
+  // Bits of the unmasked cells of row (j, k).
   KOKKOS_FORCEINLINE_FUNCTION RowCells row(int j, int k) const {
     return cells[(k + 2) * (T + 4) + j + 2];
   }
-  // Unmasked cells of one parity: bit e + 2 for pair e.
+  // Bits of the unmasked cells of one parity in row (j, k): bit e + 2 for pair e.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t pairs(int parity, int j, int k) const {
     return row(j, k) >> (16 * parity) & 0xffff;
   }
 };
 
-// Mask of a grid; empty if nothing is masked, unset for patches not in LevelPatches::masked().
+// Mask of a grid: empty if nothing is masked, and unset for patches without LevelPatches::masked().
 struct GridMask {
   DeviceArray<PatchRows> rows;  // rows with unmasked cells, by own slot
   DeviceArray<RowCells> cells;  // unmasked cells of the rows, masked_rows() per own slot
@@ -162,8 +163,8 @@ struct GridMask {
   }
 };
 
-// Finds the mask of a grid. `masked` lists the own slots of masked patches. `cells` are positive if
-// not masked, and need copies to a depth of 2.
+// Returns the mask of a grid. `masked` lists the own slots of masked patches. `cells`, which is
+// positive in unmasked cells, requires copies to a depth of 2.
 GridMask find_mask(const LevelPatches& patches, const DeviceArray<const PatchTable>& tables,
                    const DeviceArray<const std::int32_t>& masked, int side,
                    const DeviceArray<double>& cells);

@@ -1,8 +1,8 @@
-// Potential level by level: by multigrid, and optionally by Fourier transforms on the base level.
+// Potential of each level by multigrid, or optionally by Fourier transforms on the base level.
 //
-// Each level is solved separately. Its right-hand side is its own density (the mean of finer cells
-// in refined regions), and boundary values are interpolated from the coarser level, whose potential
-// is extrapolated to the level's time.
+// Levels are solved separately. The right-hand side is the density of the level (in refined regions
+// the mean of finer cells), and boundary values are interpolated from the coarser level, whose
+// potential is extrapolated to the time of the level.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -29,7 +29,7 @@ class Multigrid final : public PotentialSolver {
  public:
   static constexpr const char* name = "multigrid";
 
-  // The parameters are those of GravityOptions.
+  // No parameters besides GravityOptions.
   struct Parameters {
     void declare(ParameterSchema& /*schema*/) {}
   };
@@ -49,7 +49,7 @@ class Multigrid final : public PotentialSolver {
  private:
   struct Level {
     PatchLevel* patches = nullptr;
-    // Null for a level that is solved by Fourier transforms.
+    // Solver of the level; null if the level is solved by Fourier transforms.
     std::unique_ptr<LevelSolver> solver;
     CoarseBoxes* boxes = nullptr;
     bool has_far_field_values = false;
@@ -78,7 +78,7 @@ class Multigrid final : public PotentialSolver {
   bool isolated_, fourier_base_;
   TransferFunction transfer_;
   std::optional<FarField> far_;  // set by measure()
-  double far_error_ = 0.0;       // largest error of the far field so far
+  double far_error_ = 0.0;       // maximum of FarField::estimated_error()
   bool warned_of_rounding_ = false;
   double constant_ = 1.0;  // Newton's constant at the last measure()
   std::vector<Level> levels_;
@@ -104,9 +104,9 @@ bool is_isolated(const mesh::Geometry& geometry) {
   return periodic == 0;
 }
 
-// Returns true if transforms are the default for the base level: only on a host, because results
-// must not depend on the number of ranks, and a GPU library may add in another order if the number
-// of lines per rank differs.
+// Returns true if the base level is solved by Fourier transforms. The default is transforms on a
+// host only, because results must not depend on the number of ranks, and a GPU library may add in
+// another order if the number of lines per rank differs.
 bool choose_fourier(const GravityOptions& options, bool isolated) {
   if (isolated && options.laplacian != Laplacian::discrete)
     throw InputError(
@@ -166,9 +166,8 @@ void Multigrid::set_transfer(TransferFunction transfer) {
 
 // --- the coarser level's potential -------------------------------------------------------------
 
-// Fills the boxes of a level. The coarser level's field uses the memory of the finer level's next
-// field, even if it is much smaller, because otherwise boxes would use that memory, and fields need
-// more.
+// Fills the boxes of a level. The field of the coarser level is allocated at least as large as a
+// field of the level, so that the level's next field reuses the memory from the pool.
 void Multigrid::fill_boxes(int level, const Combination& coarse_potential) {
   DeviceArray<double> phi;
   if (level > 0) {
@@ -236,7 +235,7 @@ SolveReport Multigrid::solve(int level, const Sources& sources) {
   return report;
 }
 
-// Solves the base level by Fourier transforms. The residual is only rounding, and is not measured.
+// Solves the base level by Fourier transforms, without measuring the residual, which is round-off.
 SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<double>& f,
                                   const DeviceArray<double>& phi) {
   WaveFactor factor;
@@ -252,7 +251,7 @@ SolveReport Multigrid::solve_base(const Sources& sources, const DeviceArray<doub
   return report;
 }
 
-// Moves the boundary values into f and solves by V-cycles. Values of f up to `rounding` count as 0.
+// Moves boundary values into f and solves by V-cycles. Values of f up to `rounding` are round-off.
 SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceArray<double>& f,
                                        DeviceArray<double>& phi) {
   Level& l = levels_[level];
@@ -279,7 +278,7 @@ SolveReport Multigrid::solve_by_cycles(int level, double rounding, const DeviceA
         "are not reported)",
         level, report.residual, tolerance_);
   }
-  // The mean is subtracted, because a periodic potential is determined up to a constant.
+  // The mean of a periodic potential is set to 0, because the solution is unique up to a constant.
   if (level == 0 && !isolated_) shift(phi, -l.patches->sum(phi) / base_.cells());
   return report;
 }

@@ -82,8 +82,8 @@ void HaloExchange::finish() {
 
 namespace {
 
-// Addresses of the rows of a piece. Cell i of row (j, k) is cell i of the row in a block, and cell
-// `split(x + i)` of the row in a patch.
+// Addresses of the row (j, k) of a piece in a block, in a patch, where the row is split, and in a
+// message.
 struct Rows {
   int N, T, P;
   DeviceArray<const StripTable> strips;
@@ -101,8 +101,8 @@ struct Rows {
   }
 };
 
-// Calls body(piece index, piece, j, k), which copies a row of some fields, for all rows of pieces
-// of P^3 cells.
+// Calls body(piece index, piece, j, k), which copies a row of `fields` fields, for all rows of
+// pieces of P^3 cells.
 template <int P, class Body>
 void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, int fields,
                     const Body& body) {
@@ -115,7 +115,7 @@ void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, in
       });
 }
 
-// Conversion between a row in natural order and one with even cells first.
+// Converts a row in natural order to a row with even cells first. join_row() is the reverse.
 template <int P>
 KOKKOS_FORCEINLINE_FUNCTION void split_row(const double* from, double* to, int half) {
   for (int e = 0; e < P / 2; ++e) {
@@ -131,7 +131,7 @@ KOKKOS_FORCEINLINE_FUNCTION void join_row(const double* from, int half, double* 
   }
 }
 
-// Sets a row to the values of a block.
+// Sets a row to values of a block.
 template <int P>
 KOKKOS_FORCEINLINE_FUNCTION void combine_row(const Combination& values, std::int64_t block,
                                              std::int64_t cell, double* to) {
@@ -167,7 +167,7 @@ void pack_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows, const
       });
 }
 
-// Fills rows of cubes along x (see rows_with_memory()), except cubes that arrive as messages.
+// Fills rows of pieces along x (see rows_with_memory()), except pieces that arrive as messages.
 template <int P>
 void blocks_to_patches(const DeviceArray<const std::int32_t>& cube_rows,
                        const DeviceArray<const std::int32_t>& places,
@@ -232,7 +232,7 @@ void patches_to_blocks(const DeviceArray<const Piece>& pieces, const Rows& rows,
       });
 }
 
-// Returns the piece at every position in own patches, as indices of VectorTarget.
+// Returns the piece at every position in own patches, as VectorTarget::places.
 std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   const int P = patches.piece_side(), across = patches.side() / P;
   std::vector<std::int32_t> places(patches.own() * cells_of(across), VectorTarget::k_none);
@@ -247,12 +247,12 @@ std::vector<std::int32_t> places_of(const LevelPatches& patches) {
   return places;
 }
 
-// Returns the rows of cubes of own patches, (patch * across + z) * across + y, for which fields
-// have memory.
+// Returns the rows of piece positions along x in own patches, (patch * across + z) * across + y,
+// for which fields have memory.
 std::vector<std::int32_t> rows_with_memory(const LevelPatches& patches,
                                            const std::vector<std::int32_t>& places) {
   const int P = patches.piece_side(), across = patches.side() / P;
-  // number of rows of cubes that lie in the same strips
+  // number of rows of positions in the same strips
   const int sharing = std::max(1, k_strip / P);
   const int rows = patches.own() * across * across;
   std::vector<std::int32_t> with_memory;
@@ -326,8 +326,7 @@ void PieceTransfer::to_patches(std::span<const PatchValues> values) {
   });
 }
 
-// Reverse of to_patches(): pieces that were received are sent back, and pieces that were sent are
-// received.
+// The exchange is the reverse of that of to_patches().
 void PieceTransfer::to_blocks(const double* patches, const BlockField& blocks) {
   const Rows rows{block_size_, side_, piece_, strips_};
   const auto cells = static_cast<int>(cells_of(piece_));

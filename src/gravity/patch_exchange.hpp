@@ -1,5 +1,4 @@
-// Exchange of patch values between ranks: the halo exchange of patches, and copies between the
-// mesh's blocks and the solver's patches.
+// Halo exchange of patches, and copies between blocks of the mesh and patches.
 #pragma once
 
 #include <functional>
@@ -12,8 +11,8 @@
 
 namespace octant::gravity {
 
-// Position of cell i in a row of `side` cells: even cells come first, then odd ones, so that red
-// and black cells are contiguous in every row.
+// Position of cell i in a row of `side` cells: even cells precede odd ones, so that red and black
+// cells are contiguous in every row.
 KOKKOS_FORCEINLINE_FUNCTION int split(int i, int side) { return (i >> 1) + (i & 1) * (side >> 1); }
 
 // Halo exchange of one grid (patches of `side`^3 cells) for stencils that reach `depth` cells
@@ -22,7 +21,7 @@ class HaloExchange {
  public:
   HaloExchange(const LevelPatches& patches, int side, int depth, const CommOptions& options);
 
-  // Starts the exchange. `field` may be read, not written, until finish(). Collective.
+  // Starts the exchange of a field, which may be read but not written until finish(). Collective.
   void start(double* field);
   // Waits for the exchange started last. Collective.
   void finish();
@@ -31,7 +30,7 @@ class HaloExchange {
     start(field);
     finish();
   }
-  std::int64_t rounds() const { return rounds_; }  // number of exchanges so far
+  std::int64_t rounds() const { return rounds_; }  // number of exchanges started
 
  private:
   std::vector<PatchCopy> plan_copies(const std::vector<SharedPatch>& shared,
@@ -53,10 +52,10 @@ class HaloExchange {
 struct VectorTarget {
   static constexpr std::int32_t k_none = -1;
 
-  // pieces along an edge of a patch; log2 of a piece's side
+  // pieces along an edge of a patch; log2 of the side of a piece
   int pieces_across, log2_side, block_size;
-  // Index of the piece at each position of own patches, [own patch][z][y][x]: index into `local`,
-  // or k_none - (1 + n) for item n of the message.
+  // Piece at each position in own patches, [own patch][z][y][x]: index in `local`, k_none - (1 + n)
+  // for item n of the message, or k_none.
   DeviceArray<const std::int32_t> places;
   DeviceArray<const Piece> local;
   VectorField blocks;
@@ -99,29 +98,28 @@ struct VectorTarget {
   }
 };
 
-// Field of patches, and the block values that it receives.
+// Field of patches, and the block values to be copied to it.
 struct PatchValues {
   Combination values;
   double* patches = nullptr;
 };
 
-// Copies of one level between blocks and patches. Collective.
+// Copies of fields between blocks and patches of one level. All functions are collective.
 class PieceTransfer {
  public:
   PieceTransfer(const LevelPatches& patches, int block_size, const CommOptions& options);
 
   // Maximum number of fields in one call of to_patches().
   static constexpr int k_max_fields = 3;
-  // Copies the blocks' values to fields of own patches, at most k_max_fields of them; cells
-  // without a block become 0.
+  // Copies block values to at most k_max_fields fields of own patches. Cells without a block become
+  // 0.
   void to_patches(std::span<const PatchValues> values);
 
-  // Sets a vector field of own blocks: `write` is called with the target, and must store its values
-  // there.
+  // Sets a vector field of own blocks: calls `write`, which must store the field in the target.
   void vector_to_blocks(const VectorField& blocks,
                         const std::function<void(const VectorTarget&)>& write);
 
-  // Sets the cells of own blocks.
+  // Copies a field of own patches to own blocks.
   void to_blocks(const double* patches, const BlockField& blocks);
 
  private:
@@ -130,7 +128,7 @@ class PieceTransfer {
   DeviceArray<const StripTable> strips_;
   DeviceArray<const Piece> local_, leaving_, arriving_;
   DeviceArray<const std::int32_t> places_;  // see VectorTarget
-  DeviceArray<const std::int32_t> rows_;    // rows of cubes of a piece's size, with memory
+  DeviceArray<const std::int32_t> rows_;    // see rows_with_memory()
   Exchanger exchanger_;
 };
 

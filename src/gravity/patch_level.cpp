@@ -20,14 +20,14 @@ std::vector<std::int32_t> masked_slots(const LevelPatches& patches) {
   return slots;
 }
 
-// Sums the values, or their squares, over the cells of every own patch. Cell c adds to part c % 8
-// for any width of a pack: a team has as many lanes as there are packs of parts.
+// Returns the sum of the values, or of their squares, over the cells of each own patch. Cell c is
+// added to part c % 8 for any SIMD width.
 DeviceArray<double> patch_sums(const LevelPatches& patches, const DeviceArray<double>& field,
                                bool squared) {
   const auto sums = mesh::uninitialised<double>("patch sums", patches.own());
   const auto strips = patches.strips();
   const int side = patches.side(), rows = side * side;
-  // number of rows that are summed together
+  // number of rows that are contiguous in memory
   const int together = side < k_largest_patch ? rows : k_strip;
   if (patches.own() == 0) return sums;
   constexpr int parts = 8, packs = parts / PackOf::width;

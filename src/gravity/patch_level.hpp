@@ -1,5 +1,5 @@
-// Levels as patches in device memory: data shared by solvers, forces and transforms between two
-// changes of the mesh.
+// Levels as patches in device memory: data common to solvers, forces and transforms between two
+// regrids.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@ namespace octant::gravity {
 
 using mesh::FieldPool;
 
-// Adds a constant to all values.
+// Adds a constant to all values of a field.
 void shift(const DeviceArray<double>& field, double constant);
 
 // Norms of the potential of a level; see field_norms() in interpolated.hpp.
@@ -25,17 +25,17 @@ struct FieldNorms {
   double variation = 0.0, potential = 0.0;
 };
 
-// One level as patches: tables, halo exchange, and exchange with the mesh's blocks.
+// One level as patches: tables, halo exchange, and exchange with blocks of the mesh.
 class PatchLevel {
  public:
-  // Working fields come from the pool, which must outlive this object. Collective.
+  // Fields are allocated from the pool, which must outlive this object. Collective.
   PatchLevel(const mesh::Tree& tree, int level, const CommOptions& options, FieldPool& pool);
 
   // Patches of the level.
   const LevelPatches& patches() const { return patches_; }
-  // Surrounding patches by own slot, in device memory.
+  // Surrounding patches of each own slot, in device memory.
   const DeviceArray<const PatchTable>& tables() const { return tables_; }
-  // Mask flag by own slot, in device memory.
+  // LevelPatches::masked() in device memory.
   const DeviceArray<const std::uint8_t>& masked() const { return masked_; }
   // Own slots of masked patches, in device memory.
   const DeviceArray<const std::int32_t>& masked_patches() const { return masked_patches_; }
@@ -43,7 +43,7 @@ class PatchLevel {
   // Exchange between blocks and patches.
   PieceTransfer& transfer() { return transfer_; }
 
-  // Allocates a field of the finest grid, in which offset_of_row() returns the index of a row.
+  // Allocates a field of the finest grid. offset_of_row() returns the index of a row.
   DeviceArray<double> make_field(const std::string& label) const {
     return make_field(label, patches_.side());
   }
@@ -51,12 +51,12 @@ class PatchLevel {
   DeviceArray<double> make_field(const std::string& label, int side) const {
     return pool_.allocate(label, patches_.values(side));
   }
-  // Field to be allocated with the values of blocks, and 0 where there are no blocks.
+  // Field to allocate, with values from blocks, and 0 in cells without a block.
   struct Wanted {
     std::string label;
     Combination values;
   };
-  // Allocates several such fields in one exchange. Collective.
+  // Allocates several fields with values from blocks, in one exchange. Collective.
   template <std::size_t N>
   std::array<DeviceArray<double>, N> make_fields(const Wanted (&wanted)[N]) {
     std::array<DeviceArray<double>, N> fields;
@@ -68,17 +68,18 @@ class PatchLevel {
     transfer_.to_patches(values);
     return fields;
   }
-  // Allocates one such field. Collective.
+  // Allocates a field with values from blocks. Collective.
   DeviceArray<double> make_field(const std::string& label, const Combination& values) {
     return make_fields({{label, values}}).front();
   }
 
-  // Returns the square root of the sum of squares over all patches. Same bits on any number of
-  // ranks. Collective.
+  // Returns the square root of the sum of squares over all cells. Same bits on any number of ranks.
+  // Collective.
   double norm(const DeviceArray<double>& field) const;
-  // Returns the sum over all patches. Same bits on any number of ranks. Collective.
+  // Returns the sum over all cells. Same bits on any number of ranks. Collective.
   double sum(const DeviceArray<double>& field) const;
-  // Returns the sum of terms given by own patch. Same bits on any number of ranks. Collective.
+  // Returns the sum over all ranks of one term per own patch. Same bits on any number of ranks.
+  // Collective.
   double total(const DeviceArray<double>& terms) const;
 
  private:

@@ -1,5 +1,5 @@
-// Patches with ghost cells in a team's scratch memory, and operations that fill and combine them:
-// the building blocks of the solver's kernels.
+// Patches with ghost cells in the scratch memory of a team, and operations on them, for the kernels
+// of the solver.
 #pragma once
 
 #include <type_traits>
@@ -16,10 +16,10 @@ using PackOf = SimdTraits<SimdDouble>;
 // Smallest multiple of the pack width that is not less than n.
 constexpr int rounded_up(int n) { return (n + PackOf::width - 1) / PackOf::width * PackOf::width; }
 
-// True if a team is one thread, as on a CPU, where a pack is a whole register.
+// True if a team is one thread, as on a CPU, where a pack has several lanes.
 inline constexpr bool k_one_thread = PackOf::width > 1;
 
-// Calls body with the side of patches as a type.
+// Calls body with the side of patches as a std::integral_constant.
 template <class Body>
 void with_patch_side(int side, const Body& body) {
   switch (side) {
@@ -30,14 +30,14 @@ void with_patch_side(int side, const Body& body) {
     default: throw RunError("gravity: no kernel for patches of {}^3 cells", side);
   }
 }
-// Calls body with the side of a level's patches, unless this rank has none.
+// Calls body with the side of the patches of a level, unless this rank has no patches.
 template <class Body>
 void with_side(const LevelPatches& patches, const Body& body) {
   if (patches.own() > 0) with_patch_side(patches.side(), body);
 }
 
-// Level of a team's scratch memory for this size: on a GPU the shared memory, of which Kokkos gives
-// a team 48 kB, including some for itself.
+// Level of scratch memory for this size: 0 on a GPU if it fits into shared memory, of which Kokkos
+// offers 48 kB to a team and uses a part itself; else 1.
 constexpr int scratch_level(std::size_t bytes) {
   return !k_one_thread && bytes <= 46 * 1024 ? 0 : 1;
 }
@@ -51,8 +51,8 @@ mesh::TeamShape patch_teams(std::size_t bytes) {
 }
 
 // Patch with ghost cells in scratch memory: cells -Depth .. T-1+Depth along y and z. Along x, rows
-// hold pairs (even cell, odd cell) -2 .. T/2+1, all even cells first. Kernels work on whole packs
-// of pairs, so that the outermost ones may become undefined.
+// contain the pairs (even cell, odd cell) -2 .. T/2+1, all even cells first. Kernels work on whole
+// packs of pairs, so the outermost pairs may become undefined.
 template <int T, int Depth>
 struct PatchScratch {
   static constexpr int half = rounded_up(T / 2 + 4), row = 2 * half, rows = T + 2 * Depth;
@@ -65,13 +65,14 @@ struct PatchScratch {
   // Bytes of scratch memory.
   static constexpr std::size_t bytes() { return doubles * sizeof(double) + 64; }
 
-  // Pointer to pair 0 of the even (parity 0) or odd cells of a row; pairs are contiguous.
+  // Address of pair 0 of the even (parity 0) or odd cells of a row. Pairs are contiguous.
   KOKKOS_FORCEINLINE_FUNCTION double* pairs(int parity, int j, int k) const {
     return data + margin + ((k + Depth) * rows + j + Depth) * row + parity * half + 2;
   }
 };
 
-// Coarse cells -2 .. T/2+1 along each axis around a patch of T^3 fine cells, in natural order.
+// Box of coarse cells -2 .. T/2+1 along each axis around a patch of T^3 fine cells, in natural
+// order.
 template <int T>
 struct CoarseBox {
   static constexpr int side = T / 2 + 4, row = rounded_up(side), doubles = side * side * row;
@@ -81,7 +82,7 @@ struct CoarseBox {
   }
 };
 
-// Calls body(j) for the rows of a set.
+// Calls body(j) for the rows j of a set.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows_in(RowSet rows, const Body& body) {
   for (; rows != 0; rows &= rows - 1) body(Kokkos::Experimental::countr_zero_builtin(rows) - 3);
@@ -93,22 +94,22 @@ KOKKOS_FORCEINLINE_FUNCTION void for_planes(const Team& team, int depth, const B
   in_team(team, T + 2 * depth, [&](int plane) { body(plane - depth); });
 }
 
-// Part of a plane that one thread works on. WholePlane is for teams of one thread (CPU); with
-// PartOfRow each thread has every `step`-th pair of one row, so that accesses of neighbouring
-// threads coalesce.
+// Part of a plane that one thread works on, for teams of one thread (CPU): the whole plane.
 struct WholePlane {
   static constexpr RowSet rows = ~RowSet{0};
   static constexpr int step = PackOf::width;
-  // First pack of this part from pair `first` on.
+  // First pair of this part from pair `first` on.
   KOKKOS_FORCEINLINE_FUNCTION static constexpr int begin(int first) { return first; }
 };
-// Part of a row for one of several threads; see WholePlane.
+// Part of a plane for one of many threads (GPU): every `step`-th pair of one row, so that memory
+// accesses of neighbouring threads coalesce.
 template <int Threads>
 struct PartOfRow {
   RowSet rows;
   int thread;
   static constexpr int step = Threads;
-  // First pair of this thread; every pair of a row always belongs to the same thread.
+  // First pair of this part from pair `first` on. A pair of a row always belongs to the same
+  // thread.
   KOKKOS_FORCEINLINE_FUNCTION constexpr int begin(int first) const {
     return first + ((thread - first) & (Threads - 1));
   }
@@ -137,27 +138,27 @@ KOKKOS_FORCEINLINE_FUNCTION void for_rows(const Team& team, int depth, const Bod
   });
 }
 
-// Stage of a pass over a patch: body(k, part) for all planes within `depth`.
+// Stage of a pass over a patch: body(k, part) for all planes within `depth` of the patch.
 template <class Body>
 struct Stage {
   int depth;
   Body body;
 };
-// A function, because clang accepts no deduction guide in a kernel for AMD GPUs.
+// Returns a stage. Clang accepts no deduction guide of Stage in a kernel for AMD GPUs.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION Stage<Body> within(int depth, const Body& body) {
   return {depth, body};
 }
 
-// Runs a stage for one plane.
+// Runs a stage for plane k.
 template <int T, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void run_plane(const Stage<Body>& stage, int k) {
   if (k >= -stage.depth && k < T + stage.depth) stage.body(k, WholePlane{});
 }
 
-// Runs the stages of a pass in order. Each stage reads results of earlier ones no further than one
-// plane beyond its own. A single thread alternates between them plane by plane, each stage one
-// plane behind the one before, so that its input is still in the first-level cache.
+// Runs the stages of a pass in order. A stage may read results of earlier stages up to one plane
+// beyond its plane. A single thread alternates between the stages, each one plane behind the
+// previous stage, so that the input of a stage is still in the first-level cache.
 template <int T, class... Bodies>
 KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies>&... stages) {
   if constexpr (k_one_thread) {
@@ -171,7 +172,7 @@ KOKKOS_FORCEINLINE_FUNCTION void run_stages(const Team& team, const Stage<Bodies
   }
 }
 
-// Mask of the lanes whose bits are set.
+// Returns the mask of the lanes whose bits are set.
 template <class V = SimdDouble>
 KOKKOS_FORCEINLINE_FUNCTION typename SimdTraits<V>::Mask lanes_of(std::uint32_t bits) {
   if constexpr (SimdTraits<V>::width == 1) {
@@ -183,19 +184,19 @@ KOKKOS_FORCEINLINE_FUNCTION typename SimdTraits<V>::Mask lanes_of(std::uint32_t 
   }
 }
 
-// Calls body(e) for a part's packs of pairs that begin with pair `first` and cover `count` pairs.
+// Calls body(e) for the packs of a part that cover `count` pairs from pair `first` on.
 template <class Part, class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_pairs(const Part& part, int first, int count,
                                            const Body& body) {
   for (int e = part.begin(first); e < first + count; e += Part::step) body(e);
 }
-// Calls body(e) for all packs of pairs of a single thread.
+// Calls body(e) for all packs that cover `count` pairs from pair `first` on, on a single thread.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_pairs(int first, int count, const Body& body) {
   for (int e = first; e < first + count; e += PackOf::width) body(e);
 }
 
-// Stores the lanes of a pack in cells e, e + 1, ... of a row of `Count` cells, up to the row's end.
+// Stores the lanes of a pack in cells e, e + 1, ... of a row of `Count` cells, up to its end.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, SimdDouble value) {
   if constexpr (Count % PackOf::width == 0) {
@@ -206,8 +207,8 @@ KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, SimdDouble val
   }
 }
 
-// Stores the cells of a pack of pairs in natural order. A template, because plain numbers have no
-// lanes.
+// Stores the cells of a pack of pairs in natural order. V is a template parameter because a plain
+// double has no lanes.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
   using Traits = SimdTraits<V>;
@@ -221,12 +222,12 @@ KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
   }
 }
 
-// Position of cell i relative to a patch: 0 below, 1 inside, 2 above.
+// Position of cell i along an axis relative to a patch: 0 below, 1 inside, 2 above.
 KOKKOS_FORCEINLINE_FUNCTION constexpr int zone(int i, int side) {
   return i < 0 ? 0 : i < side ? 1 : 2;
 }
 
-// Copies `Count` values; zeros if there is no source.
+// Copies `Count` values, or zeros if `from` is null.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
   double values[Count] = {};
@@ -234,19 +235,19 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
     for (int n = 0; n < Count; ++n) values[n] = from[n];
   for (int n = 0; n < Count; ++n) to[n] = values[n];
 }
-// Copies the pairs of a row.
+// Copies all pairs of a row.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const WholePlane&, const double* from, double* to) {
   copy_pairs<Count>(from, to);
 }
-// Copies one thread's pairs of a row.
+// Copies the pairs of one thread in a row.
 template <int Count, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const PartOfRow<Threads>& part, const double* from,
                                             double* to) {
   for (int n = part.begin(0); n < Count; n += Threads) to[n] = from ? from[n] : 0.0;
 }
 
-// Sets a thread's part of a row to 0.
+// Sets the part of a thread in a row to 0.
 template <int T, int Depth, class Part = WholePlane>
 KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, int j, int k,
                                            const Part& part = {}) {
@@ -254,8 +255,8 @@ KOKKOS_FORCEINLINE_FUNCTION void clear_row(const PatchScratch<T, Depth>& field, 
     PackOf::store(field.pairs(0, j, k) - 2 + e, SimdDouble(0.0));
 }
 
-// Indices in fields at which a row of an own patch, or of its ghost cells, begins: in the patch
-// below along x, in the patch itself, and in the one above; negative if there is no patch.
+// Indices in fields of the three parts of a row of an own patch and its ghost cells: the rows in
+// the patch below along x, in the patch, and in the patch above; negative if there is no patch.
 template <int T>
 struct RowOffsets {
   std::int64_t below, here, above;
@@ -270,7 +271,7 @@ struct RowOffsets {
   }
 };
 
-// Fills a row of a patch and its ghost cells; 0 where there is no patch.
+// Copies a row of a patch and its ghost cells from a field; 0 where there is no patch.
 template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const double* field, int j,
                                             int k, const PatchScratch<T, Depth>& to) {
@@ -288,14 +289,14 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const RowOffsets<T>& places, const d
   }
 }
 
-// Fills a row; the whole row for one thread.
+// Copies a whole row on one thread.
 template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const WholePlane&, const RowOffsets<T>& places,
                                             const double* field, int j, int k,
                                             const PatchScratch<T, Depth>& to) {
   gather_row(places, field, j, k, to);
 }
-// Fills one thread's part of a row.
+// Copies the part of one thread in a row.
 template <int T, int Depth, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
                                             const RowOffsets<T>& places, const double* field, int j,
@@ -309,7 +310,7 @@ KOKKOS_FORCEINLINE_FUNCTION void gather_row(const PartOfRow<Threads>& part,
   });
 }
 
-// Fills all rows within `depth` of the patch.
+// Copies all rows within `depth` of the patch.
 template <int T, int Depth>
 KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& table,
                                         const StripTable* strips, const double* field, int depth,
@@ -319,15 +320,15 @@ KOKKOS_FORCEINLINE_FUNCTION void gather(const Team& team, const PatchTable& tabl
   });
 }
 
-// Sum of the six neighbours of the cells of one parity in a row, from pair e on.
+// Addresses of the six neighbours of the cells of one parity in a row.
 template <int T, int Depth>
 struct Neighbours {
   const double *left, *right, *below_y, *above_y, *below_z, *above_z;
 
   KOKKOS_FORCEINLINE_FUNCTION Neighbours(const PatchScratch<T, Depth>& field, int parity, int j,
                                          int k)
-      // An even cell lies between the odd cells of the pair before and its own; an odd one between
-      // the even cells of its own pair and the next.
+      // An even cell lies between the odd cells of the previous pair and of its pair, an odd cell
+      // between the even cells of its pair and of the next pair.
       : left(field.pairs(1 - parity, j, k) - 1 + parity),
         right(left + 1),
         below_y(field.pairs(parity, j - 1, k)),
@@ -335,7 +336,7 @@ struct Neighbours {
         below_z(field.pairs(parity, j, k - 1)),
         above_z(field.pairs(parity, j, k + 1)) {}
 
-  // Sum of the neighbours of cells e, e + 1, ....
+  // Sum of the neighbours of the cells of pairs e, e + 1, ....
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble sum(int e) const {
     return ((PackOf::load(left + e) + PackOf::load(right + e)) +
             (PackOf::load(below_y + e) + PackOf::load(above_y + e))) +
@@ -365,14 +366,14 @@ class InterpolatedRow {
  private:
   static constexpr int width = PackOf::width, entries = CoarseBox<T>::row;
 
-  // Coarse cells i - 2, ..., interpolated along y and z.
+  // Values in coarse cells i - 2, ..., interpolated along y and z.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble along_x(int i) const {
     const SimdDouble near(0.75), far(0.25);
     return near * (near * PackOf::load(cc_ + i) + far * PackOf::load(cn_ + i)) +
            far * (near * PackOf::load(nc_ + i) + far * PackOf::load(nn_ + i));
   }
-  // Value at i: interpolated at each call if a team has several threads, or read from a row that a
-  // single thread has computed once.
+  // along_x(i): computed at each call if a team has several threads, or read from y_ on a single
+  // thread.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble at(int i) const {
     if constexpr (k_one_thread) return PackOf::load(y_ + i);
     else return i < entries ? along_x(i) : SimdDouble(0.0);
@@ -382,7 +383,7 @@ class InterpolatedRow {
   }
 
   const double *cc_, *nc_, *cn_, *nn_;
-  // interpolated values of coarse cells, from -2 on
+  // values of along_x(), from coarse cell -2 on
   double y_[k_one_thread ? entries + 2 * width : 1];
 };
 

@@ -66,7 +66,7 @@ std::vector<PatchFacts> PatchDirectory::find_owners(std::span<const Key> patches
   });
 }
 
-// --- cubes and their copies --------------------------------------------------------------------
+// --- neighbouring patches and their copies -----------------------------------------------------
 
 PatchCopy SharedPatch::part(int side, int depth, std::int64_t offset) const {
   const auto all = static_cast<std::int16_t>(side), near = static_cast<std::int16_t>(depth);
@@ -101,7 +101,7 @@ std::vector<PatchFacts> CubeGrid::find_neighbours(const FactsOf& facts_of) {
     Key key;
     std::uint32_t directions;
   };
-  KeyTable<std::int32_t> index;  // indices of other ranks' cubes
+  KeyTable<std::int32_t> index;  // indices of adjacent cubes that are not own ones
   std::vector<Request> others;
   tables_.resize(own_);
   const auto for_neighbours = [&](auto&& visit) {
@@ -210,7 +210,7 @@ void LevelPatches::build(const std::vector<Block>& blocks) {
   registrations_ = {};
 }
 
-// Returns the patches that contain own blocks, in the order of their keys, as own blocks are.
+// Returns the patches that contain own blocks, in the order of keys. Own blocks are in that order.
 std::vector<PatchDirectory::Registration> LevelPatches::patches_with_own_blocks(
     const std::vector<Block>& blocks) const {
   std::vector<PatchDirectory::Registration> all;
@@ -246,7 +246,7 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
   std::vector<Piece> leaving;
   std::vector<int> owners;
   std::vector<Announcement> announcements;
-  std::size_t at = 0;  // index in `touched`, which is in the order of this loop
+  std::size_t at = 0;  // index in `touched`, which has the order of this loop
   for (const auto& [slot, key] : blocks) {
     for (int n = 0; n < cubes_.cubes_in_block(); ++n) {
       const Key patch = cubes_.key_of(key, n);

@@ -1,5 +1,5 @@
-// Interface of potential solvers, which compute the potential and the force of all mass on every
-// level. Their storage and their action on gas and particles are separate.
+// Interface of potential solvers, which compute the potential and the acceleration due to all mass
+// on every level. Storage of these fields and their action on gas and particles are separate.
 //
 // A new solver is one file in gravity/ that contains a class and its potential_solver_kind(); its
 // name must be added to the list of potential_solvers.cpp. gravity/multigrid.cpp is an example.
@@ -30,10 +30,10 @@ class StoredPotential;
 struct GravityOptions;
 
 // Factor of the potential of a mode of wavenumber k (2 pi / wavelength, in code length) at scale
-// factor a: modified gravity, massive neutrinos, smoothing.
+// factor a, for modified gravity, massive neutrinos or smoothing.
 using TransferFunction = std::function<double(double k, double a)>;
 
-// Data that a solver uses. The options are copied; all other members outlive the solver.
+// Data that a solver uses. All members but the two options outlive the solver.
 struct SolverSetting {
   const GravityOptions& options;
   const CommOptions& comm_options;
@@ -52,62 +52,62 @@ struct Sources {
   double scale_factor = 1.0;
 };
 
-// Levels from `first` to `last`, both included.
+// Levels from `first` to `last`, inclusive.
 struct LevelRange {
   int first, last;
 };
 
-// Result of a solve. Norms are root mean squares over the domain's cells of the level.
+// Result of a solve.
 struct SolveReport {
   int cycles = 0;
-  // residuals before and after the solve, relative to the reference
+  // norms of the residual before and after the solve, relative to `reference`
   double first_residual = 0.0, residual = 0.0;
-  double reference = 0.0;
-  bool by_rounding = false;  // ended at the rounding of the residual, above the tolerance
+  double reference = 0.0;    // norm of the right-hand side, or variation if larger
+  bool by_rounding = false;  // true if the residual is round-off above the tolerance
   std::int64_t rounds = 0;   // number of halo exchanges on the finest grid
-  // CPU time without MPI of work that is divided evenly among all ranks, whoever owns the blocks:
-  // transforms.
+  // CPU time, without MPI, of Fourier transforms, whose work does not depend on the owners of
+  // blocks.
   std::int64_t shared_ns = 0;
 };
 
-// Solver for the potential and the force on all levels. All functions but solves_single_levels()
-// and report() are collective.
+// Solver for the potential and the acceleration on all levels. All functions but
+// solves_single_levels() and report() are collective.
 class PotentialSolver {
  public:
   virtual ~PotentialSolver() = default;
 
-  // Returns true if a level can be solved at each of its own steps, separately, from the stored
-  // potential of the coarser one. Other solvers always solve a level together with all finer ones,
-  // from the present density of all levels.
+  // Returns true if a level can be solved separately at each of its steps, from the stored
+  // potential of the coarser level. Other solvers always solve a level together with all finer
+  // levels, from the present density of all levels.
   virtual bool solves_single_levels() const = 0;
 
-  // Updates tables for the mesh. Called before anything else, and whenever blocks were created,
-  // removed or moved.
+  // Updates tables for the mesh. Called before the functions below, and whenever blocks were
+  // created, removed or moved.
   virtual void connect() = 0;
 
   // Measures domain-wide data for solves of finer levels. Called before a solve that includes the
   // base level, and after a restart.
   virtual void measure(const Sources& /*sources*/) {}
 
-  // Computes potential and acceleration of own blocks of these levels (StoredPotential::field), and
-  // no others, at the times StoredPotential::times. The stored potential is the initial guess. The
-  // acceleration need not be the gradient of the potential. Throws RunError if there is no
-  // solution.
+  // Computes potential and acceleration in own blocks of `levels` only (StoredPotential::field), at
+  // the times StoredPotential::times. The stored potential is the initial guess. The acceleration
+  // need not be the gradient of the potential. Throws RunError if the solver does not converge.
   virtual SolveReport solve(LevelRange levels, const Sources& sources) = 0;
 
-  // Sets, in every cell of a level's own blocks, the field energy that forces do not represent if
-  // they are not the gradient of the potential: the excess of half of mass times potential over the
-  // possible work. Returns false if there is none. Called after a solve for the level's time.
+  // Computes, in every cell of a level's own blocks, the field energy per volume that forces do not
+  // represent if they are not the gradient of the potential: the excess of half of mass times
+  // potential over the possible work. Returns false if there is none. Called after a solve of the
+  // level.
   virtual bool find_unfelt_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
     return false;
   }
 
-  // Guesses both potentials of new blocks of a level for the level's times, from the solution of
-  // the coarser level. The default is 0.
+  // Sets the current and previous potential of new blocks of a level from the solution of the
+  // coarser level. The default is 0.
   virtual void guess(int level, const mesh::CellRange& blocks);
 
-  // Adds the processor cycles counted since the last call to own blocks of a level, by slot. The
-  // default counts none.
+  // Adds the processor cycles since the last call to own blocks of a level, by slot. The default
+  // counts none.
   virtual void take_block_cycles(int /*level*/, std::span<std::uint64_t> /*by_slot*/) {}
 
   // Sets a factor by which every mode of the potential is multiplied. Throws InputError if the
@@ -125,27 +125,27 @@ class PotentialSolver {
   StoredPotential& stored_;
 };
 
-// Choice of gravity.solver: its parameters, and a factory for the solver.
+// Kind of solver in gravity.solver, with the parameters of the solver and a factory function.
 class PotentialSolverKind {
  public:
   virtual ~PotentialSolverKind() = default;
   // Name in gravity.solver.
   virtual const char* name() const = 0;
-  // Declares the solver's parameters; this object must outlive all reads of the schema.
+  // Declares the parameters of the solver. This object must outlive all reads of the schema.
   virtual void declare(ParameterSchema& schema) = 0;
   // Creates the solver. Throws InputError if domain, options and parameters are incompatible.
   // Collective.
   virtual std::unique_ptr<PotentialSolver> make(const SolverSetting& setting) const = 0;
 };
 
-// Choice for a class that has a `name`, a struct `Parameters` with declare(), and a constructor
-// from both parameters and setting.
+// Kind for a solver class with a `name`, a struct `Parameters` with declare(), and a constructor
+// from parameters and setting.
 template <class Solver>
 class SolverKind final : public PotentialSolverKind {
  public:
   // Name in gravity.solver.
   const char* name() const override { return Solver::name; }
-  // Declares the solver's parameters.
+  // Declares the parameters of the solver.
   void declare(ParameterSchema& schema) override { parameters_.declare(schema); }
   // Creates the solver.
   std::unique_ptr<PotentialSolver> make(const SolverSetting& setting) const override {
@@ -156,12 +156,12 @@ class SolverKind final : public PotentialSolverKind {
   typename Solver::Parameters parameters_;
 };
 
-// Returns the choice for a solver. Each solver's file defines its own specialisation: template <>
-// ... potential_solver_kind<Multigrid>().
+// Returns the kind of a solver. The file of each solver defines a specialisation: template <> ...
+// potential_solver_kind<Multigrid>().
 template <class Solver>
 std::unique_ptr<PotentialSolverKind> potential_solver_kind();
 
-// Returns all choices of gravity.solver.
+// Returns all kinds of solvers.
 std::vector<std::unique_ptr<PotentialSolverKind>> potential_solver_kinds();
 
 }  // namespace octant::gravity

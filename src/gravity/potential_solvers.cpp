@@ -13,7 +13,7 @@ struct KindList {
   }
 };
 
-// All solvers, in the order in which the manual lists them.
+// List of all solvers, in the order of the documentation.
 using PotentialSolvers = KindList<class Multigrid, class Fmm>;
 
 std::vector<std::unique_ptr<PotentialSolverKind>> potential_solver_kinds() {

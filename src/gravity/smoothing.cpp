@@ -10,8 +10,8 @@ namespace octant::gravity {
 
 namespace {
 
-// Masked cells in reach of a patch: `open`: none; `masked`: some, and all other cells have d = 6,
-// as on the finest grid; `weighted`: each cell has its own d.
+// Kind of patch: without masked cells in reach (open); with masked cells, but d = 6 in all other
+// cells, as on the finest grid (masked); or with a d for each cell (weighted).
 enum class Reach { open, masked, weighted };
 
 // Cells that a pass updates.
@@ -19,8 +19,8 @@ template <Reach R, int T>
 struct Swept {
   PatchMask<T> mask;
 
-  // Rows of a plane that contain such cells, within a depth of 2; rows that are read for them; and
-  // rows of a coarse plane from which they are interpolated.
+  // Rows of plane k with updated cells, within a depth of 2 (rows), rows that are read for them
+  // (near), and rows of a coarse plane from which they are interpolated (above).
   KOKKOS_FORCEINLINE_FUNCTION RowSet rows(int k) const {
     if constexpr (R != Reach::open) return mask.rows->of(k);
     return k >= -2 && k < T + 2 ? rows_within<T>(2) : 0;
@@ -37,7 +37,7 @@ struct Swept {
     if constexpr (R != Reach::open) return mask.pairs(parity, j, k);
     return ~std::uint32_t{0};
   }
-  // Selects `yes`, in the pack from pair e on, for updated cells (bits set in `pairs`), else `no`.
+  // Selects, in the pack from pair e on, `yes` for updated cells (bits set in `pairs`), else `no`.
   KOKKOS_FORCEINLINE_FUNCTION static SimdDouble choose(std::uint32_t pairs, int e, SimdDouble yes,
                                                        SimdDouble no) {
     if constexpr (R == Reach::open) return yes;
@@ -70,8 +70,8 @@ struct PassScratch {
   }
 };
 
-// Over-relaxed Gauss-Seidel update of the cells of one colour in a row, and of up to `Within` cells
-// beside it.
+// Over-relaxed Gauss-Seidel update of the cells of one colour in a row of a patch, and of at least
+// `Within` ghost cells on both sides.
 template <int Within, Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void relax(const Part& part, const Swept<R, T>& swept,
                                        const PassScratch<R, T, Depth>& at, int colour, int j,
@@ -114,13 +114,13 @@ KOKKOS_FORCEINLINE_FUNCTION SimdDouble residual(const Swept<R, T>& swept,
                       around + d * PackOf::load(at.phi.pairs(parity, j, k) + e), SimdDouble(0.0));
 }
 
-// Number of norms per coarse row: one sum of squared residuals if a single thread handles the row,
-// otherwise one per coarse cell, to be added in the same order.
+// Number of sums of squared residuals per coarse row: one if a single thread computes the row,
+// otherwise one per coarse cell, which are added in the same order.
 template <int C>
 inline constexpr int norms_of_row = k_one_thread ? 1 : C;
 
-// Computes a row of the coarse right-hand side, 4 times the mean residual because h^2 is 4 times as
-// large, and the sum of the squares of the residual.
+// Computes a row of the coarse right-hand side, 4 times the mean residual because h^2 is 4 times
+// larger, and the sum of squared residuals.
 template <Reach R, int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept<R, T>& swept,
                                                    const PassScratch<R, T, 3>& at, int j, int k,
@@ -145,8 +145,9 @@ KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept
   if constexpr (k_one_thread) norms[0] = norm;
 }
 
-// Writes the rows of a plane. Rows without active cells become 0; on the finest grid only those
-// read for others, on coarse grids all, because the finer grid interpolates from any of them.
+// Writes the rows of a plane. Rows without active cells are set to 0: on the finest grid those that
+// are read for other rows, and on coarse grids all, because the finer grid may interpolate from
+// them.
 template <Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Part& part, const Swept<R, T>& swept,
                                              const PatchScratch<T, Depth>& phi, int k,
@@ -165,8 +166,8 @@ KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Part& part, const Swept<R, T>
   });
 }
 
-// Restricts the residual in planes k - 1 and k to a plane of the coarse right-hand side. `norms`
-// are by coarse row.
+// Restricts the residual in planes k - 1 and k to a plane of the coarse right-hand side, and sets
+// `norms` of each coarse row.
 template <Reach R, int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Part& part, const Swept<R, T>& swept,
                                                 const PassScratch<R, T, 3>& at, int k,
@@ -187,8 +188,8 @@ KOKKOS_FORCEINLINE_FUNCTION void coarsen_planes(const Part& part, const Swept<R,
   });
 }
 
-// Calls body(team, patch, whether it is open) for the patches of a group, with scratch for passes
-// of the types Open and Other.
+// Calls body(team, patch, is open) for the patches of a group, with scratch memory for passes of
+// the types Open and Other.
 template <class Open, class Other, class Body>
 void for_patches(const char* name, const PatchGroup& group, const Body& body) {
   const auto patches = group.patches;
@@ -260,8 +261,8 @@ struct Descent {
   }
 
  private:
-  // Sums the squares of each row first, then the rows: the order is the same for one thread and for
-  // many.
+  // Adds the sums of squares of each row, then those of all rows, in the same order for any number
+  // of threads.
   KOKKOS_FORCEINLINE_FUNCTION static void add_up(const Team& team, double* row_norms,
                                                  double& norm) {
     constexpr int of_row = norms_of_row<C>;
@@ -291,7 +292,7 @@ void descend_patches(const GridView& grid, const PatchGroup& group, bool from_ze
       });
 }
 
-// Adds the prolonged coarse correction to a row.
+// Prolongation: adds the interpolated coarse correction to a row.
 template <Reach R, int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& swept,
                                          const CoarseBox<T>& coarse, const PatchScratch<T, 2>& phi,
@@ -310,8 +311,8 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& sw
   });
 }
 
-// Copies `Count` cells from cell `First` on of a row of C cells, in natural order; zeros if there
-// is no row.
+// Copies `Count` cells from cell `First` on of a row of C cells, in natural order, or zeros if
+// there is no row.
 template <int C, int First, int Count>
 KOKKOS_FORCEINLINE_FUNCTION void join_cells(const double* from, double* to) {
   double values[Count] = {};
@@ -335,8 +336,8 @@ KOKKOS_FORCEINLINE_FUNCTION void join_lines(const PartOfRow<Threads>& part, cons
   }
 }
 
-// Copies a row of the coarse cells around a patch to scratch memory, in natural order, from the
-// coarse grid of C^3 cells per patch.
+// Copies a row of coarse cells in and around a patch from the coarse grid, with C^3 cells per
+// patch, to scratch memory, in natural order.
 template <int T, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void gather_coarse_row(const Part& part, const PatchTable& table,
                                                    const double* field, int j, int k, double* box) {
@@ -410,7 +411,7 @@ std::int64_t cells_of(const GridView& grid, const PatchGroup& group) {
   return std::int64_t{group.count()} * grid.side * grid.side * grid.side;
 }
 
-// Calls body with the Reach of patches that are not open, and the patches' side, as types.
+// Calls body with the Reach of patches that are not open, and the side of patches, as types.
 template <class Body>
 void with_kind(const GridView& grid, const PatchGroup& group, const Body& body) {
   const auto with_side = [&](auto reach) {
@@ -431,8 +432,8 @@ void with_kind(const GridView& grid, const PatchGroup& group, const Body& body) 
 void descend(const GridView& grid, const PatchGroup& group, bool from_zero, double* coarse_f,
              double* norms) {
   if (group.count() == 0) return;
-  // Cost: phi and f are read, phi and an eighth as many coarse f written. A cell is relaxed (9
-  // operations), its residual computed (8), and the residual and its square are summed.
+  // Cost: phi and f are read, phi and one coarse f per eight cells are written. Operations per
+  // cell: relaxation (9), residual (8), and sums of the residual and of its square (3).
   record_kernel_work("gravity: descend", cells_of(grid, group), {from_zero ? 17.0 : 25.0, 20.0});
   with_kind(grid, group, [&](auto reach, auto T) {
     descend_patches<reach.value, T.value>(grid, group, from_zero, coarse_f, norms);
@@ -441,9 +442,8 @@ void descend(const GridView& grid, const PatchGroup& group, bool from_zero, doub
 
 void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_phi) {
   if (group.count() == 0) return;
-  // Cost: phi, f and an eighth as many coarse phi are read, phi is written. The correction is
-  // interpolated along y and z (9 operations for each pair of cells), then along x (3), and added;
-  // a cell is relaxed (9).
+  // Cost: phi, f and one coarse phi per eight cells are read, phi is written. Operations per cell:
+  // interpolation along y and z (9 per pair of cells) and x (3), addition (1), and relaxation (9).
   record_kernel_work("gravity: ascend", cells_of(grid, group), {25.0, 17.5});
   with_kind(grid, group, [&](auto reach, auto T) {
     ascend_patches<reach.value, T.value>(grid, group, coarse_phi);

@@ -24,8 +24,8 @@ void move_blocks(const std::vector<Move>& moves, std::int64_t stride, const doub
       });
 }
 
-// Fetches the blocks of `missing` slots from the ranks that stored them before; blocks that are
-// found there are marked as not new.
+// Fetches new blocks of this rank from the ranks that stored them before, and clears is_new for
+// blocks that any rank stored.
 void fetch(const Communicator& communicator, std::int64_t stride, const StoredBlocks& before,
            const KeyTable<std::int32_t>& slot_before, const StoredBlocks& now, Exchanger& exchanger,
            std::vector<std::uint8_t>& is_new) {
@@ -74,18 +74,18 @@ void fetch(const Communicator& communicator, std::int64_t stride, const StoredBl
   move_blocks(unpacks, stride, received.data(), now.values.data());
 }
 
-// Number of slots with spare capacity for growth, so that few regrids reallocate. The operating
+// Number of slots to allocate, with spare capacity so that few regrids reallocate. The operating
 // system maps no pages for memory that is never written.
 std::int64_t with_spare_capacity(std::int64_t slots) { return slots + slots / 4 + 8; }
 
-// Returns true if blocks in their former slots can stay in place.
+// Returns true if the memory of `blocks` can be kept for `slots` slots.
 bool has_capacity(const StoredBlocks& blocks, std::int64_t slots, std::int64_t stride) {
   const auto capacity = static_cast<std::int64_t>(blocks.values.size()) / stride;
   return slots <= capacity && capacity <= 2 * with_spare_capacity(slots);
 }
 
-// Copies to `now` the values, `stride` doubles each, of every block that some rank has in `before`.
-// Returns, by slot of `now`, whether the block is new. Collective.
+// Copies the values of every block, `stride` doubles, that some rank has in `before` to `now`.
+// Returns a flag for each slot of `now` that is 1 if the block is new. Collective.
 std::vector<std::uint8_t> carry_over(const Communicator& communicator, std::int64_t stride,
                                      const StoredBlocks& before, StoredBlocks& now,
                                      Exchanger& exchanger) {

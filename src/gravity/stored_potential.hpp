@@ -1,4 +1,4 @@
-// Fields that gravity stores for every cell: potentials at two times, and the force.
+// Fields that gravity stores for every cell: potentials at two times, and acceleration.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,13 @@
 
 namespace octant::gravity {
 
-// Fields of a cell, in the order of storage.
+// Stored fields, in the order of storage.
 enum class Field { potential, previous_potential, acceleration_x, acceleration_y, acceleration_z };
 inline constexpr int k_fields = 5;
 // Description of a stored field in files.
 struct StoredField {
   const char *name, *unit, *description;
-  bool is_shown = true;  // true for fields of snapshots; checkpoints contain all
+  bool is_shown = true;  // true for fields of snapshots; checkpoints contain all fields
 
   // Returns the description for files.
   mesh::FieldInfo info() const { return {name, unit, description}; }
@@ -33,55 +33,56 @@ struct PotentialTimes {
   bool solved = false;  // true if the level was solved at least once
 };
 
-// Values of one level's blocks on this rank, by slot of the mesh.
+// Values of the blocks of a level on this rank, by slot of the mesh.
 struct StoredBlocks {
   std::vector<Key> keys;       // k_no_key where a slot is free
   DeviceArray<double> values;  // with spare capacity
 };
 
-// Potentials of two times and accelerations of all own blocks, [slot][field][k][j][i], in device
-// memory. They follow the mesh and are part of checkpoints.
+// Potentials at two times and accelerations in all own blocks, [slot][field][k][j][i], in device
+// memory. These fields are moved with the blocks of the mesh and are part of checkpoints.
 class StoredPotential {
  public:
   // The mesh must outlive this object.
   StoredPotential(const mesh::Mesh& mesh, const CommOptions& options);
 
-  // Own blocks by slot of the mesh, fields in the order of Field.
+  // Memory layout of own blocks by slot of the mesh, with fields in the order of Field.
   const mesh::BlockLayout& layout() const { return layout_; }
-  // First value of a level's fields, in device memory.
+  // Address of the first value of a level, in device memory.
   double* data(int level) const { return levels_[level].blocks.values.data(); }
-  // One field of a level, as a view of its own blocks.
+  // View of one field in own blocks of a level.
   BlockField field(int level, Field field) const;
   // Acceleration of a level, in length / time^2.
   VectorField acceleration(int level) const;
 
   // Times of the current and the previous potential of a level.
   PotentialTimes times(int level) const { return levels_[level].times; }
-  // Sets these times, for restarts.
+  // Sets the times of the current and the previous potential, for restarts.
   void set_times(int level, const PotentialTimes& times) { levels_[level].times = times; }
 
-  // Returns the potential at a time: linear in time between the previous and the current one,
-  // extrapolated beyond the current one by at most their interval, because errors of solutions grow
-  // with the distance.
+  // Returns the potential at a time by linear interpolation between the previous and the current
+  // potential, or by extrapolation beyond the current time over at most the interval between them,
+  // because extrapolation amplifies errors of the solutions.
   Combination potential_at(int level, double time) const;
 
-  // Result of follow_mesh(): the slots of new blocks, whose values are not set, and whether any
-  // rank has new blocks.
+  // Result of follow_mesh(): slots of new blocks, whose values are not set, and a flag that is true
+  // if any rank has new blocks.
   struct NewBlocks {
     std::vector<int> slots;
     bool anywhere = false;
   };
-  // Moves stored blocks of a level to the slots and ranks that they have in the mesh. Must be
-  // called for every level whenever blocks were created, removed or moved. Collective.
+  // Moves stored blocks of a level to their slots and ranks in the mesh. Must be called for every
+  // level whenever blocks were created, removed or moved. Collective.
   NewBlocks follow_mesh(int level);
   // Deletes the levels beyond the finest one.
   void release_finer(int finest);
 
-  // Sets times of a level that was never solved to those of the coarser one, if that was solved.
+  // Sets the times of a level that was never solved to those of the coarser level, if that was
+  // solved.
   void inherit_times(int level);
 
-  // Prepares a solve for a time. The current potential becomes the previous one if it is older, and
-  // is replaced by a guess for the new time.
+  // Prepares a solve for a time. The current potential becomes the previous one if it is older than
+  // `time`. The current potential is then set to a guess for `time`.
   void begin_solution(int level, double time);
   // Ends a solve. The first solution of a level is used for both times.
   void end_solution(int level);

@@ -19,8 +19,7 @@ namespace octant::subgrid {
 class CellNames {
  public:
   // Constructor. `scalars` are in the order of storage, and r is the distance from `centre`. Cell
-  // centres are computed from the domain's `lower` corner and so have the same bits for any block
-  // size.
+  // centres are computed from the domain's `lower` corner, with the same bits for any block size.
   CellNames(const hydro::Gas& gas, std::vector<std::string> scalars,
             const std::array<double, 3>& lower, const std::array<double, 3>& centre);
   CellNames(const CellNames&) = delete;
@@ -92,8 +91,7 @@ class Integrals {
   // Declares `output.integrals`. This object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
-  // Compiles the expressions. Must be called once before add(). Throws InputError if one is
-  // invalid.
+  // Compiles the expressions, once before add(). Throws InputError if one is invalid.
   void compile(const mesh::Geometry& geometry, const hydro::Gas& gas,
                const std::vector<std::string>& scalars);
 

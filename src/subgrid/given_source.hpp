@@ -12,8 +12,7 @@ namespace octant::subgrid {
 
 using Columns3 = std::array<std::vector<double>, 3>;  // x, y, z components
 
-// Gas of whole blocks of a level in code units. Cell (i, j, k) of a block of N^3 cells has the
-// index (k N + j) N + i.
+// Gas of whole blocks of N^3 cells in code units. Cell (i, j, k) has the index (k N + j) N + i.
 struct SourceCells {
   int level = 0;
   double dt = 0.0;

@@ -21,12 +21,11 @@ class Ledger {
   // there is no such account.
   ReproducibleSum& operator[](std::string_view account);
 
-  // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, if a total is not
-  // finite. Collective.
+  // Adds the terms of all ranks to the totals. Throws RunError, on all ranks, for a total that is
+  // not finite. Collective.
   void sum_over_ranks(const Communicator& communicator);
 
-  // Returns the total of an account after the last sum_over_ranks(). Throws RunError if there is no
-  // such account.
+  // Returns the total after the last sum_over_ranks(). Throws RunError if there is no such account.
   double total(std::string_view account) const { return totals_[place_of(account)].value; }
 
   // Name of an account, and its total over all ranks.

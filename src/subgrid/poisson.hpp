@@ -53,8 +53,7 @@ KOKKOS_INLINE_FUNCTION std::int64_t poisson_by_rejection(const RandomStream& ran
 }  // namespace detail
 
 // Returns a number from the Poisson distribution with this mean, up to 1e15; 0 for a mean of 0.
-// Uses the uniform draws from `first_draw` on; fewer than one call in ten million uses more than 64
-// of them.
+// Uses the uniform draws from `first_draw` on; fewer than one call in 10^7 uses more than 64.
 KOKKOS_INLINE_FUNCTION std::int64_t poisson(const RandomStream& random, std::uint32_t first_draw,
                                             double mean) {
   constexpr double k_max_for_inversion = 30.0;

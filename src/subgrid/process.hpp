@@ -27,8 +27,7 @@ class FaceFields;
 
 namespace octant::subgrid {
 
-// Newly formed star particle, for the log of star formation. Values without a unit are in code
-// units.
+// New star particle for the log of star formation. Values without a unit are in code units.
 struct StarBirth {
   std::uint64_t id = 0;
   std::int32_t level = 0;
@@ -40,8 +39,7 @@ struct StarBirth {
 };
 
 // Merger of the black hole `other` with `heaviest`, the most massive one of its group, for the log
-// of mergers. Masses are those before the merger in code units; `id` and `position` are the
-// remnant's.
+// of mergers. Masses are in code units before the merger; `id` and `position` are the remnant's.
 struct HoleMerger {
   std::uint64_t id = 0, heaviest = 0, other = 0;
   double heaviest_mass = 0.0, other_mass = 0.0;
@@ -60,8 +58,7 @@ struct SyncPoint {
   std::function<double(double time)> seconds;
   std::vector<GasLevel> levels;  // gas of the levels from `coarsest` on
   std::vector<double> steps;     // their time steps, in the order of `levels`
-  // Elapsed fraction of the step of the next coarser level, from its old (0) to its present (1)
-  // state.
+  // Elapsed fraction of the coarser level's step, from its old (0) to its present (1) state.
   double arrived = 1.0;
   // face-centred fields of all processes; null if no process has any
   mesh::FaceFields* faces = nullptr;
@@ -86,8 +83,7 @@ class ParameterSchema;
 
 namespace octant::subgrid {
 
-// Scalar advected with the gas. Several processes may declare the same scalar; the first one sets
-// its initial value.
+// Scalar advected with the gas. The first process that declares it sets its initial value.
 using hydro::GasVariable;
 
 // Metal mass fraction, common to all processes that use it.
@@ -135,8 +131,7 @@ class Process {
   // True if the parameters enable the process.
   virtual bool is_wanted() const = 0;
 
-  // True if the process changes or uses the internal energy of the gas. Such a process is refused
-  // for barotropic gas.
+  // True if the process changes or uses the internal energy of the gas. Refused for barotropic gas.
   virtual bool needs_heat() const { return true; }
   // True if the process is valid for gas with a cold pressure (hydro/eos/cold_curve.hpp), for which
   // GasCell gives the thermal part of the internal energy.
@@ -145,8 +140,8 @@ class Process {
   // Scalars that the process needs.
   virtual std::vector<GasVariable> variables() const { return {}; }
   // Number of photon groups that the run transports for this process. Each has four fields: number
-  // density N and flux F, with |F| <= c' N for the reduced speed of light c'. At most one process
-  // may have photons.
+  // density N and flux F, |F| <= c' N for the reduced light speed c'. At most one process has
+  // photons.
   virtual int photon_groups() const { return 0; }
   // True if begin_step() sets photon sources. The mesh then has an emission field for each group,
   // after the fields of all groups.

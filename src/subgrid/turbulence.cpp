@@ -196,8 +196,7 @@ class Turbulence final : public Process {
     return amplitude;
   }
 
-  // Advances the amplitudes to an update number. Starts from update 0 if `update` precedes the
-  // present one.
+  // Advances the amplitudes to an update number, from number 0 if `update` is before the present.
   void go_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;
@@ -219,8 +218,7 @@ class Turbulence final : public Process {
     const double updates = std::max(0.0, time / correlation_time_ * k_updates);
     const double begun = std::floor(updates), share = updates - begun;
     go_to(static_cast<std::int64_t>(begun));
-    // Amplitudes have six real components: four perpendicular to the wave vector, two parallel to
-    // it.
+    // Amplitudes have six real components: four transverse to the wave vector, two parallel.
     const double s = solenoidal_, c = 1.0 - s;
     const double norm =
         strength_ / std::sqrt(0.5 * static_cast<double>(numbers_.size()) * (4 * s * s + 2 * c * c));

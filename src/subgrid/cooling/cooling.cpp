@@ -1,6 +1,6 @@
 // Radiative cooling and heating of the gas: rates from a table (table.hpp) solved exactly
-// (solvers.hpp), or the rates and solver of RAMSES (original.hpp). Internal energy that belongs to
-// the pressure floor neither cools nor heats.
+// (solvers.hpp), or the rates and solver of RAMSES (original.hpp). Only internal energy above the
+// pressure floor cools or is heated.
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -16,7 +16,7 @@ namespace octant::subgrid {
 
 namespace cooling {
 
-// Gas with more than this fraction of the scalar `delayed` does not cool (Teyssier et al. 2013).
+// Maximum mass fraction of the scalar `delayed` in gas that cools (Teyssier et al. 2013).
 constexpr double k_delayed_fraction = 1e-3;
 constexpr double k_megayear = 1e6 * constants::k_year;
 
@@ -31,7 +31,7 @@ class PreparedRates {
         communicator_(communicator),
         gas_(table_ ? table_gas(options.table_options(gamma)) : k_original_gas) {}
 
-  // Collective.
+  // Computes the rates at a redshift. Collective.
   void prepare(double redshift) {
     if (redshift_ == redshift) return;
     redshift_ = redshift;
@@ -67,18 +67,19 @@ class PreparedRates {
   bool warned_ = false;
 };
 
-// Sources of rates: rows of nodes, or direct interpolation of the table in every cell.
+// Source of rates from precomputed rows of nodes.
 struct NodeSource {
   Nodes nodes;
   KOKKOS_INLINE_FUNCTION RowPosition place(double n_H) const { return nodes.place(n_H); }
   KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const RowPosition& place) const {
     return nodes.rates(cell, place);
   }
-  // Returns true if gas of internal energy u may exceed the range of its rates.
+  // Returns true if the internal energy u may exceed the range of the rates of a cell.
   KOKKOS_INLINE_FUNCTION bool may_exceed(double u, const CellGas& cell) const {
     return u > nodes.safe_energy * (1.0 - cell.metals);
   }
 };
+// Source of rates by direct interpolation of the table in every cell.
 struct TableSource {
   TableSlice slice;
   KOKKOS_INLINE_FUNCTION RowPosition place(double n_H) const {
@@ -94,7 +95,7 @@ struct TableSource {
 struct Gas {
   GasUnits units;
   PressureFloor floor;
-  double hydrogen;               // n_H in cm^-3 over density, for gas without metals
+  double hydrogen;               // density -> n_H in cm^-3, in gas without metals
   double metals_count;           // RateGas::metals_count
   double per_solar, per_energy;  // 1 / (metal fraction of solar gas), 1 / units.energy
   int metals, delayed;           // variable indices; -1: none
@@ -113,7 +114,7 @@ struct Gas {
   }
 };
 
-// Changes of a cell in a step, in code energies per volume, and two flags: density outside of the
+// Energy changes of a cell in a step, per volume in code units, and two flags: density outside the
 // table, and too few substeps.
 enum Account {
   k_cooled,
@@ -125,14 +126,14 @@ enum Account {
   k_accounts
 };
 
-// Thermal state of the cells in SIMD lanes in a step; each cell interpolates its own rates.
+// Thermal state of the cells of one SIMD vector in a step. Rates are interpolated for each cell.
 template <class V>
 struct Thermal {
   static constexpr int width = SimdTraits<V>::width;
-  double n_H[width], metallicity[width], metals[width];  // CellGas of each cell
+  double n_H[width], metallicity[width], metals[width];  // members of CellGas
   double cools[width];                                   // 1 if the cell may cool, else 0
-  double energy[width];  // per mass, in code units, without the pressure floor
-  // Results: energy beyond the table, and two flags.
+  double energy[width];  // energy per mass above the pressure floor, in code units
+  // Results: energy per mass removed above the maximum temperature, and the two flags.
   double excess[width] = {}, outside[width] = {}, ended_exactly[width] = {};
 };
 
@@ -209,7 +210,7 @@ struct Step {
   }
 };
 
-// |du/dt| / u in code units.
+// Rate |du/dt| / u of a cell in code units.
 template <class Source>
 struct CoolingRate {
   Gas gas;
@@ -230,7 +231,7 @@ struct CoolingRate {
 
 class Cooling final : public Process {
  private:
-  // Calls the function with the source of rates for the level's time.
+  // Calls the function with the source of rates at the time of the level.
   template <class Function>
   auto with_source(const GasLevel& level, const Function& function) const {
     rates_->prepare(expands_ ? level.step_time.background_redshift : options_.redshift);

@@ -15,14 +15,14 @@ class ParameterSchema;
 
 namespace octant::subgrid::cooling {
 
-// Choices of cooling.method.
+// Cooling methods.
 enum class Method { exact, implicit, original };
-// Names of the methods.
+// Names of the methods in cooling.method.
 constexpr auto names_of(Method) { return std::array{"exact", "implicit", "original"}; }
 
-// Ultraviolet background: the default of the method, or a named one.
+// Ultraviolet background; `own` is the default of the method.
 enum class UvBackground { own, table, courty, none };
-// Names of the backgrounds.
+// Names of the backgrounds in cooling.uv_background.
 constexpr auto names_of(UvBackground) { return std::array{"own", "table", "courty", "none"}; }
 
 // Parameters of cooling.
@@ -48,18 +48,18 @@ struct CoolingOptions {
   FloorKind floor = FloorKind::jeans;
   double jeans_cells = 4.0, floor_temperature = 0.0, floor_density = 0.1, floor_index = 1.6;
 
-  // Declares the parameters; this object must outlive all reads of the schema.
+  // Declares the parameters. This object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
 
   // Throws InputError for incompatible options.
   void check() const;
 
-  double solar() const;  // metal mass fraction of gas of solar metallicity
+  double solar() const;  // metal mass fraction at solar metallicity
   // True for the method of RAMSES.
   bool is_original() const { return method == Method::original; }
-  // Options for rates from a table.
+  // Returns the options for rates from a table.
   TableOptions table_options(double gamma) const;
-  // Options for the method of RAMSES.
+  // Returns the options for the method of RAMSES.
   OriginalOptions original_options(double gamma) const;
 };
 

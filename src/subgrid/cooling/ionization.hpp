@@ -11,16 +11,16 @@
 
 namespace octant::subgrid::cooling {
 
-// Hydrogen and helium in gas without metals.
+// Composition of gas of hydrogen and helium.
 struct Composition {
   double hydrogen;             // mass fraction
-  double helium_per_hydrogen;  // number of nuclei
+  double helium_per_hydrogen;  // ratio of the numbers of nuclei
 
-  // Nuclei per proton mass, where a helium nucleus has the mass of four protons.
+  // Number of nuclei per proton mass of gas, for helium nuclei of four proton masses.
   constexpr double nuclei() const { return 0.25 * (1.0 + 3.0 * hydrogen); }
 };
 
-// Composition in the rates of RAMSES.
+// Composition for the rates of RAMSES.
 inline constexpr Composition k_original_composition{
     k_hydrogen_fraction, (1.0 - k_hydrogen_fraction) / (4.0 * k_hydrogen_fraction)};
 
@@ -32,8 +32,8 @@ struct PhotoRates {
 
 // Collisional rates at one temperature in cm^3 s^-1.
 struct IonizationRates {
-  double ionization[3];     // HI, HeI, HeII by electrons
-  double recombination[3];  // to HI, HeI, HeII; the second includes dielectronic recombination
+  double ionization[3];     // of HI, HeI, HeII by electrons
+  double recombination[3];  // to HI, HeI (also dielectronic), HeII
 
   KOKKOS_INLINE_FUNCTION explicit IonizationRates(double T) {
     const double root = Kokkos::sqrt(T), T3 = 1e-3 * T, T5 = 1e-5 * T, T6 = 1e-6 * T;
@@ -51,23 +51,23 @@ struct IonizationRates {
   }
 };
 
-// Number of particles per hydrogen nucleus, for one cell or for each lane of a SimdDouble.
+// Number of each species per hydrogen nucleus, in one cell or in each lane of a SimdDouble.
 template <class V>
 struct Species {
   V HI, HII, HeI, HeII, HeIII, electrons;
 
-  // Mean mass per particle, in proton masses.
+  // Mean molecular weight.
   KOKKOS_INLINE_FUNCTION V molecular_weight(const Composition& gas) const {
     return V(1.0) / (V(gas.hydrogen) * (V(1.0 + gas.helium_per_hydrogen) + electrons));
   }
 };
 
-// Species at a given number of electrons per hydrogen nucleus.
+// Returns the species for an assumed number of electrons per hydrogen nucleus.
 template <class V>
 KOKKOS_INLINE_FUNCTION Species<V> species(const Composition& gas, const IonizationRates& rates,
                                           const PhotoRates& photo, const V& n_H,
                                           const V& electrons) {
-  // Ratios of each species to the next lower one.
+  // Ratios of each ionization state to the next lower one: HII/HI, HeII/HeI, HeIII/HeII.
   V up[3];
   for (int s = 0; s < 3; ++s)
     up[s] = (V(rates.ionization[s]) + V(photo.ionization[s]) / (n_H * electrons)) /
@@ -82,9 +82,9 @@ KOKKOS_INLINE_FUNCTION Species<V> species(const Composition& gas, const Ionizati
   return x;
 }
 
-// Ionisation equilibrium. The electron density from the ions falls with the assumed electron
-// density, so the root of their difference is bracketed and bisected, first in its logarithm, then
-// in its value. Each SIMD lane gives the same bits as a single cell.
+// Returns the species in ionisation equilibrium. The electron density of the ions decreases with
+// the assumed electron density, so their difference has one root, which bisection finds, first in
+// the logarithm, then in the value. Each SIMD lane gives the same bits as a single cell.
 template <class V>
 KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const Composition& gas, const IonizationRates& rates,
                                               const PhotoRates& photo, const V& n_H) {
@@ -101,32 +101,31 @@ KOKKOS_INLINE_FUNCTION Species<V> equilibrium(const Composition& gas, const Ioni
   return species(gas, rates, photo, n_H, V(0.5) * (low + high));
 }
 
-// Radiation backgrounds: the cosmic microwave background, and self-shielding from the ultraviolet
-// background.
+// --- radiation backgrounds -----------------------------------------------------------------------
 
-// Temperature of the cosmic microwave background at z = 0 in K, as in Grackle.
+// Temperature of the cosmic microwave background (CMB) at z = 0 in K, as in Grackle.
 inline constexpr double k_background_today = 2.73;
 
-// Compton cooling in erg s^-1 per electron; negative (heating) in gas colder than the background.
-// The factor 4 sigma_T a T^4 k / (m_e c), for the background temperature at z = 0, is Grackle's.
+// Compton cooling in erg s^-1 per electron, negative (heating) in gas colder than the CMB. The
+// value of 4 sigma_T a T^4 k / (m_e c) at the CMB temperature at z = 0 is that of Grackle.
 KOKKOS_INLINE_FUNCTION double compton_per_electron(double T, double z) {
   const double a4 = (1.0 + z) * (1.0 + z) * (1.0 + z) * (1.0 + z);
   return 5.65e-36 * a4 * (T - k_background_today * (1.0 + z));
 }
 
-// Models of self-shielding.
+// Models of self-shielding from the ultraviolet background.
 enum class Shielding { none, exponential, rahmati };
 // Names of the models.
 constexpr auto names_of(Shielding) { return std::array{"none", "exponential", "rahmati"}; }
 
-// Self-shielding density of hydrogen (Rahmati et al. 2013, MNRAS 430, 2427, eq. 13) at 1e4 K and
-// for a cross section of 2.49e-18 cm^2, for this ionisation rate of HI.
+// Self-shielding density n_H in cm^-3 at 1e4 K for an ionisation rate of HI in s^-1 and a cross
+// section of 2.49e-18 cm^2 (Rahmati et al. 2013, MNRAS 430, 2427, eq. 13).
 KOKKOS_INLINE_FUNCTION double shielding_density(double ionization_rate) {
   return 6.73e-3 * Kokkos::pow(1e12 * ionization_rate, 2.0 / 3.0);
 }
 
-// Fraction of the background that reaches gas of this density: with the exponential of RAMSES, or
-// by Rahmati et al., eq. 14.
+// Fraction of the ultraviolet background that reaches gas of density n_H: the exponential of
+// RAMSES, or Rahmati et al., eq. 14.
 KOKKOS_INLINE_FUNCTION double shielded_fraction(Shielding kind, double n_H, double n_shield) {
   if (kind == Shielding::exponential) {
     const double share = Kokkos::exp(-n_H / 0.01);

@@ -1,11 +1,11 @@
-// Net cooling rates at the temperatures of a table, in the form that kernels use.
+// Net cooling rates at the nodes of a table in density and temperature, in the form for kernels.
 //
-// Each node (n_H, T) has four values for gas without metals: the net rates of primordial gas and of
-// metals of solar abundance, both over n_H^2 in erg cm^3 s^-1, the internal energy per mass u in
-// erg g^-1, and the electrons per proton mass. Positive rates cool. Between rows of equal n_H all
-// four are linear in log10 n_H; solvers.hpp interpolates between temperatures. Two more values
-// belong to each temperature: the internal energy per mass of metals, and the Compton cooling rate
-// for one electron per proton mass.
+// Each node (n_H, T) has four values: the net cooling rates of primordial gas and of metals of
+// solar abundance, both divided by n_H^2 in erg cm^3 s^-1, and the internal energy per mass u in
+// erg g^-1 and the number of electrons per proton mass of primordial gas. Positive rates cool.
+// Between rows of equal n_H, all four are linear in log10 n_H; solvers.hpp interpolates between
+// temperatures. Each temperature has two more values: the internal energy per mass of metals, and
+// the Compton cooling rate for one electron per proton mass.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,13 @@ struct ThermalValues {
   double compton;       // erg g^-1 s^-1 for one electron per proton mass
 };
 
-// Composition of the gas that the rates are for.
+// Composition of the gas for which the rates are tabulated.
 struct RateGas {
   double hydrogen_per_gram;  // hydrogen nuclei per gram of gas without metals
-  double nuclei = 0.0;       // nuclei per proton mass of all gas; the other particles are electrons
-  double min_electrons = -std::numeric_limits<double>::infinity();  // minimum per proton mass
-  // 1 if metals contribute mass and particles of their own, which reduces hydrogen; else 0.
+  double nuclei = 0.0;       // nuclei per proton mass, to be subtracted from 1 / mu
+  double min_electrons = -std::numeric_limits<double>::infinity();  // minimum electrons per proton
+                                                                    // mass
+  // 1 if the mass of metals reduces that of hydrogen and helium; else 0.
   double metals_count = 0.0;
 };
 
@@ -40,7 +41,7 @@ struct RateGas {
 struct CellGas {
   double n_H;          // hydrogen nuclei per cm^3
   double metallicity;  // in solar units
-  double metals;       // mass fraction, other than hydrogen and helium
+  double metals;       // mass fraction that is not hydrogen or helium
 };
 
 // 10^x.
@@ -48,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION double power_of_ten(double x) {
   return Kokkos::exp(2.302585092994045684 * x);
 }
 
-// Energy and net rate per mass of one cell at a node.
+// Internal energy and net cooling rate per mass of one cell at a node.
 struct Point {
   double energy;  // erg g^-1
   double rate;    // erg g^-1 s^-1, positive where gas cools
@@ -59,11 +60,11 @@ KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
   return 0.43429448190325182765 * Kokkos::log(x);
 }
 
-// Position between rows that are evenly spaced in log10 n_H.
+// Interpolation position among rows that are evenly spaced in log10 n_H.
 struct RowPosition {
   int row;
-  double fraction;  // position between this row and the next
-  bool inside;      // true if the density lies within the rows
+  double fraction;  // fraction of the distance to the next row
+  bool inside;      // true if the density is within the table
 };
 
 // Axis of rows that are evenly spaced in log10 n_H.
@@ -71,7 +72,7 @@ struct RowAxis {
   double first = 0.0, per_dex = 1.0;
   int rows = 2;
 
-  // Returns the nearest position on the axis.
+  // Returns the position of a density, clamped to the axis.
   KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
@@ -80,12 +81,12 @@ struct RowAxis {
   }
 };
 
-// Search hints: for every eighth row, the first node above logarithmic energy bins of 1/32 octave,
-// which are the leading bits of a double. Nearly all guesses are right, so that their branches are
-// predictable: few bins contain a node, and energies of eight adjacent rows differ little. More
-// rows or finer bins would evict the rates from the second-level cache.
+// Search hints: for every eighth row, the first node above each energy bin. There are 32 bins per
+// octave, numbered by the leading bits of the energy as a double. Nearly all guesses are right and
+// their branches predictable, because few bins contain a node and energies of eight adjacent rows
+// differ little. More rows or finer bins would evict the rates from the second-level cache.
 struct NodeHints {
-  static constexpr int k_rows = 8;               // rows that have the same hints
+  static constexpr int k_rows = 8;               // number of adjacent rows with the same hints
   mesh::DeviceArray<const std::uint16_t> above;  // [row / k_rows][bin]
   std::int64_t first = 0;                        // bin of the lowest energy
   int bins = 0;
@@ -98,7 +99,7 @@ struct NodeHints {
   KOKKOS_FORCEINLINE_FUNCTION double least(int bin) const {
     return Kokkos::bit_cast<double>((first + bin) << 47);
   }
-  // First node above an energy in this row, approximately.
+  // Returns approximately the first node above an energy in a row.
   KOKKOS_FORCEINLINE_FUNCTION int guess(int row, double energy) const {
     const std::int64_t bin = bin_of(energy) - first;
     const std::int64_t inside = bin > 0 ? (bin < bins ? bin : bins - 1) : 0;
@@ -106,7 +107,7 @@ struct NodeHints {
   }
 };
 
-// Net rates of one cell, interpolated between two rows.
+// Net cooling rates of one cell, interpolated between two rows.
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
@@ -151,7 +152,7 @@ class CellRates {
     return primordial_ * energy + cell_.metals * thermal_[node].metal_energy;
   }
 
-  // Interpolated NodeValues, starting at `which`.
+  // Returns V's number of interpolated NodeValues from `which` on.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V value(int node, int which) const {
     const V below = SimdTraits<V>::load(lower_ + node * k_node_values + which);
@@ -170,7 +171,7 @@ class CellRates {
   const NodeHints& hints_;
 };
 
-// Rates at one redshift, in device memory. Passed by value.
+// Rates at one redshift, in device memory. Passed to kernels by value.
 struct Nodes {
   mesh::DeviceArray<const double> values;  // [row][temperature][NodeValue]
   mesh::DeviceArray<const ThermalValues> thermal;
@@ -179,10 +180,10 @@ struct Nodes {
   int temperatures = 0;
   NodeHints hints;
   double safe_energy = 0.0;  // well below the last node of every row
-  // Self-shielding of rates that take the state of shielded gas from denser rows.
+  // Self-shielding model that place() applies; `none` if the rates include self-shielding.
   Shielding shielding = Shielding::none;
 
-  // Position among the rows; self-shielded gas takes the state of denser gas.
+  // Returns the position of a density in the rows. Self-shielded gas has the rates of denser gas.
   KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double n_H) const {
     RowPosition place = rows.place(log_of_ten(n_H));
     if (shielding == Shielding::none) return place;
@@ -192,7 +193,7 @@ struct Nodes {
     return place;
   }
 
-  // Rates of a cell at a position among the rows.
+  // Returns the rates of a cell at a position among the rows.
   KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPosition& place) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;

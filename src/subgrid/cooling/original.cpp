@@ -15,7 +15,7 @@ namespace octant::subgrid::cooling {
 
 namespace {
 
-// Polynomials in z of log10 of the rates of HI, HeI, HeII.
+// Polynomials in z for log10 of the photoionisation and photoheating rates of HI, HeI, HeII.
 constexpr double k_photo_ionization[3][8] = {
     {-13.5857, 1.24475, 0.187739, -0.430409, 0.152544, -0.0246448, 0.00192622, -5.89772e-05},
     {-14.0242, 1.99211, -0.490766, -0.122646, 0.0776501, -0.014631, 0.00123335, -3.96066e-05},
@@ -25,15 +25,15 @@ constexpr double k_photo_heating[3][8] = {
     {-25.0252, 1.79577, -0.159054, -0.300924, 0.125343, -0.0214598, 0.00173377, -5.43576e-05},
     {-26.4168, 0.0479454, 1.70948, -1.26395, 0.378922, -0.0570957, 0.00428897, -0.000127909}};
 
-// Background J ~ 1 / frequency at z = 0 that sets the residual ionisation after recombination, and
-// its rates per intensity (Theuns et al. 1998).
+// Intensity at z = 0 of the background J ~ 1 / frequency of trace_background(), and photoionisation
+// and photoheating rates of HI, HeI, HeII per intensity (Theuns et al. 1998).
 constexpr double k_trace = 2.636e-33;  // erg s^-1 cm^-2 Hz^-1 sr^-1
 constexpr double k_trace_ionization[3] = {
     1.26e10 / 4.0, 1.48e10 * 0.553 * (1.66 / 3.05 - 0.66 / 4.05), 3.34e9 * 0.249 / 4.0};
 constexpr double k_trace_heating[3] = {
     0.291 / 12.0, 0.584 * 0.553 * (1.66 / 2.05 - 2.32 / 3.05 + 0.66 / 4.05), 0.292 * 0.249 / 12.0};
 
-// log10 of line cooling by metals, evenly spaced from log10 T = 3.9684.
+// log10 of the cooling rate of metal lines, evenly spaced in log10 T from 3.9684.
 constexpr double k_first_line = 3.9684, k_line_spacing = (8.4967 - 3.9684) / 90.0;
 constexpr double k_lines[] = {
     -24.9082, -24.9082, -24.5503, -24.0898, -23.5328, -23.0696, -22.7758, -22.6175, -22.5266,
@@ -48,7 +48,7 @@ constexpr double k_lines[] = {
     -23.1191, -23.1388, -23.1517, -23.1717, -23.1837, -23.1986, -23.2058, -23.2134, -23.2139,
     -23.2107};
 
-// Slopes of these rates against log10 T, as in RAMSES.
+// Slopes of the metal line cooling rates against log10 T, as in RAMSES.
 constexpr double k_line_slopes[] = {
     2.0037,  4.7267,  12.2283, 13.582,  9.8755,  4.8379,  1.8046,  1.4574,  1.8086,  2.0685,
     2.2012,  2.225,   2.206,   2.1605,  2.1121,  2.0335,  1.9254,  1.7861,  1.5357,  1.1784,
@@ -61,7 +61,7 @@ constexpr double k_line_slopes[] = {
     -0.1033, -0.3547, -0.2393, -0.428,  -0.2735, -0.367,  -0.2033, -0.2261, -0.0821, -0.0754,
     0.0634};
 
-// Suppression of metal lines by an ultraviolet background, by redshift.
+// Suppression of metal line cooling by the ultraviolet background, by redshift.
 struct LineSuppression {
   double z, factor;
 };
@@ -97,8 +97,8 @@ double polynomial(const double (&coefficients)[8], double z) {
   return value;
 }
 
-// Suppression at z as in RAMSES: the index assumes evenly spaced z, and the value is extrapolated
-// from that entry.
+// Suppression at z as in RAMSES: the index assumes evenly spaced redshifts, and the value is
+// extrapolated from the entry with that index.
 double line_suppression(double z) {
   const int last = static_cast<int>(std::size(k_suppression)) - 1;
   if (z <= 0.0 || z >= k_suppression[last].z) return 0.0;
@@ -107,7 +107,7 @@ double line_suppression(double z) {
   return a.factor + (b.factor - a.factor) * (z - a.z) / (b.z - a.z);
 }
 
-// Cooling rate of lines or of all metals over n_H^2, and its logarithmic slope.
+// Cooling rate of a group of metal lines divided by n_H^2, and its logarithmic slope against T.
 struct Lines {
   double rate = 0.0, slope = 0.0;
 };
@@ -121,8 +121,8 @@ Lines line_cooling(double log_T) {
   return {std::pow(10.0, between(k_lines)), between(k_line_slopes)};
 }
 
-// Infrared fine-structure lines; the slope is that of RAMSES, which differs slightly from that of
-// the rate.
+// Cooling by infrared fine-structure lines. The slope is that of RAMSES, which differs slightly
+// from the slope of the rate.
 Lines fine_structure(double T, double log_T) {
   constexpr double fall = 4.342944e-5, ln_10 = 2.302585092994045684;
   return {std::pow(10.0, -31.522879 + 2.0 * log_T - 20.0 / T - fall * T),
@@ -181,22 +181,22 @@ constexpr double k_coldest = -2.0, k_hottest = 9.0;
 constexpr int k_intervals = 100;
 constexpr double k_interval = (k_hottest - k_coldest) / k_intervals;
 
-// Number of nodes per table interval. Rates are linear between nodes and so approximate the cubics
-// and their slopes.
+// Number of nodes per interval of the RAMSES table. Rates are linear between nodes, and approximate
+// the cubics of RAMSES and their slopes.
 constexpr int k_nodes_per_interval = 8;
 
-// Temperature ranges in dex and their resolution for the equilibria, from which the table is
-// interpolated. The middle range contains the ionisation edges.
+// Temperature ranges in log10 T, and their resolution, of the equilibria from which the table is
+// interpolated. Hydrogen and helium are ionised in the middle range.
 struct Stretch {
   double first, last;
   int per_dex;
 };
 constexpr Stretch k_stretches[] = {{-2.6, 2.6, 5}, {2.6, 6.4, 20}, {6.4, 9.6, 5}};
 
-// Contents of the table: log10 of rates over n_H^2; Compton rates over n_H.
+// Rates in the table, as log10: Compton rates are divided by n_H, others by n_H^2.
 enum TableRate { k_collisions, k_photo_heat, k_line_cooling, k_to_cmb, k_from_cmb, k_table_rates };
 
-// Table entry: log10 of the rates, and their slopes against log10 T / mu.
+// Table entry: log10 of the rates, and their slopes against log10(T / mu).
 struct Tabulated {
   double log_rate[k_table_rates], slope[k_table_rates];
 };
@@ -224,14 +224,14 @@ std::vector<AtTemperature> temperatures_of_equilibria() {
   return temperatures;
 }
 
-// State variables of gas in equilibrium, all as log10.
+// State variables of gas in ionisation equilibrium, all as log10.
 enum State { k_temperature, k_electrons, k_cooling, k_heating, k_states };
 using States = std::array<double, k_states>;
 
-// Equilibrium states of gas of one density against log10 T / mu.
+// Equilibrium states of gas of one density as a function of log10(T / mu).
 class EquilibriumCurve {
  public:
-  // Entries must be added in ascending order.
+  // Adds an entry. Entries must be added in ascending order of T / mu.
   void add(double over_mu, const States& states) {
     over_mu_.push_back(over_mu);
     states_.push_back(states);
@@ -260,7 +260,7 @@ class EquilibriumCurve {
 constexpr int k_lanes = SimdTraits<SimdDouble>::width;
 using Curves = std::array<EquilibriumCurve, k_lanes>;
 
-// Equilibrium curves for densities in SIMD lanes.
+// Returns the equilibrium curve for the density in each SIMD lane.
 Curves equilibrium_curves(const std::vector<AtTemperature>& temperatures,
                           const PhotoRates& background, const SimdDouble& n_H) {
   using Lanes = SimdTraits<SimdDouble>;
@@ -279,7 +279,7 @@ Curves equilibrium_curves(const std::vector<AtTemperature>& temperatures,
   return curves;
 }
 
-// Rates of an equilibrium state without metals.
+// log10 of the rates of an equilibrium state without metals.
 using LogRates = std::array<double, k_table_rates>;
 LogRates rates_in(const States& state, double z) {
   const ComptonRates unit = original_compton(1.0, 1.0, z);
@@ -292,7 +292,7 @@ LogRates rates_in(const States& state, double z) {
   return rates;
 }
 
-// Row of the RAMSES table. Slopes are one-sided differences, except the given slopes for metals.
+// Returns a row of the RAMSES table. Slopes are one-sided differences, except those of metals.
 std::vector<Tabulated> tabulate(const EquilibriumCurve& curve, double n_H, double z) {
   constexpr double difference = 0.01;
   std::vector<Tabulated> row(k_intervals + 1);
@@ -312,7 +312,7 @@ std::vector<Tabulated> tabulate(const EquilibriumCurve& curve, double n_H, doubl
   return row;
 }
 
-// Hermite cubic at y in [0, 1] of the interval between two nodes.
+// Interpolates a rate by a Hermite cubic at the fraction y of the interval between two entries.
 double between(const Tabulated& a, const Tabulated& b, int rate, double y) {
   const double rise = b.log_rate[rate] - a.log_rate[rate];
   const double first = k_interval * a.slope[rate], last = k_interval * b.slope[rate];
@@ -320,7 +320,7 @@ double between(const Tabulated& a, const Tabulated& b, int rate, double y) {
          y * (first + y * (3.0 * rise - 2.0 * first - last + y * (first + last - 2.0 * rise)));
 }
 
-// Temperature axis of the nodes in all rows.
+// Temperature axis of the nodes, common to all rows.
 struct NodeAxis {
   std::vector<double> over_mu;  // K
 
@@ -333,8 +333,8 @@ struct NodeAxis {
   int size() const { return static_cast<int>(over_mu.size()); }
 };
 
-// Evaluates the NodeValues of node n of a row. The Compton rate is stored as k_free_electrons.
-// Beyond the table the rate is bremsstrahlung.
+// Computes the NodeValues of node n of a row. The Compton rate is stored as k_free_electrons. Above
+// the temperatures of the table, the rate is bremsstrahlung.
 void evaluate(const std::vector<Tabulated>& row, const NodeAxis& axis, int n,
               const OriginalOptions& options, double* node) {
   const double over_mu = axis.over_mu[n];
@@ -363,7 +363,7 @@ Nodes original_nodes(const OriginalOptions& options, double z, const Communicato
       options.background ? courty_background(z, options.reionization) : trace_background(z);
   const std::vector<AtTemperature> temperatures = temperatures_of_equilibria();
 
-  // Each rank computes some rows; other rows are lowest(), so that a maximum over ranks combines
+  // Each rank computes some rows and sets other rows to lowest(). A maximum over ranks combines
   // them.
   std::vector<double> values(static_cast<std::size_t>(rows) * axis.size() * k_node_values,
                              std::numeric_limits<double>::lowest());

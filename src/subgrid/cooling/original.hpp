@@ -1,5 +1,4 @@
-// Cooling rates of the original RAMSES method as used in its cells: a table in n_H and T / mu with
-// cubics in log-log between its temperatures.
+// Cooling rates of the original method of RAMSES, tabulated in n_H and T / mu.
 #pragma once
 
 #include <cmath>
@@ -10,22 +9,21 @@
 
 namespace octant::subgrid::cooling {
 
-// Cooling without a table file: ionisation equilibrium of hydrogen and helium with Courty's fit to
-// the background of Haardt & Madau (1996), and metals of solar abundance after Cloudy 07, with the
-// rates and constants of RAMSES (Teyssier 2002, A&A 385, 337; cooling_method = "original").
+// No file is required: hydrogen and helium are in ionisation equilibrium with Courty's fit to the
+// background of Haardt & Madau (1996), and metal cooling at solar abundances is from Cloudy 07.
+// Rates and constants are those of RAMSES (Teyssier 2002, A&A 385, 337).
 
 // Solar metal mass fraction in RAMSES.
 inline constexpr double k_original_solar = 0.02;
 
-// Minimum background at redshift z, which sets the residual ionisation after recombination.
+// Returns the minimum background at redshift z, which sets the residual ionisation.
 PhotoRates trace_background(double z);
 
-// Background of hydrogen and helium with reionisation at z_reionization; at least
-// trace_background().
+// Returns Courty's background with reionisation at z_reionization, or trace_background() if larger.
 PhotoRates courty_background(double z, double z_reionization);
 
-// Collisional cooling of hydrogen and helium at one temperature, over n_H^2: Cen (1992), with the
-// factor of two for ionisation of Theuns et al.
+// Collisional cooling of hydrogen and helium at one temperature, divided by n_H^2 (Cen 1992), with
+// collisional ionisation doubled as in Theuns et al. (1998).
 class PrimordialCooling {
  public:
   explicit PrimordialCooling(double T) {
@@ -46,7 +44,7 @@ class PrimordialCooling {
     recombination_ = 1.55e-26 * std::pow(T, 0.3647) + dielectronic;
   }
 
-  // Rate in erg cm^3 s^-1 for these species.
+  // Returns the cooling rate in erg cm^3 s^-1 for the species x.
   template <class V>
   V rate(const Species<V>& x) const {
     const V bremsstrahlung = V(bremsstrahlung_) * (x.HII + x.HeII + V(4.0) * x.HeIII);
@@ -64,7 +62,7 @@ class PrimordialCooling {
       recombination_;
 };
 
-// Heating by the ultraviolet background, over n_H^2.
+// Photoheating by the ultraviolet background, divided by n_H^2, in erg cm^3 s^-1.
 template <class V>
 V photo_heating(const V& n_H, const PhotoRates& background, const Species<V>& x) {
   const double* heat = background.heating;
@@ -75,19 +73,18 @@ V photo_heating(const V& n_H, const PhotoRates& background, const Species<V>& x)
 struct ComptonRates {
   double cool, heat;
 };
-// Returns both rates.
+// Returns the Compton rates for a number of electrons per hydrogen nucleus.
 ComptonRates original_compton(double electrons, double T, double z);
 
-// Cooling rate by metals of solar abundance over n_H^2 in erg cm^3 s^-1 as log10, and the slope
-// against log10 T that RAMSES uses.
+// log10 of the cooling rate of metals of solar abundance divided by n_H^2, in erg cm^3 s^-1, and
+// its slope against log10 T as in RAMSES.
 struct MetalCooling {
   double log_rate, slope;
 };
-// Returns rate and slope for gas of this density at redshift z.
+// Returns the metal cooling of gas of density n_H at redshift z.
 MetalCooling original_metals(double n_H, double T, double z);
 
-// Composition for the rates of RAMSES: metals have no mass of their own, and energies are those of
-// T / mu.
+// Composition for the rates of RAMSES: metals do not reduce hydrogen, and nodes are in T / mu.
 inline constexpr RateGas k_original_gas{.hydrogen_per_gram = k_original_composition.hydrogen /
                                                              constants::k_proton_mass};
 
@@ -100,8 +97,8 @@ struct OriginalOptions {
   double maximum_temperature = 1e10;  // T / mu in K
 };
 
-// Rates on nodes from n_H = 1e-10 to 1e6 cm^-3 and T / mu from 0.01 K. The ranks compute them in
-// parallel. Collective.
+// Returns the rates at nodes from n_H = 1e-10 to 1e6 cm^-3 and from T / mu = 0.01 K, computed in
+// parallel by all ranks. Collective.
 Nodes original_nodes(const OriginalOptions& options, double z, const Communicator& communicator);
 
 }  // namespace octant::subgrid::cooling

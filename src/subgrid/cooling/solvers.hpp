@@ -1,21 +1,19 @@
-// Internal energy of cooling gas after a step: solvers for du/dt = -L(u), exact, implicit, or with
-// the substeps of RAMSES.
+// Solvers of du/dt = -L(u) for the internal energy of gas: exact, implicit, and that of RAMSES.
 #pragma once
 
 #include "subgrid/cooling/nodes.hpp"
 
 namespace octant::subgrid::cooling {
 
-// Exact solution of du/dt = -L(u) for a net rate L that is linear in u between the temperatures of
-// a table.
+// Exact solution of du/dt = -L(u) for a net rate L that is linear in u between nodes of a table.
 //
-// In such a segment, with L_0 at u_0 and the slope s = dL/du,
+// In a segment between two nodes, with L_0 at u_0 and the slope s = dL/du,
 //   L(t) = L_0 exp(-s t),  u(t) = u_0 - L_0 t phi(s t),  phi(x) = (1 - exp(-x)) / x,
-// and a node at which the rate is L_1, of the same sign, is reached after
+// and a node at u_1 with a rate L_1 of the same sign is reached after
 //   t_1 = (u_0 - u_1) ln(L_1 / L_0) / (L_1 - L_0).
-// If the sign changes within a segment, the gas approaches the equilibrium there and never crosses
-// it. No iteration is needed, and n steps of dt / n equal one of dt to rounding. Townsend (2009,
-// ApJS 181, 391) solves power laws in T; linear segments allow any sum of terms.
+// If the sign changes within a segment, the gas approaches the equilibrium in it and never crosses
+// it. The solution requires no iteration, and n steps of dt / n equal one step of dt to rounding.
+// Townsend (2009, ApJS 181, 391) solves power laws in T; linear segments allow any sum of terms.
 
 // (1 - exp(-x)) / x.
 KOKKOS_FORCEINLINE_FUNCTION double relaxation(double x) {
@@ -26,13 +24,13 @@ KOKKOS_FORCEINLINE_FUNCTION double relaxation(double x) {
   return (1.0 + c1 * x) + x2 * ((c2 + c3 * x) + x2 * ((c4 + c5 * x) + x2 * (c6 + c7 * x)));
 }
 
-// Time in which the internal energy falls by `fall` while the rate changes linearly between two
-// values of the same sign: `fall` over the logarithmic mean of the rates.
+// Time in which the internal energy decreases by `fall` while the rate changes linearly from rate_0
+// to rate_1 of the same sign: `fall` divided by the logarithmic mean of the rates.
 KOKKOS_FORCEINLINE_FUNCTION double crossing_time(double fall, double rate_0, double rate_1) {
   const double difference = rate_1 - rate_0, per_sum = 1.0 / (rate_0 + rate_1);
   const double q = difference * per_sum, y = q * q;
   if (y > 0.05) return fall * Kokkos::log(rate_1 / rate_0) / difference;
-  // 2 fall / (rate_0 + rate_1) atanh(q) / q.
+  // Series of 2 fall / (rate_0 + rate_1) atanh(q) / q.
   constexpr double a1 = 1.0 / 3, a2 = 1.0 / 5, a3 = 1.0 / 7, a4 = 1.0 / 9, a5 = 1.0 / 11,
                    a6 = 1.0 / 13, a7 = 1.0 / 15, a8 = 1.0 / 17, a9 = 1.0 / 19, a10 = 1.0 / 21,
                    a11 = 1.0 / 23;
@@ -43,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION double crossing_time(double fall, double rate_0, dou
   return 2.0 * fall * per_sum * (low + y4 * (middle + y4 * high));
 }
 
-// Two neighbouring nodes.
+// Segment between two neighbouring nodes.
 struct Segment {
   int above;  // number of the upper node
   Point low, high;
@@ -53,7 +51,7 @@ struct Segment {
   }
 };
 
-// Returns the segment that contains u, or the nearest one beyond the ends.
+// Returns the segment that contains u, or the nearest one if u is outside the table.
 template <class Rates>
 KOKKOS_FORCEINLINE_FUNCTION Segment segment_around(const Rates& rates, double u) {
   const int last = rates.count() - 1, guess = rates.guess(u);
@@ -64,15 +62,15 @@ KOKKOS_FORCEINLINE_FUNCTION Segment segment_around(const Rates& rates, double u)
   return s;
 }
 
-// Direction in which the energy evolves, and the next node there.
+// Direction in which the energy evolves, and the next node in that direction.
 struct CoolingPath {
   int node, step;  // next node; -1 if the gas cools, 1 if it heats
-  double rate;     // at the start
+  double rate;     // net rate at the start
   Point next;      // values of the next node
 };
 
-// Returns the direction of evolution from u. Rates beyond the table are those at its ends, but
-// there is no cooling below it.
+// Returns the direction of evolution from u. Rates outside the table are those at its ends, but gas
+// below the lowest temperature does not cool.
 template <class Rates>
 KOKKOS_FORCEINLINE_FUNCTION CoolingPath path_from(const Rates& rates, double u) {
   const auto [above, low, high] = segment_around(rates, u);
@@ -81,7 +79,7 @@ KOKKOS_FORCEINLINE_FUNCTION CoolingPath path_from(const Rates& rates, double u) 
     return {high.rate > 0.0 ? above : above + 1, high.rate > 0.0 ? -1 : 1, high.rate, high};
   const double part = (u - low.energy) / (high.energy - low.energy);
   const double rate = low.rate + (high.rate - low.rate) * part;
-  // Selected without branches, because the sign of the rate is unpredictable.
+  // The node is selected without branches, because the sign of the rate is unpredictable.
   const bool cools = rate > 0.0;
   const Point ends[2] = {high, low};
   return {above - cools, 1 - 2 * cools, rate, ends[cools]};
@@ -93,8 +91,8 @@ KOKKOS_FORCEINLINE_FUNCTION double rate_at(const Rates& rates, double u) {
   return path_from(rates, u).rate;
 }
 
-// Internal energy per mass after a time t in seconds, starting from u. `Rates` are those of one
-// cell: count(), energy(node), point(node), and guess(u), a node near u.
+// Returns the internal energy per mass after a time t in seconds, starting from u. `Rates` of one
+// cell have count(), energy(node), point(node), and guess(u), a node near u.
 template <class Rates>
 KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u, double t) {
   CoolingPath way = path_from(rates, u);
@@ -103,8 +101,7 @@ KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u,
   while (way.node >= 0 && way.node < rates.count()) {
     const double fall = u - way.next.energy, next_rate = way.next.rate;
     if (fall != 0.0) {
-      // Most steps end before the next node, because neither rate at the ends of the segment is
-      // large enough to reach it.
+      // Most steps end before the next node: rates at both ends of the segment are small.
       const double far = Kokkos::abs(fall);
       const bool is_far = t * Kokkos::abs(rate) < far && t * Kokkos::abs(next_rate) < far;
       const bool ends = is_far || !(rate * next_rate > 0.0);
@@ -122,15 +119,15 @@ KOKKOS_FORCEINLINE_FUNCTION double advance_exactly(const Rates& rates, double u,
   return way.step < 0 ? u : u - rate * t;
 }
 
-// Conventional implicit solution of du/dt = -L(u), for comparison and for rates without nodes:
-// short implicit steps in log u.
+// Control of advance_implicitly(), an implicit solution with substeps, for comparison.
 struct ImplicitControl {
   double tolerance = 0.05;  // maximum change of log u in a substep
-  int most_steps = 100;     // substeps; the remaining time is solved exactly
+  int most_steps = 100;     // maximum number of substeps
 };
 
-// Backward Euler, u_1 = u_0 - h L(u_1). The root lies between u_0 and the end of the table in the
-// direction of L. Newton's method in log u, with bisection if it leaves the bracket.
+// Backward Euler step u_1 = u_0 - h L(u_1). The root lies between u_0 and the end of the table in
+// the direction of evolution. Newton's method in log u finds it, with bisection outside the
+// bracket.
 template <class Rates>
 KOKKOS_INLINE_FUNCTION double backward_euler(const Rates& rates, double u_0, double h) {
   const auto left_over = [&](double u) { return u - u_0 + h * rate_at(rates, u); };
@@ -140,7 +137,7 @@ KOKKOS_INLINE_FUNCTION double backward_euler(const Rates& rates, double u_0, dou
   if (first == 0.0) return u_0;
   const double end = first > 0.0 ? least : most;
   if ((first > 0.0) == (left_over(end) > 0.0)) return end;
-  double low = first > 0.0 ? end : u_0, high = first > 0.0 ? u_0 : end;  // residual < 0 and > 0
+  double low = first > 0.0 ? end : u_0, high = first > 0.0 ? u_0 : end;  // residuals < 0 and > 0
   double u = u_0, value = first;
   for (int n = 0; n < 60 && high - low > 1e-12 * high; ++n) {
     const Segment s = segment_around(rates, u);
@@ -155,8 +152,9 @@ KOKKOS_INLINE_FUNCTION double backward_euler(const Rates& rates, double u_0, dou
   return u;
 }
 
-// Internal energy per mass after a time t in seconds, starting from u. Steps of h and h / 2 are
-// extrapolated to second order. Sets `exactly_ended` if the substeps did not suffice.
+// Returns the internal energy per mass after a time t in seconds, starting from u. Steps of h and h
+// / 2 are extrapolated to second order. If control.most_steps do not suffice, the exact solution
+// covers the remaining time and `exactly_ended` is set.
 template <class Rates>
 KOKKOS_INLINE_FUNCTION double advance_implicitly(const Rates& rates, double u, double t,
                                                  const ImplicitControl& control,
@@ -167,8 +165,7 @@ KOKKOS_INLINE_FUNCTION double advance_implicitly(const Rates& rates, double u, d
     if (rate == 0.0) return u;
     h = h < t ? h : t;
     double whole = 0.0, halves = 0.0;
-    // A step may have several solutions if rates decrease with u. Both results must therefore be
-    // near u.
+    // A step may have several solutions if rates decrease with u, so both results must be near u.
     const auto is_far = [&](double after) {
       return Kokkos::abs(Kokkos::log(after / u)) > control.tolerance;
     };
@@ -188,10 +185,10 @@ KOKKOS_INLINE_FUNCTION double advance_implicitly(const Rates& rates, double u, d
 
 // Solution of du/dt = -L(u) as in RAMSES, by steps h that are implicit in the linearised rate,
 //   u_1 = u_0 - h L / (1 + h L'),  h = min(t, u_0 / (4 |L|), -1 / (4 L') where that is positive).
-// Linear interpolation shortens the last step. The error is a few per cent where u changes fast.
+// Linear interpolation shortens the last step. Errors are a few per cent where u changes rapidly.
 
-// Internal energy per mass after a time t in seconds, starting from u. After 500 steps the exact
-// solution covers the remaining time and `exactly_ended` is set; RAMSES would stop there.
+// Returns the internal energy per mass after a time t in seconds, starting from u. After 500 steps,
+// where RAMSES aborts, the exact solution covers the remaining time and `exactly_ended` is set.
 template <class Rates>
 KOKKOS_INLINE_FUNCTION double advance_linearised(const Rates& rates, double u, double t,
                                                  bool& exactly_ended) {

@@ -53,19 +53,19 @@ void read_axes(const Hdf5Reader& file, CoolingTable& table) {
     throw InputError("{}: {} contains non-positive values of Temperature", table.path, of);
   for (double& T : table.log_temperature) T = std::log10(T);
   require_axis(table, "Parameter1 (log density)", table.log_density);
+  // The files contain the last redshift twice: with the background and without.
   require_axis(table, "Parameter2 (redshift)", table.redshift);
   require_axis(table, "Temperature", table.log_temperature);
   if (table.log_temperature.size() < 2)
     throw InputError("{}: the table has fewer than two temperatures", table.path);
-  // The last redshift occurs twice in the files: with the background and without.
   const auto& n = table.log_density;
   for (std::size_t i = 2; i < n.size(); ++i)
     if (std::abs((n[i] - n[i - 1]) / (n[1] - n[0]) - 1.0) > 1e-6)
       throw InputError("{}: the densities of Parameter1 are not evenly spaced", table.path);
 }
 
-// Replaces single NaNs between two temperatures by the mean of their neighbours. HM2012 as
-// published has one in the heating by metals, at 1e-10 cm^-3.
+// Replaces isolated NaNs by the mean of the values at the adjacent temperatures. The published
+// table HM2012 has one in the heating by metals, at 1e-10 cm^-3.
 void fill_isolated_gaps(const CoolingTable& table, const std::string& name,
                         std::vector<double>& values) {
   const std::size_t temperatures = table.log_temperature.size();
@@ -81,7 +81,7 @@ void fill_isolated_gaps(const CoolingTable& table, const std::string& name,
   }
 }
 
-// Reads a dataset [n_H][z][T] that may lack some of these axes.
+// Reads a dataset [n_H][z][T], in which the axes of density and redshift may be absent.
 std::vector<double> read_field(const Hdf5Reader& file, const CoolingTable& table,
                                const std::string& name) {
   const auto shape = file.shape(name);
@@ -98,7 +98,7 @@ std::vector<double> read_field(const Hdf5Reader& file, const CoolingTable& table
   return values;
 }
 
-// Reads rates as log10; a missing dataset stands for zero rates.
+// Reads rates as log10. Rates of a missing dataset are zero.
 std::vector<double> read_rates(const Hdf5Reader& file, const CoolingTable& table,
                                const std::string& name) {
   const auto values =
@@ -112,7 +112,8 @@ std::vector<double> read_rates(const Hdf5Reader& file, const CoolingTable& table
   return rates;
 }
 
-// Mean molecular weight of hydrogen and helium in equilibrium with the background of the file.
+// Returns the mean molecular weight of hydrogen and helium in ionisation equilibrium with the
+// ultraviolet background of the file.
 std::vector<double> equilibrium_weights(const Hdf5Reader& file, const CoolingTable& table) {
   const std::string group = "/UVBRates/";
   const char* const rates[] = {"k24", "k26", "k25"};  // HI, HeI and HeII
@@ -143,7 +144,7 @@ std::vector<double> equilibrium_weights(const Hdf5Reader& file, const CoolingTab
   return weights;
 }
 
-// Duplicates the row of a table with a single density.
+// Duplicates the row of a table with a single density, which then covers all densities.
 void repeat_single_row(CoolingTable& table) {
   if (table.log_density.size() > 1) return;
   table.log_density = {-20.0, 20.0};
@@ -205,8 +206,7 @@ CoolingTable read_cooling_table(const Communicator& communicator, const std::str
 
 namespace {
 
-// Interpolation position on the redshift axis, linear in log(1 + z) as in Grackle; clamped at the
-// ends.
+// Interpolation position on the redshift axis, linear in log(1 + z) as in Grackle and clamped.
 struct RedshiftPosition {
   std::size_t below;
   double fraction;
@@ -221,7 +221,7 @@ RedshiftPosition place_of(const std::vector<double>& redshifts, double z) {
                      std::log((1.0 + redshifts[below + 1]) / (1.0 + redshifts[below]))};
 }
 
-// Interpolates or extrapolates log10 of a rate from a row to a temperature.
+// Interpolates or extrapolates log10 of a rate in a row to the temperature T.
 double at_temperature(const std::vector<double>& log_T, const double* row, int stride, double T) {
   const double x = std::log10(T);
   const auto above = std::upper_bound(log_T.begin(), log_T.end(), x) - log_T.begin();
@@ -230,14 +230,14 @@ double at_temperature(const std::vector<double>& log_T, const double* row, int s
   return row[k * stride] + f * (row[(k + 1) * stride] - row[k * stride]);
 }
 
-// Returns log10 T of the table, extended at its last spacing to the maximum.
+// Extends the axis log10 T at its last spacing to the maximum temperature.
 std::vector<double> extended(std::vector<double> log_T, double maximum) {
   const double spacing = log_T.back() - log_T[log_T.size() - 2];
   while (log_T.back() < std::log10(maximum)) log_T.push_back(log_T.back() + spacing);
   return log_T;
 }
 
-// Rates and weights of a table at one redshift, [n_H][T][LogValue].
+// Values of a table at one redshift, [n_H][T][LogValue].
 struct TableAtRedshift {
   std::vector<double> log_T;
   std::vector<double> values;
@@ -248,8 +248,8 @@ struct TableAtRedshift {
   }
 };
 
-// Error of linear interpolation of a cooling and a heating rate halfway between two temperatures,
-// relative to their sum, compared with interpolation in logarithms.
+// Difference between linear and logarithmic interpolation of a cooling and a heating rate halfway
+// between two temperatures, relative to the sum of the rates.
 double error_of_chord(const double* low, const double* high, int cool, int heat) {
   double error = 0.0, sum = 0.0;
   for (const int f : {cool, heat}) {
@@ -260,8 +260,8 @@ double error_of_chord(const double* low, const double* high, int cool, int heat)
   return sum > 0.0 ? error / sum : 0.0;
 }
 
-// Number of subintervals between temperatures k and k + 1 that keeps the interpolation error of all
-// densities within k_chord_error.
+// Number of subintervals between temperatures k and k + 1 that limits the interpolation error at
+// all densities to k_chord_error.
 int intervals_between(const TableAtRedshift& table, std::size_t k, int most) {
   constexpr double k_chord_error = 0.004;
   double error = 0.0;
@@ -274,9 +274,9 @@ int intervals_between(const TableAtRedshift& table, std::size_t k, int most) {
   return std::clamp(static_cast<int>(std::ceil(std::sqrt(error / k_chord_error))), 1, most);
 }
 
-// Adds temperatures where rates are steep, at most `most` subintervals per interval: rates are
-// linear in the internal energy between temperatures, whereas Grackle's are linear in logarithms.
-// All densities have the same temperatures.
+// Adds temperatures where rates are steep, with at most `most` subintervals per interval, because
+// rates are linear in the internal energy between temperatures, whereas those of Grackle are linear
+// in logarithms. All densities have the same temperatures.
 TableAtRedshift with_more_temperatures(const TableAtRedshift& table, int most) {
   std::vector<int> intervals;
   TableAtRedshift fine{.log_T = {}, .values = {}, .rows = table.rows};

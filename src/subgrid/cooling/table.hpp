@@ -11,32 +11,33 @@
 
 namespace octant::subgrid::cooling {
 
-// log10 of rates over n_H^2 in erg cm^3 s^-1, [n_H][z][T]; k_no_rate stands for zero.
+// Value of log10 of a rate that is zero.
 inline constexpr double k_no_rate = -99.0;
 
-// Contents of a file on the host. Axes that the file lacks have one value.
+// Contents of a file on the host. A missing redshift axis has one value, and a missing density axis
+// has two equal rows. Rates are log10 of rates divided by n_H^2 in erg cm^3 s^-1, [n_H][z][T].
 struct CoolingTable {
   std::string path;
   std::vector<double> log_density;      // log10 n_H / cm^-3, evenly spaced
   std::vector<double> redshift;         // ascending
   std::vector<double> log_temperature;  // log10 T / K, ascending
   std::vector<double> cooling, heating, metal_cooling, metal_heating;
-  std::vector<double> molecular_weight;  // mean, in proton masses
-  // Ionisation rate of HI by the background in s^-1; empty if the file lacks it.
+  std::vector<double> molecular_weight;  // mean molecular weight, [n_H][z][T]
+  // Ionisation rate of HI by the background in s^-1 at given redshifts; empty if the file lacks it.
   std::vector<double> background_redshift, hydrogen_ionization;
   bool has_metals = false;
 
-  // Index of the values at density n, redshift z and temperature k.
+  // Index of the values at density index n, redshift index z and temperature index k.
   std::size_t place(std::size_t n, std::size_t z, std::size_t k) const {
     return (n * redshift.size() + z) * log_temperature.size() + k;
   }
 };
 
-// Linear interpolation to z of values at ascending redshifts; zero beyond the last one.
+// Interpolates values at ascending redshifts linearly to z; 0 beyond the last redshift.
 double at_redshift(const std::vector<double>& redshifts, const std::vector<double>& values,
                    double z);
 
-// Solar metallicity in the files.
+// Solar metal mass fraction in the files.
 inline constexpr double k_grackle_solar = 0.01295;
 
 // Composition in the files: Cloudy has one helium nucleus of 3.971 hydrogen masses per ten hydrogen
@@ -50,9 +51,7 @@ inline constexpr double k_grackle_metal_weight = 16.0;
 // another layout or contains non-finite numbers. Collective.
 CoolingTable read_cooling_table(const Communicator& communicator, const std::string& path);
 
-// Rates of a cooling table at one redshift, on the device.
-
-// Physics in addition to the rates of the table.
+// Options for rates from a table.
 struct TableOptions {
   double gamma = 5.0 / 3.0;
   bool cmb_floor = true, compton = true, background = true;  // background: ultraviolet
@@ -63,34 +62,34 @@ struct TableOptions {
   double residual_electrons = 2e-4;   // minimum electrons per hydrogen nucleus for Compton cooling
 };
 
-// log10 of rates and mu at one redshift, [n_H][T][LogValue]; linear in log10 n_H.
+// Values of a table at one redshift: log10 of the rates, and mu. All are linear in log10 n_H.
 enum LogValue { k_cool, k_heat, k_metal_cool, k_metal_heat, k_weight, k_log_values };
 
 // Table at one redshift, in device memory.
 struct TableSlice {
-  mesh::DeviceArray<const double> values;
+  mesh::DeviceArray<const double> values;       // [n_H][T][LogValue]
   mesh::DeviceArray<const double> temperature;  // K
   mesh::DeviceArray<const ThermalValues> thermal;
   RateGas gas{};
   RowAxis rows;
   int temperatures = 0;
-  // log10 of the rates at the temperature of the cosmic microwave background, [n_H][2].
+  // log10 of the primordial and metal cooling rates at the CMB temperature, [n_H][2].
   mesh::DeviceArray<const double> at_cmb;
   TableOptions options;
   double redshift = 0.0, shielding_density = 0.0;
 
-  // Evaluates the NodeValues of a node for gas of density n_H at a position among the rows.
+  // Computes the NodeValues at a temperature index, for gas of density n_H at a row position.
   KOKKOS_INLINE_FUNCTION void evaluate(const RowPosition& place, double n_H, int temperature,
                                        double* node) const;
 };
 
-// Internal energy per mass in erg g^-1.
+// Returns the internal energy per mass in erg g^-1.
 KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight, double gamma) {
   return constants::k_boltzmann * T / ((gamma - 1.0) * molecular_weight * constants::k_proton_mass);
 }
 
-// Rates of one cell, interpolated directly from the table in log10: no intermediate rows, four
-// exponentials per node. Interface of CellRates.
+// Net cooling rates of one cell, interpolated directly from the table in log10, which takes four
+// exponentials per node. The interface is that of CellRates.
 class DirectRates {
  public:
   KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
@@ -99,9 +98,9 @@ class DirectRates {
 
   // Number of nodes.
   KOKKOS_INLINE_FUNCTION int count() const { return slice_.temperatures; }
-  // Node near an energy.
+  // Returns a node near an energy.
   KOKKOS_INLINE_FUNCTION int guess(double energy) const {
-    // Temperature for mu = 1.
+    // T is the temperature for mu = 1.
     const double T = energy / internal_energy(1.0, 1.0, slice_.options.gamma);
     int low = 0, high = count();
     while (low < high) {
@@ -133,7 +132,7 @@ class DirectRates {
   CellGas cell_;
 };
 
-// Evaluates the NodeValues of node k.
+// Definition of TableSlice::evaluate().
 KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPosition& place, double n_H, int k,
                                                  double* node) const {
   const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;
@@ -158,15 +157,15 @@ KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPosition& place, doubl
   node[k_free_electrons] = 1.0 / weight - gas.nuclei;
 }
 
-// Composition of the gas in Grackle's tables.
+// Returns the composition of the gas in Grackle's tables.
 RateGas table_gas(const TableOptions& options);
 
 // Returns the table at a redshift, clamped to its range.
 TableSlice slice_at(const CoolingTable& table, const TableOptions& options, double redshift);
 
-// Interpolates the slice to rows that are `refinement` times as dense. Rates are linear between
-// them, which saves the exponentials. The difference is at most 0.2 per cent, and zero on the rows
-// of the table.
+// Interpolates the slice to a row spacing that is `refinement` times smaller. Rates are linear
+// between these rows, which avoids exponentials. The difference from the slice is at most 0.2 per
+// cent, and zero on the rows of the table.
 Nodes refined_nodes(const TableSlice& slice);
 
 }  // namespace octant::subgrid::cooling

@@ -13,7 +13,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// Pair of an own block and an event that overlaps it.
+// Pair of an own block and an event that affects the block.
 struct BlockEventPair {
   Key key;
   std::int32_t event, slot;
@@ -40,10 +40,10 @@ AffectedBlocks in_order(std::vector<BlockEventPair> block_event_pairs) {
 
 // --- bins ----------------------------------------------------------------------------------------
 
-// Uniform bins, at least as wide as the largest radius, over the extent of the cells plus a margin
-// of the reach of events. A bin lists each of its events once for every image that may reach cells.
+// Uniform bins, at least as wide as the largest event radius, over the extent of the blocks plus a
+// margin of that radius. A bin lists each of its events once for every periodic image within it.
 struct Bins {
-  static constexpr int k_most = 128;  // maximum along an axis
+  static constexpr int k_most = 128;  // maximum number of bins along an axis
 
   int count[3] = {1, 1, 1};
   double lower[3] = {}, per_length[3] = {};
@@ -147,8 +147,8 @@ struct EveryEvent {
   }
 };
 
-// Finds, for each block of a range, the events with cells in it: found(block, n) for n <
-// counts(block), of which `capacity` are kept.
+// Kernel that finds the events with leaf cells in each block of a range: found(block, n) for n <
+// counts(block), of which the first `capacity` are stored.
 template <class Candidates>
 struct LookAround {
   mesh::CellRange cells;

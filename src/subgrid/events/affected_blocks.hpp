@@ -1,4 +1,4 @@
-// Search for pairs of events and the blocks that they overlap.
+// Search for the blocks that events overlap.
 #pragma once
 
 #include <array>
@@ -11,26 +11,26 @@
 
 namespace octant::subgrid {
 
-// Search method for these pairs. All methods give the same result.
+// Methods of the search. All give the same result.
 enum class EventSearch {
-  blocks,  // tree walk from each event: work proportional to the events
-  bins,    // each cell tests the events in the 27 bins around it (curamses.txt, eq. 11)
-  brute    // each cell tests every event
+  blocks,  // tree walk from each event: work proportional to the number of events
+  bins,    // each leaf cell tests the events in the 27 bins around it
+  brute    // each leaf cell tests every event
 };
 // Names of the methods in events.method.
 constexpr auto names_of(EventSearch) { return std::array{"blocks", "bins", "brute"}; }
 
-// Blocks of a level on this rank with cells that events reach or that host an event, in the order
-// of their keys, and the events of each block b: entries begins[b] .. begins[b + 1] of `events`,
-// which are indices in a list sorted by id.
+// Blocks of a level on this rank that contain an event or cells within the radius of one, in the
+// order of their keys. The events of block b are events[begins[b]] to events[begins[b + 1] - 1],
+// indices in a list of events sorted by id.
 struct AffectedBlocks {
   std::vector<int> slots;
   std::vector<std::int32_t> begins{0};
   std::vector<std::int32_t> events;
 };
 
-// Returns the overlapped blocks by level. `places` are the events that reach leaf cells of this
-// rank, in the order of ids; `met` lists the octants they overlap, with items that are indices in
+// Returns the affected blocks by level. `places` are the events that may reach leaf cells of this
+// rank, in the order of ids. `met` lists the octants that the events overlap; items are indices in
 // `places`.
 std::vector<AffectedBlocks> find_affected_blocks(const mesh::Mesh& mesh, EventSearch search,
                                                  std::span<const EventRegion> places,

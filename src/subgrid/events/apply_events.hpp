@@ -9,16 +9,18 @@
 //     static constexpr int sums;
 //     // Device: the terms of a cell in an event's sums.
 //     void weigh(const Event&, const CellAround&, const hydro::GasCell&, double* terms) const;
-//     // Host: `sums` over all leaf cells within the radius. Returns false if there are none.
+//     // Host: computes the blast from `sums` over all leaf cells within the radius. Returns false
+//     // if there are none.
 //     bool finish(const Event&, const double* sums, Blast& blast) const;
-//     // Device: the gain of a cell within the radius; if there is none, that of the event's cell.
+//     // Device: the gain of a cell within the radius.
 //     Gain share(const Event&, const Blast&, const CellAround&, const hydro::GasCell&) const;
+//     // Device: the gain of the cell that contains the event, if no cell is within the radius.
 //     Gain share_of_host(const Event&, const CellAround&, const hydro::GasCell&) const;
 //   };
 //
-// Both use the gas state before any of the events. Sums are added in the order of block levels and
-// keys, and gains of a cell in the order of event ids. Results therefore have the same bits on any
-// number of ranks and with every search.
+// Sums and gains are computed from the gas state before any of the events. Sums are added in the
+// order of block levels and keys, and gains of a cell in the order of event ids. Results therefore
+// have the same bits on any number of ranks and with every search method.
 #pragma once
 
 #include <array>
@@ -43,17 +45,17 @@ struct EventTarget {
   hydro::Gas gas;
   int metals = -1;   // index of the metal density; -1: none
   int ejecta = -1;   // index of a scalar that records the injected mass; -1: none
-  int coarsest = 0;  // coarser levels are at another time and do not take part
+  int coarsest = 0;  // coarsest level that events change
   PassiveScalars passive = {};
 };
 
 namespace events {
 
-// Gas of the blocks of a level that events overlap.
+// Gas of the blocks of a level that events affect.
 template <class Event>
 struct AffectedCells {
   GasLevel level;
-  mesh::CellRange cells;  // cells of the overlapped blocks
+  mesh::CellRange cells;  // cells of the affected blocks
   Periods periods;
   mesh::DeviceArray<const std::int32_t> begins, numbers;  // AffectedBlocks: begins, events
   mesh::DeviceArray<const Event> events;
@@ -67,7 +69,7 @@ struct AffectedCells {
         numbers(mesh::to_device("numbers", touched.events)),
         events(all) {}
 
-  // Launches a team per block, with scratch memory for one Value per cell, then one number per row
+  // Launches one team per block, with scratch memory for one Value per cell and one number per row
   // of cells.
   template <class Value, class Kernel>
   void for_blocks(const char* name, const Kernel& kernel) const {
@@ -80,14 +82,14 @@ struct AffectedCells {
           kernel(team);
         });
   }
-  // Scratch memory of a team with one value per cell of its block.
+  // Scratch memory of a team for one value per cell of the block.
   template <class Value>
   KOKKOS_INLINE_FUNCTION Value* value_per_cell(const mesh::Team& team) const {
     return static_cast<Value*>(
         team.team_scratch(1).get_shmem(sizeof(Value) * cells.cells_per_block()));
   }
 
-  // Scratch memory of a team with one number per row of cells.
+  // Scratch memory of a team for one number per row of cells.
   KOKKOS_INLINE_FUNCTION std::uint32_t* number_per_row(const mesh::Team& team) const {
     return static_cast<std::uint32_t*>(
         team.team_scratch(1).get_shmem(sizeof(std::uint32_t) * rows_per_block()));
@@ -97,7 +99,7 @@ struct AffectedCells {
     return cells.block_size() * cells.block_size();
   }
 
-  // Event of a pair.
+  // Event of a block-event pair, given by the index of the pair.
   KOKKOS_FORCEINLINE_FUNCTION const Event& event(std::int64_t touch) const {
     return events(numbers(touch));
   }
@@ -109,7 +111,7 @@ struct AffectedCells {
   KOKKOS_INLINE_FUNCTION int host(const Event& event, const mesh::OwnBlock& block) const {
     return host_cell(event.place, block, cells);
   }
-  // Box of the cells that the event may reach.
+  // Bounds of the cells that the event may reach.
   KOKKOS_INLINE_FUNCTION CellBounds bounds(const Event& event, const mesh::OwnBlock& block) const {
     return bounds_of(event.place, block, cells, periods);
   }
@@ -133,7 +135,7 @@ struct AffectedCells {
                      if (!(block.refined >> cells.octant_of(index) & 1)) visit(index, around);
                    });
   }
-  // Calls visit(index, around) for all rows, sequentially.
+  // Calls visit(index, around) for all leaf cells within the event's radius, sequentially.
   template <class Visit>
   KOKKOS_INLINE_FUNCTION void for_all_rows(const Event& event, const mesh::OwnBlock& block,
                                            const Visit& visit) const {
@@ -143,7 +145,7 @@ struct AffectedCells {
   }
 };
 
-// Calls visit(level, touched blocks, their gas) for the levels that take part.
+// Calls visit(level, affected blocks, their gas) for the levels from target.coarsest on.
 template <class Event, class Visit>
 void for_affected_levels(mesh::Mesh& mesh, const EventTarget& target,
                          const ReceivedEvents<Event>& reaching,
@@ -158,7 +160,7 @@ void for_affected_levels(mesh::Mesh& mesh, const EventTarget& target,
 
 }  // namespace events
 
-// Total gains of this rank's cells.
+// Volume integrals of the gains of this rank's cells.
 struct InjectedSums {
   // Indices of the sums.
   enum { k_mass, k_momentum, k_energy = 4, k_metals, k_floor_energy, k_sums };
@@ -167,12 +169,12 @@ struct InjectedSums {
 
 namespace events {
 
-// Sums for each pair of a block and an event, [pair][term].
+// Kernel for the sums of each pair of a block and an event, [pair][term].
 template <class Law>
 struct SumPairs {
   Law law;
   AffectedCells<typename Law::Event> gas;
-  mesh::DeviceArray<const std::int32_t> blocks;  // by pair
+  mesh::DeviceArray<const std::int32_t> blocks;  // block of each pair
   mesh::DeviceArray<double> sums;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t touch) const {
@@ -188,7 +190,7 @@ struct SumPairs {
   }
 };
 
-// Result of an event's sums.
+// Blast of an event, computed from its sums.
 template <class Law>
 struct EventResult {
   typename Law::Blast blast{};
@@ -201,7 +203,7 @@ struct BlockGains {
   std::uint32_t* masks;
   int block_size;
 
-  // Adds a gain to cell i of a row.
+  // Adds `more` to the gain of cell i of a row.
   KOKKOS_FORCEINLINE_FUNCTION void add(int row, int i, const Gain& more) const {
     Gain& gain = of_cells[row * block_size + i];
     const std::uint32_t bit = std::uint32_t{1} << i;
@@ -279,8 +281,8 @@ struct AddGains {
     });
   }
 
-  // Applies a gain to a cell and sets its floor energy to the energy that the pressure floor added.
-  // Added mass has the passive concentrations of the cell: stars and black holes store none.
+  // Applies a gain to a cell and sets gain.floor_energy to the energy that the pressure floor
+  // added. Added mass has the passive-scalar concentrations of the cell, because stars store none.
   KOKKOS_INLINE_FUNCTION void give(const mesh::Cell& cell, Gain& gain) const {
     const hydro::GasCell here = gas.level.at(cell);
     const double before = here.density();
@@ -306,7 +308,7 @@ struct AddGains {
   }
 };
 
-// Sums over the cells of this rank's blocks, to be sent to the owners of the events.
+// Returns the sums over the cells of this rank's blocks, to be sent to the owners of the events.
 template <class Law>
 BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                           const ReceivedEvents<typename Law::Event>& reaching,
@@ -328,7 +330,7 @@ BlockEventSums sum_blocks(mesh::Mesh& mesh, const Law& law, const EventTarget& t
   return parts;
 }
 
-// Events of all ranks that reach this rank's cells, and the results of the sums of own events.
+// Events of all ranks that reach this rank's cells, and the blasts of this rank's events.
 template <class Law>
 struct SummedEvents {
   using Blast = typename Law::Blast;
@@ -338,7 +340,7 @@ struct SummedEvents {
   EventSums sums;
   std::vector<EventResult<Law>> results;  // in the order of sums.numbers
 
-  // Collective.
+  // Exchanges the events and their sums. Collective.
   SummedEvents(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                std::span<const typename Law::Event> own, EventSearch search)
       : reaching(mesh, own),
@@ -351,7 +353,7 @@ struct SummedEvents {
     }
   }
 
-  // Returns the blast of each of this rank's `count` events; Blast{} for those without a cell.
+  // Returns the blast of each of this rank's `count` events, or Blast{} for one without a cell.
   std::vector<Blast> blasts(std::size_t count) const {
     std::vector<Blast> blasts(count);
     for (std::size_t n = 0; n < results.size(); ++n)
@@ -367,9 +369,9 @@ struct SummedEvents {
 
 }  // namespace events
 
-// Returns the blasts of this rank's events without changing the gas; Blast{} for events without a
-// cell in reach. For laws that need two passes: the result of the first becomes input to the events
-// of the second. Collective.
+// Returns the blasts of this rank's events without changing the gas, or Blast{} for an event
+// without a cell in reach. For laws with two passes: the blasts of the first become input to the
+// events of the second. Collective.
 template <class Law>
 std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
                                             const EventTarget& target,
@@ -378,8 +380,8 @@ std::vector<typename Law::Blast> sum_events(mesh::Mesh& mesh, const Law& law,
   return events::SummedEvents<Law>(mesh, law, target, own, search).blasts(own.size());
 }
 
-// Applies the events of all ranks to this rank's leaf cells; cells under finer blocks are
-// unchanged. Returns the total gains of this rank's cells. Collective.
+// Applies the events of all ranks to this rank's leaf cells, but not to cells under finer blocks.
+// Returns the total gains of this rank's cells. Collective.
 template <class Law>
 InjectedSums apply_events(mesh::Mesh& mesh, const Law& law, const EventTarget& target,
                           std::span<const typename Law::Event> own, EventSearch search) {

@@ -8,14 +8,14 @@
 
 namespace octant::subgrid {
 
-// Position and extent of an event: all leaf cells whose centres lie within the radius, on any level
-// and rank, by nearest image; if there are none, the host cell that contains the position. In code
-// length.
+// Position and radius of an event in code length. The event affects all leaf cells whose centres,
+// or periodic images of them, lie within the radius, on any level and rank. If there are none, it
+// affects the host cell, which contains the position.
 struct EventRegion {
-  // number that is unique over all ranks; gains of a cell are added in the order of ids
+  // number unique over all ranks; gains of a cell are added in the order of ids
   std::uint64_t id = 0;
   double centre[3] = {}, radius = 0.0;
-  // Block with the leaf cell that contains the centre, on the rank that owns the block; else -1.
+  // Block with the host cell, on the rank that owns the block; -1 on other ranks.
   std::int32_t level = -1, slot = -1;
 };
 
@@ -26,7 +26,7 @@ struct CellAround {
   double volume;
 };
 
-// Changes of a cell per volume. Energies are total energies.
+// Changes of the gas of a cell per volume. `energy` is the total energy.
 struct Gain {
   double mass = 0.0, momentum[3] = {}, energy = 0.0, metals = 0.0;
   double floor_energy = 0.0;  // energy added by the pressure floor
@@ -49,7 +49,7 @@ struct Periods {
       size[d] = geometry.periodic(d) ? geometry.upper()[d] - geometry.lower()[d] : 0.0;
   }
 
-  // Nearest periodic image of a separation.
+  // Returns the component of a separation along an axis to the nearest periodic image.
   KOKKOS_FORCEINLINE_FUNCTION double nearest(int axis, double way) const {
     const double half = 0.5 * size[axis];
     if (size[axis] == 0.0) return way;
@@ -61,7 +61,7 @@ struct Periods {
                                               const mesh::DevicePosition& cell,
                                               double volume) const {
     CellAround around{{}, 0.0, volume};
-    for (int d = 2; d >= 0; --d) {  // order of for_row_inside()
+    for (int d = 2; d >= 0; --d) {  // same order of sums as in for_row_inside()
       around.way[d] = nearest(d, cell[d] - event.centre[d]);
       around.square += around.way[d] * around.way[d];
     }
@@ -94,7 +94,7 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventRegion& event,
   CellBounds bounds;
   for (int d = 0; d < 3; ++d) {
     bounds.first[d] = 0, bounds.last[d] = N;
-    // All cells are included if two images may reach the block.
+    // All cells are included if two images of the event may reach the block.
     if (periods.size[d] > 0.0 && 2.0 * (reach * dx + half) >= periods.size[d]) continue;
     // Distance from the event to the centre of the block's first cell, in cells.
     const double middle = block.corner[d] + half - event.centre[d];
@@ -105,8 +105,8 @@ KOKKOS_FORCEINLINE_FUNCTION CellBounds bounds_of(const EventRegion& event,
   return bounds;
 }
 
-// Calls visit(index, around) for cells within the event's radius: cells [first, last) of row (j, k)
-// of a block.
+// Calls visit(index, around) for those of the cells [first, last) of row (j, k) of a block whose
+// centres lie within the event's radius.
 template <class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventRegion& event,
                                                 const mesh::OwnBlock& block,
@@ -128,7 +128,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventRegion& event,
   }
 }
 
-// Index of the cell that contains the event, in its host block.
+// Index of the cell that contains the event in the block that contains it.
 KOKKOS_INLINE_FUNCTION int host_cell(const EventRegion& event, const mesh::OwnBlock& block,
                                      const mesh::CellRange& cells) {
   const int N = cells.block_size();

@@ -12,7 +12,7 @@ namespace {
 
 // Header of a block's contribution to an event's sums.
 struct Part {
-  std::int32_t number, level;  // of the event on its owner; of the block
+  std::int32_t number, level;  // index of the event on its owner; level of the block
   Key key;
 
   auto operator<=>(const Part&) const = default;
@@ -128,7 +128,7 @@ Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
   const std::span<const std::byte> came(routed.items);
 
   Answers answers;
-  std::vector<std::pair<int, std::int32_t>> known;  // (owner, number), sorted
+  std::vector<std::pair<int, std::int32_t>> known;  // (owner, number) of each result, sorted
   for (std::size_t n = 0; n < routed.sources.size(); ++n) {
     known.emplace_back(routed.sources[n], item_at<std::int32_t>(came, n * answer_bytes));
     append(answers.items, came.subspan(n * answer_bytes + sizeof(std::int32_t), item_bytes));

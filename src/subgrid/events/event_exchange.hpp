@@ -1,5 +1,5 @@
-// Communication between owners of events and ranks with cells around them, for events of any type:
-// the events themselves, sums over cells back to the owners, and results.
+// Communication between the owners of events and the ranks with cells around the events, for any
+// type of event: events to the ranks, sums over cells to the owners, and results to the ranks.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace octant::subgrid::events {
 
-// Returns the positions of events, in their order.
+// Returns the positions of events in the order of `events`.
 template <class Event>
 std::vector<EventRegion> places_of(std::span<const Event> events) {
   std::vector<EventRegion> places;
@@ -26,14 +26,14 @@ std::vector<EventRegion> places_of(std::span<const Event> events) {
 // Returns the spheres of events for mesh::reach().
 std::vector<mesh::Sphere> spheres_of(std::span<const EventRegion> places);
 
-// Positions of events that reach cells of this rank, in the order of ids.
+// Positions of events that may reach cells of this rank, in the order of ids.
 struct ReceivedEventRegions {
-  std::vector<EventRegion> places;  // no level and slot if another rank owns the event
+  std::vector<EventRegion> places;  // level and slot are -1 if another rank owns the event
   std::vector<int> owners;
-  std::vector<std::int32_t> numbers;  // indices on their owners
+  std::vector<std::int32_t> numbers;  // indices of the events on their owners
   std::vector<mesh::Met> met;         // items are indices in `places`
 
-  // Stores received events, in any order. Returns the index of the item for each of `places`.
+  // Stores received events, in any order. Returns the index in `came` of each of `places`.
   std::vector<std::int32_t> take(int rank, std::span<const EventRegion> came,
                                  std::span<const int> sources,
                                  std::span<const std::int32_t> source_numbers,
@@ -59,8 +59,8 @@ struct ReceivedEvents : ReceivedEventRegions {
   }
 };
 
-// Sums over cells of all ranks around this rank's events, and the contributing ranks. Events
-// without contributions are left out.
+// Sums over the cells of all ranks around this rank's events, and the contributing ranks. Events
+// without a contribution are absent.
 struct EventSums {
   int count;                          // number of sums per event
   std::vector<std::int32_t> numbers;  // indices of the events, ascending
@@ -72,10 +72,10 @@ struct EventSums {
   const double* of(std::size_t n) const { return &sums[n * count]; }
 };
 
-// Sums by block and event, to be sent to the owners of the events.
+// Sums for each pair of a block and an event, to be sent to the owners of the events.
 class BlockEventSums {
  public:
-  explicit BlockEventSums(int count) : count_(count) {}  // sums per pair
+  explicit BlockEventSums(int count) : count_(count) {}  // number of sums per pair
 
   // Adds the sums of a level's pairs, [pair][count].
   void add(const mesh::Mesh& mesh, const ReceivedEventRegions& reaching, int level,
@@ -90,19 +90,19 @@ class BlockEventSums {
   std::vector<int> owners_;  // owner of the event of each part
 };
 
-// Result of answer_bytes(): the results for this rank, and the index of the result for each event
-// of `reaching`; -1 for events that overlap octants of this rank but no cell centre.
+// Results that this rank receives, and the index of the result of each event of `reaching`, which
+// is -1 for an event that overlaps octants of this rank but no cell centre.
 struct Answers {
   std::vector<std::byte> items;
   std::vector<std::int32_t> of_event;
 };
-// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to it.
-// Collective.
+// Sends a result of `item_bytes` for each of `sums.numbers` to all ranks that contributed to the
+// sums. Collective.
 Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
                      const ReceivedEventRegions& reaching, std::span<const std::byte> items,
                      std::size_t item_bytes);
 
-// Typed form of answer_bytes(); T{} if there is no result.
+// Typed form of answer_bytes(). Returns T{} for an event without a result.
 template <class T>
 std::vector<T> answer(const Communicator& communicator, const EventSums& sums,
                       const ReceivedEventRegions& reaching, std::span<const T> items) {

@@ -1,25 +1,26 @@
-// Events with requests for limited quantities of cells: gas that black holes accrete, or heat up to
-// a maximum temperature. If the requests exceed the capacity of a cell, all are reduced by the same
-// factor.
+// Events that request limited quantities from cells: gas for the accretion of black holes, or
+// heating up to a maximum temperature. If the requests to a cell exceed its capacity, all are
+// reduced by the same factor.
 //
 // The physics is given by a law as for apply_events(), with requests instead of gains:
 //
 //   struct Law {
-//     Event, Blast, sums, weigh, finish;  // as there; an event without cells requests nothing
+//     Event, Blast, sums, weigh, finish;  // as for apply_events()
 //     static constexpr int granted;
-//     // Device: request of an event to a cell within its radius or to its host cell.
+//     // Device: request of an event to a cell within its radius; `holds`: host cell of the event.
 //     double request(const Event&, const Blast&, const CellAround&, bool holds, GasCell) const;
 //     // Device: capacity of the cell.
 //     double most(const GasCell&) const;
 //     // Device: terms of a cell in the granted sums of an event.
 //     void grant(const Event&, const CellAround&, const GasCell&, double asked, double given,
 //                double* terms) const;
-//     // Device: changes the cell by the total that it grants.
+//     // Device: changes the cell by the total `given` that the cell grants.
 //     void change(const GasCell&, double given) const;
 //   };
 //
-// Requests are added in the order of ids, and grants in that of levels and keys, which gives the
-// same bits on any number of ranks and with every search.
+// An event without a cell within its radius requests nothing. Requests are added in the order of
+// event ids, and grants in the order of block levels and keys, so results have the same bits on any
+// number of ranks and with every search method.
 #pragma once
 
 #include <algorithm>
@@ -33,14 +34,14 @@ namespace octant::subgrid {
 
 namespace events {
 
-// One team per block adds up the requests to its cells, computes the granted sums, [pair][term],
-// and then changes the gas.
+// Kernel in which one team per block adds up the requests to the cells, computes the granted sums,
+// [pair][term], and then changes the gas.
 template <class Law>
 struct GrantRequests {
   using Gas = AffectedCells<typename Law::Event>;
-  // Requests to a cell.
+  // Requests of all events to a cell.
   struct CellRequests {
-    double total, share;  // total request of all events; granted fraction
+    double total, share;  // total: sum of requests; share: granted fraction
   };
 
   Law law;
@@ -58,7 +59,7 @@ struct GrantRequests {
       team.team_barrier();
     };
     for_cells([&](int index) { asked[index] = {0.0, 0.0}; });
-    // Events are processed in sequence, their cells in parallel.
+    // Events are processed in sequence, the cells of an event in parallel.
     for (int n = begin; n < end; ++n) {
       const typename Law::Event& event = gas.event(n);
       const CellBounds bounds = gas.bounds(event, block);
@@ -116,8 +117,8 @@ struct Granted {
   std::array<double, Law::granted> sums{};
 };
 
-// Grants the requests of the events of all ranks from this rank's leaf cells; cells under finer
-// blocks are unchanged. Returns the results of this rank's events in their order. Collective.
+// Grants the requests of the events of all ranks from this rank's leaf cells, but not from cells
+// under finer blocks. Returns the results of this rank's events, in the order of `own`. Collective.
 template <class Law>
 std::vector<Granted<Law>> grant_requests(mesh::Mesh& mesh, const Law& law,
                                          const EventTarget& target,

@@ -9,7 +9,7 @@ namespace octant::subgrid::friends {
 
 namespace {
 
-constexpr int k_max_digit_bits = 11;  // 2048 counters fit the first-level cache
+constexpr int k_max_digit_bits = 11;  // 2048 counters fit into the first-level cache
 
 }  // namespace
 
@@ -19,7 +19,7 @@ void sort_by_key(std::vector<KeyedPoint>& points, int bits) {
   const int digit_bits = (bits + passes - 1) / passes;
   const auto digits = std::size_t{1} << digit_bits;
 
-  // Counters of all passes.
+  // Counts of each digit in all passes.
   std::vector<int> places(passes * digits, 0);
   for (const KeyedPoint& point : points)
     for (int pass = 0; pass < passes; ++pass)
@@ -44,7 +44,7 @@ void sort_by_key(std::vector<KeyedPoint>& points, int bits) {
 
 namespace {
 
-// The cube of this number fits a key, with as many bits left as parts need.
+// Maximum number of cells along an axis, whose cube times the number of parts fits into a key.
 constexpr std::int64_t k_max_cells = (std::int64_t{1} << 19) - 1;
 
 std::int64_t cells_along(double extent, double width) {
@@ -108,7 +108,7 @@ CellList::CellList(std::span<const Point> points, const CellGrid& grid)
   sort_by_key(keyed, grid.key_bits());
 
   const auto parts = static_cast<std::uint64_t>(grid.parts_of_cell());
-  // Separate loop, so that the processor fetches many points at a time.
+  // This loop is separate so that the processor overlaps many loads.
   for (int n = 0; n < count; ++n) points_[n] = points[keyed[n].point];
   for (int n = 0; n < count; ++n) {
     order_[n] = keyed[n].point;

@@ -1,4 +1,4 @@
-// Points sorted by the cells of a grid; only occupied cells take memory.
+// Points sorted by the cells of a grid, of which only the occupied cells are stored.
 #pragma once
 
 #include <algorithm>
@@ -17,8 +17,8 @@ struct KeyedPoint {
   int point;
 };
 
-// Stable radix sort by key, from the lowest bits. Keys have at most `bits` bits. O(points) for a
-// given number of bits.
+// Stable radix sort by key, starting with the lowest bits. Keys have at most `bits` bits. O(points)
+// for a given number of bits.
 void sort_by_key(std::vector<KeyedPoint>& points, int bits);
 
 using CellIndices = std::array<std::int64_t, 3>;
@@ -26,12 +26,12 @@ using CellIndices = std::array<std::int64_t, 3>;
 // Grid of cells over a box, or over one period of a periodic axis. Keys run along x first.
 class CellGrid {
  public:
-  // Cells are at least as wide as `width` along every axis that is not shorter, and less than twice
-  // as wide as long as keys can count them. `box` contains all points.
+  // Grid with cells of at least `width`, but one cell along an axis on which `box` is smaller, and
+  // of less than 2 `width` unless the number of bits of keys limits it. `box` contains all points.
   CellGrid(const Box& box, const Linking& linking, double width);
 
-  // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`; one part if more
-  // than k_max_parts were needed. Returns false in that case.
+  // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`. Returns false and
+  // leaves cells undivided if that requires more than k_max_parts parts along an axis.
   bool divide_cells(double diagonal);
   // Number of parts of each cell.
   int parts_of_cell() const { return parts_ * parts_ * parts_; }
@@ -57,15 +57,15 @@ class CellGrid {
     const std::int64_t row = key / cells_[0], plane = row / cells_[1];
     return {key - row * cells_[0], row - plane * cells_[1], plane};
   }
-  Box box(std::int64_t key) const;  // box of a cell
-  // Wraps a coordinate along a periodic axis. Returns false if it lies outside then.
+  Box box(std::int64_t key) const;  // box of the cell with this key
+  // Wraps a coordinate along a periodic axis. Returns false if it is outside a non-periodic axis.
   bool wrap(int axis, std::int64_t& place) const;
 
   // Number of cells along an axis.
   std::int64_t cells(int axis) const { return cells_[axis]; }
   // True for a periodic axis.
   bool periodic(int axis) const { return periodic_[axis]; }
-  // Number of bits of keys_of_part().
+  // Number of bits of the keys that key_of_part() returns.
   int key_bits() const;
 
  private:
@@ -84,7 +84,7 @@ class CellList {
   CellList(std::span<const Point> points, const CellGrid& grid);
 
   int cells() const { return static_cast<int>(keys_.size()) - 1; }  // number of occupied cells
-  // Keys of the occupied cells, ascending. One larger sentinel follows beyond the end.
+  // Keys of the occupied cells, ascending. A larger sentinel follows the last key.
   std::span<const std::int64_t> keys() const { return {keys_.data(), keys_.size() - 1}; }
   // Number of clumps.
   int clumps() const { return static_cast<int>(begins_.size()) - 1; }
@@ -94,7 +94,7 @@ class CellList {
   int begin(int clump) const { return begins_[clump]; }
   // All points, in the order of cells and clumps.
   std::span<const Point> points() const { return points_; }
-  std::span<const int> order() const { return order_; }  // index of each point in the input
+  std::span<const int> order() const { return order_; }  // input index of each point
 
   // Points of a clump.
   std::span<const Point> points(int clump) const {
@@ -108,14 +108,14 @@ class CellList {
 };
 
 // Calls visit(a, b) at least once for every pair of different occupied cells that touch, in either
-// order. Rows of neighbours are read in step with the row of cells itself, without searches except
-// at domain boundaries. O(cells).
+// order. The rows of neighbouring cells are traversed together with the row of the cell, with
+// binary searches only at row starts and periodic boundaries. O(cells).
 template <class Visit>
 void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Visit& visit) {
   struct Row {
     int step_y, step_z;
     std::int64_t first_key;  // -1: outside the domain
-    int at;                  // cells before it cannot touch the next cell to visit
+    int at;                  // first cell that may touch the next cell to visit
   };
   std::array<Row, 4> rows{{{1, 0, -1, 0}, {-1, 1, -1, 0}, {0, 1, -1, 0}, {1, 1, -1, 0}}};
   const std::int64_t* const keys = list.keys().data();  // followed by a sentinel
@@ -130,7 +130,7 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
     if (keys[other] == key && other != cell) visit(cell, other);
   };
 
-  std::int64_t row_key = -1;  // first cell in the row
+  std::int64_t row_key = -1;  // key of the first cell in the row
   for (int cell = 0; cell < cells; ++cell) {
     if (row_key < 0 || keys[cell] - row_key >= length) {
       const CellIndices place = grid.place(keys[cell]);
@@ -161,11 +161,10 @@ void for_each_touching_pair(const CellList& list, const CellGrid& grid, const Vi
   }
 }
 
-// Friends of friends by linked cells (Hockney & Eastwood 1988, 8-4-1): O(points).
-
-// Cells are as wide as the linking length. If distance alone counts, their parts contain only
-// mutual friends, and clumps that are already linked are skipped: dense clumps cost no more than
-// others. Otherwise all pairs in touching cells are tested.
+// Finds groups by linked cells (Hockney & Eastwood 1988, 8-4-1) as wide as the linking length:
+// O(points). If the criterion is the distance alone, parts of cells contain only mutual friends,
+// and pairs of clumps that are already linked are skipped, so dense clumps cost no more. Otherwise
+// all pairs in touching cells are tested.
 template <class Criterion>
 std::vector<int> by_cells(std::span<const Point> points, const Linking& linking,
                           const Criterion& criterion) {

@@ -18,8 +18,8 @@ namespace {
 
 constexpr double k_cells_per_rank = 512.0;
 
-// Extent of a rank's bodies in one cell of the coarse grid, sent to the home rank of a touching
-// cell.
+// Bounding box of a rank's bodies in one cell of the coarse grid, sent to the rank that a hash
+// assigns to `home_cell`: the cell itself or a touching cell.
 struct Presence {
   std::int64_t home_cell, cell;
   Box box;
@@ -37,8 +37,8 @@ struct Copy {
   int index;
 };
 
-// Cell width of the coarse grid: at least the linking length, so that links end in an adjacent cell
-// at most, and large enough that each rank has few cells.
+// Cell width of the coarse grid: at least the linking length, so that links reach only adjacent
+// cells, and large enough that each rank has few cells.
 double width_of_coarse_cells(const Box& box, const Linking& linking, int ranks) {
   constexpr double k_rounding = 1.0 + 1e-9;
   double volume = 1.0;
@@ -73,7 +73,7 @@ class CopyFinder {
   const CellList& list_;
 };
 
-// Returns a cell and its neighbours without duplicates.
+// Returns the keys of a cell and its neighbours without duplicates.
 std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
   std::vector<std::int64_t> keys;
   const CellIndices place = grid_.place(key);
@@ -87,9 +87,10 @@ std::vector<std::int64_t> CopyFinder::touched_cells(std::int64_t key) const {
   return keys;
 }
 
-// Extents of bodies in cells, received by the home ranks of the cells.
+// Sends bounding boxes of bodies in cells to the cells' home ranks. Returns those received.
 Routed<Presence> CopyFinder::presences() const {
-  const Linking wider{1.1 * linking_.length, linking_.period};  // cell corners are rounded
+  const Linking wider{1.1 * linking_.length, linking_.period};  // margin for the rounding of cell
+                                                                // corners
   std::vector<Presence> announced;
   std::vector<int> homes;
   for (int cell = 0; cell < list_.cells(); ++cell) {
@@ -104,7 +105,8 @@ Routed<Presence> CopyFinder::presences() const {
   return route(communicator_, homes, std::span<const Presence>(announced));
 }
 
-// Home ranks match pairs of ranks: the lower rank of a pair receives the higher one's request.
+// Finds pairs of ranks with nearby bodies on the home ranks of cells. The lower rank of a pair
+// receives a request to send copies to the higher one.
 std::vector<CopyRequest> CopyFinder::requests_from(const Routed<Presence>& presences) const {
   std::vector<std::size_t> order(presences.items.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -178,7 +180,7 @@ Copies copies_within(const Communicator& communicator, std::span<const Body> bod
 
 namespace {
 
-// Name of the part of a group on one rank: that rank, and the first of its bodies.
+// Name of the part of a group on one rank: the rank, and the index of the part's first body.
 using PartName = std::uint64_t;
 
 PartName name_of(int rank, int first) {
@@ -187,7 +189,7 @@ PartName name_of(int rank, int first) {
 int rank_of(PartName name) { return static_cast<int>(name >> 32); }
 int first_of(PartName name) { return static_cast<int>(name & 0xffffffff); }
 
-// Minimum of the values offered to each part.
+// Minimum of the values that are offered to each part of a group.
 class Offers {
  public:
   void add(PartName part, std::uint64_t value) {
@@ -199,7 +201,7 @@ class Offers {
     PartName part;
     std::uint64_t value;
   };
-  // Sends the values to the owners of the parts; returns those for this rank. Collective.
+  // Sends the values to the owners of the parts. Returns those for this rank. Collective.
   std::vector<Offer> deliver(const Communicator& communicator) const {
     std::vector<int> ranks;
     std::vector<Offer> offers;
@@ -214,14 +216,14 @@ class Offers {
   std::map<PartName, std::uint64_t> least_;
 };
 
-// Two parts that share a body; `own` is on this rank.
+// Two parts of groups that contain the same body. `own` is on this rank.
 struct Link {
   PartName own, other;
 
   auto operator<=>(const Link&) const = default;
 };
 
-// Parts of this rank with bodies on other ranks, too.
+// Parts of groups on this rank that are linked to parts on other ranks.
 class Parts {
  public:
   Parts(const Communicator& communicator, std::vector<PartName> names)
@@ -230,8 +232,8 @@ class Parts {
         parent_(names_),
         grandparent_(names_) {}
 
-  // Iterates until grandparents are the same for all parts of a group; returns the number of
-  // rounds. Collective, like the following functions.
+  // Iterates until all parts of a group have the same grandparent. Returns the number of rounds.
+  // Collective, as are the functions below.
   int merge(const std::vector<Link>& links) {
     if (!communicator_.any(!links.empty())) return 0;
     int rounds = 1;
@@ -239,7 +241,7 @@ class Parts {
     return rounds;
   }
 
-  // Returns the minimum over a group's parts for each part of this rank.
+  // Returns, for each part of this rank, the minimum of `values` over all parts of its group.
   std::vector<std::uint64_t> least(std::span<const std::uint64_t> values) const {
     Offers offers;
     for (std::size_t n = 0; n < names_.size(); ++n) offers.add(grandparent_[n], values[n]);
@@ -284,7 +286,7 @@ class Parts {
     const auto asked = route(communicator_, ranks, std::span<const PartName>(names));
     std::vector<std::uint64_t> answers;
     for (const PartName name : asked.items) answers.push_back(values[place(name)]);
-    // Names are sorted by rank, and so are their answers.
+    // Names are sorted by rank, and so are the answers.
     const auto received =
         route(communicator_, asked.sources, std::span<const std::uint64_t>(answers)).items;
     std::vector<std::uint64_t> found;
@@ -298,9 +300,8 @@ class Parts {
   std::vector<PartName> parent_, grandparent_;
 };
 
-// Returns the links between the local parts of groups on different ranks that share a body: parts
-// on one rank with a body of which a part on the other rank contains a copy. Both ranks receive
-// each link, with `own` on the receiving rank. Collective.
+// Returns the links between parts of groups on different ranks: one part contains a body, and the
+// other a copy of that body. Both ranks get each link, with `own` on that rank. Collective.
 std::vector<Link> links_by_copies(const Communicator& communicator, std::span<const int> groups,
                                   std::span<const Origin> origins) {
   struct Held {

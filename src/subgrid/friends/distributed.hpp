@@ -1,4 +1,4 @@
-// Friends of friends among bodies that are distributed over ranks in any way.
+// Friends of friends among bodies in any distribution over ranks.
 #pragma once
 
 #include <cmath>
@@ -21,7 +21,7 @@ struct Body {
   std::uint64_t id = 0;
 };
 
-// Origin of a copy: rank of the body, and its index there.
+// Origin of a copy: rank that owns the body, and index of the body on that rank.
 struct Origin {
   int rank, index;
 };
@@ -33,9 +33,9 @@ struct Copies {
 };
 
 // Exchanges copies: of two ranks with bodies within the linking length, the higher one receives
-// copies from the other. Ranks find each other by the boxes around their bodies in the cells of a
-// coarse grid, whose home ranks follow from a hash: no rank stores all boxes or domains. Throws
-// RunError on every rank if linking is not possible. Collective.
+// copies from the lower one. Such pairs of ranks are found from the bounding boxes of bodies in the
+// cells of a coarse grid. A hash distributes the cells over ranks, so no rank stores all boxes.
+// Throws RunError on every rank if linking is not possible. Collective.
 Copies copies_within(const Communicator& communicator, std::span<const Body> bodies,
                      const Linking& linking);
 
@@ -45,14 +45,13 @@ struct MergedLabels {
   int rounds = 0;
 };
 
-// Bodies are a rank's own ones, followed by copies with their origins. `groups` are those of
-// find_groups() among the bodies of this rank. Returns the smallest id over all ranks in the group
-// of each own body, and the number of rounds.
+// Merges the groups of all ranks. `groups` is the result of find_groups() for this rank's bodies
+// followed by copies from `origins`. Returns the smallest id over all ranks in the group of each
+// own body, and the number of rounds.
 //
-// Parts of groups point at parts with smaller names, and every round shortens the paths: the
-// algorithm FastSV for connected components (Zhang, Azad & Hu 2020, SIAM PP20, algorithm 3), whose
-// rounds grow with the logarithm of the number of parts in a chain. Only parts with bodies on
-// several ranks take part. Collective.
+// Uses the algorithm FastSV for connected components (Zhang, Azad & Hu 2020, SIAM PP20, algorithm
+// 3) on the parts of groups on each rank that contain bodies of other ranks. The number of rounds
+// grows with the logarithm of the number of parts in a chain. Collective.
 MergedLabels merge_labels(const Communicator& communicator, std::span<const int> groups,
                           std::span<const std::uint64_t> ids, std::span<const Origin> origins);
 
@@ -60,11 +59,10 @@ MergedLabels merge_labels(const Communicator& communicator, std::span<const int>
 struct DistributedGroups {
   std::vector<std::uint64_t> label;  // smallest id in the group of each own body
   std::int64_t copies = 0;           // copies of other ranks' bodies on this rank
-  int rounds = 0;                    // until no label changed; the same on all ranks
+  int rounds = 0;                    // rounds until no label changed, equal on all ranks
 };
 
-// Returns true if two bodies within the linking length are friends; symmetric, as criteria of
-// indices.
+// Criterion that links all bodies within the linking length. Criteria must be symmetric.
 struct NearBodies {
   static constexpr bool k_distance_alone = true;
   bool operator()(const Body&, const Body&, double) const { return true; }
@@ -81,7 +79,7 @@ struct BoundBodies {
   }
 };
 
-// Criterion on bodies as a criterion on their indices.
+// Adapter that applies a criterion on bodies to their indices.
 template <class Criterion>
 struct OfIndices {
   static constexpr bool k_distance_alone = Criterion::k_distance_alone;
@@ -93,10 +91,10 @@ struct OfIndices {
   }
 };
 
-// Finds groups that do not depend on the distribution of bodies. Each rank receives copies of the
-// bodies within the linking length of its own, finds groups among both, and merges labels with the
-// other ranks: messages and memory are proportional to a rank's own bodies and copies. Ids must be
-// unique. Collective; `fastest` is this rank's timing record.
+// Finds groups that do not depend on the distribution of bodies. Each rank receives copies of
+// bodies near its own, finds groups among both, and merges labels with other ranks. Messages and
+// memory are proportional to the number of own bodies and copies. Ids must be unique; `fastest` is
+// this rank's timing record. Collective.
 template <class Criterion = NearBodies>
 DistributedGroups find_groups(const Communicator& communicator, std::span<const Body> bodies,
                               const Linking& linking, FastestMethod& fastest,

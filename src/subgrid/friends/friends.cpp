@@ -33,8 +33,8 @@ std::vector<KeyedPoint> in_morton_order(std::span<const Point> points, const Box
   return keyed;
 }
 
-// Returns true if no two positions in a box are farther apart than a length. Rounds as
-// separation_squared(), so that the result also holds for points in the box.
+// Returns true if no two positions in a box are farther apart than `length`. The rounding of
+// separation_squared() makes the result valid for all points in the box.
 bool fits(const Box& box, double length) {
   return length >= 0.0 &&
          separation_squared(box.lower, box.upper, {k_open, k_open, k_open}) <= length * length;
@@ -77,7 +77,7 @@ Octree::Octree(std::span<const Point> points, const Linking& linking, double clo
 
 namespace {
 
-constexpr std::size_t k_max_points_for_brute = 8192;  // more points would take seconds to try
+constexpr std::size_t k_max_points_for_brute = 8192;  // a trial with more points would take seconds
 
 }  // namespace
 

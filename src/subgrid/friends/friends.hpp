@@ -1,8 +1,7 @@
 // Friends of friends: groups of points connected by links no longer than the linking length (Huchra
 // & Geller 1982; Davis, Efstathiou, Frenk & White 1985).
 //
-// All methods give the same groups, so the fastest may be chosen. For points distributed over ranks
-// see distributed.hpp.
+// All methods give the same groups. For points distributed over ranks see distributed.hpp.
 #pragma once
 
 #include <array>
@@ -18,33 +17,31 @@
 
 namespace octant::subgrid::friends {
 
-// Friends of friends by a tree of bounding boxes, on one thread or many.
-
-// Points in Morton order, and bounding boxes of ranges that halve from level to level.
+// Octree of points in Morton order, in which each node has the bounding box of its points.
 class Octree {
  public:
   static constexpr int k_levels = 22;  // including the root
 
   // Node of the tree.
   struct Node {
-    int begin, end;    // range of its points
+    int begin, end;    // range of the node's points
     int first_child;   // children are nodes first_child, ..., first_child + children - 1
     int children;      // 0: a leaf
-    bool all_friends;  // true if its points are within `close` of each other
-    Box box;           // around its points
+    bool all_friends;  // true if all points are within `close` of each other
+    Box box;           // bounding box of the points
   };
 
-  // A node becomes a leaf if it has few points or all its points are within `close` of each other.
-  // Pass a negative `close` if distance alone does not make friends. Throws RunError as
-  // check_points() does.
+  // A node is a leaf if it has few points or if all its points are within `close` of each other. A
+  // negative `close` disables the second condition, for criteria beyond the distance. Throws
+  // RunError as check_points() does.
   Octree(std::span<const Point> points, const Linking& linking, double close);
 
   std::span<const Node> nodes() const { return nodes_; }  // parents before children; 0 is the root
   std::span<const Point> points() const { return points_; }  // in Morton order
-  std::span<const int> order() const { return order_; }      // index of each point in the input
+  std::span<const int> order() const { return order_; }      // input index of each point
 
-  // Calls visit(leaf) for every leaf that may hold friends of a point after it in Morton order. Not
-  // recursive: the stack never exceeds seven nodes per level.
+  // Calls visit(leaf) for every leaf that may contain friends of `point` among the points after it
+  // in Morton order. Iterative: the stack has at most seven nodes per level.
   template <class Visit>
   void for_each_leaf_near(int point, const Linking& linking, const Visit& visit) const {
     if (nodes_.empty()) return;
@@ -68,8 +65,8 @@ class Octree {
   std::vector<int> order_;
 };
 
-// Searches the tree for friends after each point. O(points log(points)), except for dense clumps
-// with a criterion beyond distance.
+// Finds groups by a tree search from each point for later friends. O(points log(points)), except
+// for dense clumps with a criterion beyond the distance.
 template <class Criterion>
 std::vector<int> by_octree(std::span<const Point> points, const Linking& linking,
                            const Criterion& criterion, bool threads) {
@@ -102,14 +99,14 @@ std::vector<int> by_octree(std::span<const Point> points, const Linking& linking
   return groups.labels(order);
 }
 
-// brute: all pairs, O(N^2). octree, octree_threads: a tree search for every point, on one thread or
-// all. cells: linked cells.
+// Methods: all pairs, O(N^2) (brute); a tree search from every point, on one thread (octree) or all
+// threads (octree_threads); linked cells (cells).
 enum class Method { brute, octree, octree_threads, cells };
 inline constexpr int k_methods = 4;
 inline constexpr const char* k_method_names[k_methods] = {"brute", "octree", "octree_threads",
                                                           "cells"};
 
-// Groups by a test of all pairs; see find_groups().
+// Finds groups by testing all pairs; see find_groups().
 template <class Criterion>
 std::vector<int> by_all_pairs(std::span<const Point> points, const Linking& linking,
                               const Criterion& criterion) {
@@ -127,8 +124,8 @@ std::vector<int> by_all_pairs(std::span<const Point> points, const Linking& link
   return groups.labels(same_order);
 }
 
-// Smallest index of any point in each point's group: shape (points). A point without friends is a
-// group. Throws RunError if coordinates are not finite or span more than one period.
+// Returns, for each point, the smallest index of the points in its group. A point without friends
+// is a group. Throws RunError if coordinates are not finite or span more than one period.
 template <class Criterion = Near>
 std::vector<int> find_groups(Method method, std::span<const Point> points, const Linking& linking,
                              const Criterion& criterion = {}) {
@@ -141,16 +138,16 @@ std::vector<int> find_groups(Method method, std::span<const Point> points, const
   throw RunError("friends-of-friends: unknown method {}", static_cast<int>(method));
 }
 
-// Chooses the method that was fastest before for a similar number of points, within a factor of
-// two; each method is tried once. The choice affects only the run time, so ranks may differ.
+// Choice of the method that was fastest so far for a number of points equal within a factor of two,
+// after trying each method once. The choice affects only the run time, so ranks may differ.
 class FastestMethod {
  public:
-  // Method for a call, and the time that it then took.
+  // Returns the method to use for a number of points.
   Method choose(std::size_t points) const;
-  // Records the time of a method.
+  // Records the run time of a method for a number of points.
   void record(Method method, std::size_t points, double seconds);
 
-  // Finds groups with the method of choose(), and records its time.
+  // Finds groups by the method that choose() returns, and records the run time.
   template <class Criterion = Near>
   std::vector<int> find_groups(std::span<const Point> points, const Linking& linking,
                                const Criterion& criterion = {}) {
@@ -162,7 +159,7 @@ class FastestMethod {
   }
 
  private:
-  // Minimum seconds by power of two of the number of points; 0: not tried.
+  // Minimum run time in seconds, [bit width of the number of points][method]; 0: not tried.
   std::array<std::array<double, k_methods>, 65> seconds_{};
 };
 

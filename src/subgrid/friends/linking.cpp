@@ -25,7 +25,7 @@ void check_points(std::span<const Point> points, const Box& box, const Linking& 
 
 namespace {
 
-// Number of pairs up to which all are tested.
+// Maximum number of pairs that are all tested.
 constexpr std::size_t k_few_pairs = 64;
 
 bool any_pair_near(std::span<const Point> a, std::span<const Point> b, const Linking& linking) {

@@ -1,5 +1,4 @@
-// Linking criteria: linking length, further conditions on pairs, boxes around points, and the
-// groups that links form.
+// Linking criteria for pairs of points, bounding boxes, and the groups that links form.
 #pragma once
 
 #include <algorithm>
@@ -18,18 +17,18 @@ using Point = std::array<double, 3>;
 
 inline constexpr double k_open = std::numeric_limits<double>::infinity();
 
-// Lengths are in the unit of the coordinates. Along a periodic axis, coordinates lie within one
-// period of each other.
+// Linking length and periods, in the unit of the coordinates. Along a periodic axis, coordinates of
+// points differ by at most one period.
 struct Linking {
   double length = 0.0;                   // maximum distance of linked pairs
-  Point period{k_open, k_open, k_open};  // k_open along an axis that is not periodic
+  Point period{k_open, k_open, k_open};  // k_open along a non-periodic axis
 
   // True for a periodic axis.
   bool periodic(int axis) const { return period[axis] < k_open; }
 };
 
-// Squared distance of nearest images. Symmetric to the bit, so that every method and every rank
-// gets the same result.
+// Squared distance of nearest periodic images. The order of a and b does not change any bit, so all
+// methods and ranks get the same result.
 inline double separation_squared(const Point& a, const Point& b, const Point& period) {
   double sum = 0.0;
   for (int d = 0; d < 3; ++d) {
@@ -40,9 +39,9 @@ inline double separation_squared(const Point& a, const Point& b, const Point& pe
   return sum;
 }
 
-// A criterion has operator()(a, b, separation squared) for pairs of point indices within the
-// linking length, in any order. It must be symmetric. If distance alone counts, points that are
-// certainly near each other are linked without a test.
+// Criterion that links all points within the linking length. A criterion is a symmetric function
+// (a, b, squared separation) of the indices of two points within the linking length. With
+// k_distance_alone, points that are certainly within the linking length are linked without a call.
 struct Near {
   static constexpr bool k_distance_alone = true;
   bool operator()(int, int, double) const { return true; }
@@ -80,8 +79,8 @@ inline Box bounding_box(std::span<const Point> points) {
 // than one period.
 void check_points(std::span<const Point> points, const Box& box, const Linking& linking);
 
-// Lower bound of separation_squared() for a point in one box and one in the other, with the same
-// rounding, so that it is never larger.
+// Lower bound of separation_squared() for a point in each box. The rounding is the same, so the
+// bound is never larger than the separation.
 inline double least_separation_squared(const Box& a, const Box& b, const Point& period) {
   double sum = 0.0;
   for (int d = 0; d < 3; ++d) {
@@ -99,16 +98,13 @@ inline bool may_be_near(const Box& a, const Box& b, const Linking& linking) {
   return least_separation_squared(a, b, linking.period) <= linking.length * linking.length;
 }
 
-// Returns true if a point of one clump is within the linking length of one of the other. In large
-// clumps, tests only points near the box around the other one, so that two with a gap between them
-// cost O(points).
+// Returns true if a point of `a` is within the linking length of a point of `b`. For large clumps,
+// only points near the box around the other clump are tested: O(points) for separate clumps.
 bool any_near(std::span<const Point> a, std::span<const Point> b, const Linking& linking);
 
-// Groups of points that grow as links are added.
-
-// Disjoint-set forest in which a parent is an earlier point: the root of a tree is the first point
-// of its group for any order of the links. Path halving (van Leeuwen & Tarjan 1984): n links take
-// little more than O(n).
+// Groups of linked points: a disjoint-set forest in which a parent is an earlier point, so that the
+// root of a tree is the first point of its group for any order of the links. Path halving (van
+// Leeuwen & Tarjan 1984) bounds the cost of n links by O(n log n).
 class Groups {
  public:
   explicit Groups(int points) : parent_(points) { std::iota(parent_.begin(), parent_.end(), 0); }
@@ -126,8 +122,8 @@ class Groups {
     parent_[std::max(a, b)] = std::min(a, b);
   }
 
-  // Thread-safe version: only a point that is still a root gets a parent. A path may be halved
-  // while it grows, because ancestors stay ancestors.
+  // Thread-safe unite(): only a point that is still a root gets a parent. Threads may halve a path
+  // while it grows, because ancestors remain ancestors.
   void unite_at_once(int a, int b) {
     for (;;) {
       a = root_at_once(a);
@@ -138,7 +134,7 @@ class Groups {
       if (at(a).compare_exchange_strong(expected, b, std::memory_order_relaxed)) return;
     }
   }
-  // root() for concurrent use.
+  // Thread-safe root().
   int root_at_once(int point) {
     for (int parent; (parent = at(point).load(std::memory_order_relaxed)) != point;) {
       const int next = at(parent).load(std::memory_order_relaxed);
@@ -148,8 +144,8 @@ class Groups {
     return point;
   }
 
-  // Smallest input number in each point's group, in the order of the input; order[point] is the
-  // number of a point in the input.
+  // Returns the smallest input index in each point's group, in the order of the input. order[point]
+  // is the input index of a point.
   std::vector<int> labels(std::span<const int> order) {
     const auto points = static_cast<int>(parent_.size());
     std::vector<int> least(points, std::numeric_limits<int>::max()), label(points);

@@ -1,8 +1,7 @@
 // Star formation efficiency per free-fall time.
 //
-// Every model gives a factor of the efficiency parameter; the factor 1 is the Schmidt law, the same
-// in all eligible gas. Quantities are in any consistent system of units, with gravitational
-// constant G.
+// Every model gives a factor that multiplies stars.efficiency; the factor of the Schmidt law is 1.
+// Quantities are in any consistent system of units with the gravitational constant `gravity`.
 #pragma once
 
 #include <array>
@@ -20,17 +19,17 @@ KOKKOS_INLINE_FUNCTION double free_fall_time(double density, double gravity) {
   return Kokkos::sqrt(3.0 * std::numbers::pi / (32.0 * gravity * density));
 }
 
-// Mean number of star quanta that form in dt: stellar mass per time eps rho dx^3 / t_ff (Rasera &
-// Teyssier 2006, eq. 3) over the mass of a quantum, times dt.
+// Mean number of mass quanta that form stars in dt, at the star formation rate eps rho dx^3 / t_ff
+// (Rasera & Teyssier 2006, eq. 3).
 KOKKOS_INLINE_FUNCTION double mean_of_quanta(double efficiency, double gas_mass,
                                              double free_fall_time, double quantum, double dt) {
   return efficiency * gas_mass / quantum * dt / free_fall_time;
 }
 
-// Turbulent state of the gas in a cell; thermodynamic quantities are cell means.
+// Turbulence of the gas in a cell.
 struct TurbulentGas {
   double virial_parameter;  // 5 sigma^2 / (pi G rho dx^2)
-  double mach;              // velocity dispersion over sound speed
+  double mach;              // velocity dispersion / sound speed
 };
 
 // Virial parameter of a cell, from its velocity dispersion.
@@ -46,22 +45,22 @@ KOKKOS_INLINE_FUNCTION double log_density_variance(double mach) {
   return Kokkos::log(1.0 + k_b * k_b * mach * mach);
 }
 
-// Minimum ln(rho / mean) for collapse: the Jeans length equals the sonic scale (Krumholz & McKee
-// 2005; Federrath & Klessen 2012, table 1), or the thickness of a shocked layer (Padoan & Nordlund
-// 2011).
+// Minimum ln(rho / mean) for collapse, at which the Jeans length equals the sonic scale (Krumholz &
+// McKee 2005; Federrath & Klessen 2012, table 1).
 KOKKOS_INLINE_FUNCTION double critical_density_krumholz_mckee(const TurbulentGas& gas) {
   constexpr double k_phi_x = 0.19;
   return Kokkos::log(std::numbers::pi * std::numbers::pi / 5.0 * k_phi_x * k_phi_x *
                      gas.virial_parameter * gas.mach * gas.mach);
 }
-// Minimum ln(rho / mean) for collapse by Padoan & Nordlund (2011); see above.
+// Minimum ln(rho / mean) for collapse, from the thickness of shocked layers (Padoan & Nordlund
+// 2011).
 KOKKOS_INLINE_FUNCTION double critical_density_padoan_nordlund(const TurbulentGas& gas) {
   constexpr double k_theta = 0.97;
   return Kokkos::log(0.067 / (k_theta * k_theta) * gas.virial_parameter * gas.mach * gas.mach);
 }
 
-// Efficiency for collapse of all gas above the critical density, each density in its own free-fall
-// time: "multi-freefall" (Federrath & Klessen 2012, eq. 41 and table 1), with 1 / phi_t = 0.49.
+// Multi-freefall efficiency, with 1 / phi_t = 0.49: all gas above the critical density collapses,
+// each density on its own free-fall time (Federrath & Klessen 2012, eq. 41 and table 1).
 KOKKOS_INLINE_FUNCTION double multi_freefall(double variance, double critical_density) {
   constexpr double k_inverse_phi_t = 0.49;
   return 0.5 * k_inverse_phi_t * Kokkos::exp(0.375 * variance) *
@@ -76,15 +75,15 @@ KOKKOS_INLINE_FUNCTION double multi_freefall_padoan_nordlund(const TurbulentGas&
   return multi_freefall(log_density_variance(gas.mach), critical_density_padoan_nordlund(gas));
 }
 
-// exp(-1.6 t_ff / t_dyn) with t_dyn = dx / (2 sqrt(sigma^2 + c_s^2)) (Padoan, Haugbolle & Nordlund
-// 2012, eq. 1).
+// Efficiency exp(-1.6 t_ff / t_dyn) with t_dyn = dx / (2 sqrt(sigma^2 + c_s^2)) (Padoan, Haugbolle
+// & Nordlund 2012, eq. 1).
 KOKKOS_INLINE_FUNCTION double padoan_efficiency(double free_fall_time, double dx, double dispersion,
                                                 double sound_speed) {
   const double speed = Kokkos::sqrt(dispersion * dispersion + sound_speed * sound_speed);
   return Kokkos::exp(-1.6 * free_fall_time * 2.0 * speed / dx);
 }
 
-// 1 if the gas is bound, |div v|^2 + |curl v|^2 < 2 G rho, else 0 (Hopkins, Narayanan & Murray
+// Efficiency 1 if |div v|^2 + |curl v|^2 < 2 G rho, else 0: bound gas (Hopkins, Narayanan & Murray
 // 2013, eq. 3).
 KOKKOS_INLINE_FUNCTION double hopkins_efficiency(double divergence, double curl, double density,
                                                  double gravity) {
@@ -92,22 +91,21 @@ KOKKOS_INLINE_FUNCTION double hopkins_efficiency(double divergence, double curl,
   return squares < 2.0 * gravity * density ? 1.0 : 0.0;
 }
 
-// 1 if the cell is bound, by velocity dispersion and sound speed together, and densest at its
-// centre, else 0.
+// Efficiency 1 if the virial parameter from velocity dispersion and sound speed is below 1 and the
+// Laplacian of the density is negative, else 0.
 KOKKOS_INLINE_FUNCTION double virial_efficiency(double virial_parameter,
                                                 double laplacian_of_density) {
   return virial_parameter < 1.0 && laplacian_of_density < 0.0 ? 1.0 : 0.0;
 }
 
-// Pressure law of Schaye & Dalla Vecchia (2008, eq. 20) with the parameters of EAGLE (Schaye et al.
-// 2015): the relation of surface densities by Kennicutt (1998) for self-gravitating gas. In cgs.
-// Returns the star formation rate per gas mass in s^-1.
+// Pressure law of Schaye & Dalla Vecchia (2008, eq. 20), the Kennicutt (1998) relation for
+// self-gravitating gas, with the parameters of EAGLE (Schaye et al. 2015).
 struct PressureLaw {
   double amplitude = 1.515e-4;  // Msun yr^-1 kpc^-2
   double power = 1.4;
   double gas_fraction = 1.0;
 };
-// Star formation rate per gas mass in s^-1 at a pressure in cgs.
+// Star formation rate per gas mass in s^-1, at a pressure in cgs units.
 KOKKOS_INLINE_FUNCTION double pressure_law_rate(const PressureLaw& law, double gamma,
                                                 double pressure) {
   using namespace constants;
@@ -119,8 +117,8 @@ KOKKOS_INLINE_FUNCTION double pressure_law_rate(const PressureLaw& law, double g
          Kokkos::pow(surface_density / k_surface_density, law.power - 1.0);
 }
 
-// Minimum density for star formation in hydrogen nuclei per cm^3: 0.1 (Z / 0.002)^-0.64, at most 10
-// (Schaye 2004, eq. 24).
+// Density threshold of star formation in hydrogen nuclei per cm^3: 0.1 (Z / 0.002)^-0.64, at most
+// 10 (Schaye 2004, eq. 24).
 KOKKOS_INLINE_FUNCTION double pressure_law_threshold(double metallicity) {
   const double threshold = 0.1 * Kokkos::pow(metallicity / 0.002, -0.64);
   return threshold < 10.0 ? threshold : 10.0;
@@ -130,7 +128,7 @@ KOKKOS_INLINE_FUNCTION double pressure_law_threshold(double metallicity) {
 
 namespace octant::subgrid::star_formation {
 
-// Star formation efficiency models that depend on unresolved turbulence in a cell.
+// Star formation laws.
 enum class Model {
   schmidt,
   multi_freefall_km,
@@ -145,16 +143,16 @@ constexpr auto names_of(Model) {
   return std::array{"schmidt", "multi_freefall_km", "multi_freefall_pn", "padoan", "hopkins",
                     "virial",  "pressure_law"};
 }
-// True for models that require the gradients of the velocity.
+// True for models that require the gradients of velocity and density.
 constexpr bool depends_on_turbulence(Model model) {
   return model != Model::schmidt && model != Model::pressure_law;
 }
 
-// Gas of a cell and its internal motion estimated from the neighbours, in code units.
+// Gas of a cell and the turbulence in it, estimated from the neighbouring cells, in code units.
 struct TurbulenceInCell {
   double density, sound_speed, dx, gravity;
-  double dispersion;        // three-dimensional: dx^2 times the sum of squared gradients
-  double divergence, curl;  // velocity divergence, and norm of the curl
+  double dispersion;        // three-dimensional: dx times the norm of the velocity gradient
+  double divergence, curl;  // divergence, and norm of the curl, of the velocity
   double density_laplacian;
 
   KOKKOS_INLINE_FUNCTION TurbulenceInCell(const hydro::GasGradients& around, double density,
@@ -177,12 +175,12 @@ struct TurbulenceInCell {
     curl = Kokkos::sqrt(curl_squared);
   }
 
-  // Turbulent state for the efficiency models.
+  // Turbulence for the efficiency models.
   KOKKOS_INLINE_FUNCTION TurbulentGas gas() const {
     return {virial_parameter(dispersion, density, dx, gravity), dispersion / sound_speed};
   }
 
-  // Factor of stars.efficiency.
+  // Factor by which a model multiplies stars.efficiency.
   KOKKOS_INLINE_FUNCTION double efficiency(Model model) const {
     switch (model) {
       case Model::multi_freefall_km: return multi_freefall_krumholz_mckee(gas());

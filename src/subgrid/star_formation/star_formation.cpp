@@ -1,6 +1,6 @@
-// Star formation in dense, cold gas (Rasera & Teyssier 2006, A&A 445, 1): in a step, a Poisson
-// number of equal mass quanta of a cell's gas becomes one particle. The remaining gas keeps its
-// velocity, temperature and metallicity.
+// Star formation in dense, cold gas (Rasera & Teyssier 2006, A&A 445, 1): in each step, a
+// Poisson-distributed number of equal mass quanta of a cell's gas becomes one particle. The
+// remaining gas keeps its velocity, temperature and metallicity.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -78,11 +78,11 @@ void Options::declare(ParameterSchema& schema) {
               .max = static_cast<double>(std::int64_t{1} << 40)});
 }
 
-// Constants of a level. Densities and masses are in code units.
+// Star formation law with the constants of a level, in code units.
 struct StarFormationLaw {
   Model model;
   double efficiency, gravity, min_density;
-  bool density_of_metals;  // density threshold falls with the metallicity
+  bool density_of_metals;  // true if the threshold depends on metallicity
   double hottest;          // maximum internal energy per mass
   double quantum, gas_limit, step, seconds, gamma, dx;
   GasUnits units;
@@ -90,7 +90,7 @@ struct StarFormationLaw {
   double pressure_floor;
   int metals, variables;
 
-  // Thermal energy per mass without the pressure floor, at least that of hydro.pressure_floor.
+  // Thermal energy per mass without the floor of floor.kind, at least that of hydro.pressure_floor.
   KOKKOS_INLINE_FUNCTION double thermal_energy(const hydro::GasCell& cell) const {
     const double least = pressure_floor / ((gamma - 1.0) * cell.density());
     return Kokkos::max(cell.internal_energy() - floor.energy(cell.density()), least);
@@ -134,15 +134,15 @@ struct Eligible {
   }
 };
 
-// Result of a step for an eligible cell, and its new star if `mass` is not 0.
+// Result of a step for an eligible cell, with the new star if `mass` is not 0.
 struct Outcome {
-  double expected, capped;  // mean mass; mass drawn beyond the limit
+  double expected, capped;  // mean stellar mass; mass drawn beyond the limit
   double mass, metals, thermal, momentum[3], kinetic;
   double position[3], velocity[3], density, temperature;
   TurbulentGas turbulence;
 };
 
-// Cells of a level that may form stars and, if the model needs them, the gradients around them.
+// Cells of a level that may form stars and, if the model requires them, the gradients of the gas.
 struct CandidateCells {
   GasLevel level;
   StarFormationLaw law;
@@ -155,7 +155,8 @@ struct FormStarsKernel {
   StarFormationLaw law;
   std::uint64_t seed;
   mesh::DeviceArray<const mesh::Cell> cells;
-  mesh::DeviceArray<const hydro::GasGradients> around;  // empty if the model does not need them
+  mesh::DeviceArray<const hydro::GasGradients> around;  // empty if the model does not require
+                                                        // gradients
   mesh::DeviceArray<Outcome> outcomes;
   double lower[3];
 
@@ -168,7 +169,7 @@ struct FormStarsKernel {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t n) const {
-    constexpr std::uint32_t k_draws = 64;  // of a Poisson number, exceeded once in ten million
+    constexpr std::uint32_t k_draws = 64;  // draws per Poisson number; see poisson()
     const mesh::Cell at = cells(n);
     const hydro::GasCell cell = level.at(at);
     const double volume = level.cell_volume, gas_mass = cell.density() * volume;
@@ -304,11 +305,11 @@ class StarFormation final : public Process {
         .variables = sync.mesh.layout().swept};
   }
 
-  // Returns the candidate cells by level. Gradients are computed before any star removes gas.
+  // Returns the candidate cells by level. Gradients are computed before star formation removes gas.
   std::vector<star_formation::CandidateCells> find_candidates(const SyncPoint& sync) const {
     using namespace star_formation;
     std::vector<CandidateCells> candidates;
-    int levels = 0;  // up to the finest with candidates
+    int levels = 0;  // number of levels up to the finest one with candidates
     for (std::size_t n = 0; n < sync.levels.size(); ++n) {
       const GasLevel& level = sync.levels[n];
       const StarFormationLaw law = this->law(sync, level, sync.steps[n]);
@@ -335,7 +336,7 @@ class StarFormation final : public Process {
     if (cells.empty()) return;
     const auto count = static_cast<std::int64_t>(cells.size());
     const auto& lower = sync.mesh.geometry().lower();
-    // The seed includes the level, which gives independent random numbers.
+    // The seed includes the level, which makes the random numbers of levels independent.
     const std::uint64_t seed = static_cast<std::uint64_t>(options_.seed) +
                                (static_cast<std::uint64_t>(level.number) << 48);
     const FormStarsKernel kernel{level,

@@ -16,12 +16,12 @@ namespace octant::subgrid {
 struct Supernova {
   EventRegion place;
   double velocity[3];  // velocity of the star
-  double mass;         // ejecta and swept-up mass
-  double energy;       // explosion energy, without the star's kinetic energy
-  double metals;       // metal mass fraction
+  double mass;         // ejecta mass
+  double energy;       // explosion energy without energy_of_motion()
+  double metals;       // metal mass fraction of the ejecta
 };
 
-// Kinetic energy of the ejecta from the motion of the star, in addition to the explosion.
+// Kinetic energy of the ejecta due to the velocity of the star, before the explosion.
 KOKKOS_INLINE_FUNCTION double energy_of_motion(const Supernova& event) {
   double square = 0.0;
   for (const double v : event.velocity) square += v * v;
@@ -33,16 +33,16 @@ KOKKOS_INLINE_FUNCTION double energy_of_motion(const Supernova& event) {
 struct KineticBlast {
   using Event = Supernova;
 
-  // Quantities in terms of q = r / radius: mass and thermal energy per volume, mean of q, and speed
-  // at q = 1. Each velocity component is speed (q - mean).
+  // Blast in terms of q = r / radius: mass and thermal energy per volume, speed per unit of q, and
+  // mean of q. The velocity relative to the star is speed (q - mean).
   struct Blast {
     double density, thermal, speed, mean[3];
   };
 
-  // The volume, and the volume integrals of q and q^2 by component.
+  // Volume, and volume integrals of the components of q and of their squares.
   static constexpr int sums = 7;
 
-  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the energy
+  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the explosion energy
 
   // Component of q along an axis. A radius of 0 includes at most one cell, around the star itself.
   KOKKOS_INLINE_FUNCTION static double distance(const Event& event, const CellAround& cell,
@@ -50,7 +50,7 @@ struct KineticBlast {
     return event.place.radius > 0.0 ? cell.way[axis] / event.place.radius : 0.0;
   }
 
-  // Sets the terms of a cell in `sums`.
+  // Sets the terms of a cell in the sums.
   KOKKOS_INLINE_FUNCTION void weigh(const Event& event, const CellAround& cell,
                                     const hydro::GasCell&, double* terms) const {
     terms[0] = cell.volume;
@@ -61,7 +61,7 @@ struct KineticBlast {
     }
   }
 
-  // A blast in a single cell has no velocities and is purely thermal.
+  // Computes the blast. A blast in a single cell is purely thermal. Returns false without cells.
   bool finish(const Event& event, const double* totals, Blast& blast) const {
     const double volume = totals[0];
     if (volume == 0.0) return false;
@@ -95,8 +95,7 @@ struct KineticBlast {
     return gain;
   }
 
-  // Returns the gain per volume of the cell that contains the star, if the radius contains no cell
-  // centre.
+  // Returns the gain per volume of the cell that contains the star, if no cell is in the radius.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell& gas) const {
     const Blast heat{event.mass / cell.volume, event.energy / cell.volume, 0.0, {}};
@@ -104,19 +103,19 @@ struct KineticBlast {
   }
 };
 
-// Stochastic thermal feedback (Dalla Vecchia & Schaye 2012, MNRAS 426, 140): each neighbouring cell
-// is heated with the same probability, by so much that radiative losses are small. The energy is
-// correct on average.
+// Stochastic thermal feedback (Dalla Vecchia & Schaye 2012, MNRAS 426, 140): each cell within the
+// radius is heated with the same probability, to a temperature at which radiative losses are small.
+// The expected energy is the explosion energy.
 struct StochasticBlast {
   using Event = Supernova;
 
   struct Blast {
-    double volume, heat, chance;  // of the cells; per mass of a heated cell; per cell
+    double volume, heat, chance;  // of all cells; energy per mass if heated; probability
   };
 
-  // Volume and gas mass.
+  // Volume and gas mass of the cells.
   static constexpr int sums = 2;
-  double heat;  // per mass of a heated cell; larger if all cells together need more
+  double heat;  // energy per mass of a heated cell; increased if heating all cells requires it
   std::uint64_t seed;
   std::uint32_t step;
 
@@ -137,7 +136,7 @@ struct StochasticBlast {
     return true;
   }
 
-  // Returns the gain per volume of a cell; whether it is heated depends only on the seed, the step,
+  // Returns the gain per volume of a cell. The random choice depends only on the seed, the step,
   // the event id and the position of the cell relative to the event.
   KOKKOS_INLINE_FUNCTION Gain share(const Event& event, const Blast& blast, const CellAround& cell,
                                     const hydro::GasCell& gas) const {
@@ -146,8 +145,8 @@ struct StochasticBlast {
     return ejecta(event, 1.0 / blast.volume, hit ? blast.heat * gas.density() : 0.0);
   }
 
-  // Returns the gain per volume of the cell that contains the star, if the radius contains no cell
-  // centre: always heated, by the whole energy.
+  // Returns the gain per volume of the cell that contains the star, if no cell is in the radius.
+  // This cell is always heated, by the whole energy.
   KOKKOS_INLINE_FUNCTION Gain share_of_host(const Event& event, const CellAround& cell,
                                             const hydro::GasCell&) const {
     return ejecta(event, 1.0 / cell.volume, event.energy / cell.volume);
@@ -163,7 +162,7 @@ struct StochasticBlast {
     return gain;
   }
 
-  // Unique number of each neighbouring cell from its distance in cells and its size.
+  // Number of a cell, unique among those within the radius, from its offset in cells and its size.
   KOKKOS_INLINE_FUNCTION static std::uint32_t number_of(const CellAround& cell) {
     const double dx = Kokkos::cbrt(cell.volume);
     auto number =
@@ -175,15 +174,15 @@ struct StochasticBlast {
   }
 };
 
-// Mechanical feedback for blasts that the cells do not resolve: cells receive the terminal momentum
-// (Kimm & Cen 2014, ApJ 788, 121), distributed without net momentum for any position of the star in
-// its cell (Hopkins et al. 2018, MNRAS 477, 1578, section 2.3).
+// Mechanical feedback for unresolved blasts: cells receive at most the terminal momentum (Kimm &
+// Cen 2014, ApJ 788, 121), distributed without net momentum for any position of the star in its
+// cell (Hopkins et al. 2018, MNRAS 477, 1578, section 2.3).
 //
-// Two passes over the cells. The first computes the solid angles of the cells as seen from the
-// star, and from them vectors whose sum is 0. The second finds the length of these vectors for
-// which the gas gains exactly the kinetic energy of the blast.
+// The first pass over the cells computes their solid angles as seen from the star, and momentum
+// vectors whose sum is 0. The second pass scales these vectors such that the gas gains exactly the
+// kinetic energy of the blast, or the terminal momentum if that is smaller.
 
-// Fraction of the full solid angle that a cell covers as seen from the star, and its direction.
+// Fraction of the full solid angle that a cell covers as seen from the star, and its unit vector.
 struct SolidAngle {
   double share, direction[3];
 
@@ -196,18 +195,18 @@ struct SolidAngle {
   }
 };
 
-// First pass, for sum_events(). Means of the ambient gas are weighted by solid angle.
+// First pass, for sum_events(): means of the ambient gas, weighted by solid angle.
 struct BlastSurroundings {
   using Event = Supernova;
 
   struct Blast {
-    double share = 0.0;     // sum of solid angles
-    double factor[3][2]{};  // for vector components towards lower and upper sides
+    double share = 0.0;     // sum of the solid angles
+    double factor[3][2]{};  // [axis][lower, upper side]
     double density = 0.0, metals = 0.0;
   };
 
   static constexpr int sums = 9;
-  int metals = -1;  // variable index; -1: none
+  int metals = -1;  // index of the metal density; -1: none
 
   KOKKOS_INLINE_FUNCTION void weigh(const Event&, const CellAround& cell, const hydro::GasCell& gas,
                                     double* terms) const {
@@ -222,8 +221,8 @@ struct BlastSurroundings {
     terms[8] = metals >= 0 ? angle.share * gas[metals] / gas.density() : 0.0;
   }
 
-  // The factors give both sides of an axis equal weights (Hopkins et al. 2018, eq. 5). They are 0
-  // for an axis with cells on one side only.
+  // Computes the factors, which give both sides of an axis equal weights (Hopkins et al. 2018, eq.
+  // 5). Factors are 0 along an axis with cells on one side only.
   bool finish(const Event&, const double* totals, Blast& blast) const {
     blast.share = totals[6];
     if (blast.share == 0.0) return false;
@@ -247,15 +246,15 @@ struct MechanicalBlast {
   };
 
   struct Blast {
-    double momentum;  // multiplies the cells' vectors
-    double heat;      // total over all solid angles
-    bool has_cooled;  // true if the momentum is the terminal one
+    double momentum;  // factor of the cells' vectors
+    double heat;      // total thermal energy
+    bool has_cooled;  // true if the momentum is limited to the terminal one
   };
 
   static constexpr int sums = 3;
-  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the energy
+  double kinetic_energy_fraction = 1.0;  // kinetic fraction of the explosion energy
 
-  // Part of the blast that a cell receives: mass, and a momentum vector.
+  // Part of the blast that a cell receives: fraction, mass, and a vector along the momentum.
   struct Portion {
     double share, mass, vector[3], square;
 
@@ -272,8 +271,8 @@ struct MechanicalBlast {
     }
   };
 
-  // Kinetic energy P linear + P^2 quadratic, in the frame of the star, that a momentum P along the
-  // vector adds to gas that already contains its part of the ejecta.
+  // Kinetic energy P linear + P^2 quadratic, in the frame of the star, that the momentum P `vector`
+  // adds to gas that already contains its part of the ejecta.
   struct KineticGain {
     double linear = 0.0, quadratic;
 
@@ -340,8 +339,8 @@ struct MechanicalBlast {
     return gain;
   }
 
-  // Fraction of the heat that a cell receives beyond the cooling radius, where a blast has radiated
-  // the rest.
+  // Fraction of the thermal energy that a cell receives: less than 1 beyond the cooling radius if
+  // the blast has radiated the rest (Hopkins et al. 2018).
   KOKKOS_INLINE_FUNCTION static double kept_heat(const Event& event, const Blast& blast,
                                                  const CellAround& cell) {
     const double r = Kokkos::sqrt(cell.square);
@@ -350,14 +349,14 @@ struct MechanicalBlast {
   }
 };
 
-// Terminal momentum in g cm s^-1 of a blast in gas of n hydrogen nuclei per cm^3 and Z solar
-// metallicities: 3e5 Msun km/s E51^(16/17) n^(-2/17) Z^-0.14 (Kimm & Cen 2014, eq. 17).
+// Terminal momentum in g cm s^-1 of a blast in gas of n hydrogen nuclei per cm^3 and metallicity Z
+// in solar units: 3e5 Msun km/s E51^(16/17) n^(-2/17) Z^-0.14 (Kimm & Cen 2014, eq. 17), Z >= 0.01.
 inline double terminal_momentum(double energy, double n, double Z) {
   return 3e5 * constants::k_solar_mass * 1e5 * std::pow(energy / 1e51, 16.0 / 17.0) *
          std::pow(n, -2.0 / 17.0) * std::pow(std::max(Z, 0.01), -0.14);
 }
 
-// Cooling radius in cm: 28.4 pc n^(-3/7) E51^(2/7) Z^-0.14 (Hopkins et al. 2018).
+// Cooling radius in cm: 28.4 pc n^(-3/7) E51^(2/7) Z^-0.14, Z >= 0.01 (Hopkins et al. 2018).
 inline double cooling_radius(double energy, double n, double Z) {
   return 28.4 * constants::k_parsec * std::pow(n, -3.0 / 7.0) * std::pow(energy / 1e51, 2.0 / 7.0) *
          std::pow(std::max(Z, 0.01), -0.14);

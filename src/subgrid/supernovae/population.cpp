@@ -11,7 +11,7 @@ namespace octant::subgrid {
 
 namespace {
 
-// Maximum returned mass fraction: star particles keep at least a tenth of their mass.
+// Maximum returned mass fraction: star particles retain at least a tenth of their initial mass.
 constexpr double k_max_returned = 0.9;
 
 std::vector<double> read_axis(const Hdf5Reader& file, const std::string& name, double least) {
@@ -66,7 +66,7 @@ PopulationTable::PopulationTable(const Communicator& communicator, const std::st
                        mass_[n]);
 }
 
-// Checks that returned quantities do not decrease with age.
+// Throws InputError if a field is not finite, or decreases with age.
 void PopulationTable::require(const std::string& path, const char* name,
                               const std::vector<double>& field) const {
   for (std::size_t n = 0; n < field.size(); ++n) {

@@ -26,9 +26,9 @@ constexpr auto names_of(Mode) {
 }
 
 constexpr double k_megayear = 1e6 * constants::k_year;
-// Ejecta mass of a white dwarf, which is all metals; metal mass fraction for Z = 1.
+// Ejecta mass of a type Ia supernova in solar masses, and metal mass fraction of solar metallicity.
 constexpr double k_chandrasekhar_mass = 1.4, k_solar_fraction = 0.02;
-// Maximum fraction of its mass that a star loses in a step.
+// Maximum fraction of the mass of a star particle that is ejected in a step.
 constexpr double k_max_ejected = 0.9;
 
 struct Options {
@@ -112,13 +112,13 @@ void Options::declare(ParameterSchema& schema) {
               .max = static_cast<double>(std::int64_t{1} << 40)});
 }
 
-// Exploding stars of a level: rows of its particle set, and their remaining masses.
+// Exploding stars of a level: rows in the particle set, and remaining masses.
 struct Exploding {
   std::vector<std::int32_t> rows;
   std::vector<double> mass_left;
 };
 
-// Stars that may explode. Those of a single explosion have their initial mass before it.
+// Selects stars that may explode. If stars explode `once`, those that have lost mass may not.
 struct MayExplode {
   bool once;
   const double *mass, *initial_mass;
@@ -199,7 +199,7 @@ class Supernovae final : public Process {
     const Communicator& communicator = sync.mesh.communicator();
     if (!communicator.any(!events.empty())) return false;
     communicator.collective_try([&] { check_reach(sync, events); });
-    // The kinetic energy of the ejecta comes from the stars and is not counted as added energy.
+    // The kinetic energy of the ejecta before the explosion comes from the stars: no added energy.
     for (const Supernova& event : events) {
       ledger["nominal"] += event.energy;
       ledger["energy"] += -energy_of_motion(event);
@@ -215,13 +215,13 @@ class Supernovae final : public Process {
   }
 
  private:
-  // A star at the end of a step, in solar masses and Myr.
+  // Star particle at the end of a step, in solar masses and Myr.
   struct Star {
     std::uint64_t id;
     double age, initial_mass, mass, metallicity;
   };
 
-  // Ejecta of a star at that time: number of supernovae, solar masses, and metal mass fraction.
+  // Ejecta of a star in a step: number of supernovae, mass in Msun, and metal mass fraction.
   struct Ejecta {
     double number = 0.0, mass = 0.0, metals = 0.0;
   };
@@ -236,7 +236,7 @@ class Supernovae final : public Process {
     return {mass / options_.mass, mass, metals_of_cores(star)};
   }
 
-  // Draws Poisson numbers whose means are those due since the last step.
+  // Draws Poisson numbers of supernovae, whose means are the expected numbers in the step.
   Ejecta discrete(const Star& star, double step, std::int64_t coarse_step) const {
     const SupernovaCounts now = supernovae_until(star.age),
                           before = supernovae_until(star.age - step);
@@ -251,11 +251,11 @@ class Supernovae final : public Process {
     const double of_dwarfs = dwarfs * supernovae::k_chandrasekhar_mass;
     const double mass = cores * options_.mass + of_dwarfs;
     if (mass == 0.0) return {};
-    const double share = of_dwarfs / mass;  // all metals
+    const double share = of_dwarfs / mass;  // metal ejecta of type Ia supernovae
     return {cores + dwarfs, mass, share + (1.0 - share) * metals_of_cores(star)};
   }
 
-  // Returns the mass due since the age that follows from the remaining mass of the star.
+  // Returns the ejecta since the age at which the table gives the mass that the star has lost.
   Ejecta tabulated(const Star& star) const {
     const double given = 1.0 - star.mass / star.initial_mass;
     const StellarYields now = table_.until(star.age, star.metallicity);
@@ -345,8 +345,7 @@ class Supernovae final : public Process {
               options_.least_radius, event.place.radius, geometry.upper()[d] - geometry.lower()[d]);
   }
 
-  // Gas with its pressure and density floors, which follow from the initial state and are unknown
-  // in prepare().
+  // Gas parameters. Their floors follow from the initial state and are unknown in prepare().
   static const hydro::Gas& gas_of(const SyncPoint& sync) { return sync.levels.front().gas; }
 
   InjectedSums explode(const SyncPoint& sync, const std::vector<Supernova>& events) const {
@@ -374,7 +373,7 @@ class Supernovae final : public Process {
                  events);
   }
 
-  // Returns the events with the state of the gas around them.
+  // Returns the events with the state of the ambient gas.
   std::vector<MechanicalBlast::Event> look_around(const SyncPoint& sync,
                                                   const std::vector<Supernova>& events) const {
     const auto surroundings =
