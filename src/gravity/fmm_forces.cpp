@@ -134,8 +134,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   }
 }
 
-// Finds the bricks that contain the rows of a patch: rows that packs with sources read, or all
-// rows.
+// Finds the bricks that contain rows of a patch: rows read by packs with sources, or all rows.
 KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
                                            Take take, bool all_rows, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
