@@ -255,7 +255,8 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
 }
 
 // --- between levels ----------------------------------------------------------------------------
-// Lengths are in cells of a body's level, relative to the centre of its cell. Masses have one unit.
+// Lengths are in cells of a body's level, relative to the centre of its cell. Masses are in the
+// same unit on all levels.
 
 // Coordinate of the centre of a child relative to that of its parent, in cells of the child.
 KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {

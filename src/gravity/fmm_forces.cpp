@@ -334,7 +334,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
       });
 }
 
-// Refined cells near leaf cells are too near for their moments.
+// Moments of refined cells are inaccurate at near leaf cells, so their children are point masses.
 void attract_across(const BrickFields& fields, const Lists& lists) {
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
   for_teams(

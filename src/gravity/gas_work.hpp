@@ -22,9 +22,9 @@ namespace octant::gravity {
 // The face potential divides the difference between two cells in proportion to their internal
 // energies, because half of the work may exceed the energy of a rarefied cell beside a star. At the
 // domain boundary the potential is extrapolated linearly from the last two cells. At a coarse-fine
-// boundary it is the mean of the two coarse cells' potentials, with the slope of the coarse
-// potential over the four fine faces. The work due to this slope, which the coarse cell does not
-// include, is divided equally among the fine cells.
+// boundary the face potential is the mean of the two coarse cells' potentials, with the slope of
+// the coarse potential over the four fine faces. The work due to this slope, which the coarse cell
+// does not include, is divided equally among the fine cells.
 class PotentialWork {
  public:
   // All arguments must outlive this object.

@@ -93,8 +93,8 @@ class Gravity {
   // Collective.
   double potential_energy(const Attracting& density) const;
 
-  // Returns the field energy in leaf cells that the forces of the solver do not represent.
-  // Potential energy of all matter plus this energy is what forces can convert. Collective.
+  // Returns the field energy in leaf cells that the forces of the solver do not represent. Forces
+  // can convert this energy plus the potential energy of all matter. Collective.
   double unfelt_energy();
 
   // Fields stored for every cell, also in checkpoints.

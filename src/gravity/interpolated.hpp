@@ -18,7 +18,7 @@ void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, do
 
 // Cells beyond the boundary of a level, for forces.
 struct Surroundings {
-  GridMask mask;  // masked cells have no force
+  GridMask mask;  // forces in masked cells are not computed
   const CoarseBoxes* boxes = nullptr;
 };
 
