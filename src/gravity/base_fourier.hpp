@@ -1,5 +1,4 @@
-// Fourier transforms of a field on the base level, which fills the domain, and multiplication of
-// modes by factors.
+// Fourier transforms of a field on the base level and multiplication of its modes by factors.
 #pragma once
 
 #include <functional>
@@ -80,13 +79,11 @@ using WaveFactor = std::function<double(double k)>;
 // as long along each axis and padded with zeros (pencil::Padding::doubled).
 //
 // With the host FFT library all values have the same bits on any number of ranks and with either
-// schedule; a GPU library may add in another order if the number of lines per rank differs. A
-// transform moves all cells four times. Grids are therefore distributed with at least 32^3 cells
-// per rank.
+// schedule; a GPU library may add in another order if the number of lines per rank differs. Grids
+// are distributed with at least 32^3 cells per rank, because transforms move all cells four times.
 class BaseFourierSolver {
  public:
-  // Constructor. Fields lie in the memory of Kokkos' default execution space. All functions are
-  // collective.
+  // Fields must lie in the memory of Kokkos' default execution space. All functions are collective.
   BaseFourierSolver(const mesh::Geometry& geometry, const Communicator& communicator,
                     const CommOptions& options, FourierSchedule schedule = FourierSchedule::host);
 
@@ -101,8 +98,8 @@ class BaseFourierSolver {
 
   // Computes phi by multiplying the modes of f by `factors`. f and phi are fields of own patches.
   void solve(ModeFactors& factors, const DeviceArray<double>& f, const DeviceArray<double>& phi);
-  // Computes phi by multiplying the modes of f by `factors` and by of_wave(wavenumber). The mean
-  // becomes 0.
+  // Computes phi by multiplying modes of f by `factors` and of_wave(wavenumber). Sets the mean to
+  // 0.
   void solve(ModeFactors& factors, WaveNumbers& waves, const WaveFactor& of_wave,
              const DeviceArray<double>& f, const DeviceArray<double>& phi);
 
@@ -111,8 +108,7 @@ class BaseFourierSolver {
   void forward(const DeviceArray<double>& field);
   // Function that receives a mode and may change its coefficient.
   using Visit = std::function<void(const pencil::Mode&, std::complex<double>&)>;
-  // Calls `visit` for each of this rank's modes after forward(), in a fixed order. A rank may have
-  // none.
+  // Calls `visit` for each of this rank's modes, if any, after forward(), in a fixed order.
   void for_each_mode(const Visit& visit);
 
  private:
@@ -132,8 +128,7 @@ class BaseFourierSolver {
   pencil::ProcessGrid processes_;
   FourierSchedule schedule_;
   std::optional<PencilTransfer> transfer_;
-  // Members that exist only on ranks of the process grid. grid_ is created by the constructor,
-  // others at first use.
+  // Members that exist only on ranks of the process grid; all but grid_ are created at first use.
   std::optional<pencil::PencilGrid> grid_;
   std::optional<pencil::BatchedFourier> batches_;
   std::optional<pencil::PeriodicFourier> fourier_;

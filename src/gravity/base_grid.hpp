@@ -31,8 +31,7 @@ struct PowerSpectrum {
 // Measures the power spectrum of a density in own patches, relative to its mean: delta_k =
 // sum(delta exp(-i k x)) / cells. Bins are as wide as the fundamental wavenumber. `means`, which
 // may be empty, is the part of the density that was not deposited as clouds. Power is 0 if the mean
-// density is not positive. The caller sets the shot noise. Same bits on any number of ranks.
-// Collective.
+// is not positive. The caller sets shot_noise. Same bits on any number of ranks. Collective.
 PowerSpectrum measure_power_spectrum(BaseFourierSolver& fourier, const Communicator& communicator,
                                      const DeviceArray<double>& density,
                                      const DeviceArray<double>& means);
@@ -78,7 +77,7 @@ class BaseGrid {
   std::unique_ptr<BaseFourierSolver> fourier_;
   bool connected_ = false;  // true if fourier_ uses the patches of level()
   WaveNumbers waves_;       // set at the first use of a WaveFactor
-  // Green functions by Laplacian: periodic or isolated ones, as the domain
+  // Green functions by Laplacian, for the periodic or isolated domain
   std::map<Laplacian, ModeFactors> greens_;
 };
 

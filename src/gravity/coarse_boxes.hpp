@@ -29,8 +29,8 @@ struct BoxPart {
 // level is not used in these cells, because its truncation error would enter the finer level.
 class CoarseBoxes {
  public:
-  // `coarse` is null for the base level. Boxes are allocated from the pool, which must outlive this
-  // object. Collective.
+  // `coarse` is null for the base level. Boxes use the pool, which must outlive this object.
+  // Collective.
   CoarseBoxes(const LevelPatches& fine, const LevelPatches* coarse, const mesh::Geometry& geometry,
               const CommOptions& options, mesh::FieldPool& pool);
 

@@ -154,7 +154,7 @@ void CoarseCycle::link(Tables& fine, const Positions& fine_positions, Tables& co
   }
 }
 
-// Copies all grids to the device, finest first. The finest grid has no children, the coarsest no
+// Copies all grids to the device, finest first. The finest has no children, the coarsest no
 // parents.
 void CoarseCycle::place(const std::vector<Tables>& grids) {
   Tables all;
@@ -252,8 +252,7 @@ KOKKOS_FUNCTION void solve_coarsest(const Team& team, const CellGrid& grid, cons
         (neighbours(grid, c, grid.phi) - grid.diagonal[c] * grid.phi[c]) - grid.f[c];
   });
   if (grid.open) {
-    // Without a boundary, a solution exists only for a mean of 0. The mean due to rounding is
-    // removed.
+    // Without a boundary, a solution exists only for a mean of 0, so the mean is subtracted.
     const double mean = sum_of_cells(team, cells, [&](int c) { return residual[c] / cells; });
     for_each_cell(team, 0, cells, [&](int c) { direction[c] = residual[c] -= mean; });
   }

@@ -85,7 +85,7 @@ struct SolveOutcome {
 // active cells, or the number of cells if there is none.
 struct CellGrid {
   int cells, red;
-  bool open;  // true if the grid has no boundary, and the solution any constant
+  bool open;  // true if the grid has no boundary, so that equations are singular
   const std::array<std::int32_t, 6>* next;     // neighbours across the six faces, for each cell
   const std::array<std::int32_t, 8>* parents;  // coarse cells from which each cell is interpolated
   // cells of the finer grid in each cell, in ascending order

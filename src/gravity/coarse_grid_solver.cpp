@@ -82,8 +82,8 @@ class AgglomeratedGrid final : public CoarseGridSolver {
 
   // Solver on the root, with the patches of all ranks in the order of their keys.
   std::unique_ptr<CoarseCycle> cycle_;
-  // arriving_: index among the received patches of each patch in the order of keys. wanted_: index in
-  // that order of each patch to send, by rank and slot.
+  // Indices of patches: for each patch in the order of keys, that among received patches
+  // (arriving_), and for each patch to send, by rank and slot, that in the order of keys (wanted_).
   DeviceArray<const std::int32_t> arriving_, wanted_;
   DeviceArray<double> arrived_, sent_, f_, phi_;
 };

@@ -34,8 +34,7 @@ class CoarseGridSolver {
   virtual void solve(const DeviceArray<double>& f, const DeviceArray<double>& phi) = 0;
 
   // Runs V-cycles of the finest grid from phi = 0 until the norm of the residual is at most
-  // `target` rounding prevents further reduction, or `most` cycles have run. Sets phi in own
-  // patches and all copies.
+  // `target`, rounding prevents further reduction, or `most` cycles ran. Sets phi in all copies.
   virtual SolveOutcome solve(const DeviceArray<double>& f, const DeviceArray<double>& phi,
                              double target, int most) = 0;
 

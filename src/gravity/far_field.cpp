@@ -15,8 +15,7 @@ namespace {
 // Maximum truncation error of the force of one node, relative to the force of the total mass. The
 // sum of all bounds exceeds the true error, because errors partly cancel.
 constexpr double k_tolerance = 1e-4;
-// Minimum distance of a node in units of its radius; expansions of nearer nodes converge too
-// slowly.
+// Minimum distance of a node, in node radii; expansions of nearer nodes converge too slowly.
 constexpr double k_nearest = 1.3;
 
 double distance(const std::array<double, 3>& a, const double* b) {

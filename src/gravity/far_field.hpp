@@ -4,8 +4,7 @@
 // Nodes are cubes of 2^g base cells. A node has the Cartesian moments of its mass up to order 8
 // about its centre of mass. Points are evaluated in groups. A group accepts a node, at the lowest
 // sufficient order, if the bound of the truncation error of the node's force is small compared to
-// the force of the total mass. Otherwise the eight children of the node are tested, and finally
-// single cells.
+// the force of the total mass. Otherwise its eight children are tested, and finally single cells.
 //
 // Nodes inside a patch of the base level belong to the owner of the patch. Larger nodes are
 // distributed over ranks by a hash of their key. A rank receives the nodes that its groups require.
@@ -29,8 +28,8 @@ struct PointGroup {
 };
 
 // Node with the moments sum(m x^a y^b z^c), a + b + c <= k_order, about the centre of mass. Lengths
-// are in base cells, and the centre is relative to the domain's lower corner. The mass of a base
-// cell is its density.
+// are in base cells, and `centre` is relative to the domain's lower corner. Masses of cells are
+// densities.
 struct FarNode {
   static constexpr int k_order = 8;
   static constexpr int k_terms = (k_order + 1) * (k_order + 2) * (k_order + 3) / 6;
@@ -45,8 +44,7 @@ struct FarNode {
   // Returns the parent of the given children.
   static FarNode joined(std::span<const FarNode> children);
 
-  // Sums of m r^n, n = 0 .. k_order + 1. Sums of even n follow from moments; odd ones are upper
-  // bounds.
+  // Sums of m r^n, n = 0 .. k_order + 1. Sums of odd n are upper bounds.
   struct RadialSums {
     double of[k_order + 2];
   };

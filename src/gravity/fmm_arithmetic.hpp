@@ -125,8 +125,7 @@ struct Meeting {
   V xx, yy, zz, r2, x2, xy2, xz2, yz2;
   V qx, qy, qz, qq, o[3];
 
-  // (to_x, to_y, to_z) is the vector from source to target, and source(n) are the source's
-  // components.
+  // (to_x, to_y, to_z) is the vector from source to target; source(n) are the source's components.
   template <class Source>
   KOKKOS_FORCEINLINE_FUNCTION Meeting(const Source& source, V to_x, V to_y, V to_z)
       : x(to_x), y(to_y), z(to_z) {
@@ -256,11 +255,10 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_second(V* s) {
 }
 
 // --- between levels ----------------------------------------------------------------------------
-// Lengths are in cells of a body's level, and relative to the centre of the body's cell. Masses are
-// the same on all levels.
+// Lengths are in cells of a body's level, relative to the centre of its cell. Masses are in the
+// same unit on all levels.
 
-// Coordinate of the centre of a child relative to that of its parent, in cells of the child's
-// level.
+// Coordinate of the centre of a child relative to that of its parent, in cells of the child.
 KOKKOS_FORCEINLINE_FUNCTION double offset_of(int octant, int axis) {
   return (octant >> axis & 1) - 0.5;
 }
@@ -328,8 +326,7 @@ KOKKOS_FORCEINLINE_FUNCTION void without_traces(const V (&t)[k_symmetric], V* h)
 }
 
 // Combines the multipole moments of eight children into those of the parent, w (M2M). child(octant,
-// n) is moment n of a child. With `Points`, children are point masses at the centres of their
-// cells.
+// n) is moment n of a child. With `Points`, children are point masses at cell centres.
 template <bool Points, class V, class Child>
 KOKKOS_FORCEINLINE_FUNCTION void combine(const Child& child, V* w) {
   V sum[k_hexadecapole + 1];  // sums of moments; octupole with the component zzz

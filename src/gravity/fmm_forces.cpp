@@ -134,8 +134,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_row(const BrickFields& fields, const Sourc
   }
 }
 
-// Finds the bricks that contain the rows of a patch: rows that packs with sources read, or all
-// rows.
+// Finds the bricks that contain rows of a patch: rows read by packs with sources, or all rows.
 KOKKOS_FORCEINLINE_FUNCTION void find_rows(const Team& team, const BrickFields& fields, int slot,
                                            Take take, bool all_rows, const SourcePatch& patch) {
   const int H = patch.reach, E = patch.edge(), rows = patch.row_count();
@@ -335,7 +334,7 @@ void attract_refined(const BrickFields& fields, const Lists& lists) {
       });
 }
 
-// Refined cells near leaf cells are too near for their moments.
+// Moments of refined cells are inaccurate at near leaf cells, so their children are point masses.
 void attract_across(const BrickFields& fields, const Lists& lists) {
   const int r = lists.near, edge = k_side + 2 * r, cells = edge * edge * edge;
   for_teams(

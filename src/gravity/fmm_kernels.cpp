@@ -127,8 +127,8 @@ void unpack_expansions(const BrickFields& fields, const Lists& lists, bool with_
             double F[4][k_parents] = {};
             for (int o = 0; o < count; ++o) {
               const NearCell& cell = lists.near_cells(o);
-              // NearCell::field is the force of a child on the leaf cell. The force on the child
-              // has the opposite sign.
+              // NearCell::field is the force on the leaf. The force on the child has the opposite
+              // sign.
               const double* m =
                   masses + ((K + r - cell.z) * edge + J + r - cell.y) * edge + r - cell.x;
               for (int c = 0; c < 4; ++c)

@@ -67,8 +67,7 @@ void pack_copies(const BrickFields& fields, bool with_children,
 void unpack_copies(const BrickFields& fields, bool with_children,
                    const DeviceArray<const PatchCopy>& shared, const double* message);
 
-// Components of messages to the coarser level, [brick][k_up][octet]: bodies of parents, and masses
-// of their children.
+// Messages to the coarser level, [brick][k_up][octet]: bodies of parents, masses of children.
 inline constexpr int k_up = k_moments + k_child_fields;
 // Combines the moments of eight children into those of each parent (M2M), for the bricks `leaving`
 // to the coarser level.

@@ -117,11 +117,9 @@ class BrickLevel : public CubeGrid {
   // Builds the bricks of the next coarser level. Each belongs to the owner of its lowest child.
   static BrickLevel above(BrickLevel& finer);
 
-  // Registers the bricks of this level as children of the bricks of the coarser level. Must be
-  // called once.
+  // Registers the bricks of this level as children of the coarser bricks. Must be called once.
   void join(BrickLevel& coarser);
-  // Finds the bricks around own bricks, up to `reach` parents away. All children must be
-  // registered.
+  // Finds the bricks up to `reach` parents around own bricks. All children must be registered.
   void connect(int reach);
 
   // Contents of all bricks, by slot.
@@ -133,8 +131,7 @@ class BrickLevel : public CubeGrid {
   // True if the level has leaf cells and refined cells, which may be near each other.
   bool has_coarse_fine_boundary() const { return has_leaves_ && has_refined_; }
 
-  // Parts of own bricks that other ranks store as copies, in parents. Offsets in messages are in
-  // doubles.
+  // Parts of own bricks, in parents, that other ranks copy. Offsets in messages are in doubles.
   const std::vector<PatchCopy>& packs() const { return packs_; }
   // Parts of the copies on this rank, in the units of packs().
   const std::vector<PatchCopy>& unpacks() const { return unpacks_; }

@@ -65,8 +65,7 @@ struct FaceSide {
 
   KOKKOS_FORCEINLINE_FUNCTION double work_to_coarse_cell(const Coordinates& cell) const {
     const int across[2] = {axis == 0 ? 1 : 0, axis == 2 ? 1 : 2};
-    // difference of the coarse potential between the centres of the coarse face and of the upper
-    // fine faces
+    // difference of the coarse potential between the centres of the coarse and the upper fine faces
     double tilt[2];
     for (int d = 0; d < 2; ++d)
       tilt[d] =
@@ -213,8 +212,7 @@ KOKKOS_FORCEINLINE_FUNCTION double dot(const VectorField& a, const VectorField& 
   return (x[0] * y[0] + x[m] * y[n]) + x[2 * m] * y[2 * n];
 }
 
-// Memory traffic and operations of a kick of a cell, including the energy but not the work of a
-// rotating frame.
+// Memory traffic and operations of a kick of a cell, without the work of a rotating frame.
 constexpr KernelCost k_kick{96.0, 25.0};
 
 // Changes the momentum of a cell and returns the gain of kinetic energy.
@@ -255,8 +253,7 @@ void kick_blocks(const CellRange& cells, double dt, const VectorField& accelerat
       });
 }
 
-// First half kick of a step. Resets `work` and subtracts the gain of kinetic energy from the
-// pending work.
+// First half kick of a step. Resets `work`; pending work is minus the gain of kinetic energy.
 void begin_work(const CellRange& cells, const mesh::Frame& frame, double dt,
                 const VectorField& acceleration, const WorkFields& work, int flows,
                 const GasFields& gas) {

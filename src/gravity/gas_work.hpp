@@ -22,9 +22,9 @@ namespace octant::gravity {
 // The face potential divides the difference between two cells in proportion to their internal
 // energies, because half of the work may exceed the energy of a rarefied cell beside a star. At the
 // domain boundary the potential is extrapolated linearly from the last two cells. At a coarse-fine
-// boundary it is the mean of the two coarse cells' potentials, with the slope of the coarse
-// potential over the four fine faces. The work due to this slope, which the coarse cell does not
-// include, is divided equally among the fine cells.
+// boundary the face potential is the mean of the two coarse cells' potentials, with the slope of
+// the coarse potential over the four fine faces. The work due to this slope, which the coarse cell
+// does not include, is divided equally among the fine cells.
 class PotentialWork {
  public:
   // All arguments must outlive this object.
@@ -46,8 +46,8 @@ class PotentialWork {
   const mesh::Mesh& mesh_;
   const StoredPotential& stored_;
   PatchLevels& levels_;
-  // Flags by level and own patch, created at first use: bit 2 axis + side is set if the domain ends
-  // there.
+  // Flags of faces at the domain boundary by level and own patch, set at first use: bit 2 axis +
+  // side.
   std::vector<std::optional<DeviceArray<const std::uint8_t>>> ends_;
 };
 
@@ -62,8 +62,8 @@ struct GasFields {
 };
 
 // Mass flow through cells, per area and integrated over a step, and pending work, which has not yet
-// been added to the energy of the gas. With work of the potential, `flow` is the mass flow through
-// cell faces (FaceFlow).
+// been added to the energy of the gas. With work of the potential, `flow` is that through cell
+// faces (FaceFlow).
 struct WorkFields {
   VectorField flow;
   BlockField pending;
@@ -73,8 +73,7 @@ struct WorkFields {
 // energy, which differs from the work on the mass that flows between cells.
 struct EnergyUpdate {
   // With `forces`, that difference, computed from accelerations, changes the internal energy by at
-  // most `heat_fraction`. With `potential`, the energy changes by the potential difference of the
-  // moved mass.
+  // most `heat_fraction`. With `potential`, the energy changes by the full work of the potential.
   Work work = Work::forces;
   // Maximum relative change of the internal energy by forces. The mass flow through a cell differs
   // from its momentum by the truncation error, which would dominate the temperature of cold gas.
@@ -116,8 +115,7 @@ class GasWork {
   // Adds the work of the potential to the pending work. Must be called before the second half kick,
   // after sweeps have added the mass flow through every face to face_flow() (SweepArguments) and
   // refluxing has corrected it. Total energy then changes by the work of the potential. Work that
-  // would reduce the total energy too far below the kinetic energy for the dual-energy scheme is
-  // withheld.
+  // would make the total energy too small for the dual-energy scheme is withheld.
   void add_potential_work(int level, PotentialWork& potential);
   // True if the energy update uses the potential.
   bool by_potential() const { return update_.by_potential(); }
@@ -137,8 +135,8 @@ class GasWork {
   void set_energy_update(const EnergyUpdate& update) { update_ = update; }
 
   // Returns the accumulated work withheld from the gas of all ranks since the last call. With work
-  // of forces, this is the withheld work on mass flows minus that of kicks and the energy removed
-  // by sweeps. Collective.
+  // of forces, this is the withheld excess of work on mass flows over that of kicks, minus the
+  // energy removed by sweeps. Collective.
   double take_withheld_work();
 
   // Sets the frame in which the mesh is at rest. Mass flows are relative to the mesh. The motion of

@@ -51,8 +51,7 @@ class Gravity {
   bool solves_single_levels() const { return solver_->solves_single_levels(); }
 
   // Computes potential and acceleration of `levels` at `time` from the current density. Coarser
-  // levels must have been solved before. Throws RunError if the solver does not converge.
-  // Collective.
+  // levels must have been solved before. Throws RunError without convergence. Collective.
   SolveReport solve(LevelRange levels, double time);
   // Computes potential and acceleration of one level at `time`. Collective.
   SolveReport solve(int level, double time) { return solve({level, level}, time); }
@@ -90,13 +89,12 @@ class Gravity {
   double strongest(int level) const { return strongest_[level]; }
 
   // Returns half the sum over leaf cells of potential times mass, where the mass is that of
-  // `density`, minus the mean density of all matter in a periodic domain. BlockField{} is zero
-  // density. Collective.
+  // `density`, minus the mean density of all matter in a periodic domain. BlockField{} is 0.
+  // Collective.
   double potential_energy(const Attracting& density) const;
 
-  // Returns the field energy in leaf cells that the forces of the solver do not represent. The sum
-  // of this energy and the potential energy of all matter is the energy that forces can convert.
-  // Collective.
+  // Returns the field energy in leaf cells that the forces of the solver do not represent. Forces
+  // can convert this energy plus the potential energy of all matter. Collective.
   double unfelt_energy();
 
   // Fields stored for every cell, also in checkpoints.
@@ -106,8 +104,7 @@ class Gravity {
   // Restores derived data after a restart. Stored fields and times must be set. Collective.
   void resume();
 
-  // Adds the processor cycles of solves since the last call to own blocks, by slot; see
-  // PotentialSolver.
+  // Adds the processor cycles since the last call to own blocks, by slot; see PotentialSolver.
   void take_block_cycles(int level, std::span<std::uint64_t> by_slot) {
     solver_->take_block_cycles(level, by_slot);
   }

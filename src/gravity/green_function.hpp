@@ -39,8 +39,7 @@ class GreenFunction {
 //   -G(x, y, z) = integral over t from 0 to infinity of  K_t(x) K_t(y) K_t(z),
 //
 // where K_t(n) = exp(-2 t) I_n(2 t) is the heat kernel on a line at time t (Glasser & Zucker 1977).
-// Quadrature in t makes the kernel, and so its transform, a sum of products of one-dimensional
-// functions.
+// Quadrature in t makes the kernel and its transform sums of products of one-dimensional functions.
 //
 // A sum over a hundred times for each mode costs as much as the transforms of a solve. Sums are
 // stored, one for all modes that differ only in signs: one or two numbers per cell of the grid.
@@ -70,8 +69,7 @@ class TransferTable {
   // Wavenumbers in the file are in units of `unit`. Throws InputError with file and line.
   TransferTable(const std::string& path, double unit);
 
-  // Returns the factor for k > 0, linear in log k and a between entries and constant beyond the
-  // table.
+  // Returns the factor for k > 0: linear in log k and a between entries, constant beyond the table.
   double operator()(double k, double a) const;
 
  private:

@@ -50,8 +50,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_near_end(const PatchMask<T>& mask, int j, in
   return (across & inside) != inside || (mask.row(j, k) & beside) != beside;
 }
 
-// Subtracts the sum of the neighbours from the cells of one parity in a row, for cells whose bits
-// in `inside` are set.
+// Subtracts the sum of the neighbours from cells of one parity in a row, if their bits are set.
 template <int T>
 KOKKOS_FORCEINLINE_FUNCTION void subtract_neighbours(const PatchScratch<T, 2>& given,
                                                      std::uint32_t inside, int parity, int j, int k,

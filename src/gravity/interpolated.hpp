@@ -18,7 +18,7 @@ void interpolate_potential(const PatchLevel& level, const CoarseBoxes& boxes, do
 
 // Cells beyond the boundary of a level, for forces.
 struct Surroundings {
-  GridMask mask;  // masked cells have no force
+  GridMask mask;  // forces in masked cells are not computed
   const CoarseBoxes* boxes = nullptr;
 };
 
@@ -30,7 +30,7 @@ void acceleration(PatchLevel& level, const Surroundings& around, const double* p
 
 // Returns norms over the cells of a level, as defined by PatchLevel::norm(): `variation` is that of
 // the second differences along the three axes, whose sum is the right-hand side, and `potential`
-// that of phi. Requires the same copies of phi as acceleration(). Same bits on any number of ranks.
+// that of phi. phi requires copies as for acceleration(). Same bits on any number of ranks.
 // Collective.
 FieldNorms field_norms(const PatchLevel& level, const Surroundings& around, const double* phi);
 

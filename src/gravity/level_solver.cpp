@@ -229,8 +229,7 @@ SolveReport LevelSolver::solve(DeviceArray<double>& phi, const DeviceArray<doubl
   return report;
 }
 
-// Solves a level with patches of 2^3 cells. V-cycles begin with phi = 0, for which the residual is
-// f.
+// Solves a level with patches of 2^3 cells. V-cycles begin with phi = 0, where the residual is f.
 SolveReport LevelSolver::solve_coarse_grid(DeviceArray<double>& phi, const DeviceArray<double>& f,
                                            double source, double tolerance, int most_cycles,
                                            const MeasureField& measure) {

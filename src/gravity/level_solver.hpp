@@ -19,8 +19,7 @@
 
 namespace octant::gravity {
 
-// Fields of a grid with `side`^3 cells per patch, in which offset_of_row() returns the index of a
-// row.
+// Fields of a grid with `side`^3 cells per patch; offset_of_row() returns the index of a row.
 struct GridView {
   int side = 0;
   const PatchTable* tables = nullptr;  // by own slot
@@ -55,15 +54,13 @@ void ascend(const GridView& grid, const PatchGroup& group, const double* coarse_
 // Function that returns field_norms() of phi (interpolated.hpp).
 using MeasureField = std::function<FieldNorms(const DeviceArray<double>& phi)>;
 
-// Multigrid solver of one level, with the data of all solves between two regrids. All functions are
-// collective.
+// Multigrid solver of one level, valid until the next regrid. All functions are collective.
 class LevelSolver {
  public:
   // The level must outlive this object and must not move.
   LevelSolver(PatchLevel& level, const CommOptions& options);
 
-  // Adds the processor cycles of passes since the last call to own blocks, by slot. Passes on a
-  // device are not counted.
+  // Adds the processor cycles since the last call to own blocks, by slot; none on a device.
   void take_block_cycles(std::span<std::uint64_t> by_slot);
 
   // Mask of the finest grid.
@@ -75,7 +72,7 @@ class LevelSolver {
   // Norms are defined by PatchLevel::norm(). If rounding prevents convergence, the solve ends with
   // the residual at round-off (SolveReport::by_rounding). `measure` is called for phi with copies
   // to a depth of 2, and only if the first residual exceeds `source` or the residual stagnates. f
-  // requires copies to a depth of 2, and phi has such copies afterwards. Throws RunError after
+  // requires copies to a depth of 2; phi has such copies afterwards. Throws RunError after
   // `most_cycles`.
   SolveReport solve(DeviceArray<double>& phi, const DeviceArray<double>& f, double source,
                     double tolerance, int most_cycles, const MeasureField& measure = {});

@@ -4,8 +4,7 @@
 // As in Guillet & Teyssier (2011, section 3.2), corrections on a coarse grid vanish at the zero of
 // the linearly interpolated mask 2 cover - 1, and cells with a mask of 0 or less are inactive. On
 // the finest grid, the solution is prescribed at the centres of the cells outside, half a finest
-// cell further out. With the coarse boundary at the same position, V-cycles converge at half the
-// rate.
+// cell further out. With the coarse boundary there, V-cycles converge at half the rate.
 #pragma once
 
 #include <cstdint>
@@ -88,8 +87,7 @@ KOKKOS_FORCEINLINE_FUNCTION constexpr RowCells cells_within(int beside) {
 // Number of RowCells of a patch, [k + 2][j + 2].
 inline constexpr int masked_rows(int side) { return (side + 4) * (side + 4); }
 
-// Set of rows along x in a plane of a patch and its ghost cells to a depth of 3: bit j + 3 for row
-// j.
+// Set of rows in a plane of a patch and its ghost cells to a depth of 3: bit j + 3 for row j.
 using RowSet = std::uint32_t;
 
 // Rows of a plane of a patch of T^3 cells and its ghost cells to a depth.

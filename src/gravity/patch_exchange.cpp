@@ -82,7 +82,7 @@ void HaloExchange::finish() {
 
 namespace {
 
-// Addresses of the row (j, k) of a piece in a block, in a patch, where the row is split, and in a
+// Addresses of the row (j, k) of a piece in a block, a patch, where the row is split, and a
 // message.
 struct Rows {
   int N, T, P;
@@ -101,8 +101,7 @@ struct Rows {
   }
 };
 
-// Calls body(piece index, piece, j, k), which copies a row of `fields` fields, for all rows of
-// pieces of P^3 cells.
+// Calls body(piece index, piece, j, k), which copies `fields` rows, for all rows of pieces.
 template <int P, class Body>
 void for_piece_rows(const char* name, const DeviceArray<const Piece>& pieces, int fields,
                     const Body& body) {

@@ -111,8 +111,7 @@ class PieceTransfer {
 
   // Maximum number of fields in one call of to_patches().
   static constexpr int k_max_fields = 3;
-  // Copies block values to at most k_max_fields fields of own patches. Cells without a block become
-  // 0.
+  // Copies block values to at most k_max_fields fields of own patches; 0 in cells without a block.
   void to_patches(std::span<const PatchValues> values);
 
   // Sets a vector field of own blocks: calls `write`, which must store the field in the target.

@@ -1,5 +1,4 @@
-// Levels as patches in device memory: data common to solvers, forces and transforms between two
-// regrids.
+// Levels as patches in device memory: data common to solvers, forces and transforms.
 #pragma once
 
 #include <array>
@@ -73,13 +72,12 @@ class PatchLevel {
     return make_fields({{label, values}}).front();
   }
 
-  // Returns the square root of the sum of squares over all cells. Same bits on any number of ranks.
+  // Returns the root of the sum of squares over all cells. Same bits on any number of ranks.
   // Collective.
   double norm(const DeviceArray<double>& field) const;
   // Returns the sum over all cells. Same bits on any number of ranks. Collective.
   double sum(const DeviceArray<double>& field) const;
-  // Returns the sum over all ranks of one term per own patch. Same bits on any number of ranks.
-  // Collective.
+  // Returns the sum of one term per own patch. Same bits on any number of ranks. Collective.
   double total(const DeviceArray<double>& terms) const;
 
  private:

@@ -1,5 +1,4 @@
-// Patches with ghost cells in the scratch memory of a team, and operations on them, for the kernels
-// of the solver.
+// Patches with ghost cells in the scratch memory of a team, and operations on them for kernels.
 #pragma once
 
 #include <type_traits>
@@ -71,8 +70,7 @@ struct PatchScratch {
   }
 };
 
-// Box of coarse cells -2 .. T/2+1 along each axis around a patch of T^3 fine cells, in natural
-// order.
+// Coarse cells -2 .. T/2+1 along each axis around a patch of T^3 fine cells, in natural order.
 template <int T>
 struct CoarseBox {
   static constexpr int side = T / 2 + 4, row = rounded_up(side), doubles = side * side * row;
@@ -108,8 +106,7 @@ struct PartOfRow {
   RowSet rows;
   int thread;
   static constexpr int step = Threads;
-  // First pair of this part from pair `first` on. A pair of a row always belongs to the same
-  // thread.
+  // First pair of this part from pair `first` on. Pairs always belong to the same thread.
   KOKKOS_FORCEINLINE_FUNCTION constexpr int begin(int first) const {
     return first + ((thread - first) & (Threads - 1));
   }
@@ -207,8 +204,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_within(double* row, int e, SimdDouble val
   }
 }
 
-// Stores the cells of a pack of pairs in natural order. V is a template parameter because a plain
-// double has no lanes.
+// Stores the cells of a pack of pairs in natural order. A template, as plain doubles have no lanes.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void store_pairs(double* to, V even, V odd) {
   using Traits = SimdTraits<V>;
@@ -372,8 +368,7 @@ class InterpolatedRow {
     return near * (near * PackOf::load(cc_ + i) + far * PackOf::load(cn_ + i)) +
            far * (near * PackOf::load(nc_ + i) + far * PackOf::load(nn_ + i));
   }
-  // along_x(i): computed at each call if a team has several threads, or read from y_ on a single
-  // thread.
+  // Value of along_x(i), computed if a team has several threads, read from y_ on a single thread.
   KOKKOS_FORCEINLINE_FUNCTION SimdDouble at(int i) const {
     if constexpr (k_one_thread) return PackOf::load(y_ + i);
     else return i < entries ? along_x(i) : SimdDouble(0.0);

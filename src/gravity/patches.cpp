@@ -101,7 +101,7 @@ std::vector<PatchFacts> CubeGrid::find_neighbours(const FactsOf& facts_of) {
     Key key;
     std::uint32_t directions;
   };
-  KeyTable<std::int32_t> index;  // indices of adjacent cubes that are not own ones
+  KeyTable<std::int32_t> index;  // index in `others` of adjacent cubes of other ranks
   std::vector<Request> others;
   tables_.resize(own_);
   const auto for_neighbours = [&](auto&& visit) {

@@ -42,8 +42,7 @@ inline std::int64_t cells_of(int side) { return std::int64_t{side} * side * side
 inline constexpr int k_strip = 4;
 
 // Indices of a patch's strips among all strips of a field, by [k][j / k_strip]; -1 for a strip
-// without memory. A patch that blocks cover completely is stored as [k][j][split i], as smaller
-// patches are.
+// without memory. A fully covered patch is stored as [k][j][split i], as smaller patches are.
 using StripTable = std::array<std::int32_t, k_largest_patch * k_largest_patch / k_strip>;
 
 // Index of the first cell of row (j, k) of a patch in a field with `side`^3 cells per patch;
@@ -189,8 +188,7 @@ class LevelPatches : public CubeGrid {
  public:
   LevelPatches(const mesh::Tree& tree, int level);
 
-  // Builds coarser patches of 2^3 cells, each of which is a patch of `finer`. Piece::block is a
-  // slot of `finer`.
+  // Builds coarser patches of 2^3 cells, which are patches of `finer`. Piece::block is their slot.
   explicit LevelPatches(const LevelPatches& finer);
 
   int side() const { return side_; }              // cells along an edge of a patch, T

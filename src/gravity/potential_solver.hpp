@@ -65,8 +65,7 @@ struct SolveReport {
   double reference = 0.0;    // norm of the right-hand side, or variation if larger
   bool by_rounding = false;  // true if the residual is round-off above the tolerance
   std::int64_t rounds = 0;   // number of halo exchanges on the finest grid
-  // CPU time, without MPI, of Fourier transforms, whose work does not depend on the owners of
-  // blocks.
+  // CPU time, without MPI, of Fourier transforms, whose work is divided evenly among ranks.
   std::int64_t shared_ns = 0;
 };
 
@@ -96,8 +95,7 @@ class PotentialSolver {
 
   // Computes, in every cell of a level's own blocks, the field energy per volume that forces do not
   // represent if they are not the gradient of the potential: the excess of half of mass times
-  // potential over the possible work. Returns false if there is none. Called after a solve of the
-  // level.
+  // potential over the possible work. Returns false if there is none. Called after a solve.
   virtual bool find_unfelt_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
     return false;
   }
@@ -106,8 +104,7 @@ class PotentialSolver {
   // coarser level. The default is 0.
   virtual void guess(int level, const mesh::CellRange& blocks);
 
-  // Adds the processor cycles since the last call to own blocks of a level, by slot. The default
-  // counts none.
+  // Adds the processor cycles since the last call to own blocks of a level, by slot. Default: none.
   virtual void take_block_cycles(int /*level*/, std::span<std::uint64_t> /*by_slot*/) {}
 
   // Sets a factor by which every mode of the potential is multiplied. Throws InputError if the

@@ -146,8 +146,7 @@ KOKKOS_FORCEINLINE_FUNCTION void restrict_residual(const Part& part, const Swept
 }
 
 // Writes the rows of a plane. Rows without active cells are set to 0: on the finest grid those that
-// are read for other rows, and on coarse grids all, because the finer grid may interpolate from
-// them.
+// are read for other rows, on coarse grids all, because finer grids interpolate from them.
 template <Reach R, int T, int Depth, class Part>
 KOKKOS_FORCEINLINE_FUNCTION void write_plane(const Part& part, const Swept<R, T>& swept,
                                              const PatchScratch<T, Depth>& phi, int k,
@@ -261,8 +260,7 @@ struct Descent {
   }
 
  private:
-  // Adds the sums of squares of each row, then those of all rows, in the same order for any number
-  // of threads.
+  // Sums the squares of each row, then those of all rows, in the same order for any team size.
   KOKKOS_FORCEINLINE_FUNCTION static void add_up(const Team& team, double* row_norms,
                                                  double& norm) {
     constexpr int of_row = norms_of_row<C>;
@@ -311,8 +309,7 @@ KOKKOS_FORCEINLINE_FUNCTION void prolong(const Part& part, const Swept<R, T>& sw
   });
 }
 
-// Copies `Count` cells from cell `First` on of a row of C cells, in natural order, or zeros if
-// there is no row.
+// Copies `Count` cells of a row of C cells from cell `First` on, in natural order, or zeros.
 template <int C, int First, int Count>
 KOKKOS_FORCEINLINE_FUNCTION void join_cells(const double* from, double* to) {
   double values[Count] = {};

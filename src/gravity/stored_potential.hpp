@@ -77,8 +77,7 @@ class StoredPotential {
   // Deletes the levels beyond the finest one.
   void release_finer(int finest);
 
-  // Sets the times of a level that was never solved to those of the coarser level, if that was
-  // solved.
+  // Sets the times of a level that was never solved to those of the coarser level, if solved.
   void inherit_times(int level);
 
   // Prepares a solve for a time. The current potential becomes the previous one if it is older than

@@ -17,7 +17,7 @@ struct SourceCells {
   int level = 0;
   double dt = 0.0;
   Columns3 centre, velocity;
-  std::vector<double> density, internal_energy;  // energy per mass
+  std::vector<double> density, internal_energy;  // internal_energy: per mass
 };
 
 // Source terms of each cell: heating rate per mass, and acceleration. An empty vector is zero.

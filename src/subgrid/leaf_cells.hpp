@@ -19,7 +19,8 @@ enum class FloorKind { none, jeans, polytrope };
 // Names of the pressure floors in floor.kind.
 constexpr auto names_of(FloorKind) { return std::array{"none", "jeans", "polytrope"}; }
 
-// Pressure floor as internal energy per mass, factor rho^exponent, in code units; 0: no floor.
+// Pressure floor as internal energy per mass, factor rho^exponent, in code units. No floor by
+// default.
 struct PressureFloor {
   double factor = 0.0, exponent = 1.0;
 

@@ -131,7 +131,7 @@ class Process {
   // True if the parameters enable the process.
   virtual bool is_wanted() const = 0;
 
-  // True if the process changes or uses the internal energy of the gas. Refused for barotropic gas.
+  // True if the process changes or uses the internal energy, so that barotropic gas is refused.
   virtual bool needs_heat() const { return true; }
   // True if the process is valid for gas with a cold pressure (hydro/eos/cold_curve.hpp), for which
   // GasCell gives the thermal part of the internal energy.

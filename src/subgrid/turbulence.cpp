@@ -196,7 +196,7 @@ class Turbulence final : public Process {
     return amplitude;
   }
 
-  // Advances the amplitudes to an update number, from number 0 if `update` is before the present.
+  // Advances the amplitudes to an update number, again from number 0 if `update` < `update_`.
   void go_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;

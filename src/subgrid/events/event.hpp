@@ -128,7 +128,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_row_inside(const EventRegion& event,
   }
 }
 
-// Index of the cell that contains the event in the block that contains it.
+// Index, in the host block, of the cell that contains the event.
 KOKKOS_INLINE_FUNCTION int host_cell(const EventRegion& event, const mesh::OwnBlock& block,
                                      const mesh::CellRange& cells) {
   const int N = cells.block_size();

@@ -26,8 +26,8 @@ using CellIndices = std::array<std::int64_t, 3>;
 // Grid of cells over a box, or over one period of a periodic axis. Keys run along x first.
 class CellGrid {
  public:
-  // Grid with cells of at least `width`, but one cell along an axis on which `box` is smaller, and
-  // of less than 2 `width` unless the number of bits of keys limits it. `box` contains all points.
+  // Grid of cells with widths between `width` and 2 `width`, or larger if keys have too few bits.
+  // An axis with an extent below `width` has one cell. `box` contains all points.
   CellGrid(const Box& box, const Linking& linking, double width);
 
   // Divides each cell into parts^3 parts with a diagonal of at most `diagonal`. Returns false and

@@ -104,8 +104,8 @@ struct KineticBlast {
 };
 
 // Stochastic thermal feedback (Dalla Vecchia & Schaye 2012, MNRAS 426, 140): each cell within the
-// radius is heated with the same probability, to a temperature at which radiative losses are small.
-// The expected energy is the explosion energy.
+// radius is heated with the same probability, by so much that radiative losses are small. The
+// expected energy is the explosion energy.
 struct StochasticBlast {
   using Event = Supernova;
 
