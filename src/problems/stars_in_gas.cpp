@@ -23,8 +23,8 @@ namespace {
 struct StarTerms {
   enum {
     mass,
-    step_time,
-    angular_momentum = step_time + 3,
+    mass_moment,
+    angular_momentum = mass_moment + 3,
     density_error = angular_momentum + 3,
     sums
   };
@@ -44,7 +44,7 @@ struct StarTerms {
     terms[mass] = gas[0];
     for (int d = 0; d < 3; ++d) {
       const int e = (d + 1) % 3, f = (d + 2) % 3;
-      terms[step_time + d] = gas[0] * x[d];
+      terms[mass_moment + d] = gas[0] * x[d];
       terms[angular_momentum + d] = x[e] * p[f] - x[f] * p[e];
       if (spin >= 0) terms[angular_momentum + d] += gas[(spin + d) * layout.stride_variable];
     }
@@ -219,7 +219,7 @@ void StarsInGas::measure(const ProblemContext& context) {
   for (const ModelStar& star : model_.stars) volume += star.volume;
   for (int d = 0; d < 3; ++d) {
     measured_.angular_momentum[d] = total(StarTerms::angular_momentum + d);
-    measured_.centre[d] = total(StarTerms::step_time + d) / total(StarTerms::mass);
+    measured_.centre[d] = total(StarTerms::mass_moment + d) / total(StarTerms::mass);
   }
   measured_.relative_density_error =
       total(StarTerms::density_error) / (volume * model_.stars.front().central_density);
