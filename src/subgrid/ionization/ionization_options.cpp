@@ -61,7 +61,8 @@ void declare_black_holes(ParameterSchema& schema, HoleSpectrum& holes) {
 void declare_background(ParameterSchema& schema, IonizationOptions& o) {
   schema.add("ionization.uv_background", o.uv_background,
              {.meaning = "Grackle file with the photoionisation and photoheating rates of the "
-                         "ultraviolet background by redshift; empty: none"});
+                         "ultraviolet background by redshift; empty: none",
+              .is_data_file = true});
   schema.add("ionization.self_shielding", o.self_shielding,
              {.meaning = "Self-shielding of dense gas from the ultraviolet background: exp(-n_H / "
                          "0.01), or the fit of Rahmati et al. (2013)"});
