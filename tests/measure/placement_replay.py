@@ -250,7 +250,7 @@ def main() -> None:
     cases: dict[str, list[Row]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         runs = {f"sedov {n}": sedov(n, options, Path(scratch)) for n in options.blocks}
-        galaxy = [f"mesh.block_size={options.block_size}"]
+        galaxy = [f"mesh.block_size={options.block_size}", "balance.interval=5"]
         runs["galaxy"] = record("disc_galaxy", galaxy, options.steps, Path(scratch) / "galaxy")
         for case, run in runs.items():
             words = ["bench", "placement", "--replay", run, "--node-size", 16, "--json"]
