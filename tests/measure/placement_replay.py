@@ -6,7 +6,7 @@
 Runs the Sedov blast in boxes of 512, 1024, 2048 and 4096 blocks and the disc galaxy with cooling
 for a few steps each, fits latency and bandwidth to `octant bench comm`, and replays the recorded
 costs of blocks on as many ranks as the base grid has blocks, or the galaxy had initial blocks
-(`octant bench placement --replay`).
+(`octant bench placement --replay`). On a machine with other programs, `--network` replaces the fit.
 Writes cplx_replay.csv with a row per case and policy, and cplx_replay.png with figures like 6a-6c
 and 7a-7c. The blocks of the paper have 16^3 cells: `--block-size 16`.
 """
@@ -76,7 +76,7 @@ def sedov(blocks: int, options: argparse.Namespace, folder: Path) -> Path:
     return record("sedov", settings, options.steps, folder / f"sedov_{blocks}")
 
 
-def fit_network() -> tuple[float, float, list[Row]]:
+def fit_network() -> tuple[float, float]:
     """Fit seconds = constant + latency x messages + bytes / bandwidth of a rank, on two ranks."""
     rows = []
     for blocks_per_rank in (4, 16, 64):
@@ -89,7 +89,7 @@ def fit_network() -> tuple[float, float, list[Row]]:
     # Relative deviations count, so that rounds with few messages determine the latency.
     scaled = np.array(matrix) / times[:, None]
     _, latency, per_byte = np.linalg.lstsq(scaled, np.ones(len(rows)), rcond=None)[0]
-    return max(latency, 1e-9), 1 / max(per_byte, 1e-12), rows
+    return max(latency, 1e-9), 1 / max(per_byte, 1e-12)
 
 
 def name_of(row: Row) -> str:
@@ -242,10 +242,12 @@ def main() -> None:
     parser.add_argument("--block-size", type=int, default=8)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--blocks", type=int, nargs="+", default=list(SEDOV))
+    parser.add_argument("--network", type=float, nargs=2, metavar=("LATENCY", "BANDWIDTH"),
+                        help="in s and B/s, instead of those of this machine")  # fmt: skip
     parser.add_argument("--comm-ranks", type=int, default=2, help="ranks of fig. 7a")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/papers")
     options = parser.parse_args()
-    latency, bandwidth, _ = fit_network()
+    latency, bandwidth = options.network or fit_network()
     print(f"latency {1e6 * latency:.3g} us, bandwidth {1e-9 * bandwidth:.3g} GB/s")
     cases: dict[str, list[Row]] = {}
     with tempfile.TemporaryDirectory() as scratch:
