@@ -3,10 +3,11 @@
 
     tests/measure/placement_replay.py
 
-Runs the Sedov blast in boxes of 512, 1024, 2048 and 4096 blocks and the disc galaxy with cooling
-for a few steps each, fits latency and bandwidth to `octant bench comm`, and replays the recorded
-costs of blocks on as many ranks as the base grid has blocks, or the galaxy had initial blocks
-(`octant bench placement --replay`).
+Runs the Sedov blast in boxes of 512, 1024, 2048 and 4096 blocks for a few steps each, and galaxies
+with cooling, stars and black holes in a box of 512 blocks of 4^3 cells to z = 2. Fits latency and
+bandwidth to `octant bench comm`, and replays the recorded costs of blocks on as many ranks as there
+were initial blocks (`octant bench placement --replay`). On a machine with other programs, use
+`--network` instead of the fit.
 Writes cplx_replay.csv with a row per case and policy, and cplx_replay.png with figures like 6a-6c
 and 7a-7c. The blocks of the paper have 16^3 cells: `--block-size 16`.
 """
@@ -37,6 +38,7 @@ PARTS = ("compute", "communication", "synchronisation", "rebalancing")
 COLOURS = ("#1f5a94", "#c8553d", "#9aa7b8", "#b8860b")
 PERCENTS = "0,25,50,75,100"
 DISTRIBUTIONS = ("exponential", "gauss60_5", "powerlaw")
+GALAXY_STEPS = 68  # to z = 2
 SCALES = (512, 2048, 8192, 32768, 131072)  # ranks of fig. 7c
 
 
@@ -76,7 +78,7 @@ def sedov(blocks: int, options: argparse.Namespace, folder: Path) -> Path:
     return record("sedov", settings, options.steps, folder / f"sedov_{blocks}")
 
 
-def fit_network() -> tuple[float, float, list[Row]]:
+def fit_network() -> tuple[float, float]:
     """Fit seconds = constant + latency x messages + bytes / bandwidth of a rank, on two ranks."""
     rows = []
     for blocks_per_rank in (4, 16, 64):
@@ -89,7 +91,7 @@ def fit_network() -> tuple[float, float, list[Row]]:
     # Relative deviations count, so that rounds with few messages determine the latency.
     scaled = np.array(matrix) / times[:, None]
     _, latency, per_byte = np.linalg.lstsq(scaled, np.ones(len(rows)), rcond=None)[0]
-    return max(latency, 1e-9), 1 / max(per_byte, 1e-12), rows
+    return max(latency, 1e-9), 1 / max(per_byte, 1e-12)
 
 
 def name_of(row: Row) -> str:
@@ -242,21 +244,22 @@ def main() -> None:
     parser.add_argument("--block-size", type=int, default=8)
     parser.add_argument("--steps", type=int, default=20)
     parser.add_argument("--blocks", type=int, nargs="+", default=list(SEDOV))
+    parser.add_argument("--network", type=float, nargs=2, metavar=("LATENCY", "BANDWIDTH"),
+                        help="in s and B/s, instead of those of this machine")  # fmt: skip
     parser.add_argument("--comm-ranks", type=int, default=2, help="ranks of fig. 7a")
     parser.add_argument("--output", type=Path, default=ROOT / "docs/papers")
     options = parser.parse_args()
-    latency, bandwidth, _ = fit_network()
+    latency, bandwidth = options.network or fit_network()
     print(f"latency {1e6 * latency:.3g} us, bandwidth {1e-9 * bandwidth:.3g} GB/s")
     cases: dict[str, list[Row]] = {}
     with tempfile.TemporaryDirectory() as scratch:
         runs = {f"sedov {n}": sedov(n, options, Path(scratch)) for n in options.blocks}
-        galaxy = [f"mesh.block_size={options.block_size}"]
-        runs["galaxy"] = record("disc_galaxy", galaxy, options.steps, Path(scratch) / "galaxy")
+        runs["galaxies"] = record("cosmo256_small", [], GALAXY_STEPS, Path(scratch) / "galaxies")
         for case, run in runs.items():
             words = ["bench", "placement", "--replay", run, "--node-size", 16, "--json"]
             if case.startswith("sedov"):  # a rank per block of the base grid
                 words += ["--ranks", case.split()[1]]
-            size = 8 * 5 * options.block_size**3
+            size = 8 * 5 * (options.block_size if case.startswith("sedov") else 4) ** 3
             words += ["--latency", latency, "--bandwidth", bandwidth, "--block-bytes", size]
             cases[case] = ask(*words)
     report(cases)
