@@ -24,6 +24,7 @@ ENERGY = {
     "sources_work": 1.0,
     "sources_heat": 1.0,
     "turbulence_energy": 1.0,
+    "braking_energy": 1.0,
     "cooling_cooled": -1.0,
     "cooling_uv_heated": 1.0,
     "cooling_floor_energy": 1.0,
@@ -141,7 +142,8 @@ def _books(history: History) -> list[Book]:
         total = _with_particles(history, f"momentum_{axis}")
         columns = [f"outflow_momentum_{axis}"]
         columns += [f"{kind}_outflow_momentum_{axis}" for kind in kinds]
-        entries = _entries(history, dict.fromkeys(columns, -1.0))
+        signs = dict.fromkeys(columns, -1.0) | {f"braking_momentum_{axis}": 1.0}
+        entries = _entries(history, signs)
         largest = max(float(np.abs(values).max()) for values in (total, *entries.values()))
         found.append(Book(f"momentum_{axis}", total, entries, max(scale, largest)))
     if "econs" in history.columns:
