@@ -15,6 +15,7 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "boundary_layer": ("grid.cells=[8,4,16]",),
     "cavity": ("grid.cells=[16,16,12]",),
     "channel": ("grid.cells=[24,16,20]", *STATISTICS),
+    "contact_binary": ("mesh.base_cells=[24,24,24]", "mesh.max_level=0"),
     "cooling_cell": (),
     "cosmo256_small": (
         CUBE,
@@ -95,5 +96,6 @@ SMALLER: dict[str, tuple[str, ...]] = {
     "top_hat": (CUBE, "mesh.max_level=2", "refine.mass=[1.048,0.7]"),
     "two_blasts": ("mesh.base_cells=[80,4,4]", "mesh.upper=[1.0,0.05,0.05]"),
     "vortices": ("grid.cells=[16,4,16]",),
+    "white_dwarf": ("mesh.base_cells=[24,24,24]",),
     "zoom": (CUBE,),
 }

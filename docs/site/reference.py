@@ -11,8 +11,8 @@ from pathlib import Path
 
 PROGRAM_COMMANDS = ("run", "check", "params", "info")
 PHYSICS = (
-    *("hydro", "subgrid", "turbulence", "sources", "heating", "cooling", "floor", "stars"),
-    *("supernovae", "black_holes", "agn", "events", "gravity", "cosmology", "initial"),
+    *("hydro", "subgrid", "turbulence", "sources", "braking", "heating", "cooling", "floor"),
+    *("stars", "supernovae", "black_holes", "agn", "events", "gravity", "cosmology", "initial"),
     *("radiation", "ionization"),
 )
 PROBLEMS_PER_PAGE = 14

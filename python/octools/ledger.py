@@ -24,6 +24,7 @@ ENERGY = {
     "sources_work": 1.0,
     "sources_heat": 1.0,
     "turbulence_energy": 1.0,
+    "braking_energy": 1.0,
     "cooling_cooled": -1.0,
     "cooling_uv_heated": 1.0,
     "cooling_floor_energy": 1.0,
@@ -152,7 +153,10 @@ def books_in_code_units(history: History, with_energy: bool = True) -> list[Book
         total = _with_particles(history, f"momentum_{axis}")
         columns = [f"outflow_momentum_{axis}"]
         columns += [f"{kind}_outflow_momentum_{axis}" for kind in kinds]
-        accounts = dict.fromkeys(columns, -1.0) | {f"sources_momentum_{axis}": 1.0}
+        accounts = dict.fromkeys(columns, -1.0) | {
+            f"sources_momentum_{axis}": 1.0,
+            f"braking_momentum_{axis}": 1.0,
+        }
         entries = _entries(history, accounts) | _momentum_of_radiation(history, axis)
         largest = max(float(np.abs(values).max()) for values in (total, *entries.values()))
         found.append(Book(f"momentum_{axis}", total, entries, max(scale, largest)))

@@ -5,11 +5,13 @@
 
 namespace octant::problems {
 
-EvenHarmonics::EvenHarmonics(int degree, bool axisymmetric) {
+EvenHarmonics::EvenHarmonics(int degree, bool axisymmetric, bool mirrored) {
   for (int l = 0; l <= degree; ++l)
-    for (int m = 0; m <= (axisymmetric ? 0 : l); ++m)
+    for (int m = 0; m <= (axisymmetric ? 0 : l); m += mirrored ? 2 : 1)
       if ((l + m) % 2 == 0) modes_.push_back({l, m});
-  const int cosines = degree + 1, azimuths = axisymmetric ? 1 : degree + 1;
+  const int cosines = degree + 1;
+  const int azimuths = axisymmetric ? 1 : (mirrored ? degree / 2 + 1 : degree + 1);
+  const double range = mirrored ? 0.5 * M_PI : M_PI;  // of azimuths
   for (int j = 0; j < cosines; ++j) {
     // Newton's method for the zeros of the Legendre polynomial, in descending order.
     double x = std::cos(M_PI * (j + 0.75) / (cosines + 0.5)), slope = 1.0;
@@ -21,7 +23,7 @@ EvenHarmonics::EvenHarmonics(int degree, bool axisymmetric) {
     const double weight = 1.0 / ((1.0 - x * x) * slope * slope);  // on [0, 1]
     for (int k = 0; k < azimuths; ++k)
       nodes_.push_back(
-          {0.5 * (1.0 + x), M_PI * (k + 0.5) / azimuths, 4.0 * M_PI * weight / azimuths});
+          {0.5 * (1.0 + x), range * (k + 0.5) / azimuths, 4.0 * M_PI * weight / azimuths});
   }
   for (const Node& node : nodes_) {
     const auto values = at(std::acos(node.cosine), node.azimuth);

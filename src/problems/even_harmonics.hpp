@@ -11,7 +11,8 @@ namespace octant::problems {
 // the colatitude, equidistant in azimuth.
 class EvenHarmonics {
  public:
-  EvenHarmonics(int degree, bool axisymmetric);
+  // `mirrored`: only harmonics that are even in x, too.
+  EvenHarmonics(int degree, bool axisymmetric, bool mirrored = false);
 
   struct Node {
     double cosine, azimuth, weight;  // weights add up to 4 pi

@@ -211,7 +211,10 @@ class Binary final : public StarsInGas {
         "problem.filling", filling_,
         {.unit = "distance to the inner Lagrangian point",
          .meaning = "Extent of each star towards its companion, measured from its centre; 1: "
-                    "the star reaches the inner Lagrangian point. With white-dwarf matter and "
+                    "the star reaches the inner Lagrangian point; 1 + f for both stars: a contact "
+                    "binary of equal stars, whose surface has the effective potential of the inner "
+                    "Lagrangian point plus f times its difference to that of the outer one. With "
+                    "white-dwarf matter and "
                     "barotropic gas, the mass determines the extent: give that of one star, 0 for "
                     "the other, and no separation",
          .min = 0.0});
@@ -298,10 +301,11 @@ class Binary final : public StarsInGas {
       binary_.filling = {0.0, 0.0};
       return;
     }
-    if ((binary_.filling[0] > 0.0) == (binary_.filling[1] > 0.0))
+    const bool in_contact = binary_.filling[0] > 1.0 && binary_.filling[1] > 1.0;
+    if (!in_contact && (binary_.filling[0] > 0.0) == (binary_.filling[1] > 0.0))
       throw InputError(
           "problem.filling = [{}, {}]: with {}, expected the filling of one star, and 0 for the "
-          "other, which follows from the masses",
+          "other, which follows from the masses, or two equal numbers above 1",
           binary_.filling[0], binary_.filling[1], binary_.matter[0].text());
     binary_.separation = 0.0;
   }

@@ -48,7 +48,8 @@ void check_filling(const SynchronousBinary& binary) {
   for (int s = 0; s < 2; ++s)
     if (binary.filling[s] > 1.0)
       throw InputError(
-          "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; expected at most 1",
+          "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; expected at most "
+          "1, or two equal numbers above 1 for a contact binary",
           binary.filling[0], binary.filling[1], s + 1);
 }
 
@@ -171,25 +172,25 @@ class SizeSearch {
                                   "problem.mass: that of the second star"};
     for (int s = 0; s < 2; ++s) {
       const SphericalStar star = stable_star(binary.matter[s], mass[s], G, 0.0, names[s]);
-      unknown_[s] = std::log(star.radius);
+      first_[s] = star.radius;
       central_[s] = star.central_enthalpy;
     }
     // The surface towards the companion is about 1.2 radii from the centre of a full star.
     if (filled_ >= 0)
-      unknown_[filled_] +=
-          std::log(1.2 / (binary.filling[filled_] * distances_to_point(binary, 1.0)[filled_]));
+      first_[filled_] *= 1.2 / (binary.filling[filled_] * distances_to_point(binary, 1.0)[filled_]);
     limit();
   }
 
   const Both& central() const { return central_; }
   double separation() const {
-    return filled_ < 0 ? binary_.separation : std::exp(unknown_[filled_]);
+    return filled_ < 0 ? binary_.separation : first_[filled_] * std::exp(unknown_[filled_]);
   }
   Both surface() const {
     Both surface;
     const Both distance = distances_to_point(binary_, separation());
     for (int s = 0; s < 2; ++s)
-      surface[s] = s == filled_ ? binary_.filling[s] * distance[s] : std::exp(unknown_[s]);
+      surface[s] =
+          s == filled_ ? binary_.filling[s] * distance[s] : first_[s] * std::exp(unknown_[s]);
     return surface;
   }
 
@@ -236,32 +237,34 @@ class SizeSearch {
   void limit() {
     const Both distance = distances_to_point(binary_, separation());
     for (int s = 0; s < 2; ++s)
-      if (s != filled_) unknown_[s] = std::min(unknown_[s], std::log(distance[s]));
+      if (s != filled_) unknown_[s] = std::min(unknown_[s], std::log(distance[s] / first_[s]));
   }
+  // Error for the star that is most in need of space, if any is.
   InputError misfit(const Both& value) const {
-    for (int s = 0; s < 2; ++s)
-      if (s != filled_ && value[s] > 0.0) {
-        if (filled_ < 0)
-          return InputError(
-              "problem.separation = {:.6g}: star {} of this mass is larger than its Roche lobe; "
-              "increase the separation",
-              binary_.separation, s + 1);
-        return InputError(
-            "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; give the filling "
-            "of this star and 0 for the other one",
-            binary_.filling[0], binary_.filling[1], s + 1);
-      }
-    return no_binary(binary_, "");
+    const int s = filled_ < 0 ? (value[0] < value[1] ? 1 : 0) : 1 - filled_;
+    if (!(value[s] > 0.0)) return no_binary(binary_, "");
+    if (filled_ < 0)
+      return InputError(
+          "problem.separation = {:.6g}: star {} of this mass is larger than its Roche lobe; "
+          "increase the separation",
+          binary_.separation, s + 1);
+    return InputError(
+        "problem.filling = [{}, {}]: star {} is larger than its Roche lobe; give the filling of "
+        "this star and 0 for the other one",
+        binary_.filling[0], binary_.filling[1], s + 1);
   }
 
   const SynchronousBinary& binary_;
   int filled_ = -1;  // star whose filling is given; -1: the separation is given
-  Both unknown_{}, central_{};
+  // Sizes at the beginning, and logarithms of the present ones over those.
+  Both first_{}, unknown_{};
+  Both central_{};
 };
 
 }  // namespace
 
 StarModel solve_binary(const SynchronousBinary& binary, double G) {
+  if (binary.filling[0] > 1.0 && binary.filling[1] > 1.0) return solve_contact_binary(binary, G);
   check_filling(binary);
   const EvenHarmonics harmonics(k_degree_of_two, false);
   if (binary.matter[0].is_given()) {

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "core/error.hpp"
+#include "problems/scale_search.hpp"
 #include "problems/spherical_star.hpp"
-#include "problems/star_convergence.hpp"
 #include "problems/star_iterate.hpp"
 
 namespace octant::problems {
@@ -33,7 +33,8 @@ class RotatingIterate {
     iterate_.stretch(radius);
     radius_ = radius;
   }
-  double radius() const { return radius_; }
+  // Interface of ScaleSearch: the size is the radius.
+  double size() const { return radius_; }
   // Factor of the density.
   double scale() const { return iterate_.scale(); }
 
@@ -90,52 +91,6 @@ class RotatingIterate {
   int iterations_ = 0;
 };
 
-// Logarithm of the factor of density of a star, as a function of the logarithm of its radius. It
-// decreases on the stable branch, near the root.
-class ScaleOfRadius {
- public:
-  explicit ScaleOfRadius(RotatingIterate& star) : star_(star) {}
-
-  // Varies the radius until the factor is 1. Returns false if there is no such radius within a
-  // factor of e^3.
-  bool find_root() {
-    constexpr double k_farthest = 3.0;
-    constexpr int k_most = 100;
-    const double begin = std::log(star_.radius());
-    Point a = at(begin), b = a;
-    for (double step = 0.03; is_same_side(a, b); step *= 2.0) {
-      if (is_root(b)) return true;
-      a = b;
-      b = at(a.x + std::copysign(step, a.value));
-      if (std::abs(b.x - begin) > k_farthest) return false;
-    }
-    // Regula falsi with halved weights of ends that stay (Dowell & Jarratt 1971, BIT 11, 168).
-    for (int n = 0; n < k_most && !is_root(b); ++n) {
-      const Point c = at((a.value * b.x - b.value * a.x) / (a.value - b.value));
-      if (is_same_side(b, c)) a.value *= 0.5;
-      else a = b;
-      b = c;
-    }
-    return is_root(b);
-  }
-
- private:
-  struct Point {
-    double x, value;
-  };
-  static bool is_same_side(const Point& a, const Point& b) {
-    return (a.value > 0.0) == (b.value > 0.0);
-  }
-  static bool is_root(const Point& a) { return std::abs(a.value) < k_scale_tolerance; }
-  Point at(double x) {
-    star_.stretch(std::exp(x));
-    star_.converge();
-    return {x, std::log(star_.scale())};
-  }
-
-  RotatingIterate& star_;
-};
-
 }  // namespace
 
 StarModel solve_star(const RotatingStar& star, double G) {
@@ -150,7 +105,7 @@ StarModel solve_star(const RotatingStar& star, double G) {
       stable_star(star.matter, star.mass, G, star.axis_ratio < 1.0 ? k_excess_of_rotation : 0.0,
                   "problem.mass");
   RotatingIterate iterate(star, guess.radius, guess.central_enthalpy, G);
-  if (!ScaleOfRadius(iterate).find_root())
+  if (!ScaleSearch(iterate).find_root())
     throw InputError(
         "problem.mass = {:.6g}, problem.axis_ratio = {}: no star of this mass was found with {}; "
         "decrease the mass",

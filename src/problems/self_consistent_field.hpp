@@ -28,14 +28,17 @@ namespace octant::problems {
 struct StarProfile {
   const double* enthalpy = nullptr;              // [radius][colatitude][azimuth], ends of intervals
   int radii = 0, colatitudes = 0, azimuths = 0;  // intervals to `reach`, pi / 2, pi; 0: symmetric
-  double reach = 0.0;                            // maximum radius of the star
+  double reach = 0.0;                            // end of the table
   StarMatter matter = {};
-  double centre = 0.0;  // x of its centre
+  double origin = 0.0;  // x of the origin of the table
+  double centre = 0.0;  // x of the star's centre
+  double size = 0.0;    // maximum distance of the surface from the centre
+  int side = 0;         // sign of the x of a star in contact with its companion; 0: detached
 
   // Linear interpolation of the table; 0 outside.
   KOKKOS_INLINE_FUNCTION double enthalpy_at(double x, double y, double z) const {
-    const double dx = x - centre, r = Kokkos::sqrt(dx * dx + y * y + z * z);
-    if (r >= reach) return 0.0;
+    const double dx = x - origin, r = Kokkos::sqrt(dx * dx + y * y + z * z);
+    if (r >= reach || x * side < 0.0) return 0.0;
     const double cosine = r > 0.0 ? Kokkos::abs(z) / r : 0.0;
     const double u = r / reach * radii;
     const double v = Kokkos::acos(cosine < 1.0 ? cosine : 1.0) * (2.0 / M_PI) * colatitudes;
@@ -65,7 +68,7 @@ struct ModelStar {
   StarProfile profile;  // without its table
   std::vector<double> enthalpy;
   double mass = 0.0, volume = 0.0;
-  double central_density = 0.0;
+  double central_density = 0.0, central_enthalpy = 0.0;
   double polytropic_constant = 0.0;  // K of a polytrope
 
   // Profile with the table on the host; valid during the lifetime of this.
@@ -116,8 +119,15 @@ struct SynchronousBinary {
   std::array<double, 2> filling;
 };
 
-// Computes the binary. Throws InputError if the stars would overlap or the iteration fails.
+// Computes the binary. Filling factors of both stars above 1 give a contact binary. Throws
+// InputError if the stars would overlap or the iteration fails.
 StarModel solve_binary(const SynchronousBinary& binary, double G);
+
+// Computes a contact binary of equal stars of the same matter. The filling factors are 1 + f: the
+// surface has the effective potential of the inner Lagrangian point plus f times its difference to
+// that of the outer one, 0 < f <= 1. Throws InputError if the stars are unequal or the iteration
+// fails.
+StarModel solve_contact_binary(const SynchronousBinary& binary, double G);
 
 // Distance of the inner Lagrangian point from the first of two point masses on a circular orbit, in
 // units of their separation.

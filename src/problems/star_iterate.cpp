@@ -33,6 +33,14 @@ void StarIterate::begin(double equator, double pole, double central) {
   });
 }
 
+void StarIterate::begin(const std::function<double(double x, double y, double z)>& enthalpy) {
+  for_nodes([&](int i, const EvenHarmonics::Node& node, double& h) {
+    const double across = radius(i) * std::sqrt(1.0 - node.cosine * node.cosine);
+    h = enthalpy(across * std::cos(node.azimuth), across * std::sin(node.azimuth),
+                 radius(i) * node.cosine);
+  });
+}
+
 void StarIterate::stretch(double reach) {
   for (double& h : enthalpy_) h *= reach_ / reach;
   reach_ = reach;
@@ -101,6 +109,28 @@ double StarIterate::balance(double constant, double squared_rotation) {
   return largest;
 }
 
+void StarIterate::cut(double radius_of_cut) {
+  for_nodes([&](int i, const EvenHarmonics::Node&, double& h) {
+    if (radius(i) > radius_of_cut) h = std::min(h, 0.0);
+  });
+}
+
+double StarIterate::enclosed_volume() const {
+  double sum = 0.0;
+  const std::size_t nodes = harmonics_.nodes().size();
+  for (std::size_t n = 0; n < nodes; ++n)
+    for (int i = 0; i < radii_; ++i) {
+      // The part of an interval with positive enthalpy, which is linear in it.
+      const double lower = enthalpy_[i * nodes + n], upper = enthalpy_[(i + 1) * nodes + n];
+      const double largest = std::max(lower, upper), smallest = std::min(lower, upper);
+      if (!(largest > 0.0)) continue;
+      const double share = smallest >= 0.0 ? 1.0 : largest / (largest - smallest);
+      const double a = radius(i), b = radius(i + 1);
+      sum += share * harmonics_.nodes()[n].weight * (b * b * b - a * a * a) / 3.0;
+    }
+  return sum;
+}
+
 void StarIterate::add_energies(double squared_rotation, StarModel& model) const {
   for (int i = 0; i <= radii_; ++i) {
     const double* const d = &density_[i * harmonics_.count()];
@@ -124,7 +154,9 @@ ModelStar StarIterate::finished(double constant, double squared_rotation, int co
                   .azimuths = azimuths,
                   .reach = reach_,
                   .matter = matter_,
-                  .centre = centre_};
+                  .origin = centre_,
+                  .centre = centre_,
+                  .size = reach_};
   const int directions = (colatitudes + 1) * (azimuths + 1);
   star.enthalpy.resize((radii_ + 1) * directions);
   for (int n = 0; n < directions; ++n) {
@@ -141,7 +173,8 @@ ModelStar StarIterate::finished(double constant, double squared_rotation, int co
   if (matter_.is_given()) star.profile.matter.scale = 1.0;
   star.mass = mass_;
   star.volume = volume();
-  star.central_density = star.profile.matter.density(star.enthalpy[0]);
+  star.central_enthalpy = star.enthalpy[0];
+  star.central_density = star.profile.matter.density(star.central_enthalpy);
   if (!matter_.is_given())
     star.polytropic_constant =
         std::pow(matter_.scale, -1.0 / matter_.index) / (matter_.index + 1.0);

@@ -1,6 +1,7 @@
 // Star during the iterations of the self-consistent field method.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "problems/even_harmonics.hpp"
@@ -27,6 +28,8 @@ class StarIterate {
   // Sets the initial guess: an oblate or spherical ellipsoid, with the enthalpy `central` in its
   // centre.
   void begin(double equator, double pole, double central);
+  // Sets the initial guess: the enthalpy as a function of the position relative to the centre.
+  void begin(const std::function<double(double x, double y, double z)>& enthalpy);
   // Stretches the star with its coordinates, at a constant mass.
   void stretch(double reach);
 
@@ -43,6 +46,11 @@ class StarIterate {
 
   // Computes the enthalpy from the present potential. Returns its maximum.
   double balance(double constant, double squared_rotation);
+
+  // Removes all gas beyond a radius.
+  void cut(double radius_of_cut);
+  // Returns the volume of all gas.
+  double enclosed_volume() const;
 
   // Adds the energies of the star to those of a model.
   void add_energies(double squared_rotation, StarModel& model) const;

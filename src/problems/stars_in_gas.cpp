@@ -109,7 +109,7 @@ void StarsInGas::prepare(const ProblemSetup& setup) {
   for (const ModelStar& star : model_.stars)
     for (int axis = 0; axis < 3; ++axis) {
       const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
-      const double size = star.profile.reach;
+      const double size = star.profile.size;
       if (x - size < lower[axis] || x + size > upper[axis])
         throw InputError(
             "problem.name = \"{}\": a star of radius {:.6g} at {:.6g} does not fit into the domain "
@@ -149,7 +149,7 @@ void StarsInGas::log_model() const {
 // Central p / rho of the first star.
 double StarsInGas::specific_pressure() const {
   const ModelStar& star = model_.stars.front();
-  return star.profile.matter.times_specific_pressure(1.0, star.enthalpy.front());
+  return star.profile.matter.times_specific_pressure(1.0, star.central_enthalpy);
 }
 
 // Pressure of a cell with the mean `mean` of the stars and ambient gas of the density `ambient`.
@@ -272,19 +272,21 @@ void write_model(const Communicator& communicator, const std::string& path, cons
   file.commit();
 }
 
-ModelStar read_star(const Hdf5Reader& file, const std::string& group, StarMatter matter) {
+// Reads a star that has the same description as `expected`.
+ModelStar read_star(const Hdf5Reader& file, const std::string& group, const ModelStar& expected) {
   const auto value = [&](const char* name) { return file.attribute<double>(group, name); };
   const auto shape = file.shape(group + "/enthalpy");
   ModelStar star;
-  matter.index = value("index");
-  matter.scale = value("scale");
-  star.profile = {.radii = static_cast<int>(shape.at(0)) - 1,
-                  .colatitudes = static_cast<int>(shape.at(1)) - 1,
-                  .azimuths = static_cast<int>(shape.at(2)) - 1,
-                  .reach = value("reach"),
-                  .matter = matter,
-                  .centre = value("centre")};
+  star.profile = expected.profile;
+  star.profile.radii = static_cast<int>(shape.at(0)) - 1;
+  star.profile.colatitudes = static_cast<int>(shape.at(1)) - 1;
+  star.profile.azimuths = static_cast<int>(shape.at(2)) - 1;
+  star.profile.reach = value("reach");
+  star.profile.matter.index = value("index");
+  star.profile.matter.scale = value("scale");
+  star.profile.centre = value("centre");
   star.enthalpy = file.read<double>(group + "/enthalpy", RowRange{0, shape.at(0)});
+  star.central_enthalpy = expected.central_enthalpy;
   star.mass = value("mass");
   star.volume = value("volume");
   star.central_density = value("central_density");
@@ -313,7 +315,7 @@ StarModel read_model(const Communicator& communicator, const std::string& path,
   model.separation = expected.separation;
   model.filling = expected.filling;
   for (std::size_t s = 0; s < expected.stars.size(); ++s)
-    model.stars.push_back(read_star(file, group_of(s), expected.stars[s].profile.matter));
+    model.stars.push_back(read_star(file, group_of(s), expected.stars[s]));
   return model;
 }
 

@@ -49,7 +49,7 @@ struct StarsInFrame {
                  turned_y = cosine * along_y - sine * along_x;
     double height = 0.0;  // potential difference to the surfaces
     for (int s = 0; s < count; ++s) {
-      const double dx = turned_x - stars[s].centre, reach = stars[s].reach;
+      const double dx = turned_x - stars[s].centre, reach = stars[s].size;
       const double r = Kokkos::sqrt(dx * dx + turned_y * turned_y + dz * dz);
       if (r > reach) height += attraction[s] * (1.0 / reach - 1.0 / r);
     }

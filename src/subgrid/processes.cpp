@@ -17,8 +17,8 @@ struct InOrder {
 
 // Processes in the order in which they act on a level.
 using Processes =
-    InOrder<class Turbulence, class Sources, class Heating, class Cooling, class Ionization,
-            class StarFormation, class Supernovae, class BlackHoles>;
+    InOrder<class Turbulence, class Sources, class Braking, class Heating, class Cooling,
+            class Ionization, class StarFormation, class Supernovae, class BlackHoles>;
 
 std::vector<std::unique_ptr<Process>> make_processes() { return Processes::make(); }
 

@@ -20,6 +20,7 @@ REASONS = {
     "seeds": "a block seeds at most one black hole per step, in its densest cell",
     "resting": "an initial file cannot contain the fixed matter of the problem",
     "axis": "the frame rotates about z",
+    "axis of braking": "angular momentum is removed about z",
     "forces": "forces between the mesh and moving matter have truncation errors",
     "sources": "sources change the energy",
     "truncation": "truncation errors of advection",
@@ -119,6 +120,13 @@ EXPECTED: dict[str, Expected] = {
     "boundary_layer": FLOW,
     "cavity": replace(FLOW, translate="sides"),
     "channel": FLOW,
+    "contact_binary": replace(
+        OPEN,
+        units=grown("binary", "power"),
+        mirror=grown("binary", "contrast"),
+        permute="axis of braking",
+        blocks="one size",
+    ),
     "cooling_cell": Expected(translate="one block", boost="sources"),
     "cosmo256_small": replace(GALAXIES, blocks="seeds"),
     "cosmology": box("cosmology"),
@@ -193,6 +201,7 @@ EXPECTED: dict[str, Expected] = {
     "top_hat": box("top_hat"),
     "two_blasts": TUBE,
     "vortices": FLOW,
+    "white_dwarf": replace(OPEN, units=(ROUND_OFF, "power"), blocks="one size"),
     "zoom": OPEN,
 }
 

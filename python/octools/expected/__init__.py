@@ -18,6 +18,7 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "bondi": gravity.bondi,
     "boundary_layer": flows.boundary_layer,
     "cavity": flows.cavity,
+    "contact_binary": gravity.star_at_rest,
     "couette": flows.couette,
     "developing_channel": flows.developing_channel,
     "double_mach": gas.double_mach,
@@ -48,5 +49,6 @@ EXAMPLES: dict[str, Callable[[Path], Findings]] = {
     "top_hat": gravity.top_hat,
     "two_blasts": gas.two_blasts,
     "vortices": flows.vortices,
+    "white_dwarf": gravity.star_at_rest,
     "zoom": gas.zoom,
 }

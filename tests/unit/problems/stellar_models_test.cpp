@@ -139,9 +139,73 @@ TEST(StellarModel, the_mass_of_a_white_dwarf_determines_its_radius) {
   }
 }
 
+TEST(StellarModel, stars_in_contact_share_one_envelope) {
+  for (const double filling : {1.1, 1.5}) {
+    const StarModel model =
+        solve_binary({both_of_index(1.5, 1.5), 1.0, 1.0, 1.0, {filling, filling}}, 1.0);
+    EXPECT_LT(model.virial_error(), 3e-4) << filling;
+    // The bulges of the stars attract more than points: Omega = 1 for those.
+    EXPECT_GT(model.angular_velocity, 1.0);
+    EXPECT_LT(model.angular_velocity, 1.1);
+    const StarProfile first = model.stars[0].on_host(), second = model.stars[1].on_host();
+    EXPECT_EQ(first.centre, -0.5);
+    EXPECT_EQ(second.centre, 0.5);
+    // Gas in the neck; the enthalpy is largest in the centres, and the stars mirror each other.
+    const double neck = first.enthalpy_at(-1e-9, 0.0, 0.0);
+    EXPECT_GT(neck, 0.0);
+    EXPECT_EQ(first.enthalpy_at(1e-3, 0.0, 0.0), 0.0);
+    EXPECT_NEAR(second.enthalpy_at(1e-9, 0.0, 0.0) / neck, 1.0, 1e-6);
+    for (const double x : {0.2, 0.45, 0.55, 0.7})
+      EXPECT_LT(second.enthalpy_at(x, 0.0, 0.0), second.enthalpy_at(0.5, 0.0, 0.0)) << x;
+    EXPECT_NEAR(first.enthalpy_at(-0.4, 0.1, 0.05) / second.enthalpy_at(0.4, -0.1, 0.05), 1.0,
+                1e-12);
+    // Mass and volume by cells.
+    double mass = 0.0, volume = 0.0;
+    constexpr int k_cells = 80;
+    const double cell = 2.4 / k_cells;
+    for (int n = 0; n < k_cells * k_cells * k_cells; ++n) {
+      const auto place = [&](int i) { return (i + 0.5) * cell - 1.2; };
+      const double h = first.enthalpy_at(place(n % k_cells), place(n / k_cells % k_cells),
+                                         place(n / k_cells / k_cells));
+      mass += first.matter.density(h) * cell * cell * cell;
+      volume += h > 0.0 ? cell * cell * cell : 0.0;
+    }
+    EXPECT_NEAR(mass, 0.5, 2e-3);
+    EXPECT_NEAR(volume / model.stars[0].volume, 1.0, 0.02);
+  }
+}
+
+TEST(StellarModel, a_contact_binary_that_barely_touches_is_a_pair_of_full_stars) {
+  const StarModel contact =
+      solve_binary({both_of_index(1.5, 1.5), 1.0, 1.0, 1.0, {1.001, 1.001}}, 1.0);
+  const StarModel apart = solve_binary({both_of_index(1.5, 1.5), 1.0, 1.0, 1.0, {0.99, 0.99}}, 1.0);
+  EXPECT_NEAR(contact.angular_velocity / apart.angular_velocity, 1.0, 2e-3);
+  EXPECT_NEAR(contact.stars[0].central_density / apart.stars[0].central_density, 1.0, 0.03);
+  EXPECT_NEAR(contact.stars[0].volume / apart.stars[0].volume, 1.0, 0.03);
+  EXPECT_NEAR(contact.potential_energy / apart.potential_energy, 1.0, 0.01);
+}
+
+TEST(StellarModel, white_dwarfs_in_contact_are_as_far_apart_as_their_mass_requires) {
+  const StarMatter matter = StarMatter::of_electrons(1.0, 1.0);
+  const StarModel light = solve_binary({{matter, matter}, 4.0, 1.0, 0.0, {1.2, 1.2}}, 1.0);
+  const StarModel heavy = solve_binary({{matter, matter}, 8.0, 1.0, 0.0, {1.2, 1.2}}, 1.0);
+  EXPECT_LT(light.virial_error(), 3e-4);
+  EXPECT_LT(heavy.separation, 0.9 * light.separation);
+  EXPECT_EQ(heavy.stars[0].profile.matter.scale, 1.0);
+  // A star in contact is larger than at rest, by the rotation.
+  const double radius = std::cbrt(light.stars[0].volume / (4.0 / 3.0 * M_PI));
+  const double at_rest = stable_star(matter, 2.0, 1.0, 0.0, "mass").radius;
+  EXPECT_GT(radius / at_rest, 1.0);
+  EXPECT_LT(radius / at_rest, 1.3);
+}
+
 TEST(StellarModel, what_cannot_be_is_an_error) {
   EXPECT_THROW(solve_star({StarMatter::of_index(1.5), 1.0, 1.0, 0.5}, 1.0), InputError);
   EXPECT_THROW(solve_binary({both_of_index(1.5, 1.5), 1.0, 0.5, 1.0, {0.8, 1.1}}, 1.0), InputError);
+  // Stars in contact are equal.
+  EXPECT_THROW(solve_binary({both_of_index(1.5, 1.5), 1.0, 0.5, 1.0, {1.1, 1.1}}, 1.0), InputError);
+  EXPECT_THROW(solve_binary({both_of_index(1.5, 1.0), 1.0, 1.0, 1.0, {1.1, 1.1}}, 1.0), InputError);
+  EXPECT_THROW(solve_binary({both_of_index(1.5, 1.5), 1.0, 1.0, 1.0, {1.1, 1.2}}, 1.0), InputError);
 }
 
 TEST(RotatingStar, cells_hold_its_mass_and_angular_momentum) {
