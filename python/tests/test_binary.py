@@ -11,8 +11,9 @@ from binaries import SPIN, BinarySnapshot, rotation
 from conftest import Call
 
 import octools as package
-from octools.binary_star import binary_table, measure_binary, relative_slopes
+from octools.binary_star import binary_table, measure_binary
 from octools.history import read_history
+from octools.leaf_gas import relative_slopes
 from octools.snapshot import AXES, Array, Snapshot
 
 TILT = rotation(np.array([1.0, 2.0, 0.5]), 0.8)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from binaries import BinarySnapshot, rotation
 
-from octools.binary_star import LeafGas, measure_binary
+from octools.binary_star import measure_binary
+from octools.leaf_gas import LeafGas
 from octools.roche import (
     EffectivePotential,
     Lobes,
