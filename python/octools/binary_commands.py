@@ -15,6 +15,7 @@ from octools.run import output_path, snapshots
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from octools.binary_figure import Scales
     from octools.binary_star import BinaryState
     from octools.snapshot import Array
 
@@ -69,7 +70,7 @@ def binary(
     output: Output = None,
 ) -> None:
     """Measure the orbit, masses and mass transfer of a binary star; write them as CSV, too."""
-    from octools.binary_figure import save_curves
+    from octools.binary_figure import Scales, save_curves
     from octools.binary_star import binary_table
     from octools.history import read_history
     from octools.snapshot import Snapshot
@@ -88,13 +89,13 @@ def binary(
     _print_rows(table, rows)
     _print_summary(table, states)
     console.print(f"wrote {destination} and {destination.with_suffix('.csv')}")
-    half_width = 0.5 * width * float(table["separation"][0])
-    period = _period(table)
+    scales = Scales(states[0].time, float(table["separation"][0]), _period(table))
+    half_width = 0.5 * width * scales.separation
     if panels > 0:
         sheet = destination.with_name(f"{destination.stem}_density{destination.suffix}")
-        _save_sheet(_evenly(states, panels), half_width, period, name, sheet)
+        _save_sheet(_evenly(states, panels), half_width, scales, name, sheet)
     if movie:
-        _save_movie(states, half_width, period, rate, destination)
+        _save_movie(states, half_width, scales, rate, destination)
 
 
 def _measured(paths: Sequence[Path], with_potential: bool) -> "list[BinaryState]":
@@ -153,7 +154,7 @@ def _print_summary(table: "Mapping[str, Array]", states: "Sequence[BinaryState]"
 
 
 def _save_sheet(
-    states: "Sequence[BinaryState]", half_width: float, period: float, title: str, path: Path
+    states: "Sequence[BinaryState]", half_width: float, scales: "Scales", title: str, path: Path
 ) -> None:
     from octools.binary_figure import orbital_image, save_density
     from octools.snapshot import Snapshot
@@ -163,12 +164,12 @@ def _save_sheet(
         with Snapshot(state.path) as snapshot:
             header = snapshot.header
             images.append(orbital_image(snapshot, state, half_width))
-    save_density(images, header, period, title, path)
+    save_density(images, header, scales, title, path)
     console.print(f"wrote {path}")
 
 
 def _save_movie(
-    states: "Sequence[BinaryState]", half_width: float, period: float, rate: int, beside: Path
+    states: "Sequence[BinaryState]", half_width: float, scales: "Scales", rate: int, beside: Path
 ) -> None:
     from matplotlib.figure import Figure
 
@@ -187,7 +188,7 @@ def _save_movie(
         state = states[number]
         with Snapshot(state.path) as snapshot:
             image = orbital_image(snapshot, state, half_width)
-            draw_frame(figure, image, snapshot.header, period, limits)
+            draw_frame(figure, image, snapshot.header, scales, limits)
 
     figure = Figure(figsize=(6.4, 5.2), layout="constrained")
     save_frames(figure, len(states), draw, path, rate)

@@ -185,6 +185,15 @@ def _draw(axes: Axes, curves: Sequence[Curve]) -> None:
 
 
 @dataclass(frozen=True)
+class Scales:
+    """Time, separation and orbital period of the first snapshot, in code units."""
+
+    time: float
+    separation: float
+    period: float
+
+
+@dataclass(frozen=True)
 class OrbitalImage:
     """Density in the orbital plane, seen along the axis, with the first star on the left.
 
@@ -259,8 +268,7 @@ def density_limits(images: Sequence[OrbitalImage]) -> tuple[float, float]:
 def draw_orbital_plane(
     axes: Axes,
     image: OrbitalImage,
-    header: Header,
-    period: float,
+    scales: Scales,
     limits: tuple[float, float],
 ) -> Any:
     """Draw density, Roche lobes, centres of mass and L1, and return the coloured image.
@@ -271,14 +279,12 @@ def draw_orbital_plane(
         Axes of the plot.
     image
         Density and potential.
-    header
-        Header of the snapshot, for units.
-    period
-        Orbital period for the title, code time.
+    scales
+        Binary star in the first snapshot, for axes and title.
     limits
         Limits of the colour scale.
     """
-    name, unit = header.shown_lengths
+    unit = 1.0 / scales.separation
     edge = unit * image.plane.half_width
     colours = mpl.colormaps["inferno"]
     shown = axes.imshow(
@@ -296,12 +302,9 @@ def draw_orbital_plane(
         )
         lines.set(path_effects=OUTLINED)
     _mark(axes, image, unit)
-    length = "" if name == "length" else name
-    axes.set(
-        xlabel=with_units("along the line of the stars", length),
-        ylabel=with_units("along the orbit", length),
-    )
-    axes.set_title(f"$t$ = {image.state.time / period:.3g} $P_0$", loc="left", fontsize=9.5)
+    axes.set(xlabel="along the line of the stars [$a_0$]", ylabel="along the orbit [$a_0$]")
+    orbits = (image.state.time - scales.time) / scales.period
+    axes.set_title(f"$t$ = {orbits:.3g} $P_0$", loc="left", fontsize=9.5)
     return shown
 
 
@@ -321,7 +324,7 @@ def density_label(header: Header) -> str:
 
 
 def save_density(
-    images: Sequence[OrbitalImage], header: Header, period: float, title: str, path: Path
+    images: Sequence[OrbitalImage], header: Header, scales: Scales, title: str, path: Path
 ) -> None:
     """Draw the density in the orbital plane of several snapshots with a common colour scale."""
     columns = min(len(images), PANEL_COLUMNS)
@@ -332,7 +335,7 @@ def save_density(
         figure = Figure(figsize=size, layout="constrained")
         panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
         for axes, image in zip(panels.flat, images, strict=False):
-            shown = draw_orbital_plane(axes, image, header, period, limits)
+            shown = draw_orbital_plane(axes, image, scales, limits)
             axes.label_outer()
         for axes in list(panels.flat)[len(images) :]:
             axes.set_visible(False)
@@ -346,11 +349,11 @@ def draw_frame(
     figure: Figure,
     image: OrbitalImage,
     header: Header,
-    period: float,
+    scales: Scales,
     limits: tuple[float, float],
 ) -> None:
     """Draw one snapshot on an empty figure, as a frame of a movie."""
     with mpl.rc_context(STYLE):
         axes = figure.add_subplot()
-        shown = draw_orbital_plane(axes, image, header, period, limits)
+        shown = draw_orbital_plane(axes, image, scales, limits)
         figure.colorbar(shown, ax=axes, shrink=0.9).set_label(density_label(header))

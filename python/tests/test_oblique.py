@@ -78,6 +78,9 @@ def test_the_image_is_that_of_the_corotating_frame(of_run: bool, tmp_path: Path)
     """The first star is on the left, for any orientation of orbit and mesh."""
     plain = image_of(BinarySnapshot(cells=48), tmp_path / "snap_0.h5", of_run)
     assert plain.potential is not None
+    place, velocity = plain.state.pair.relative
+    assert plain.plane.right @ place == pytest.approx(1.0, rel=1e-3)
+    assert plain.plane.up @ velocity == pytest.approx(1.0, rel=1e-3)  # counter-clockwise
     ticks, middle = plain.plane.ticks, 60
     row = plain.density[middle]
     left, right = row[ticks < 0.0], row[ticks > 0.0]

@@ -4,9 +4,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from binaries import BinarySnapshot
+from binaries import BinarySnapshot, rotation
 
-from octools.binary_star import LeafGas, measure_binary
+from octools.binary_star import measure_binary
+from octools.leaf_gas import LeafGas
 from octools.roche import (
     EffectivePotential,
     Lobes,
@@ -17,6 +18,7 @@ from octools.roche import (
 )
 from octools.snapshot import Array, Snapshot
 
+TILT = rotation(np.array([1.0, 2.0, 0.5]), 0.8)
 RATIOS = (0.01, 0.1, 0.5, 1.0, 3.0, 50.0)
 
 
@@ -77,6 +79,24 @@ def test_volumes_of_lobes_converge() -> None:
     errors = [np.abs(lobe_volumes(circular(0.5), n) / fine - 1.0).max() for n in (20, 40, 80)]
     assert errors[0] < 0.05
     assert errors[2] < errors[0] / 8.0
+
+
+@pytest.mark.parametrize("of_run", [True, False], ids=["run", "points"])
+def test_gradients_are_those_of_the_values(of_run: bool, tmp_path: Path) -> None:
+    path = BinarySnapshot(ratio=0.4, cells=64, turn=TILT).write(tmp_path / "snap.h5")
+    with Snapshot(path) as snapshot:
+        state = measure_binary(snapshot, of_run)
+        (gas,) = LeafGas(snapshot, with_potential=True)
+    potential = EffectivePotential(state.pair, None if of_run else 1.0)
+    values, gradients = potential.at(gas)
+    place = np.rint((gas.position + 1.5) / gas.size - 0.5).astype(int)
+    far = np.linalg.norm(gas.position[:, None] - state.pair.position, axis=2).min(axis=1) > 0.35
+    for d in range(3):
+        grid = np.full((64, 64, 64), np.nan)
+        grid[tuple(place.T)] = values
+        slope = np.gradient(grid, gas.size[d], axis=d)[tuple(place.T)]
+        inner = far & (place[:, d] > 0) & (place[:, d] < 63)
+        assert gradients[inner, d] == pytest.approx(slope[inner], abs=0.12)
 
 
 @pytest.mark.parametrize("ratio", [0.3, 1.0])
