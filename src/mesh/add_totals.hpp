@@ -21,7 +21,7 @@ namespace loops {
 // kernels.
 inline constexpr int k_few_blocks = 512;
 
-// Functor for a Kokkos reduction: the largest magnitude of each term over all blocks.
+// Functor for a Kokkos reduction: the maximum of each term over all blocks, at least 0.
 template <int Count>
 struct LargestValues {
   double value[Count] = {};
@@ -30,7 +30,7 @@ struct LargestValues {
   }
 };
 
-// Totals of blocks in units of a scale, as terms of exact sums.
+// Totals of blocks, multiplied by a scale, as terms of exact sums.
 template <int Count, int Sums>
 struct ScaledTotals {
   const double* totals;
@@ -115,8 +115,7 @@ loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const 
   return loops::add_on_host<Schedule>(name, range, terms, scales, sums);
 }
 
-// Adds the sums as above, with one scale for all of them: the volume of a cell if the terms are
-// densities.
+// The same with one scale for all sums, such as the cell volume if the terms are densities.
 template <class Schedule = NativeSchedule, class Terms>
 loops::Maxima<Terms> add_totals(const char* name, const CellRange& range, const Terms& terms,
                                 double scale, std::span<ReproducibleSum> sums) {

@@ -17,9 +17,9 @@ struct StaggeredBox {
   std::int32_t begin[3], extent[3];
   std::int64_t message;  // offset of the values in the message buffer, [k][j][i]
 
-  // Number of rows along x.
+  // Number of points.
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return extent[0] * extent[1] * extent[2]; }
-  // Sets `at` to the indices of the first point of row n.
+  // Sets `at` to the indices of point n.
   KOKKOS_FORCEINLINE_FUNCTION void point(int n, int (&at)[3]) const {
     at[0] = begin[0] + n % extent[0];
     at[1] = begin[1] + n / extent[0] % extent[1];
@@ -47,22 +47,22 @@ struct BoxCopy {
 class BoxMessages {
  public:
   BoxMessages() = default;
-  // `targets` is the level of the targets. Collective.
+  // Sends the list of copies to the ranks of the target blocks, on level `targets`. Collective.
   BoxMessages(const Communicator& communicator, const TreeLevel& targets,
               std::vector<BoxCopy> copies);
 
   // Copies the points from `source` to `target`. All copies to one point must carry the same value.
   // Collective.
   void run(Exchanger& exchanger, const StaggeredView& source, const StaggeredView& target) const;
-  // Copies (1 - theta) * earlier + theta * source instead, for interpolation in time. Collective.
+  // Copies (1 - theta) * earlier + theta * source, for interpolation in time. Collective.
   void run(Exchanger& exchanger, const StaggeredView& earlier, const StaggeredView& source,
            double theta, const StaggeredView& target) const;
 
-  // Own block that receives a copy, and the position of the source; one entry per copy.
+  // Slot of an own block that receives a copy, and position of the source block around it.
   struct Arrival {
     int slot, position;
   };
-  // All such entries of this rank.
+  // Arrivals on this rank, one per received copy.
   const std::vector<Arrival>& arrivals() const { return arrivals_; }
 
  private:

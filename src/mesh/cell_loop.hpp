@@ -1,10 +1,10 @@
 // Loops over the cells of own blocks: visits, extrema, sums, searches and flags.
 //
-// A loop takes a KOKKOS_LAMBDA, or a plain struct, that captures plain values. It is called on the
-// device for all cells of a range, in any order or concurrently, and may change its own cell.
-// Kernels launched later, and copies to the host, see the results. A loop that returns a value
-// waits for it. Results do not depend on the number of threads, on the schedule or on the slots of
-// blocks.
+// A loop takes a KOKKOS_LAMBDA, or a plain struct, that captures plain values. The functor is
+// called on the device for all cells of a range, in any order or concurrently, and may change its
+// own cell. Kernels launched later, and copies to the host, see the results. A loop that returns a
+// value waits for the kernel. Results do not depend on the number of threads, on the schedule or on
+// the slots of blocks.
 #pragma once
 
 #include <algorithm>
@@ -21,15 +21,14 @@
 
 namespace octant::mesh {
 
-// Schedules: one thread per block, which processes rows of cells in sequence, or one team of
-// threads per block, whose threads process different cells.
+// Schedule with one thread per block, which processes rows of cells in sequence.
 struct ThreadPerBlock {};
-// One team of threads per block; see ThreadPerBlock.
+// Schedule with one team of threads per block, whose threads process different cells.
 struct TeamPerBlock {};
 using NativeSchedule = std::conditional_t<k_device_is_host, ThreadPerBlock, TeamPerBlock>;
 
-// Number of partial sums of a block, which fixes the order of its sum: cell c adds to part c %
-// k_sum_parts, and the parts are added at the end. On a CPU the parts are the lanes of a SIMD
+// Number of partial sums of a block, which fixes the order of summation: cell c is added to part
+// c % k_sum_parts, and the parts are added at the end. On a CPU the parts are the lanes of a SIMD
 // vector.
 inline constexpr int k_sum_parts = 4;
 
@@ -190,8 +189,8 @@ struct Totals {
     return total;
   }
 
-  // True if SIMD terms are evaluated in vectors although sums have one part (always, or because
-  // octants are smaller than a vector); their lanes are then added cell by cell.
+  // True if terms are evaluated for SIMD vectors but added cell by cell, because sums have one part
+  // (Terms::parts is 1, or octants are smaller than a vector).
   static constexpr bool k_adds_lanes =
       parts == 1 && SimdTraits<SimdDouble>::width > 1 && TermsOfPacks<Terms>;
   // Adds the terms of SIMD vectors lane by lane, in the order of the cells.
@@ -237,9 +236,9 @@ struct Totals {
     }
   }
 
-  // Sums with a team per block: all threads evaluate the terms of a chunk of cells; then each
-  // thread updates some of the partial sums. Excluded cells add 0, which changes no sum that began
-  // with 0.
+  // Computes the totals with a team per block: all threads evaluate the terms of a chunk of cells;
+  // then each thread updates some of the partial sums. Excluded cells add 0, which does not change
+  // sums that begin with 0.
   KOKKOS_INLINE_FUNCTION void operator()(TeamPerBlock, const Team& team) const {
     const int place = team.league_rank();
     const OwnBlock block = range.blocks(place);
@@ -331,14 +330,14 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
   return found;
 }
 
-// Computes totals of every block of a range, in its order, in device memory. `Terms` declares:
+// Computes totals of every block, in the order of the range, in device memory. `Terms` declares:
 //   static constexpr int count;  // number of totals
 //   static constexpr int sums;   // the first ones are sums over leaf cells; the others are maxima
 //                                // over all cells of the range, leaves or not, and at least 0
 //   static constexpr int parts;  // partial sums per sum: k_sum_parts, or 1
 //   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells
 // V is SimdDouble or double. The cells of a SIMD vector lie in one octant, or in a block without
-// refined octants. The operator is called once for each cell of the range and may change that cell.
+// refined octants. The operator is called once for each cell of the range and may change this cell.
 template <class Schedule = NativeSchedule, class Terms>
 void find_block_totals(const char* name, const CellRange& range, const Terms& terms,
                        double* totals) {
@@ -350,7 +349,7 @@ void find_block_totals(const char* name, const CellRange& range, const Terms& te
   else launch(loops::Totals<1, Terms>{range, terms, totals});
 }
 
-// Returns the sums over each block on the host. add_totals.hpp adds them up over the mesh.
+// Returns the totals of each block on the host. add_totals.hpp sums them over the mesh.
 template <class Schedule = NativeSchedule, class Terms>
 std::vector<std::array<double, Terms::count>> block_totals(const char* name, const CellRange& range,
                                                            const Terms& terms) {

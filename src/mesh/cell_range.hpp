@@ -39,7 +39,7 @@ struct BlockField {
 
 // The cells of some own blocks of a level. Passed by value; loops over them are in cell_loop.hpp.
 struct CellRange {
-  // blocks of the range; by default in the order of TreeLevel::own()
+  // own blocks of the range; for a whole level in the order of TreeLevel::own()
   DeviceArray<const OwnBlock> blocks;
   int log2_block_size = 0;
   double cell_size = 0.0;
@@ -66,14 +66,14 @@ struct CellRange {
     return range;
   }
 
-  // Octant of a block that contains a cell.
+  // Octant, 0 to 7, of its block in which cell `index` lies.
   KOKKOS_FORCEINLINE_FUNCTION int octant_of(int index) const {
     int octant = 0;
     for (int d = 0; d < 3; ++d) octant |= (index >> ((d + 1) * log2_block_size - 1) & 1) << d;
     return octant;
   }
 
-  // Coordinate of a cell in its block, 0..N-1.
+  // Index of a cell along an axis of its block, 0..N-1.
   KOKKOS_FORCEINLINE_FUNCTION int coordinate(int index, int axis) const {
     return index >> axis * log2_block_size & (block_size() - 1);
   }
@@ -88,8 +88,8 @@ struct CellRange {
   }
 };
 
-// Adds the processor cycles until the end of the scope to the counter of a block, if its range has
-// counters.
+// Counter of the processor cycles from construction to the end of the scope, which are added to the
+// counter of a block if the range has counters.
 class BlockCycles {
  public:
   KOKKOS_FORCEINLINE_FUNCTION BlockCycles(const CellRange& range, std::int32_t slot)

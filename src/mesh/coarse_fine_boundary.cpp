@@ -94,8 +94,8 @@ bool CoarseFineBoundary::has_block(int slot) const {
   return slot < fine().slots() && fine().key(slot) != k_no_key;
 }
 
-// Returns true if a face of a fine block lies on the coarse-fine boundary: only coarse cells adjoin
-// it.
+// Returns true if a face of a fine block lies on the coarse-fine boundary, so that only coarse
+// cells adjoin the face.
 bool CoarseFineBoundary::is_coarse_fine_face(int slot, int face) const {
   if (fine().neighbours(slot)[k_face_neighbours[face]] != k_nobody) return false;
   const Geometry& geometry = tree_.geometry();
@@ -117,8 +117,8 @@ void CoarseFineBoundary::for_changed_faces(const Work& work) {
   }
 }
 
-// Finds fine blocks that were created or removed, or whose parent or coarse neighbour was; and
-// those that share a face or an octant with another rank, whose messages are rebuilt.
+// Finds fine blocks that were created or removed, or whose parent or coarse neighbour was created
+// or removed, and those that share a face or octant with another rank: messages are rebuilt.
 void CoarseFineBoundary::find_changed_blocks() {
   fine_blocks_.resize(std::max(fine_blocks_.size(), static_cast<std::size_t>(fine().slots())));
   const auto coarse_slots =
@@ -399,8 +399,8 @@ void CoarseFineBoundary::append_coarse_requests(int slot,
   }
 }
 
-// Request of the coarse fluxes of a side, without register. The faces are the lower ones of the
-// octant if the fine block lies below (its upper side), and vice versa.
+// Request for the coarse fluxes of a side, without register. The faces are those at the octant's
+// lower end if the fine block lies below, and at its upper end otherwise.
 FluxRequest CoarseFineBoundary::coarse_request(const Side& side) const {
   return quarter_face(layout_, side.axis, side.octant, 1 - side.side);
 }

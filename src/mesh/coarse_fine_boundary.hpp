@@ -14,8 +14,8 @@
 
 namespace octant::mesh {
 
-// Boundary between a level and the next coarser one, on one rank. Updates rewrite only the tables
-// near changed blocks.
+// Boundary between a level and the next coarser one, on one rank. An update rewrites only table
+// entries of blocks near changed ones.
 //
 // Fluxes through a face between levels are integrated over time twice: by the fine level, averaged
 // over 2^2 faces and summed over its sub-steps, and by the coarse level. The difference corrects
@@ -27,8 +27,8 @@ class CoarseFineBoundary {
  public:
   CoarseFineBoundary(const Tree& tree, int fine_level, const BlockLayout& layout);
 
-  // Applies the changes of the tree since the last call. Registers of this boundary begin at
-  // `coarse_begin` in the coarse level's array of registers, and at 0 in the fine level's.
+  // Applies the changes of the tree since the last call. Registers of this boundary begin at offset
+  // `coarse_begin` of the coarse level's array of registers, and at 0 of the fine level's array.
   // Collective.
   void follow(std::int64_t coarse_begin);
 
@@ -38,7 +38,7 @@ class CoarseFineBoundary {
   std::int64_t coarse_doubles() const { return coarse_registers() * face_values_; }
   // Number of registers on the coarse level, as indexed by CorrectionTask::coarse.
   std::int64_t coarse_registers() const { return own_capacity_ + received_capacity_; }
-  // Offset of these registers in the coarse level's array, in doubles.
+  // Offset of this boundary's registers in the coarse level's array, in doubles.
   std::int64_t coarse_begin() const { return coarse_begin_; }
 
   // Fine slots whose flux requests changed in the last follow().
@@ -59,17 +59,17 @@ class CoarseFineBoundary {
   // registers.
   void clear_registers(const DeviceArray<double>& fine, const DeviceArray<double>& coarse) const;
 
-  // Restriction, which sets a coarse cell to the mean of its children, in three calls. First: sends
-  // the octants whose parents belong to other ranks. Collective.
+  // Restriction sets each coarse cell to the mean of its children, in three calls. First call:
+  // restricts and sends the octants whose parents belong to other ranks. Collective.
   void send_octants(const double* children, Exchanger& octants);
-  // Second: restricts to own parents while messages are in transit. Local.
+  // Second call: restricts to own parents while messages are in transit. Local.
   void restrict_own(const double* children, double* parents) const;
-  // Third: receives octants from other ranks. Collective.
+  // Third call: receives octants from other ranks. Collective.
   void receive_octants(double* parents, Exchanger& octants);
 
-  // Registers of both levels, for refluxing the coarse blocks and the flows through their faces:
-  // first blocks that adjoin own fine blocks only, then the others. Sent fluxes are read from the
-  // fine level's array, which must not change until the exchanger has completed its sends.
+  // Flux registers of both levels. Refluxing takes three calls: it corrects first the coarse blocks
+  // that adjoin own fine blocks only, then the others. Sent fluxes are read from the array `fine`,
+  // which must not change until the exchanger has completed its sends.
   struct Registers {
     const double* fine;
     const double* coarse;
@@ -87,8 +87,8 @@ class CoarseFineBoundary {
   Corrections corrections() const { return {blocks_.on_device(), tasks_.on_device()}; }
 
  private:
-  // A face of a fine block as seen from the adjacent coarse block. Corrections of a block are
-  // applied in the order of its sides.
+  // Face of a fine block, identified in the adjacent coarse block. The corrections of a coarse
+  // block are applied in the order of its sides.
   struct Side {
     std::int8_t axis, side;  // axis and side of the fine block's face
     std::int8_t octant;      // octant of the coarse block that adjoins the face
@@ -97,8 +97,8 @@ class CoarseFineBoundary {
   struct FineBlock {
     Key key = k_no_key;
     std::int32_t parent = -1;  // slot of the parent if this rank owns it, else -1
-    // for each face its number, or its index among sent faces, encoded by sent_face(); -1: not at a
-    // coarse-fine boundary
+    // by face: number of an own face, or index among sent faces, encoded by sent_face(); -1: the
+    // face is not at a coarse-fine boundary
     std::array<std::int32_t, 6> faces;
   };
   struct OwnFace {
@@ -177,7 +177,7 @@ class CoarseFineBoundary {
   int fine_level_;
   BlockLayout layout_;
   double inverse_cell_size_;         // inverse of the coarse level's cell size
-  int octant_values_, face_values_;  // doubles in a restricted octant; doubles in a register
+  int octant_values_, face_values_;  // doubles per restricted octant, and per register
   bool alone_;                       // true on one rank: no messages
 
   SlotSet changed_fine_, changed_coarse_;                  // blocks whose faces must all be rebuilt
@@ -191,7 +191,7 @@ class CoarseFineBoundary {
   std::vector<SentFace> sent_faces_;
   std::vector<SentChild> sent_children_;
   std::vector<ReceivedFace> received_faces_;
-  // Allocated registers of own, sent and received faces.
+  // Numbers of allocated registers for own, sent and received faces.
   std::int64_t own_capacity_ = 0, sent_capacity_ = 0, received_capacity_ = 0;
   std::int64_t coarse_begin_ = 0;
 

@@ -34,9 +34,9 @@ DeviceArray<T> zeros(const std::string& label, std::int64_t count) {
   return values;
 }
 
-// Table that the host writes and kernels read. It is reallocated only when it grows, and only
-// written parts are uploaded. On CPUs, host and device share one memory. No kernel may read the
-// table while the host writes it.
+// Table that the host writes and kernels read. The table is reallocated only when it grows, and
+// only written parts are uploaded. On CPUs, host and device share one memory. No kernel may read
+// the table while the host writes it.
 template <class T>
 class DeviceTable {
  public:

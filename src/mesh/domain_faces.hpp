@@ -1,4 +1,4 @@
-// Flow out of the domain: registers of the fluxes through its boundaries.
+// Flux registers for faces on the boundaries of the domain.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace octant::mesh {
 
-// Request of the fluxes through a quarter of a block's face: the lower (0) or upper (1) side of an
-// octant across an axis, one face per value, [variable][b][a]. The caller sets the register
-// (`base`).
+// Returns the request for the fluxes through a quarter of a block's face: the lower (0) or upper
+// (1) side of an octant along an axis, one cell face per value, [variable][b][a]. The caller sets
+// the register (`base`).
 inline FluxRequest quarter_face(const BlockLayout& layout, int axis, int octant, int side) {
   const int half = layout.block_size / 2;
   const auto face = [&](int along, int end) {
@@ -29,25 +29,25 @@ inline FluxRequest quarter_face(const BlockLayout& layout, int axis, int octant,
           .base = 0};
 }
 
-// A quarter of a block's face on a boundary of the domain, of leaf cells.
+// Quarter of a block's face that lies on a boundary of the domain and adjoins leaf cells.
 struct DomainFace {
   std::int32_t axis, side;
   // slot of the block; index (k N + j) N + i of the lowest cell at the face
   std::int32_t slot, first;
-  std::int64_t base;  // offset of its registers, [variable][b][a]
-  double corner[3];   // lower corner, in code length
+  std::int64_t base;  // offset of the flux register, [variable][b][a]
+  double corner[3];   // lower corner of the quarter, in code length
 };
 
-// Faces of a level's own blocks on non-periodic boundaries. The list is short and is rebuilt at
-// every change of the mesh.
+// Faces of a level's own blocks on non-periodic boundaries. The list is short and is rebuilt after
+// every regridding and migration.
 class DomainFaces {
  public:
-  // Rebuilds the list. Its registers begin at `begin` in the level's array of registers.
+  // Rebuilds the list. The registers begin at offset `begin` in the level's array of registers.
   void update(const Tree& tree, int level, const BlockLayout& layout, std::int64_t begin);
 
   const std::vector<DomainFace>& faces() const { return faces_; }  // in the order of own blocks
-  std::int64_t doubles() const { return doubles_; }  // size of their registers in doubles
-  // Slots that have such faces, or had them before the last update.
+  std::int64_t doubles() const { return doubles_; }  // size of all registers, in doubles
+  // Slots of blocks that have faces on boundaries, or had them before the last update.
   const std::vector<int>& rewritten() const { return rewritten_; }
   // Appends the flux requests of the block in a slot.
   void append_requests(int slot, std::vector<FluxRequest>& requests) const;
@@ -56,7 +56,7 @@ class DomainFaces {
   std::vector<DomainFace> faces_;
   std::vector<FluxRequest> requests_;  // one per face
   std::vector<int> slots_, rewritten_;
-  std::vector<int> first_;  // by slot: its first face, or -1; its faces are consecutive
+  std::vector<int> first_;  // by slot: index of the first of its consecutive faces, or -1
   std::vector<int> slot_of_face_;
   std::int64_t doubles_ = 0;
 };

@@ -1,8 +1,8 @@
 // Sums of terms that kernels evaluate, bitwise equal to those of comm/reproducible_sum.hpp.
 //
-// Each term is split into integers of ever smaller units, starting from that of the largest term,
-// and integers add up exactly in any order. If a term has bits below the smallest unit, the host
-// adds the terms instead, with the same result.
+// Each term is split into integer multiples of successively smaller units, which begin with that of
+// the largest term. Integers add up exactly in any order. If a term has bits below the smallest
+// unit, the host adds the terms, with the same result.
 #pragma once
 
 #include <array>
@@ -31,7 +31,7 @@ struct Parts {
     for (int i = 0; i < k_parts; ++i) part[i] += other.part[i];
     cut += other.cut;
   }
-  // Adds a term, in units; its magnitude must be below 1.
+  // Adds a term in multiples of the unit; the magnitude must be below 1.
   KOKKOS_FORCEINLINE_FUNCTION void add(double term) {
     for (int i = 0; i < k_parts && term != 0.0; ++i) {
       term *= 1 << k_part_bits;
@@ -77,7 +77,7 @@ struct AllParts {
   }
 };
 
-// Adds sum number `which` of all terms on the host.
+// Adds all terms of sum number `which` on the host.
 template <class Terms>
 void add_on_host(ReproducibleSum& sum, std::size_t which, std::int64_t count,
                  const Terms& terms_of) {

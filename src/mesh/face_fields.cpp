@@ -43,9 +43,9 @@ void FaceFields::initialise() {
   }
 }
 
-// Sets a potential on the edges of a level. Positions are measured from the lower end of the
-// domain. On a periodic axis those at the upper end are replaced by those at the lower end, so that
-// blocks with a common edge set it to the same bits.
+// Sets a potential on the edges of a level. Positions are computed from the lower corner of the
+// domain. On a periodic axis, positions at the upper end are replaced by those at the lower end, so
+// that blocks with a common edge store bitwise equal values.
 void FaceFields::set_potential(int level, const VectorPotential& potential,
                                const StaggeredField& edges) const {
   const Geometry& geometry = mesh_.geometry();

@@ -1,5 +1,5 @@
-// The face-centred fields of a run, such as a magnetic field. They follow every change of the mesh:
-// values migrate with their blocks, and new blocks are prolonged without divergence.
+// The face-centred fields of a run, such as a magnetic field. At every regridding, values migrate
+// with their blocks, and new blocks are filled by divergence-free prolongation.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ namespace octant::mesh {
 // Face-centred fields of a run on all levels. Functions are collective unless they say otherwise.
 class FaceFields {
  public:
-  // Creates fields of zeros. Throws InputError as FaceTransfer does. The mesh must outlive this
-  // object.
+  // Creates fields of zeros. Throws InputError for blocks with fewer than 4 cells along an axis.
+  // The mesh must outlive this object.
   FaceFields(Mesh& mesh, const CommOptions& options, std::vector<SolenoidalField> fields);
   FaceFields(const FaceFields&) = delete;
   FaceFields& operator=(const FaceFields&) = delete;
@@ -26,14 +26,15 @@ class FaceFields {
   std::span<const StaggeredField> fields() const { return fields_; }
   // Returns the field of this name. Throws RunError if there is none. Local.
   const StaggeredField& field(const std::string& name) const;
-  // Transfers between blocks, ranks and levels. Local.
+  // Operations that transfer fields between blocks, ranks and levels. Local.
   FaceTransfer& transfer() { return transfer_; }
 
-  // Fills the ghost faces of all levels at one time.
+  // Fills the ghost faces of all levels; the states of all levels must be at the same time.
   void fill_ghosts(const StaggeredField& faces);
-  // Restricts faces from each level to the next coarser one, from the finest one on.
+  // Restricts faces from each level to the next coarser one, from the finest level to level 0.
   void restrict_faces(const StaggeredField& faces);
-  // Replaces electromotive forces on coarse edges that fine edges cover by means of the fine ones.
+  // Replaces electromotive forces on coarse edges covered by fine edges by the mean of the fine
+  // ones.
   void replace_forces(const StaggeredField& forces);
 
  private:

@@ -13,8 +13,7 @@ constexpr std::array<int, 3> offset_of(int position) {
   return {position % 3 - 1, position / 3 % 3 - 1, position / 9 - 1};
 }
 
-// Position, among the 27 around a block, of the block that contains one of its cells or ghost
-// cells.
+// Position, among the 27 around a block, of the block that contains a given cell or ghost cell.
 KOKKOS_FORCEINLINE_FUNCTION int position_of(const int (&cell)[3], int cells) {
   int position = k_middle;
   for (int d = 0, stride = 1; d < 3; ++d, stride *= 3)
@@ -24,7 +23,7 @@ KOKKOS_FORCEINLINE_FUNCTION int position_of(const int (&cell)[3], int cells) {
 
 // --- kernels -------------------------------------------------------------------------------------
 
-// One coarse cell of an open block, in coarse cells of the block.
+// One coarse cell in or around an open block; `cell` counts coarse cells from the block's corner.
 struct PatchCell {
   OpenBlock block;
   StaggeredView fine, coarse;
@@ -35,7 +34,7 @@ struct PatchCell {
     return (positions >> position_of(at, coarse.layout.cells) & 1) != 0;
   }
 
-  // Fine face of component `d` at an index 0 to 2 along the normal.
+  // Fine face of component `d` at index `along`, 0 to 2, along the normal.
   KOKKOS_FORCEINLINE_FUNCTION double& face(int d, int along, int b, int a) const {
     int point[3];
     point[d] = 2 * cell[d] + along;
@@ -55,8 +54,8 @@ struct PatchCell {
         for (int a = 0; a < 2; ++a) face(d, 1, b, a) = refined.inner[d][b][a];
   }
 
-  // Sets the fine faces on one side of the cell, but keeps those of existing fine blocks. Of two
-  // adjacent prolonged cells, the upper one writes the faces between them.
+  // Sets the fine faces on one side of the cell, but keeps those of existing fine blocks. Faces
+  // between two prolonged cells are written by the upper cell.
   KOKKOS_INLINE_FUNCTION void fill_side(int d, int side, double (&values)[2][2]) const {
     int next[3] = {cell[0], cell[1], cell[2]}, plane[3] = {cell[0], cell[1], cell[2]};
     next[d] += 2 * side - 1;
@@ -89,7 +88,7 @@ void prolong(const DeviceArray<const OpenBlock>& open, const StaggeredView& coar
       });
 }
 
-// Fills ghost faces beyond boundaries normal to `axis`, edges and corners included.
+// Fills ghost faces beyond boundaries normal to `axis`, including those at edges and corners.
 void fill_beyond(const DeviceArray<const BoundarySide>& sides, int axis,
                  const StaggeredView& faces) {
   const int N = faces.layout.cells, g = faces.layout.ghosts;
@@ -172,7 +171,7 @@ struct Range {
 Range points(int cells, bool nodal) { return {0, cells + (nodal ? 1 : 0)}; }
 
 // Points along an axis that a block reads from the neighbour at `offset`. A face between two blocks
-// is read by the lower one, or by both.
+// is read by the lower block only, or by both if `both_sides` is true.
 Range ghost_points(const StaggeredLayout& layout, const std::array<int, 3>& offset, int component,
                    int axis, bool both_sides) {
   const Range inside = points(layout.cells, component == axis);
@@ -215,7 +214,7 @@ StaggeredField FaceTransfer::make_field(FieldInfo info) const {
   return field;
 }
 
-// Copies between the blocks of a level that send the faces of `is_source` blocks to neighbours.
+// Copies of faces of the blocks in `is_source` to their neighbours on the same level.
 std::vector<BoxCopy> FaceTransfer::ghost_copies(int level, const std::vector<bool>& is_source,
                                                 bool both_sides) const {
   const StaggeredLayout layout(block_size_, k_ghosts);
@@ -227,7 +226,7 @@ std::vector<BoxCopy> FaceTransfer::ghost_copies(int level, const std::vector<boo
     for (int n = 0; n < 27; ++n) {
       if (n == k_middle || holders[n] == k_nobody) continue;
       const int rank = is_own(holders[n]) ? mesh_.communicator().rank() : rank_of(holders[n]);
-      const int position = 26 - n;  // of this block, relative to the other
+      const int position = 26 - n;  // position of this block around the other
       const auto offset = offset_of(position);
       for (int component = 0; component < 3; ++component) {
         BoxCopy copy{rank, slot, {}, {keys[n], component, position, {}, {}}};
@@ -266,8 +265,8 @@ std::vector<BoxCopy> FaceTransfer::patch_copies(int level) const {
   return copies;
 }
 
-// Copies of own blocks' restricted values to all blocks of the coarser level that store these
-// points: the parent and the blocks adjacent to this part of it.
+// Copies of own blocks' restricted values to all blocks of the coarser level that store the same
+// points: the parent and blocks adjacent to the octant of the parent.
 std::vector<BoxCopy> FaceTransfer::restriction_copies(int level, Centring centring) const {
   std::vector<BoxCopy> copies;
   const int half = block_size_ / 2;
@@ -396,8 +395,8 @@ std::vector<bool> FaceTransfer::move_blocks(int level, std::span<StaggeredField*
   return is_filled;
 }
 
-// Sets the faces of new blocks: first copied from neighbours that have values, which are thereby
-// preserved, then prolonged.
+// Sets the faces of new blocks. Faces shared with filled neighbours are copied and kept; all others
+// are prolonged.
 void FaceTransfer::prolong_new_blocks(int level, const std::vector<bool>& is_filled,
                                       const StaggeredField& faces) {
   const BoxMessages messages(mesh_.communicator(), blocks(level),

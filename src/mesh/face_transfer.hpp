@@ -4,25 +4,25 @@
 // Constrained transport (Evans & Hawley 1988) advances face means b of a field with div b = 0 by
 // the circulation of edge means e of the electromotive force,
 //   b_x -= dt/dx [(e_z(j+1) - e_z(j)) - (e_y(k+1) - e_y(k))]     and cyclic,
-// which leaves the divergence of every cell as it is, to rounding, if each edge has one value.
+// which preserves the divergence of every cell to rounding error if each edge has one value.
 //
 // Storage. A block stores all N + 1 faces per axis and two layers of ghost faces. A face between
-// two blocks is stored by both. Their copies stay bitwise equal because the same kernel evaluates
-// the same expressions with the same values for both (on cores without contraction to fused
+// two blocks is stored by both. The two copies stay bitwise equal because the same kernel evaluates
+// the same expressions with the same values for both (on processors without contraction to fused
 // operations): a ghost face is a function of level, face and the field alone, never of the block
 // that reads it. When ghosts are filled, the copy of the upper block overwrites that of the lower
-// one, so that a difference could not last.
+// block, so that a difference could not persist.
 //
 // Coarse-fine boundaries, in the order of a step:
-//  1. Ghost faces are prolonged cell by cell of the coarser level. Faces of
-//     existing fine blocks, those on the boundary included, are kept.
+//  1. Ghost faces are prolonged from the coarser level, one coarse cell at a time. Faces of
+//     existing fine blocks, including those on the boundary, are kept.
 //  2. The force on a coarse edge that fine edges cover is replaced, in every block that stores the
 //     edge, by e_c = sum_steps (dt_f / dt_c) (e_1 + e_2) / 2 (Berger & Colella 1989; Balsara 2001;
-//     Fromang, Hennebelle & Teyssier 2006, A&A 457, 371). A level that has advanced already is
+//     Fromang, Hennebelle & Teyssier 2006, A&A 457, 371). A level that was already advanced is
 //     advanced again from its old state with the replaced forces.
-//  3. A coarse face covered by fine ones takes their mean. By step 2 it holds that mean but for
-//     rounding, so that coarse cells beside the boundary keep their divergence.
-// New blocks are prolonged as in step 1. By step 3 the parents of removed blocks hold their means.
+//  3. A coarse face covered by fine faces is set to their mean. Because of step 2 this changes it
+//     by rounding errors only, so that coarse cells at the boundary keep their divergence.
+// New blocks are prolonged as in step 1. Parents of removed blocks hold the means from step 3.
 #pragma once
 
 #include <span>
@@ -43,11 +43,12 @@ namespace octant::mesh {
 // side of the cell, the 12 inner faces of component d at (s_e, s_f) are
 //   b_d = (b_d(s_d = -1) + b_d(s_d = 1)) / 2 + Q_d + s_f M_e + s_e M_f
 //   Q_d = sum_s s_d (s_e b_e(s) + s_f b_f(s)) / 8,   M_e = sum_s s_x s_y s_z b_e(s) / 16
-// for cubic cells. Every child then has the divergence that the outer faces give the coarse cell,
-// whatever the outer values are: values of existing fine faces can be kept (Balsara 2001, J.
+// for cubic cells. Every child then has the divergence of the coarse cell, as given by the outer
+// faces, for any outer values: values of existing fine faces can be kept (Balsara 2001, J.
 // Comput. Phys. 174, 614).
 
-// Slopes along coarse faces. Both are exact for linear fields; minmod creates no new extrema.
+// Slopes along coarse faces. Both options are exact for linear fields; minmod creates no new
+// extrema.
 enum class FaceSlope { central, minmod };
 // Names of the slopes.
 constexpr auto names_of(FaceSlope) { return std::array{"central", "minmod"}; }
@@ -67,7 +68,7 @@ struct RefinedCell {
     return outer[d][corner[d]][corner[second_transverse(d)]][corner[first_transverse(d)]];
   }
 
-  // Computes the inner faces from the outer ones, as above.
+  // Computes the inner faces from the outer ones by the formula at FaceSlope.
   KOKKOS_INLINE_FUNCTION void fill_inner() {
     double quadratic[3] = {}, mixed[3] = {};
     for (int n = 0; n < 8; ++n) {
@@ -89,7 +90,7 @@ struct RefinedCell {
   }
 };
 
-// Slope along a coarse face from three values, per coarse cell.
+// Slope along a coarse face from three adjacent values, per coarse cell width.
 KOKKOS_FORCEINLINE_FUNCTION double face_slope(FaceSlope slope, double below, double value,
                                               double above) {
   return slope == FaceSlope::minmod ? minmod(value - below, above - value) : 0.5 * (above - below);
@@ -113,7 +114,7 @@ KOKKOS_INLINE_FUNCTION void refine_face(const StaggeredView& coarse, int slot, i
       fine[b][a] = (value + (2 * a - 1) * quarter[0]) + (2 * b - 1) * quarter[1];
 }
 
-// Block with ghost cells that no block of its level covers.
+// Block with ghost cells that are not covered by blocks of the same level.
 struct OpenBlock {
   std::int32_t slot;
   Positions known, outside;  // positions with faces of this level; positions beyond the domain
@@ -138,38 +139,38 @@ class FaceTransfer {
   // Creates a field of zeros for the own blocks. Edge fields have no ghosts. Local.
   StaggeredField make_field(FieldInfo info) const;
 
-  // Must be called after every change of the mesh's structure (regrid, migrate), with the face
-  // fields whose values are kept: they migrate with their blocks, and new blocks are prolonged. All
-  // other fields must be created again.
+  // Updates tables and fields after a change of the mesh's structure (regrid, migrate). The values
+  // of `fields`, which are face-centred, migrate with their blocks, and new blocks are prolonged.
+  // All other fields must be created again.
   void follow(std::span<StaggeredField* const> fields);
 
-  // Fills the ghost faces of a level. The ghosts of the coarser level must be filled.
+  // Fills the ghost faces of a level. The ghosts of the coarser level must already be filled.
   void fill_ghosts(int level, const StaggeredField& faces) { fill_ghosts(level, faces, faces, 1); }
-  // Fills the ghost faces with the coarser level interpolated between two states, at theta from 0
-  // (`earlier`) to 1 (`faces`).
+  // Fills the ghost faces. The coarser level is interpolated in time between two states, with theta
+  // from 0 (`earlier`) to 1 (`faces`).
   void fill_ghosts(int level, const StaggeredField& faces, const StaggeredField& earlier,
                    double theta);
 
   // Replaces coarse faces by the mean of the fine faces that cover them.
   void restrict_faces(int fine_level, const StaggeredField& faces);
 
-  // Sets the register of the forces that replace those of the coarser level to zero. Local.
+  // Sets the register of fine electromotive forces to zero. Local.
   void clear_forces(int fine_level);
-  // Adds forces to the register. `weight` is the fraction of the coarse step; weights add up to 1
-  // between clear_forces() and replace_forces(). Local.
+  // Adds fine forces to the register. `weight` is the fraction of the coarse step; the weights add
+  // up to 1 between clear_forces() and replace_forces(). Local.
   void add_forces(int fine_level, const StaggeredField& forces, double weight);
-  // Replaces the coarser level's forces on edges that fine edges cover by those in the register.
+  // Replaces forces on coarse edges covered by fine edges by those in the register.
   void replace_forces(int fine_level, const StaggeredField& forces);
 
-  // faces = old - dt curl(forces) on own blocks; `old` may be the same field. Local.
+  // Sets faces = old - dt curl(forces) on own blocks; `old` may be the same field. Local.
   void advance(int level, const StaggeredField& faces, const StaggeredField& old,
                const StaggeredField& forces, double dt) const;
 
  private:
   struct Level {
-    BoxMessages ghosts;         // between blocks of the level
-    BoxMessages patches;        // from parents to own blocks
-    BoxMessages faces, forces;  // restricted, to the coarser level
+    BoxMessages ghosts;         // ghost faces between blocks of the level
+    BoxMessages patches;        // coarse faces from the coarser level around own blocks
+    BoxMessages faces, forces;  // restricted faces and forces, sent to the coarser level
     DeviceArray<const OpenBlock> open;
     DeviceArray<const BoundarySide> sides[3];  // by axis
     std::vector<Key> keys;                     // by slot, at the last follow()

@@ -1,5 +1,5 @@
-// Reusable memory for temporary fields that are used within one call only. New memory costs a page
-// fault per 512 cells: a fifth of a solve for the potential.
+// Reusable memory for temporary fields that are used within one call only. New memory costs one
+// page fault per 512 cells, which takes a fifth of the time of a Poisson solve.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace octant::mesh {
 // Pool of device memory for temporary fields.
 class FieldPool {
  public:
-  // Returns memory for `count` uninitialised values. Fields lie beside each other in an array until
-  // it is full. An array is free again when no field in it is referenced. If none has enough space,
+  // Returns memory for `count` uninitialised values. Several fields share an array until it is
+  // full. An array is free again when no field in it is referenced. If no array has enough space,
   // the largest free one is replaced by one of the required size.
   DeviceArray<double> allocate(const std::string& label, std::int64_t count) {
     if (count == 0) return {};
@@ -52,7 +52,7 @@ class FieldPool {
   std::vector<Memory> memories_;
 };
 
-// Field of blocks, with the ownership of its memory if the field was made for the caller alone.
+// Field of blocks, which owns its memory if the field was allocated for the caller only.
 struct LentField {
   BlockField field;
   DeviceArray<double> memory = {};

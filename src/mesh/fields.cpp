@@ -8,8 +8,8 @@ namespace octant::mesh {
 
 namespace {
 
-// Padding in doubles between two variables of a block: without it the same cell of every variable
-// of an 8^3 block would map to the same set of a first-level cache.
+// Padding in doubles between two variables of a block. Without padding, the same cell of every
+// variable of an 8^3 block would map to the same set of the L1 cache.
 constexpr int padding(int block_size) { return block_size >= 8 ? 8 : 0; }
 
 // Capacity with a margin, so that few regrids reallocate a level.

@@ -12,7 +12,7 @@ namespace octant::mesh {
 // Memory layout of the cells of a block.
 struct BlockLayout {
   int block_size = 0, variables = 0;
-  int swept = 0;  // leading variables, those of the gas, that its sweeps advance
+  int swept = 0;  // number of leading variables, which the sweeps of the gas advance
   std::int32_t stride_variable = 0;
   std::int64_t stride_slot = 0;
 
@@ -28,20 +28,20 @@ struct BlockLayout {
   }
 };
 
-// Margin in doubles around memory that boxes lie in. A gather loads whole rows and SIMD vectors
-// even if only some cells of a box are present; the extra values are never used but must be
+// Margin in doubles around memory that contains boxes. A gather loads whole rows and SIMD vectors
+// even if only some cells of a box are present; the additional values are never used but must be
 // readable.
 inline constexpr std::int64_t k_margin = 8 * 8 * 8 + 64;
 
 // Allocates device memory for `doubles` values with a margin on both sides, filled with ones.
 DeviceArray<double> allocate_with_margin(const std::string& label, std::int64_t doubles);
 
-// Several full states (the present one and `spares` others) of the blocks of one level.
+// Full states (the present one and `spares` others) of the blocks of one level.
 //
-// A time integrator reads `now`, writes spares, and commits one of them: it becomes the present
-// state, and the former present state, now called `old`, becomes a spare. Each state also has a
-// halo: copies of other ranks' cells and cells beyond boundaries, in the layout of the halo's
-// builder. Memory is not touched before it is written, so unused capacity costs no pages.
+// A time integrator reads `now`, writes spares, and commits one spare, which becomes the present
+// state; the former present state, called `old`, becomes a spare. Each state also has a halo:
+// copies of other ranks' cells and cells beyond boundaries, in the layout of LevelHalo. Memory is
+// not accessed before values are stored there, so that unused capacity costs no pages.
 class LevelFields {
  public:
   LevelFields(BlockLayout layout, int spares);
@@ -59,17 +59,17 @@ class LevelFields {
   // Halo of a state, in device memory.
   double* halo(int state) const { return states_[state].halo.data() + k_margin; }
 
-  // Makes a spare the present state `now`; the former one becomes `old`.
+  // Makes a spare the present state `now`; the former present state becomes `old`.
   void commit(int spare);
 
-  // Allocates slots 0..slots-1. A change of capacity preserves the present state only; call it
-  // between coarse steps, where no history is needed.
+  // Allocates slots 0..slots-1. A change of capacity preserves the present state only; it is
+  // allowed between coarse steps, when no old state is needed.
   void reserve(int slots, int slots_in_use);
 
-  // Memory of the present state, for users that keep it beyond the next change of the mesh.
+  // Memory of the present state, for users that keep it after the next regridding.
   const DeviceArray<double>& present() const { return states_[k_now].blocks; }
-  // Continues in a copy of the present state if other objects hold its memory, which then remains
-  // unchanged for them.
+  // Moves the present state to new memory if other objects hold its memory, whose values then
+  // remain unchanged for them.
   void leave_shared(int slots_in_use);
 
   // Resizes the halo of every state to `doubles`. Its contents are lost.

@@ -8,14 +8,15 @@
 
 namespace octant::mesh {
 
-// Octant positions 0..3 along one axis within `buffer` cells of cell c, as bits; `half` is the
-// number of cells across an octant.
+// Mask of the octant positions 0..3 along one axis (1 and 2 lie in the block) within `buffer` cells
+// of cell c. `half` is the number of cells along the edge of an octant.
 KOKKOS_FORCEINLINE_FUNCTION unsigned octants_near(int c, int buffer, int half) {
   const int first = (c - buffer + half) / half, last = (c + buffer + half) / half;
   return (2u << last) - (1u << first);
 }
 
-// Sets bit ix + 4 iy + 16 iz for every combination of bits of x, y and z.
+// Returns a mask with bit ix + 4 iy + 16 iz set for every combination of bits ix, iy, iz that are
+// set in x, y and z.
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t octant_mask(unsigned x, unsigned y, unsigned z) {
   std::uint64_t plane = 0, mask = 0;
   for (int b = 0; b < 4; ++b)
@@ -35,15 +36,15 @@ struct DenseCells {
   BlockField share{}, whole{};
   double least_share = 0.0;
 };
-// Sets the flags of octants within `buffer` cells of such cells. `masks` has one word per slot, as
-// in hydro/refinement.hpp; other bits are kept.
+// Sets the flags of octants within `buffer` cells of cells that fulfil the criterion. `masks` has
+// one word per slot, as in hydro/refinement.hpp; other bits are kept.
 void flag_dense_cells(const Mesh& mesh, int level, const DenseCells& wanted, int buffer,
                       const DeviceArray<std::uint64_t>& masks);
 
-// Refinement by a user-defined predicate. Sets, in masks[slot] of every own block, the bits of the
-// block's octants in which the predicate holds for the centre of any cell. The predicate runs on
-// the device: bool(const DevicePosition&), a KOKKOS_LAMBDA that captures plain values. Other bits
-// are kept. Example: Sedov::flag_cells in problems/sedov.cpp.
+// Flags octants by a user-defined predicate. Sets, in masks[slot] of every own block, the bits of
+// those octants of the block in which the predicate holds for the centre of any cell. Other bits
+// are kept. The predicate, bool(const DevicePosition&), runs on the device; it is a KOKKOS_LAMBDA
+// that captures plain values. Example: Sedov::flag_cells in problems/sedov.cpp.
 template <class Predicate>
 void flag_where(const Mesh& mesh, int level, const DeviceArray<std::uint64_t>& masks,
                 const Predicate& predicate) {

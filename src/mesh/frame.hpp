@@ -1,8 +1,8 @@
 // Frame of reference of the mesh: inertial, or rotating about an axis parallel to z.
 //
-// Momenta and energies are inertial ones, along axes that rotate with the mesh (as in Octo-Tiger,
-// Marcello et al. 2021). Fluxes through moving cells then conserve mass, total energy and angular
-// momentum directly, and the rotation of the axes is the only source term:
+// Momenta and energies are those in the inertial frame, with components along axes that rotate with
+// the mesh (as in Octo-Tiger, Marcello et al. 2021). Fluxes through the faces of moving cells
+// conserve mass and total energy, and the rotation of the axes is the only source term:
 //   d_t rho     + div(rho u)             = 0                 u = v - w x r
 //   d_t (rho v) + div(rho v u + p)       = -w x (rho v)
 //   d_t E       + div(E u + p v)         = 0
@@ -34,7 +34,7 @@ struct Frame {
   KOKKOS_FORCEINLINE_FUNCTION V velocity_x(const V& y) const {
     return V(-angular_velocity) * (y - V(centre[1]));
   }
-  // Velocity along y of such a point.
+  // Velocity along y, in the inertial frame, of a point at rest in the rotating frame.
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION V velocity_y(const V& x) const {
     return V(angular_velocity) * (x - V(centre[0]));
@@ -48,8 +48,8 @@ struct FrameOptions {
 
   // Declares the parameters; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
-  // Returns the frame. Throws InputError if boundaries of the domain along x or y are incompatible
-  // with rotation.
+  // Returns the frame of reference. Throws InputError if boundaries of the domain along x or y are
+  // incompatible with rotation.
   Frame frame(const Geometry& geometry) const;
 };
 

@@ -13,10 +13,10 @@ namespace octant::mesh {
 namespace {
 
 constexpr std::array<char, 3> k_axis_names{'x', 'y', 'z'};
-// Limits of lengths whose sixth powers, used in products of moments, are finite and nonzero.
+// Limits of lengths. Sixth powers, which occur in products of moments, are finite and nonzero.
 constexpr double k_shortest = 1e-50, k_longest = 1e50;
-// Minimum cell size of the base level and of the finest level, in spacings of floating-point
-// numbers.
+// Minimum cell sizes of the base level and of the finest level, in units of the spacing between
+// floating-point numbers at the largest coordinate.
 constexpr double k_base_spacings = 1e6, k_finest_spacings = 16.0;
 
 }  // namespace
@@ -53,7 +53,7 @@ void declare(ParameterSchema& schema, MeshOptions& options) {
 
 namespace {
 
-// Throws InputError for lengths whose cubes or differences are not representable: they would give
+// Throws InputError for lengths whose powers or differences are not representable, which would give
 // zero or infinite masses, or cells of wrong size.
 void require_resolved_lengths(const Geometry& geometry) {
   double longest = 0.0, farthest = 0.0;

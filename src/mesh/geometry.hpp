@@ -16,7 +16,7 @@ class ParameterSchema;
 namespace octant::mesh {
 
 // Boundary conditions. Beyond `open` boundaries gas has the state of the last cell and may enter;
-// `diode` boundaries only let gas leave. A Geometry stores one of these two for each `outflow`.
+// `diode` boundaries only let gas leave. A Geometry stores `open` or `diode` for each `outflow`.
 enum class Boundary { periodic, outflow, reflecting, inflow, open, diode };
 // Names of the boundary conditions in parameter files.
 constexpr auto names_of(Boundary) {
@@ -33,16 +33,16 @@ struct MeshOptions {
   // Lower and upper boundary along x, y, z.
   static inline const std::vector<Boundary> k_periodic{Boundary::periodic, Boundary::periodic};
   std::array<std::vector<Boundary>, 3> boundary{k_periodic, k_periodic, k_periodic};
-  // Derived setting: true if `outflow` boundaries are treated as diodes, because forces would draw
-  // gas in; false if they are open.
+  // Derived setting: true if `outflow` boundaries are diodes, because forces could accelerate gas
+  // into the domain; false if they are open.
   bool outflow_is_diode = false;
 };
 
 // Declares the parameters `mesh.*`. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, MeshOptions& options);
 
-// The domain and its levels. Level 0 is the base grid; each further level halves the cell size.
-// Cells are cubes. Plain value type.
+// The domain and its levels. Level 0 is the base grid; each finer level halves the cell size. Cells
+// are cubes. Plain value type.
 class Geometry {
  public:
   // Throws InputError, naming the parameters, for invalid domains: cells that are not cubes, a base
@@ -77,8 +77,8 @@ class Geometry {
   // k_no_key beyond non-periodic boundaries.
   std::array<Key, 27> keys_around(int level, Key block) const;
 
-  // Wraps coordinates along periodic axes into the domain. Returns true if the block then lies
-  // inside.
+  // Wraps block coordinates along periodic axes into the domain. Returns true if the wrapped block
+  // lies inside the domain.
   bool wrap(int level, BlockCoordinates& block) const;
 
  private:
@@ -89,11 +89,10 @@ class Geometry {
   std::array<std::array<Boundary, 2>, 3> boundary_;
 };
 
-// Mapping between blocks and cubes of cells of another size, such as the patches of tiles and of
-// multigrid.
+// Mapping between blocks and cubes of cells of another size: the patches of tiles and of multigrid.
 //
 // A cube joins the blocks under one ancestor or is a part of one block; both sizes are powers of
-// two. The key of a cube encodes its coordinates in cubes. Plain value type.
+// two. The key of a cube encodes its coordinates in units of cubes. Plain value type.
 class Cubes {
  public:
   Cubes(int block_side, int cube_side)
@@ -111,11 +110,11 @@ class Cubes {
   Key key_of(Key block, int n = 0) const {
     return shift_ >= 0 ? block >> 3 * shift_ : (block << -3 * shift_) + static_cast<Key>(n);
   }
-  // Position of a block in its cube, in blocks.
+  // Position of a block in its cube, in units of blocks.
   BlockCoordinates position_in_cube(Key block) const {
     return morton_decode(block & static_cast<Key>(blocks_in_cube() - 1));
   }
-  // Position of part n of a block in the block, in cubes.
+  // Position of part n of a block in the block, in units of cubes.
   static BlockCoordinates position_in_block(int n) { return morton_decode(static_cast<Key>(n)); }
 
  private:

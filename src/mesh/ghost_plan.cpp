@@ -22,7 +22,7 @@ void Region::merge(const Region& other) {
 
 namespace {
 
-// Key that also covers positions one block outside the domain.
+// Key of a block position in the domain or up to one block outside.
 Key position_key(const BlockCoordinates& c) {
   return morton_encode({c[0] + 1, c[1] + 1, c[2] + 1});
 }
@@ -31,7 +31,7 @@ constexpr std::array<int, 3> offset_of(int neighbour) {
   return {neighbour % 3 - 1, neighbour / 3 % 3 - 1, neighbour / 9 - 1};
 }
 
-// Box of those ghost cells of a block that lie in the neighbour at `offset`; may be empty.
+// Box of the ghost cells of a block that lie in the neighbour at `offset`; may be empty.
 Region ghost_region(const std::array<int, 3>& offset, int block_size, const GhostShape& ghosts) {
   const int axes = std::abs(offset[0]) + std::abs(offset[1]) + std::abs(offset[2]);
   const int depth = ghosts.layers_across(axes);
@@ -95,7 +95,7 @@ void GhostPlan::follow() {
   changed_.clear();
 }
 
-// Returns true if a block changed from which a resolved source is interpolated.
+// Returns true if the coarse block in a slot, or one of its face neighbours, has changed.
 bool GhostPlan::has_changed_coarse_block(std::int32_t coarse_slot) const {
   constexpr Positions k_sources = [] {
     Positions sources = 1u << k_middle;
@@ -138,8 +138,8 @@ Region GhostPlan::region_of(Positions requesters) const {
   return requested;
 }
 
-// Sets the ghost sources of an own block at `positions`, where holders changed. A sweep reads no
-// other cells. A source remains valid as long as this rank owns no block at its position.
+// Sets the ghost sources of an own block at `positions`, where holders changed and which its sweep
+// reads. A source remains valid as long as this rank owns no block at its position.
 void GhostPlan::request_ghosts(int slot, Positions positions) {
   if (positions == 0) return;
   Row& row = rows_[slot];
@@ -166,7 +166,8 @@ void GhostPlan::request_ghosts(int slot, Positions positions) {
   if (changed != 0) rewritten_.push_back({slot, changed});
 }
 
-// Source for a position inside the domain, or outside along non-periodic axes; created if needed.
+// Returns the source at a position inside the domain, or outside along non-periodic axes; creates
+// it if it does not exist.
 Reference GhostPlan::number_of(const BlockCoordinates& position) {
   const Key key = position_key(position);
   if (const std::int32_t* known = index_.find(key)) return reference_to_source(*known);
@@ -188,7 +189,7 @@ Reference GhostPlan::number_of(const BlockCoordinates& position) {
   return reference_to_source(n);
 }
 
-// Requests cells at a block position; periodic axes are wrapped. Returns the reference to them.
+// Requests cells at a block position, wrapped along periodic axes. Returns their reference.
 Reference GhostPlan::require(BlockCoordinates position, const Region& region,
                              bool feeds_finer_level) {
   if (tree_.geometry().wrap(level_, position)) {
@@ -226,7 +227,8 @@ void GhostPlan::resolve(GhostPlan* coarser) {
     }
 }
 
-// Finds the owner of a position inside the domain on another rank; without one it is interpolated.
+// Finds the rank that owns the block at a source's position inside the domain. If no such block
+// exists, the source is interpolated.
 void GhostPlan::find_holder(int n, GhostPlan* coarser) {
   GhostSource& source = sources_[n];
   const Node* node = tree_.level(level_).find(morton_encode(source.position));
@@ -328,7 +330,7 @@ void GhostPlan::interpolate(int n, GhostPlan& coarser) {
   coarse_slots_[n] = is_resolved ? source.coarse[0] : k_not_located;
 }
 
-// Releases a source that is no longer read, unless it is released already.
+// Releases a source that is no longer read, unless it has been released before.
 void GhostPlan::remove_source(int n) {
   if (coarse_slots_[n] == k_unused) return;
   coarse_slots_[n] = k_unused;
@@ -381,7 +383,8 @@ void GhostPlan::place(LevelHalo& halo) {
   }
 }
 
-// Reserves more slots than exist, so that few changes of the mesh renumber the other boxes.
+// Writes the boxes of slots. The capacity has a margin, so that regridding seldom renumbers the
+// boxes of sources.
 void GhostPlan::write_slot_boxes(LevelHalo& halo) {
   const int slots = tree_.level(level_).slots();
   if (slots > capacity_) {

@@ -1,5 +1,5 @@
-// Ghost cells that one level needs beyond a rank's own blocks, their sources, and the tiles that
-// read them. Used by the halos.
+// Ghost cells that one level needs outside a rank's own blocks, their sources, and the tiles that
+// read them. Used by Halos.
 #pragma once
 
 #include <array>
@@ -33,20 +33,20 @@ struct GhostSource {
   Region region;             // cells read by sweeps, mirrors and the finer level
   bool is_outside = false;
   bool is_changed = false;   // true if its requesters changed
-  bool is_open = false;      // true if it must be resolved again
-  bool is_required = false;  // true if mirrors or the finer level read it, too
-  // true if the finer level interpolates from it; it must then exist
+  bool is_open = false;      // true if the source must be resolved again
+  bool is_required = false;  // true if mirrors or the finer level also read the source
+  // true if the finer level interpolates from this source, which must then exist
   bool feeds_finer_level = false;
   Origin origin = Origin::remote;
-  bool scratch = false;               // true if it is stored in scratch memory, not in the halo
+  bool scratch = false;               // true if stored in scratch memory, not in the halo
   std::int32_t owner = -1;            // sending rank, of remote sources
   std::array<Reference, 7> coarse{};  // references on the coarser level, of interpolated sources
 };
 
-// Ghost sources of one level, for its own sweep and for interpolation to the finer level. Updates
-// look up only the sources near changed blocks; all others keep their numbers. A source that is
-// interpolated from own blocks is resolved until the coarse block that contains it, or one across a
-// face of that block, changes.
+// Ghost sources of one level, for its own sweep and for interpolation to the finer level. An update
+// looks up only the sources near changed blocks; all others keep their numbers. A source that is
+// interpolated from own blocks stays resolved until the coarse block that contains it, or a face
+// neighbour of that block, changes.
 class GhostPlan {
  public:
   GhostPlan(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int level);
@@ -65,18 +65,18 @@ class GhostPlan {
 
   // References to the 27 positions around an own block that its sweep reads.
   const std::array<Reference, 27>& around(int slot) const { return rows_[slot].around; }
-  // Slot whose references are new or changed by the last follow(), with a mask of the positions.
+  // Slot whose references were added or changed by the last follow(), with a mask of the positions.
   struct Rewritten {
     std::int32_t slot;
     Positions positions;
   };
-  // All such slots.
+  // All slots whose references the last follow() added or changed.
   const std::vector<Rewritten>& rewritten() const { return rewritten_; }
   Positions read_positions() const { return read_; }  // positions that a sweep reads
 
-  // Index of the box of a reference. The list has boxes of slots (possibly more than there are
-  // blocks), then, if may_borrow(), as many borrowed boxes, then boxes of sources. All indices
-  // remain valid until `first_source_box` changes.
+  // Index of the box of a reference. The list contains boxes of slots (possibly more than there are
+  // blocks), then, if may_borrow(), the same number of borrowed boxes, then boxes of sources. All
+  // indices remain valid until `first_source_box` changes.
   int box_of(Reference r) const { return is_source(r) ? first_source_box_ + source_index(r) : r; }
   // Index of the borrowed box of a slot.
   int borrowed_box_of(int slot) const { return capacity_ + slot; }
@@ -91,7 +91,7 @@ class GhostPlan {
   const GhostSource& source_of(Reference r) const { return sources_[source_index(r)]; }
   // Source by number.
   const GhostSource& source(int n) const { return sources_[n]; }
-  // Boundary task of a mirrored source, with references as target and source.
+  // Boundary task of mirrored source n; its target and source are references, not boxes.
   const BoundaryTask& mirror(int n) const { return mirrors_[n]; }
 
   // Numbers of the remote sources, in the order of their boxes.
@@ -103,12 +103,12 @@ class GhostPlan {
     return std::span(placed_).subspan(remote_ + mirrored_);
   }
 
-  // Returns true if the cells come from another rank, directly or through a mirror.
+  // Returns true if the cells of a reference come from another rank, directly or through a mirror.
   bool is_remote(Reference r) const;
 
  private:
   struct Row {
-    Key key = k_no_key;  // of the central block
+    Key key = k_no_key;  // key of the central block
     std::array<Reference, 27> around;
   };
 
@@ -131,7 +131,7 @@ class GhostPlan {
   BlockLayout layout_;
   int level_;
   std::array<Region, 27> ghosts_;  // cells of each neighbour of a block that its sweep reads
-  Positions read_ = 0;             // neighbours with such cells
+  Positions read_ = 0;             // mask of the neighbours with cells that the sweep reads
   bool may_borrow_;
   std::vector<Row> rows_;  // by slot
   std::vector<Rewritten> rewritten_;
@@ -141,23 +141,24 @@ class GhostPlan {
   // constants.
   static constexpr std::int32_t k_not_located = -1, k_unused = -2;
   std::vector<std::int32_t> coarse_slots_;
-  std::vector<BoundaryTask> mirrors_;  // by source, for mirrored ones
+  std::vector<BoundaryTask> mirrors_;  // by source number; used for mirrored sources only
   std::vector<int> changed_, open_, free_, placed_;
   std::size_t remote_ = 0, mirrored_ = 0;  // numbers of placed sources
   int capacity_ = 0, first_source_box_ = 0;
 };
 
-// Groups the own blocks of a level into tiles and builds the table of blocks around each.
+// Grouping of the own blocks of a level into tiles, with the table of blocks around each tile.
 class Tiling {
  public:
   Tiling(const Tree& tree, int level) : tree_(tree), level_(level) {}
 
-  // Writes tables, tiles of side `patch` (0: the faster size) and flux requests, interior tiles
-  // first, and uploads changes. Existing tables are rewritten only for the blocks that changed.
+  // Writes tables, tiles of side `patch` (0: the size with the higher estimated speed) and flux
+  // requests, interior tiles first, and uploads changes. Table entries are rewritten only for
+  // blocks that changed.
   void follow(int patch, const GhostPlan& plan, const FluxRequests& requests, LevelHalo& halo);
 
  private:
-  // Blocks with a common table: one block (N >= M), or the blocks under one ancestor
+  // Blocks with a common table: one block (N >= M), or the blocks under one ancestor.
   struct Group {
     // key of the common ancestor, or of the large block itself; k_no_key: unused
     Key ancestor = k_no_key;
@@ -169,7 +170,7 @@ class Tiling {
     bool touched = false, has_remote_data = false;
     bool is_new = false;  // true if the whole table must be written
   };
-  struct Place {  // group of a block and its position there
+  struct Place {  // group of a block, and position of the block in the group
     Key key = k_no_key;
     std::int32_t group = -1;
     std::array<std::int8_t, 3> in_group{};  // relative to the group's first central block
@@ -219,7 +220,7 @@ class Tiling {
   int level_;
   int patch_ = 0, first_source_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
   Cubes patches_{1, 1};
-  std::array<int, 27> steps_;  // index offsets in a table to the 27 positions around one
+  std::array<int, 27> steps_;  // offsets in a table from an entry to the 27 positions around it
   // lower corners of the parts of a large block, in its cells
   std::vector<std::array<std::int16_t, 3>> origins_;
   std::vector<Place> places_;  // by slot

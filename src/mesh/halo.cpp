@@ -10,7 +10,7 @@ namespace {
 // Request for a part of a block, sent to its owner.
 struct Request {
   std::int16_t level;
-  bool for_finer_level;  // true if the finer level interpolates from it
+  bool for_finer_level;  // true if the finer level interpolates from this part
   Region region;
   Key key;
 };
@@ -142,7 +142,7 @@ void Halos::follow(const std::vector<FluxRequests>& requests) {
   agree_on_messages();
 }
 
-// Sends the requests of all levels to the owners, which build packing tasks and exchange plans.
+// Sends the requests of all levels to the owners, and builds packing tasks and exchange plans.
 void Halos::agree_on_messages() {
   std::vector<Request> requests;
   std::vector<int> owners;

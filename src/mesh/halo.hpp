@@ -1,10 +1,10 @@
-// Ghost data of one level: the cells needed outside a rank's own blocks, and their sources.
+// Ghost cells of one level: the cells needed outside a rank's own blocks, and their sources.
 //
 // A block position that is not an own block is a block of another rank, a position beyond a
 // physical boundary, an interpolation from the coarser level, or a mirror image of one of these.
-// Each gets a box: in the halo, which is stored with the state, or, if interpolation is involved,
-// in scratch memory that all levels share and that is valid for one sweep. A ghost value is a
-// function of level, cell and time alone, never of the block or rank that reads it.
+// Each position has a box: in the halo, which is stored with the state, or, if interpolation is
+// involved, in scratch memory that all levels share and that is valid for one sweep. A ghost value
+// is a function of level, cell and time alone, never of the block or rank that reads it.
 #pragma once
 
 #include <array>
@@ -46,26 +46,27 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// Copies a region of a box to contiguous memory, [variable][k][j][i], or back.
+// Copy of a region of a box to contiguous memory, [variable][k][j][i], or from there to the box.
 struct PackTask {
   std::int32_t box;
   Region region;
   std::int64_t destination;  // offset in the contiguous memory, in doubles
 };
 
-// Fills a box beyond a boundary from a mirrored or extrapolated box. Along each axis the source
-// cell of ghost cell i is `offset + sign * i`, or `offset` alone if sign is 0 (outflow).
+// Boundary condition of a box beyond a boundary, whose cells are mirrored or extrapolated from a
+// source box. Along each axis the source cell of ghost cell i is `offset + sign * i`, or `offset`
+// if sign is 0 (outflow).
 struct BoundaryTask {
   std::int32_t target, source;
   Region region;
   std::array<std::int16_t, 3> offset, sign;
   std::int32_t flipped;  // bit d: vector components along axis d change sign
   std::int32_t inflow;   // 2 * axis + side of an inflow boundary, which has no source box; else -1
-  std::int64_t inflow_cell = 0;  // offset of the region's values, in cells: see InflowBox
+  std::int64_t inflow_cell = 0;  // InflowBox::first of the region
 };
 
-// Region of a block beyond an inflow boundary. Its values, [variable][k][j][i], begin at offset
-// first * variables among those of the level.
+// Region of a block beyond an inflow boundary. The values, [variable][k][j][i], begin at offset
+// first * variables in the level's array of inflow values.
 struct InflowBox {
   int boundary;  // 2 * axis + side
   BlockCoordinates block;
@@ -73,13 +74,13 @@ struct InflowBox {
   std::int64_t first;
 };
 
-// Interpolates cells of a fine box from the coarse block that contains it and its six face
-// neighbours.
+// Interpolation of cells of a fine box from the coarse block that contains the box and the six face
+// neighbours of this block.
 struct InterpolationTask {
   std::int32_t target;                 // fine box
   std::array<std::int32_t, 7> source;  // coarse boxes: the block, then below and above in x, y, z
-  std::array<std::int16_t, 3> first, cells;  // coarse cells: first one and number
-  std::array<std::int16_t, 3> fine;          // fine cell in the lower corner of `first`
+  std::array<std::int16_t, 3> first, cells;  // first coarse cell, and number of coarse cells
+  std::array<std::int16_t, 3> fine;          // fine cell at the lower corner of `first`
 };
 
 // Boxes of cells that are exchanged together.
@@ -102,10 +103,10 @@ struct LevelHalo {
   DeviceTable<FluxRequest> tile_requests{"flux requests"};
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
-  // number of received cells; their boxes begin the halo, in the order of messages
+  // number of received cells, whose boxes are the first in the halo, in the order of messages
   std::int64_t received_cells = 0;
   HaloMessages whole;
-  // messages with only the cells that the finer level interpolates from
+  // messages that contain only the cells from which the finer level is interpolated
   HaloMessages for_finer_level;
   DeviceTable<PackTask> unpacks{"unpack tasks"};  // for `for_finer_level`
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
@@ -117,27 +118,27 @@ struct LevelHalo {
 
 // Flux requests of a level's own blocks, in cells of the block (see FluxRequest).
 struct FluxRequests {
-  // appends the requests of one slot
+  // function that appends the requests of the block in a slot
   std::function<void(int slot, std::vector<FluxRequest>& requests)> append;
   std::vector<int> changed;  // slots whose requests changed, in any order
 };
 
-// Halos of all levels. Updates rewrite the tables near changed blocks and keep the others; the
-// first call is an update in which all blocks are new.
+// Halos of all levels. An update rewrites only table entries of blocks near changed ones; in the
+// first update all blocks are new.
 class Halos {
  public:
-  // `ghosts` are the cells that a sweep reads; `patch` is the side of a tile, or 0 to choose it for
-  // each level. The tree must outlive the halos.
+  // `ghosts` are the cells that a sweep reads; `patch` is the side of a tile in cells, or 0 to
+  // select it for each level. The tree must outlive the halos.
   Halos(const Tree& tree, const BlockLayout& layout, const GhostShape& ghosts, int patch);
   ~Halos();
   Halos(Halos&&) noexcept;
 
-  // Applies the changes of the tree and of the flux requests, by level, since the last call.
-  // Collective.
+  // Applies the changes of the tree and of the flux requests since the last call. `requests` has
+  // one entry per level. Collective.
   void follow(const std::vector<FluxRequests>& requests);
 
   const LevelHalo& operator[](int level) const;
-  // Index of the box across a face of an own block; faces are below and above in x, y, z.
+  // Index of the box across a face of an own block; face = 2 * axis + side.
   int box_across(int level, int slot, int face) const;
 
  private:

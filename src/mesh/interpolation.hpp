@@ -28,8 +28,8 @@ struct FineTarget {
   DeviceArray<const CellBox> boxes;
 };
 
-// Interface of interpolation schemes. The mesh handles conserved fields only; physics that must
-// keep derived values admissible (a positive pressure, say) supplies a Limit.
+// Interface of interpolation schemes. The mesh handles conserved fields only; physics modules that
+// must keep derived values admissible (such as a positive pressure) supply a Limit.
 class Interpolation {
  public:
   virtual ~Interpolation() = default;
@@ -49,7 +49,7 @@ KOKKOS_FORCEINLINE_FUNCTION double minmod(double left, double right) {
 struct LinearValue {
   double value, slope[3];
 
-  // Value in a child, with slopes scaled by `share`: a quarter, or less if they are limited.
+  // Value in a child, with slopes scaled by `share`: 1/4, or less if the slopes are limited.
   KOKKOS_FORCEINLINE_FUNCTION double in_child(int octant, double share) const {
     const double x = share * slope[0], y = share * slope[1], z = share * slope[2];
     return ((value + (octant & 1 ? x : -x)) + (octant & 2 ? y : -y)) + (octant & 4 ? z : -z);
@@ -81,7 +81,7 @@ class LimitedLinear final : public Interpolation {
  public:
   explicit LimitedLinear(Limit limit = {}) : limit_(limit) {}
 
-  // Interpolates the cells of all tasks, as above.
+  // Interpolates the cells of all tasks; see LimitedLinear.
   void interpolate(const DeviceArray<const InterpolationTask>& tasks, const CoarseState& coarse,
                    const FineTarget& fine, int variables) const override;
 
@@ -91,14 +91,14 @@ class LimitedLinear final : public Interpolation {
 
 namespace detail {
 
-// Addresses of the values of one coarse cell and its six face neighbours: variable n of neighbour p
-// is at offset[p] + n * stride[p] of its buffer, at both times.
+// Addresses of the values of one coarse cell (p = 0) and its six face neighbours (p = 1 to 6):
+// variable n is at earlier[p] and later[p], each plus n * stride[p].
 struct CoarseStencil {
   const double *earlier[7], *later[7];
   std::int64_t stride[7];
   double theta;
 
-  // `c` is the cell in the central coarse block; its neighbours may lie in adjacent blocks.
+  // `c` is the cell in the central coarse block; neighbours of `c` may lie in adjacent blocks.
   KOKKOS_FORCEINLINE_FUNCTION CoarseStencil(const CoarseState& coarse,
                                             const InterpolationTask& task, const int (&c)[3])
       : theta(coarse.theta) {
@@ -139,7 +139,8 @@ KOKKOS_FORCEINLINE_FUNCTION LinearValue read_variable(const CoarseStencil& stenc
   return of;
 }
 
-// Reads few variables, so that they fit into a thread's registers on a GPU.
+// Reads the first `variables` variables. Few are read, so that they fit into a GPU thread's
+// registers.
 template <int variables>
 KOKKOS_FORCEINLINE_FUNCTION CoarseCell<variables> read_cell(const CoarseStencil& stencil) {
   CoarseCell<variables> cell;
@@ -205,9 +206,9 @@ void LimitedLinear<Limit>::interpolate(const DeviceArray<const InterpolationTask
 }
 
 // Records the work of interpolations for profiling, before they run; `tasks` is read on the host.
-// `blends`: interpolation between two times. Per variable, one value is read (two if blended) and
-// eight are written. A slope takes 3 operations and its scaling 1, a child 3, and a blend 3, for
-// the cell and each of its six neighbours. The cost of limits is not counted.
+// `blends` is true for interpolation between two times. Per variable, one value is read (two if
+// blended) and eight are written. A slope takes 3 operations and its scaling 1, a child 3, and a
+// blend 3, for the cell and each of its six neighbours. The cost of limits is not counted.
 template <class Tasks>
 void record_interpolation(const Tasks& tasks, int variables, bool blends) {
   if (!kernel_work_callback) return;

@@ -1,8 +1,8 @@
 // Kernel launches over items, and over tasks that teams of threads process: patches, tiles, and
 // lists of rows. Loops over the cells of own blocks are in mesh/cell_loop.hpp.
 //
-// A launch takes a KOKKOS_LAMBDA, or a plain struct, that captures plain values. It is called for
-// all items, in any order or concurrently; without items nothing is launched.
+// A launch takes a KOKKOS_LAMBDA, or a plain struct, that captures plain values. The functor is
+// called for all items, in any order or concurrently; without items nothing is launched.
 #pragma once
 
 #include <Kokkos_Core.hpp>
@@ -36,10 +36,10 @@ void for_items(const Kernel& kernel, std::int64_t count, const Body& body) {
 
 using Team = Kokkos::TeamPolicy<>::member_type;
 
-// Shape of a team: scratch memory by level, and number of threads on a device (0: the default for
-// the kernel). On CPUs a team is one thread, or several to emulate a device.
+// Shape of a team: scratch memory by level, and number of threads on a device (0: the default). On
+// CPUs a team is one thread, or several to emulate a device.
 struct TeamShape {
-  std::size_t scratch = 0, near_scratch = 0;  // bytes of level 1; of level 0
+  std::size_t scratch = 0, near_scratch = 0;  // bytes of Kokkos scratch level 1, and of level 0
   int threads = 0;
   std::int64_t items = 1;  // number of items per team, for the recorded work
 
@@ -63,8 +63,8 @@ void for_teams(const Kernel& kernel, std::int64_t count, const TeamShape& shape,
   Kokkos::parallel_for(kernel.name, shape.policy(count), body);
 }
 
-// Teams for tasks of unequal length, scheduled dynamically on CPUs: tiles may be incomplete, and
-// cores may have other work.
+// Teams for tasks of unequal length, scheduled dynamically on CPUs, because tiles may be incomplete
+// and cores may run other processes.
 using TaskTeams = Kokkos::TeamPolicy<Kokkos::Schedule<Kokkos::Dynamic>>;
 using TaskTeam = TaskTeams::member_type;
 
@@ -82,7 +82,7 @@ KOKKOS_FORCEINLINE_FUNCTION void in_team(const AnyTeam& team, int count, const B
   Kokkos::parallel_for(Kokkos::TeamThreadRange(team, count), body);
 }
 
-// Calls body(task, n) for n = 0 .. task.rows() - 1 of every task, with one team per task.
+// Calls body(task, n) for n = 0 .. task.rows() - 1 for every task, with one team per task.
 template <class Task, class Body>
 void for_rows_of(const Kernel& kernel, const DeviceArray<const Task>& tasks, const Body& body) {
   for_teams(

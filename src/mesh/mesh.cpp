@@ -134,7 +134,8 @@ void Mesh::update_boundaries() {
   }
 }
 
-// Appends the requests of fluxes to the coarser level, to the finer level, and out of the domain.
+// Appends the requests for fluxes at boundaries to the coarser level, to the finer level, and of
+// the domain.
 void Mesh::append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const {
   if (level > 0) level_boundaries_[level]->append_fine_requests(slot, requests);
   if (level < tree_->max_level())
@@ -208,7 +209,8 @@ CellRange Mesh::cells(int level, std::span<const int> slots) const {
   return range;
 }
 
-// The margins around the boxes may be loaded, so they must hold finite and positive values.
+// Allocates scratch memory. Kernels may load the margins around boxes, which must therefore hold
+// finite, positive values.
 void Mesh::allocate_scratch() {
   if (scratch_.size() > 0) return;
   scratch_ = pool_.allocate("scratch", scratch_doubles_ + 2 * k_margin);
@@ -234,7 +236,8 @@ void Mesh::set_inflow_time(int level, double time) {
   inflow.time = time;
 }
 
-// Centres are counted from the corner of the domain, so that they do not depend on the block size.
+// Returns the inflow states of a box. Cell centres are computed from the lower corner of the
+// domain, so that they do not depend on the block size.
 Inflow::States Mesh::inflow_states(int level, const InflowBox& box) const {
   const std::array<double, 3> lower = geometry().lower();
   const double N = layout_.block_size, dx = geometry().cell_size(level);
@@ -333,7 +336,7 @@ void Mesh::refresh_halo(int level, int state) {
   Refresh& refresh = refreshes_[level];
   refresh.state = state;
   const std::int64_t doubles = for_finer_level.plan->items_received() * layout_.variables;
-  // The buffer is kept, because allocating memory would cost more than the copy itself.
+  // The buffer is reused, because an allocation would take longer than the copy.
   if (static_cast<std::int64_t>(refresh.received.size()) < doubles)
     refresh.received = uninitialised<double>("received coarse ghosts", doubles + doubles / 4);
   start_messages(level, state, for_finer_level, refresh_buffers_[level], refresh_exchangers_[level],
@@ -357,7 +360,8 @@ void Mesh::clear_registers(int fine_level) {
                                                  registers_[fine_level - 1]);
 }
 
-// Refluxing and restriction change different coarse cells, so that both exchanges can overlap.
+// Synchronises two levels. Refluxing and restriction change different coarse cells, so that both
+// exchanges can overlap.
 void Mesh::synchronise(int fine_level, const FaceFlow& flow) {
   CoarseFineBoundary& jump = *level_boundaries_[fine_level];
   Exchanger &fluxes = face_exchangers_[fine_level], &octants = octant_exchangers_[fine_level];

@@ -1,7 +1,7 @@
 // Interface of the mesh: a distributed octree of blocks, refined octant by octant, with its fields.
 //
-// Use of a mesh: construct it (base blocks only, uninitialised fields); set the fields of its
-// blocks, `regrid` and set again until nothing changes; in a time step call
+// Use of a mesh: construct it (base blocks only, uninitialised fields); set the fields of all
+// blocks and call `regrid`, repeatedly until nothing changes; in a time step call
 // `start_ghosts`/`finish_ghosts` around sweeps over `tiles`, `LevelFields::commit`, and
 // `synchronise` with the coarser level; call `regrid` and `migrate` between coarse steps.
 // Collective functions are marked.
@@ -25,8 +25,8 @@ namespace octant::mesh {
 
 // Requirements of the physics on a mesh.
 struct FieldSetup {
-  std::vector<FieldInfo> variables;  // stored in cells; conserved
-  int others = 0;                    // the last of them, which sweeps of the gas do not advance
+  std::vector<FieldInfo> variables;  // conserved variables, stored in cells
+  int others = 0;                    // number of last variables not advanced by sweeps of the gas
   GhostShape ghosts = {};            // cells that a sweep reads beyond a block
   int patch = 0;                     // side of the tiles of sweeps: 8 or 16; 0: the faster one
   int spares = 1;                    // states besides the present one
@@ -34,13 +34,13 @@ struct FieldSetup {
 
 // Octants of each block that should be refined, by level and slot (bit = octant).
 using OctantMasks = std::vector<std::vector<std::uint8_t>>;
-// Octants near flagged cells, by level and slot: see flag masks in hydro/refinement.hpp.
+// Octants near flagged cells, by level and slot: see the flag masks in hydro/refinement.hpp.
 using FlagMasks = std::vector<std::vector<std::uint64_t>>;
 
 // Inflow boundary condition: for the centres of a box of cells beyond boundary 2 * axis + side,
-// `states` returns a function that sets all their conserved variables, [variable][k][j][i], at a
-// given time. Both must be pure and are called on every rank. The function is kept until the mesh
-// changes.
+// `states` returns a function that sets all conserved variables of the cells, [variable][k][j][i],
+// at a given time. Both functions must be pure and are called on every rank. The returned function
+// is kept until the mesh changes.
 struct Inflow {
   using States = std::function<void(double time, double* values)>;
   std::function<States(int boundary, const Lattice& centres)> states;
@@ -73,13 +73,12 @@ class Mesh {
   // Cells of own blocks, in the order of TreeLevel::own(), for loops (cell_loop.hpp). Valid until
   // the structure changes.
   const CellRange& cells(int level) const { return cells_[level]; }
-  // The same cells without those that finer blocks cover.
+  // Leaf cells of own blocks: those that finer blocks do not cover.
   CellRange leaf_cells(int level) const { return cells(level).leaves(); }
-  // Starts counting processor cycles by slot in ranges that cells() returns from now on; null ends
-  // this.
+  // Sets the counters of processor cycles, by slot, for ranges that cells() returns later; null
+  // stops counting.
   void count_cycles(int level, std::uint64_t* by_slot) { cells_[level].cycles = by_slot; }
-  // Returns the cells of the own blocks in these slots, in their order; makes a new list on the
-  // device.
+  // Returns the cells of the own blocks in `slots`, in that order. Allocates a list on the device.
   CellRange cells(int level, std::span<const int> slots) const;
   int finest_level() const { return finest_level_; }  // finest level with blocks on any rank
   // Names, units and centring of the stored variables, in their order.
@@ -92,13 +91,13 @@ class Mesh {
   LevelFields& fields(int level) { return fields_[level]; }
   // States of a level, for reading.
   const LevelFields& fields(int level) const { return fields_[level]; }
-  // Ghost cells that this rank receives on a level, and the boundary cells.
+  // Ghost cells of a level that this rank reads: received, boundary and interpolated cells.
   const LevelHalo& halo(int level) const { return halos_[level]; }
   // Device pointers to a state of a level and its halo, for kernels.
   FieldPointers pointers(int level, int state) const;
   // Flux registers of a level at coarse-fine boundaries, in device memory.
   double* registers(int level) { return registers_[level].data(); }
-  // Faces of own leaf cells on the domain's boundaries, whose fluxes are also in the registers.
+  // Faces of own leaf cells on the domain's boundaries. Their fluxes are also added to registers.
   const std::vector<DomainFace>& domain_faces(int level) const {
     return domain_faces_[level].faces();
   }
@@ -120,8 +119,8 @@ class Mesh {
   // Fills the ghost cells: start_ghosts() and finish_ghosts(). Collective.
   void fill_ghosts(int level, int state, double theta);
 
-  // Updates only remote cells and boundaries that finer levels interpolate from. The exchange
-  // completes in the next start_ghosts() of the finer level. Collective.
+  // Updates only the remote cells and boundary cells from which the finer level is interpolated.
+  // The exchange completes in the next start_ghosts() of the finer level. Collective.
   void refresh_halo(int level, int state);
 
   // Releases the memory of interpolated ghosts for other uses.
@@ -142,7 +141,7 @@ class Mesh {
     const double* values;
     std::int64_t registers;
   };
-  // Returns these fluxes for the boundary between a level and the coarser one.
+  // Returns the coarse fluxes at the boundary between a level and the coarser one.
   CoarseFluxes coarse_fluxes(int fine_level) const {
     const CoarseFineBoundary& jump = *level_boundaries_[fine_level];
     return {registers_[fine_level - 1].data() + jump.coarse_begin(), jump.coarse_registers()};
@@ -155,9 +154,9 @@ class Mesh {
 
   // --- change of structure, between coarse steps -----------------------------------------------
   // Refines and derefines so that flagged octants are refined, neighbours across faces, edges and
-  // corners differ by at most one level, and every fine ghost cell can be interpolated. New blocks
-  // are interpolated; removed ones are already restricted to their parents. Returns true if
-  // anything changed. Collective.
+  // corners differ by at most one level, and every fine ghost cell can be interpolated. Cells of
+  // new blocks are interpolated; removed blocks are already restricted to their parents. Returns
+  // true if the mesh changed. Collective.
   bool regrid(const FlagMasks& flags);
 
   // Migrates blocks to new owners: by level, one rank per own block in the order of
@@ -169,7 +168,7 @@ class Mesh {
     std::vector<Key> keys;
     std::vector<std::uint8_t> refined;
   };
-  // Replaces all own blocks (restart) by these, by level; fields are uninitialised. Throws
+  // Replaces all own blocks by those in `levels`, for a restart; fields are uninitialised. Throws
   // InputError for an invalid octree. Collective.
   void replace_blocks(const std::vector<BlockList>& levels);
 
@@ -213,7 +212,7 @@ class Mesh {
   int finest_level_ = 0;
 
   std::vector<DeviceTable<OwnBlock>> own_blocks_,
-      // blocks of cells_ before a change of the structure, from which values are copied
+      // own blocks before a change of the structure, whose entries are reused
       former_blocks_;
   std::vector<CellRange> cells_;
   std::vector<LevelFields> fields_;

@@ -39,7 +39,7 @@ struct Mark {
   Key key;
 };
 
-// Mask of the flags of a block's own octants, and their extraction.
+// Mask of the bits of a block's own octants in a flag mask.
 constexpr std::uint64_t k_within = 0x0000066006600000;
 constexpr auto octants_within(std::uint64_t flags) {
   return static_cast<std::uint8_t>((flags >> 21 & 3) | (flags >> 25 & 3) << 2 |
@@ -116,8 +116,8 @@ class Planner {
     }
   }
 
-  // Marks the octant at these coordinates (blocks of level + 1). If its block does not exist, the
-  // coarser octant is marked instead, so that the level grows towards it.
+  // Marks the octant at `octant`, in coordinates of blocks of level + 1. If the block that contains
+  // the octant does not exist, the octant of the coarser level that contains it is marked.
   void mark(int level, BlockCoordinates octant) {
     if (!tree_.geometry().wrap(level + 1, octant)) return;
     const Key child = morton_encode(octant);
@@ -135,8 +135,8 @@ class Planner {
     }
   }
 
-  // Marks octants of the coarser level so that every block with refined octants exists, and all
-  // blocks of its level within the nesting distance, too. Requests of siblings are combined.
+  // Marks octants of the coarser level so that every block with refined octants exists, and also
+  // all blocks of its level within the nesting distance. Requests of siblings are combined.
   void demand_nesting(int level, const Nesting& nesting) {
     const TreeLevel& blocks = tree_.level(level);
     Key parent = k_no_key;
@@ -186,7 +186,7 @@ OctantMasks plan_refinement(const Tree& tree, const FlagMasks& flags, int distan
 
 namespace {
 
-// Notice to the owner of the parent that an octant has a child.
+// Message to the owner of a parent block that one of its octants has a child.
 struct Child {
   std::int32_t octant;
   Key parent;
@@ -202,7 +202,7 @@ bool on_grid(const BlockCoordinates& extent, Key key) {
   const BlockCoordinates block = morton_decode(key);
   for (int d = 0; d < 3; ++d)
     if (block[d] >= extent[d]) return false;
-  return morton_encode(block) == key;  // false if bits are set beyond all coordinates
+  return morton_encode(block) == key;  // false if unused bits of the key are set
 }
 
 class Inspection {

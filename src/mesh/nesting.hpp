@@ -10,21 +10,22 @@
 
 namespace octant::mesh {
 
-// Nesting distance: level l-1 must have all cells within this many cells of a level-l block, so
-// that its ghosts (an even number of cells) can be interpolated with slopes.
+// Nesting distance in cells of level l-1: level l-1 must contain all cells within this distance of
+// a block of level l, so that the ghost cells of the block (an even number) can be interpolated
+// with slopes.
 constexpr int nesting_distance(int ghosts) { return (ghosts + 1) / 2 + 1; }
 
-// Positions around a block (of 27) with cells within some distance of refined octants of the block.
+// Table of the neighbours of a block with cells within a given distance of its refined octants.
 class Nesting {
  public:
   Nesting(int block_size, int distance);
 
-  // Mask of such positions: bit ix + 4 iy + 16 iz of the position (ix, iy, iz), each 0, 1 or 2, the
-  // block itself being (1, 1, 1). `refined` has a bit per octant. Shifted by the block's own
-  // octant, ox + 4 oy + 16 oz, the bits are the parent's octants and those around it, as in
-  // FlagMasks.
+  // Mask of the neighbours near the octants in the mask `refined`: bit ix + 4 iy + 16 iz for the
+  // position (ix, iy, iz), each 0, 1 or 2; the block itself is (1, 1, 1). If the block is octant
+  // (ox, oy, oz) of its parent, the mask shifted left by ox + 4 oy + 16 oz refers to the octants
+  // in and around the parent, as in FlagMasks.
   std::uint64_t near(unsigned refined) const { return near_[refined]; }
-  // Bit of the neighbour at one of the 27 positions, in such a mask.
+  // Bit, in a mask that near() returns, of the neighbour at one of the 27 positions.
   static constexpr int bit_of(int neighbour) {
     return neighbour % 3 + 4 * (neighbour / 3 % 3) + 16 * (neighbour / 9);
   }
@@ -34,11 +35,11 @@ class Nesting {
 };
 
 // Octants of every own block that will be refined after a regrid, from the flags of all ranks:
-// flagged octants, ancestors of refined ones, and every octant within `distance` cells of a refined
-// one of the next finer level. Collective.
+// flagged octants, ancestors of refined octants, and every octant within `distance` cells of a
+// refined octant of the next finer level. Collective.
 OctantMasks plan_refinement(const Tree& tree, const FlagMasks& flags, int distance);
 
-// Throws InputError unless these are keys of blocks on the grid of a level in strictly ascending
+// Throws InputError unless `keys` are keys of blocks on the grid of a level in strictly ascending
 // order. Local.
 void require_keys(const Geometry& geometry, int level, std::span<const Key> keys);
 

@@ -12,10 +12,11 @@ namespace octant::mesh {
 
 namespace {
 
-// Tolerance for rounding in the descent to leaves.
+// Factor on radii that allows for rounding errors in the descent to leaves.
 constexpr double k_slack = 1.0 + 1e-9;
 
-// Visit of a block in an item's search, with the item's sphere. The bytes of the item follow.
+// Visit of a block in the search for an item, with the item's sphere. In a message, the bytes of
+// the item follow.
 struct Stop {
   Key key;
   Position centre;
@@ -91,8 +92,8 @@ struct Begin {
   Key key;
 };
 
-// Finds the initial blocks of the search for a sphere: blocks of its level, or of the next coarser
-// one where these do not exist. Returns false if one of them is not in this rank's tables.
+// Finds the initial blocks of the search for a sphere: blocks of level `sphere.level`, or of the
+// next coarser level where no such block exists. Returns false if this rank's tables lack one.
 bool nearby_blocks(const Mesh& mesh, const Sphere& sphere, std::vector<Begin>& begins) {
   begins.clear();
   if (sphere.level < 0) return false;

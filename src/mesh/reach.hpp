@@ -17,8 +17,8 @@ using Position = std::array<double, 3>;
 // Displacement from one point to another; uses the nearest image along periodic axes.
 Position nearest_image(const Geometry& geometry, const Position& from, const Position& to);
 
-// A sphere around a point, in code length. `level` and `slot` identify an own block that contains
-// the point, where the search begins; without them the directory of all blocks is used.
+// A sphere around a point, in code length. The search begins at the own block that contains the
+// point, identified by `level` and `slot`; without them (-1) the directory of all blocks is used.
 struct Sphere {
   Position centre{};
   double radius = 0.0;
@@ -31,15 +31,16 @@ struct Met {
   std::uint8_t octants;  // mask of octants
 };
 
-// Items whose spheres overlap leaf octants of this rank's blocks: their bytes, the ranks that sent
-// them (including this one) and their numbers there, ordered by both. `met` is ordered by item.
+// Items whose spheres overlap leaf octants of this rank's blocks, ordered by source and number:
+// bytes of the items, ranks that sent them (including this one), and numbers of the items on those
+// ranks. `met` is ordered by item.
 struct ReachedBytes {
   std::vector<std::byte> items;
   std::vector<int> sources;
   std::vector<std::int32_t> numbers;
   std::vector<Met> met;
 };
-// reach() for items as bytes, of `item_bytes` each. Collective.
+// Performs reach() for items stored as bytes, `item_bytes` per item. Collective.
 ReachedBytes reach_bytes(const Mesh& mesh, std::span<const Sphere> spheres,
                          std::span<const std::byte> items, std::size_t item_bytes);
 
@@ -52,11 +53,12 @@ struct Reached {
   std::vector<Met> met;
 };
 
-// Sends each item to all ranks with leaf cells in octants that overlap its sphere, by the nearest
-// image. A radius may span many blocks, but at most half of a periodic domain. Items pass from the
-// blocks around a point to finer ones, one round per level, and only to nearby ranks. The work
-// scales with the octants found, not with the mesh, if spheres name blocks no smaller than their
-// radius. Throws RunError if a radius is too large. Collective.
+// Sends each item to all ranks that own leaf octants overlapping the item's sphere (nearest image
+// on periodic axes). A radius may span many blocks, but at most half of a periodic domain. Items
+// pass from the blocks around a point to finer blocks, one round per level, and only to ranks near
+// the point. The work scales with the number of octants found, not with the size of the mesh, if
+// the starting block of each sphere is no smaller than its radius. Throws RunError if a radius is
+// too large. Collective.
 template <Copyable T>
 Reached<T> reach(const Mesh& mesh, std::span<const Sphere> spheres, std::span<const T> items) {
   ReachedBytes bytes = reach_bytes(mesh, spheres, std::as_bytes(items), sizeof(T));

@@ -12,7 +12,7 @@ namespace octant::mesh {
 
 namespace {
 
-// Removal of a block by its owner, because its parent is no longer refined there.
+// Request to the owner of a block to remove it, because the octant of its parent is derefined.
 struct Removal {
   std::int32_t level;
   Key key;
@@ -34,9 +34,9 @@ bool Mesh::regrid(const FlagMasks& flags) {
   return true;
 }
 
-// Interpolates new children of a level's own blocks; the owner of the parent owns them. Uses the
-// ghost data of the structure before the regrid: cells of a neighbour that is new as well are
-// interpolated by the same function.
+// Creates and interpolates new children of a level's own blocks; the owner of the parent owns them.
+// Ghost cells are those of the structure before the regrid. Where a neighbour is also new, they
+// equal its cells, because both are interpolated by the same function.
 void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
   const TreeLevel& parents = tree_->level(level);
   std::vector<int> growing;
@@ -88,7 +88,8 @@ void Mesh::add_children(int level, const std::vector<std::uint8_t>& wanted) {
                               target, layout_.variables);
 }
 
-// Interpolations of a level that fill the positions across the faces of these own blocks.
+// Returns the interpolation tasks of a level that fill the positions across faces of the blocks in
+// `slots`.
 DeviceArray<const InterpolationTask> Mesh::interpolations_around(
     int level, const std::vector<int>& slots) const {
   const LevelHalo& halo = halos_[level];
@@ -106,8 +107,8 @@ DeviceArray<const InterpolationTask> Mesh::interpolations_around(
   return to_device("interpolations", tasks);
 }
 
-// Sets the new masks and removes blocks, on all ranks, whose octant is no longer refined. Their
-// cells are already restricted to their parents.
+// Sets the masks of refined octants and removes, on all ranks, the blocks of derefined octants. The
+// cells of these blocks are already restricted to their parents.
 void Mesh::remove_children(const OctantMasks& wanted) {
   std::vector<Removal> removals;
   std::vector<int> owners;
@@ -134,7 +135,7 @@ namespace {
 constexpr std::int64_t k_bytes_at_once = 4 << 20;
 
 struct Mover {
-  int target, slot;  // slot of a block, and its new owner
+  int target, slot;  // new owner of a block, and its slot on this rank
 };
 
 struct MovedBlock {
@@ -147,8 +148,8 @@ Region whole_block(int block_size) {
   return {{0, 0, 0}, {n, n, n}};
 }
 
-// Sends these blocks of a level and receives those of other ranks. Slots of sent blocks are reused
-// for received ones. Collective.
+// Sends the blocks in `movers` of a level and receives blocks of other ranks. Slots of sent blocks
+// are reused for received ones. Collective.
 void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::vector<Mover> movers,
                  const DeviceArray<const CellBox>& boxes, TreeLevel& level, LevelFields& fields) {
   const BlockLayout& layout = fields.layout();
@@ -187,8 +188,8 @@ void move_blocks(const Communicator& communicator, Exchanger& exchanger, std::ve
 
 }  // namespace
 
-// Blocks are sent in batches, so that copies are small compared with the fields. Each rank begins
-// with the ranks that follow it, so that not all send to the same one.
+// Migrates blocks in batches, so that message buffers are small compared with the fields. Each rank
+// sends first to the ranks that follow it, so that not all ranks send to the same one.
 void Mesh::migrate(const std::vector<std::vector<int>>& owners) {
   const int rank = communicator().rank(), ranks = communicator().size();
   const std::int64_t block_bytes = layout_.stride_slot * static_cast<std::int64_t>(sizeof(double));

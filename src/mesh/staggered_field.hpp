@@ -55,7 +55,7 @@ class StaggeredField {
 
   // Description of the field.
   const FieldInfo& info() const { return info_; }
-  // Layout of its arrays.
+  // Layout of the arrays.
   const StaggeredLayout& layout() const { return layout_; }
   // One level, for kernels.
   StaggeredView view(int level) const { return {levels_[level].data(), layout_}; }
@@ -91,7 +91,7 @@ class StaggeredField {
 // [block][k][j][i], with FieldInfo::extents() of a block.
 std::vector<double> read_component(const StaggeredField& field, int level,
                                    const DeviceArray<const OwnBlock>& blocks, int component);
-// Stores such values: the inverse of read_component().
+// Stores values in the order of read_component() in own blocks.
 void write_component(const StaggeredField& field, int level,
                      const DeviceArray<const OwnBlock>& blocks, int component,
                      const std::vector<double>& values);

@@ -6,13 +6,14 @@
 
 namespace octant::mesh {
 
-// Pointer to one cell, or the first of consecutive cells along x: variable n is n * stride further.
+// Pointer to one cell, or to the first of consecutive cells along x; variable n is at
+// from[n * stride].
 struct CellPointer {
   const double* from;  // null if there is no box
   std::int32_t stride;
 };
 
-// Boxes that contain row (j, k) of the patch: one row of block positions along x.
+// Boxes along x that contain one row of cells of the patch.
 struct BlockRow {
   // indices of the boxes in the tile's table, by block position along x
   const std::int32_t* entries;
@@ -39,8 +40,9 @@ class TileCells {
   // Box with index `entry` in TileSet::boxes.
   KOKKOS_FORCEINLINE_FUNCTION const CellBox& box(int entry) const { return boxes_[entry]; }
 
-  // Returns the number of axes along which this tile's fluxes must be computed, if the gas varies
-  // along `of_gas` axes. The first of several adjacent blocks represents all, if this rank owns it.
+  // Returns the number of axes along which this tile's fluxes must be computed if the gas varies
+  // along `of_gas` axes: `of_gas`, or 3 if this rank owns a block of the patch but not the first
+  // block along the uniform axes, whose result would be copied.
   KOKKOS_INLINE_FUNCTION int dimensions(int of_gas) const {
     if (of_gas == 3 || blocks_ == 1) return of_gas;
     for (int kb = 0; kb < blocks_; ++kb)
@@ -88,9 +90,8 @@ class TileCells {
     return {state.buffer[box.buffer] + offset(row, holder, i), box.stride_variable};
   }
 
-  // Patch index of the cell whose lower face lies on a closed boundary of the domain, below (side
-  // 0) or above (1) the gas; k_none if there is no such boundary. It is a wall, or a diode through
-  // which gas may leave.
+  // Patch index of the cell whose lower face lies on a closed boundary of the domain (a reflecting
+  // wall or a diode) at the lower (side 0) or upper (1) end; k_none if there is no closed boundary.
   KOKKOS_FORCEINLINE_FUNCTION int closed(int axis, int side) const {
     const std::int64_t face = closed_[axis][side].face;
     return face == ClosedSide::k_none ? k_none : static_cast<int>(face - tile_->first[axis]);
@@ -113,7 +114,8 @@ class TileCells {
     const int holder = table_[((kb + 1) * reach_ + jb + 1) * reach_ + ib + 1];
     return holder >= 0 && boxes_[holder].buffer == k_own;
   }
-  // Distance of patch cell `index` from the first cell of the first block position of the table.
+  // Distance in cells of patch cell `index` from the first cell of the table's first block
+  // position.
   KOKKOS_FORCEINLINE_FUNCTION int position(int axis, int index) const {
     return index + tile_->origin[axis] + size_;
   }

@@ -48,22 +48,21 @@ struct FieldPointers {
   const double* buffer[k_buffers];
 };
 
-// Request to add `weight * flux` to a flux register: the faces of one quarter of a block's plane,
-// at a coarse-fine boundary or a boundary of the domain. Register values are on the coarser of the
-// two grids. Transverse axes are in ascending order and the first is contiguous: (y, z) for axis x,
-// (x, z) for y, (x, y) for z. Ranges are in cells of the tile's patch, 0..M; they are even if
-// `average` is set.
+// Request to add `weight * flux` to a flux register, for the faces of a quarter of a block's plane
+// (the whole face of a fine block) at a coarse-fine boundary or a boundary of the domain. Register
+// values are on the coarser of the two grids. Transverse axes are in ascending order and the first
+// is contiguous: (y, z) for axis x, (x, z) for y, (x, y) for z. Ranges are in cells of the tile's
+// patch, 0..M, and begin and end at even cells if `average` is set.
 struct FluxRequest {
   std::int8_t axis;     // normal of the faces: 0, 1, 2
   std::int8_t average;  // 1: mean of 2 x 2 faces per value (fine side); 0: one face
   std::int16_t plane;   // face index along the axis: 0..M, the lower face of that cell
   std::int16_t a_begin, a_end, b_begin, b_end;
   std::int32_t stride_b, stride_variable;
-  std::int64_t base;  // register of (a_begin, b_begin), variable 0
+  std::int64_t base;  // offset of the register value of (a_begin, b_begin), variable 0
 };
 
-// A tile: its table and flux requests, and the position of its patch in its block (N > M) and on
-// its level.
+// A tile: table and flux requests, and position of the patch in its block (N > M) and level.
 struct Tile {
   std::int32_t table;                       // first entry in TileSet::table
   std::int32_t request_begin, request_end;  // range in TileSet::requests
@@ -72,7 +71,7 @@ struct Tile {
   std::int64_t first[3];  // cells from the lower end of the domain to cell 0 of the patch
 };
 
-// A boundary that gas cannot enter through: a reflecting wall, or a diode.
+// A boundary through which gas cannot enter: a reflecting wall, or a diode.
 struct ClosedSide {
   static constexpr std::int64_t k_none = -1;
   // index of the boundary's face on the level, in cells from the domain's lower end
@@ -100,8 +99,8 @@ struct TileSet {
   int count() const { return static_cast<int>(tiles.extent(0)); }
 };
 
-// Flow through the faces of cells, each face stored for both of its cells, on own blocks:
-// [slot][axis][side][cell], side 0 being a cell's lower face; null if it is not recorded.
+// Flow through the faces of cells of own blocks, [slot][axis][side][cell]; side 0 is a cell's lower
+// face. Each face is stored for both adjacent cells. `data` is null if the flow is not recorded.
 struct FaceFlow {
   double* data = nullptr;
   std::int64_t cells_per_block = 0;

@@ -12,8 +12,8 @@ std::array<int, 3> neighbour_of(const std::array<int, 3>& place, int n) {
   return {place[0] + n % 3 - 1, place[1] + n / 3 % 3 - 1, place[2] + n / 9 - 1};
 }
 
-// Number of rounds of a sweep if each thread takes one patch per round; on a device, which sweeps
-// many patches at once, the number of patches.
+// Number of rounds of a sweep in which each thread processes one patch per round. On a device,
+// which processes many patches at once, returns the number of patches.
 double rounds(std::int64_t patches) {
   const std::int64_t threads = k_device_is_host ? Kokkos::DefaultExecutionSpace().concurrency() : 1;
   const std::int64_t rounds = (patches + threads - 1) / threads;
@@ -22,11 +22,11 @@ double rounds(std::int64_t patches) {
 
 }  // namespace
 
-// Chooses the faster patch size. Large patches have fewer ghosts and longer rows, and sweeps skip
-// missing blocks in them: one with n small patches in it takes 0.35 + 0.87 n times as long as a
-// small patch. But there are fewer of them to distribute over threads. A change of size rewrites
-// all tables, so it must gain at least 1.3 %. Results do not depend on the choice, so each rank
-// chooses independently.
+// Returns the patch size with the smaller estimated sweep time. Large patches have fewer ghosts and
+// longer rows, and sweeps skip missing blocks: a large patch that contains n small ones takes
+// 0.35 + 0.87 n times as long as a small patch. However, fewer patches can be distributed over
+// threads. A change of size rewrites all tables and is made only if it gains at least 1.3 %.
+// Results do not depend on the size, so that each rank selects it independently.
 int Tiling::faster_patch() const {
   constexpr double k_of_itself = 0.35, k_per_small = 0.87, k_min_gain = 1.013;
   const int block_size = tree_.geometry().block_size();
@@ -44,7 +44,7 @@ int Tiling::faster_patch() const {
     large += last == k_no_key || parent_key(patch) != parent_key(last);
     last = patch;
   }
-  // Sweep times, in units of that of one small patch.
+  // Sweep times, in units of the sweep time of one small patch.
   const double filled =
       static_cast<double>(small) / static_cast<double>(std::max<std::int64_t>(large, 1));
   const double time_of_small = rounds(small);
@@ -79,7 +79,7 @@ void Tiling::begin_anew(int patch, int first_source_box) {
   for (const int slot : tree_.level(level_).own()) put(slot, tree_.level(level_).key(slot));
 }
 
-// Adds new blocks to their groups and takes removed ones out.
+// Adds new blocks to their groups and deletes removed blocks from them.
 void Tiling::update_positions() {
   const TreeLevel& blocks = tree_.level(level_);
   for (const int slot : blocks.touched())
@@ -179,12 +179,12 @@ bool Tiling::is_central(const std::array<int, 3>& place) const {
                      [this](int c) { return c >= 0 && c < blocks_per_patch_; });
 }
 
-// Returns true if an own block is at a tile's central position only by periodic wrapping.
+// Returns true if an own block lies at a central position of a tile only as a periodic image.
 bool Tiling::reaches_itself(int group, int slot, const std::array<int, 3>& place) const {
   return is_central(place) && (places_[slot].group != group || position_in_group(slot) != place);
 }
 
-// Applies changes to tables that are not rewritten as a whole.
+// Applies changes to tables that are not rewritten completely.
 void Tiling::write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables) {
   std::erase_if(removed_blocks_, [this](const RemovedBlock& lost) {
     const Group& group = groups_[lost.group];
@@ -200,7 +200,7 @@ void Tiling::write_rows(const GhostPlan& plan, DeviceTable<std::int32_t>& tables
   removed_blocks_.clear();
 }
 
-// Clears the entries that only a removed block read.
+// Clears the table entries that were read only by a removed block.
 void Tiling::clear_unread(const RemovedBlock& lost, const GhostPlan& plan,
                           std::int32_t* table) const {
   for (Positions rest = plan.read_positions(); rest != 0; rest &= rest - 1) {
@@ -209,7 +209,8 @@ void Tiling::clear_unread(const RemovedBlock& lost, const GhostPlan& plan,
   }
 }
 
-// Returns true if a block of the group is at a position of its table or reads it in its sweep.
+// Returns true if a block of the group lies at position `place` of the table, or if its sweep reads
+// this position.
 bool Tiling::is_read(const std::array<int, 3>& place, const GhostPlan& plan,
                      const std::int32_t* table) const {
   const auto first = [](int c) { return std::max(c - 1, 0); };
@@ -234,7 +235,7 @@ void Tiling::write_table(int number, const GhostPlan& plan,
   for (const int slot : group.slots) write_row(slot, k_all_positions, plan, table);
 }
 
-// Writes the entries of a block and of the given positions around it that its sweep reads.
+// Writes the table entries of a block and of those `positions` around it that its sweep reads.
 void Tiling::write_row(int slot, Positions positions, const GhostPlan& plan,
                        std::int32_t* table) const {
   const std::array<int, 3> centre = position_in_group(slot);
@@ -294,8 +295,8 @@ void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& p
   const int N = block_size_, M = patch_;
   const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
   const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
-  // A plane between two parts of a block belongs to the upper one, the last plane of the block to
-  // the last part.
+  // A plane between two parts of a block belongs to the upper part; the last plane of the block
+  // belongs to the last part.
   const int plane = request.plane + shift(request.axis);
   const bool last_part = origin[request.axis] + M >= N;
   if (plane < 0 || plane > M || (plane == M && !last_part)) return;
@@ -359,7 +360,7 @@ void Tiling::follow(int patch, const GhostPlan& plan, const FluxRequests& reques
   const std::span<const int> own = tree_.level(level_).own();
   for (const int slot : begins_anew ? own : std::span<const int>(requests.changed))
     write_requests(slot, requests);
-  // true if no other rank has blocks, which could have been replaced by interpolated cells
+  // True if this is the only rank, so that no group reads remote data.
   const bool alone = tree_.communicator().size() == 1;
   if (!alone)
     for (const int slot : tree_.level(level_).touched())

@@ -20,8 +20,8 @@ KOKKOS_FORCEINLINE_FUNCTION void for_cells(const TaskTeam& team, const Region& r
 }
 
 // Calls body(offset in the box's buffer, offset in the message, cells) for the rows of a task. On
-// CPUs, rows that are contiguous in the box as well (such as those along a block's lower or upper
-// face) are joined. On a GPU, short rows are distributed over threads.
+// CPUs, rows that are also contiguous in the box (such as those at a block's lower or upper z face)
+// are joined. On a GPU, short rows are distributed over threads.
 template <class Body>
 KOKKOS_FORCEINLINE_FUNCTION void for_rows(const TaskTeam& team, const PackTask& task,
                                           const CellBox& box, int variables, const Body& body) {

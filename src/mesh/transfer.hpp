@@ -1,4 +1,4 @@
-// Kernels that move or combine stored cells: packing, boundaries, restriction, refluxing.
+// Kernels for stored cells: packing, boundary conditions, restriction and refluxing.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +28,8 @@ void unpack_blocks(const DeviceArray<const PackTask>& tasks, const BlockLayout& 
 void copy_variables(const CellRange& cells, const BlockLayout& layout, int first,
                     const double* from, double* to);
 
-// Axis of each variable that is a component of a vector, for reflecting boundaries.
-using VectorAxes = DeviceArray<const std::int32_t>;  // by variable; -1 for scalars
+// Axis of each variable that is a vector component, for reflecting boundaries; -1 for scalars.
+using VectorAxes = DeviceArray<const std::int32_t>;
 
 // Fills boxes beyond boundaries. Sources may be own blocks or boxes that are already filled;
 // `inflow` holds the values of the level's inflow boxes.
@@ -47,21 +47,21 @@ struct RestrictionTask {
   std::int32_t octant;
   std::int64_t destination;  // offset in the message buffer
 };
-// Executes the tasks. `message` is the buffer for octants whose parents belong to other ranks.
+// Restricts the children of all tasks. `message` is the buffer for octants of remote parents.
 void restrict_children(const DeviceArray<const RestrictionTask>& tasks, const BlockLayout& layout,
                        const double* children, double* parents, double* message);
 
-// Copies a received octant into its parent.
+// Copy of a received octant into its parent.
 struct OctantTask {
   std::int32_t parent, octant;
   std::int64_t source;  // offset in the message buffer
 };
-// Executes the tasks.
+// Copies the received octants of all tasks.
 void unpack_octants(const DeviceArray<const OctantTask>& tasks, const BlockLayout& layout,
                     const double* message, double* parents);
 
-// Refluxing task: one side of a coarse-fine boundary, whose coarse cells are corrected by u +=
-// factor * (fine - coarse) of the fluxes integrated over time.
+// Refluxing task: one side of a coarse-fine boundary, whose coarse cells are corrected by
+// u += sign * factor * (fine - coarse) of the fluxes integrated over time.
 struct CorrectionTask {
   std::int32_t slot;
   std::int8_t axis;
@@ -72,7 +72,7 @@ struct CorrectionTask {
   std::int32_t fine, coarse;  // indices of the two registers
   std::int32_t is_received;   // 1 if the fine register comes from another rank
 
-  // Index of cell (a, b) of the side in its block, 0 <= a, b < block_size / 2.
+  // Index in the block of cell (a, b) of the side, 0 <= a, b < block_size / 2.
   KOKKOS_FORCEINLINE_FUNCTION int cell_in_block(int a, int b, int block_size) const {
     const auto stride = [&](int along) {
       return along == 0 ? 1 : along == 1 ? block_size : block_size * block_size;
@@ -100,8 +100,8 @@ struct Corrections {
 struct Fluxes {
   const double *fine, *received, *coarse;
 };
-// Refluxes the blocks with has_remote_fluxes == `remote`. The flow of variable 0 is corrected as
-// well if `flow` is not null.
+// Refluxes the blocks with has_remote_fluxes == `remote`. The flow of variable 0 is also corrected
+// if `flow` is not null.
 void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
 

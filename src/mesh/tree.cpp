@@ -183,7 +183,7 @@ void Tree::register_changes() {
   }
 }
 
-// Positions around own blocks and around their parents that this rank does not own.
+// Queries for the positions around own blocks and around their parents that this rank does not own.
 std::vector<Tree::Query> Tree::open_queries() const {
   std::vector<KeyTable<char>> queried(levels_.size());
   std::vector<Query> queries;
@@ -205,7 +205,7 @@ std::vector<Tree::Query> Tree::open_queries() const {
       if (l == 0 || parent_key(key) == last_parent) continue;
       last_parent = parent_key(key);
       const Node* parent = levels_[l - 1].find(last_parent);
-      // the parent's own entry covers these positions
+      // The iteration over level l - 1 covers the positions around an own parent.
       if (parent != nullptr && parent->slot >= 0) continue;
       for (const Key near : geometry_.keys_around(l - 1, last_parent)) {
         const Node* node = near == k_no_key ? nullptr : levels_[l - 1].find(near);
@@ -216,7 +216,7 @@ std::vector<Tree::Query> Tree::open_queries() const {
   return queries;
 }
 
-// Removes entries of other ranks' blocks that no query of this rank needs any longer.
+// Removes the entries of other ranks' blocks whose positions are not in `queries`.
 void Tree::keep_only(const std::vector<Query>& queries) {
   std::vector<KeyTable<char>> near(levels_.size());
   for (const Query& query : queries) near[query.level].insert(query.key, 1);
@@ -225,7 +225,7 @@ void Tree::keep_only(const std::vector<Query>& queries) {
       if (!near[l].contains(key)) levels_[l].erase(key);
 }
 
-// Queries the directory for owners; -1 if there is no block.
+// Returns the owners of the blocks in `queries` from the directory; -1 if there is no block.
 std::vector<std::int32_t> Tree::query_directory(const std::vector<Query>& queries) const {
   std::vector<int> homes(queries.size());
   for (std::size_t n = 0; n < queries.size(); ++n)

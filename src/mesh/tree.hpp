@@ -13,7 +13,7 @@
 
 namespace octant::mesh {
 
-// Entry of a block: its owner, and its slot if this rank owns it.
+// Entry of a block: owner, and slot if this rank owns the block, else -1.
 struct Node {
   std::int32_t owner = -1;
   std::int32_t slot = -1;
@@ -32,7 +32,7 @@ constexpr int rank_of(Holder other) { return -2 - other; }
 
 // Holders of the 27 positions around a block, [z][y][x], the block itself in the middle.
 using Neighbours = std::array<Holder, 27>;
-// Positions across a face: below and above in x, y, z.
+// Positions of the face neighbours: below and above in x, y, z.
 inline constexpr std::array<int, 6> k_face_neighbours{12, 14, 10, 16, 4, 22};
 
 // Mask of some of the 27 positions: bit n for position n.
@@ -55,11 +55,11 @@ class TreeLevel {
   // at positions next to own blocks and to their parents means that no such block exists.
   const Node* find(Key key) const { return nodes_.find(key); }
 
-  // Neighbour table: results of find() for the positions around an own block. Every change of a
-  // block updates the entries of its 27 neighbours.
+  // Holders of the 27 positions around an own block, as find() gives them. Every insertion or
+  // removal of a block updates the tables of its neighbours.
   const Neighbours& neighbours(int slot) const { return neighbours_[slot]; }
 
-  // Own slots in the order of their keys, valid after sort(), which must follow changes.
+  // Own slots in the order of their keys. sort() must be called after changes.
   std::span<const int> own() const { return own_; }
   // Sorts the own slots by key.
   void sort();
@@ -71,7 +71,7 @@ class TreeLevel {
   Key key(int slot) const { return keys_[slot]; }
   // Mask of the refined octants of the block in a slot.
   std::uint8_t refined(int slot) const { return refined_[slot]; }
-  // Sets that mask.
+  // Sets the mask of the refined octants.
   void set_refined(int slot, std::uint8_t mask) { refined_[slot] = mask; }
 
   // Adds a block of another rank.
@@ -83,7 +83,7 @@ class TreeLevel {
   // Positions whose holder changed since clear_changes(); may have duplicates.
   const std::vector<Key>& changed() const { return changed_; }
   // Slots, without duplicates, whose block was added or removed, or whose neighbour has a new
-  // holder, since clear_changes(). Some slots may have no block any more, or lie beyond slots().
+  // holder, since clear_changes(). Slots may be empty now, or lie beyond slots().
   const std::vector<int>& touched() const { return touched_; }
   // Mask of positions around the slot's block whose holder changed since clear_changes(); all if
   // the block was added or removed.
@@ -111,7 +111,7 @@ class TreeLevel {
   std::vector<Positions> changed_around_;   // by slot that was ever in use
   std::vector<Key> keys_;                   // by slot; k_no_key if free
   std::vector<std::uint8_t> refined_;       // by slot
-  std::vector<int> free_, own_, unsorted_;  // unsorted: inserted since the last sort
+  std::vector<int> free_, own_, unsorted_;  // unsorted_: slots inserted since the last sort()
   std::size_t nodes_in_use_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// Batched counterpart of PeriodicFourier in the memory of Kokkos' default execution space: all
-// lines of an axis at once.
+// Batched counterpart of PeriodicFourier, for arrays in the memory of Kokkos' default execution
+// space.
 #pragma once
 
 #include <functional>
@@ -13,26 +13,26 @@
 
 namespace octant::pencil {
 
-// Fourier transform of all lines at once. Axes that are not cut need no transpose: on one rank,
-// values are transformed in place. With the host's FFT library, modes and values are bitwise equal
-// to those of PeriodicFourier on every process grid.
+// Fourier transform of all lines of an axis at once. Axes that are not divided among ranks need no
+// transpose: on one rank, values are transformed in place. With the host's FFT library, modes and
+// values are bitwise equal to those of PeriodicFourier on every process grid.
 //
-// Memory: an array of this rank's part of the padded grid; where an axis is cut, a second array and
-// message buffers.
+// Memory: an array of this rank's part of the padded grid; if an axis is divided, also a second
+// array and message buffers.
 class BatchedFourier {
  public:
-  // Transforms an array of the grid's cells; for Padding see fourier.hpp. Collective. Throws
-  // InputError and RunError as make_complex_fft does.
+  // Prepares the transform of an array of the grid's cells; for Padding see fourier.hpp.
+  // Collective. Throws InputError and RunError as make_complex_fft does.
   BatchedFourier(const PencilGrid& grid, Padding padding, const CommOptions& comm = {});
 
-  // Returns this rank's x-pencil. Kernels call clear() first and write all of it.
+  // Returns this rank's x-pencil. Users must call clear() first and then write all of its values.
   FieldView values() const;
-  // Sets all values, padding included, to 0.
+  // Sets all values, including the padding, to 0; does nothing without padding.
   void clear() { clear_if_padded(0); }
 
-  // Returns a number for each of this rank's modes, on the host.
+  // Returns number(mode) for each of this rank's modes, on the host.
   std::vector<double> of_modes(const std::function<double(const Mode&)>& number) const;
-  // Returns such numbers in the form that multiply_modes() expects.
+  // Returns of(mode) for each of this rank's modes in device memory, for multiply_modes().
   DeviceArray<double> factors(const std::function<double(const Mode&)>& of) const {
     return on_device("factors of modes", of_modes(of));
   }
@@ -44,8 +44,8 @@ class BatchedFourier {
   double scale() const { return 1.0 / (static_cast<double>(n_[0]) * n_[1] * n_[2]); }
 
  private:
-  // Boxes of a rank where lines along x, y and z are whole; a complex number counts as two reals
-  // along x. An axis is padded from the box where its lines are whole onwards.
+  // Boxes of a rank in the x-, y- and z-pencil decompositions; a complex number counts as two reals
+  // along x. An axis is padded in boxes that contain it undivided, and y also in the z box.
   Box x_box(int rank) const;
   Box y_box(int rank) const;
   Box z_box(int rank) const;
@@ -53,8 +53,8 @@ class BatchedFourier {
   FieldView rows() const { return view(0, x_box(own())); }
   FieldView columns() const { return view(array_of_columns(), y_box(own())); }
   FieldView depths() const { return view(array_of_depths(), z_box(own())); }
-  // Index of the array that holds the columns (depths). Each transpose moves the data to the other
-  // array.
+  // Indices of the arrays that hold the y-pencils (columns) and z-pencils (depths). Each transpose
+  // moves the data to the other array.
   int array_of_columns() const { return xy_ ? 1 : 0; }
   int array_of_depths() const { return yz_ ? 1 - array_of_columns() : array_of_columns(); }
   FieldView view(int array, const Box& box) const {
@@ -72,7 +72,7 @@ class BatchedFourier {
   Padding padding_;
   Cells n_;                                  // padded lengths
   int half_;                                 // complex numbers per row
-  std::optional<BatchedTranspose> xy_, yz_;  // empty where y, or z, is not cut
+  std::optional<BatchedTranspose> xy_, yz_;  // empty if y, or z, is not divided among ranks
   std::array<DeviceArray<double>, 2> arrays_;
   std::unique_ptr<ManyFft> x_, z_;
   std::unique_ptr<LineTransform> y_forward_, y_backward_;

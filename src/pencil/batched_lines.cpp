@@ -10,7 +10,7 @@ namespace octant::pencil {
 
 namespace {
 
-// Distinct values in the order of their first appearance, and the index of each input among them.
+// Distinct values in the order of their first appearance, and the index of each input value.
 struct Distinct {
   explicit Distinct(const std::vector<double>& all) {
     std::map<double, int> known;
@@ -104,7 +104,7 @@ struct SolveWhole {
   }
 };
 
-// Solver for whole lines that are not periodic.
+// Solver for non-periodic lines that lie on one rank.
 class BatchedWholeLines final : public BatchedLines {
  public:
   explicit BatchedWholeLines(const BatchedLinesProblem& problem)
@@ -144,8 +144,8 @@ class BatchedWholeLines final : public BatchedLines {
   DeviceArray<double> reciprocal_;
 };
 
-// Full-transpose solver: makes lines whole by a transpose, solves them and transposes them back.
-// The rows of lines are distributed over the ranks of a column.
+// Full-transpose solver: gathers whole lines by a transpose, solves them and transposes the
+// solution back. The rows of whole lines are distributed over the ranks of a column.
 class BatchedTransposedLines final : public BatchedLines {
  public:
   explicit BatchedTransposedLines(const BatchedLinesProblem& problem)

@@ -1,5 +1,5 @@
-// Batched solvers of tridiagonal systems along z in the memory of Kokkos' default execution space:
-// counterparts of LineSolver. Internal to pencil/.
+// Batched solvers of tridiagonal systems along z, counterparts of LineSolver for data in the memory
+// of Kokkos' default execution space. Internal to pencil/.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace octant::pencil {
 
-// Shifts of the diagonal: the line in column i of row j has x[i] + y[j].
+// Shifts of the diagonal: the system of the line in column i of row j has the shift x[i] + y[j].
 struct LineShifts {
   std::vector<double> x, y;
 };
@@ -27,7 +27,7 @@ struct BatchedLinesProblem {
   std::function<Range(int rank)> planes_of;  // planes of a rank of the column
   int planes;                                // total number of planes
   bool periodic;
-  bool singular;  // the homogeneous matrix of line 0 of row 0; its last unknown is 0
+  bool singular;  // true if the matrix of line 0 of row 0 is singular; its last unknown is 0
   LineShifts shifts;
   TridiagonalMethod method;
   Sweep sweep;
@@ -35,16 +35,16 @@ struct BatchedLinesProblem {
   std::shared_ptr<BatchedMemory> memory;
 };
 
-// Returns the problem of the first `planes` planes of a grid with these shifts. Requires options
-// with memory. Throws InputError if P-TDMA finds too few planes on a rank.
+// Returns the problem of the first `planes` planes of a grid with the given shifts. Requires
+// options with memory. Throws InputError if a rank has too few planes for P-TDMA.
 BatchedLinesProblem problem_of_lines(const PencilGrid& grid, int planes, bool periodic,
                                      bool singular, const LineShifts& shifts,
                                      const BatchedOptions& options);
 // Returns the options, with new memory if they have none.
 BatchedOptions with_memory(BatchedOptions options);
 
-// Solver of all lines at once. A task takes adjacent lines of a row through a sweep: up to
-// k_columns on the host, for SIMD, or one line per GPU thread.
+// Solver of all tridiagonal systems at once. A task solves adjacent lines of a row: up to k_columns
+// lines on the host, for SIMD, or one line per GPU thread.
 class BatchedLines {
  public:
   virtual ~BatchedLines() = default;
@@ -53,24 +53,24 @@ class BatchedLines {
   // problem.
   virtual void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) = 0;
 
-  // Solves in place for this rank's planes of all lines. Collective over the column. Waits for
+  // Solves all systems in place on this rank's planes. Collective over the column. Waits for
   // kernels only where data are exchanged.
   virtual void solve(const FieldView& lines) = 0;
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   virtual TransposeTraffic traffic() const { return {}; }
 };
 
-// Selects a solver as make_line_solver does (line_solver.cpp); bitwise equal results on a host.
-// Collective.
+// Selects a solver as make_line_solver does (line_solver.cpp). On a host the results of both
+// solvers are bitwise equal. Collective.
 std::unique_ptr<BatchedLines> make_batched_lines(const BatchedLinesProblem& problem);
-// Makes the solver for P-TDMA, and for periodic lines on one rank.
+// Makes the solver for P-TDMA on several ranks, and for periodic lines on one rank.
 std::unique_ptr<BatchedLines> make_batched_partition(const BatchedLinesProblem& problem);
 
-// Distinct matrices of some lines. Lines with equal shifts share one, such as those of the
-// wavenumbers +-k and of the two parts of a complex number.
+// Distinct matrices of some lines. Lines with equal shifts share a matrix, such as lines of the
+// wavenumbers +-k and of the real and imaginary parts of a complex number.
 struct LineMatrices {
-  int distinct_x = 0, count = 0;  // distinct_x matrices for each distinct y
+  int distinct_x = 0, count = 0;  // number of distinct x shifts, and of matrices
   const int *shift_of_column = nullptr,
             *shift_of_row = nullptr;                    // index of the shift of a column, or row
   const double *x_shift = nullptr, *y_shift = nullptr;  // distinct shifts
@@ -93,7 +93,7 @@ struct LineMatrices {
 class LineMatrixTable {
  public:
   explicit LineMatrixTable(const LineShifts& shifts);
-  // Tables for kernels.
+  // Tables of the distinct matrices, for kernels.
   const LineMatrices& kinds() const { return kinds_; }
 
  private:
@@ -102,17 +102,17 @@ class LineMatrixTable {
   DeviceArray<double> shifts_;
 };
 
-// PlaneCoefficients of some planes, in the order of a sweep.
+// Device copy of PlaneCoefficients for some planes, in the order of a sweep.
 struct PlaneRows {
   int planes = 0;
   const double *before = nullptr, *diagonal = nullptr, *after = nullptr;
   double shift_factor = 1.0;
 
-  // Diagonal of plane n for a shift.
+  // Diagonal coefficient of plane n for a shift.
   KOKKOS_FUNCTION double diagonal_of(int n, double shift) const {
     return diagonal[n] + shift_factor * shift;
   }
-  // Part of the planes.
+  // Coefficients of the planes in the range `own`.
   PlaneRows part(Range own) const {
     return {own.count(), before + own.begin, diagonal + own.begin, after + own.begin, shift_factor};
   }
@@ -124,7 +124,7 @@ class PlaneRowTable {
   explicit PlaneRowTable(int planes);
   // Copies the coefficients to the device and waits.
   void set(const PlaneCoefficients& planes);
-  // Tables for kernels.
+  // Coefficients of the planes, for kernels.
   const PlaneRows& rows() const { return rows_; }
 
  private:
@@ -132,7 +132,7 @@ class PlaneRowTable {
   DeviceArray<double> values_;
 };
 
-// Tasks that cover all lines of a view; a task is some adjacent lines of a row.
+// Tasks that cover all lines of a view; a task consists of adjacent lines of a row.
 struct LineTasks {
   static constexpr int k_most = k_device_is_host ? k_columns : 1;
 
@@ -150,7 +150,7 @@ struct LineTasks {
   KOKKOS_FUNCTION int begin(std::int64_t task) const {
     return static_cast<int>(task % per_row) * k_most;
   }
-  // Number of lines of a task that begins at this column.
+  // Number of lines of a task that begins at column `begin`.
   KOKKOS_FUNCTION int width(int begin) const {
     if constexpr (k_most == 1) return 1;  // a constant keeps a thread's values in registers
     return lines.nx - begin < k_most ? lines.nx - begin : k_most;

@@ -1,5 +1,4 @@
-// P-TDMA for all lines at once: the algorithm and the arithmetic of ptdma.hpp, whose comments
-// derive it.
+// P-TDMA for all lines at once, with the algorithm and the arithmetic that ptdma.hpp describes.
 #include <algorithm>
 #include <optional>
 
@@ -25,8 +24,8 @@ struct FactorisePartition {
   LineMatrices kinds;
   PartitionFactors factors;
 
-  // Eliminates rows 1 .. m - 1 with their coupling to plane 0 as fill-in, then upwards until the
-  // end rows couple only to each other within the partition.
+  // Forward elimination of rows 1 .. m - 1, with their coupling to plane 0 as fill-in, and backward
+  // elimination until the end rows couple only to each other within the partition.
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int l = static_cast<int>(task), last = m.planes - 1;
     const double shift = kinds.shift(l);
@@ -73,8 +72,7 @@ struct Partitioned {
   KOKKOS_FUNCTION double* end(int which, int j) const { return ends.row(which, j); }
 };
 
-// First sweep: eliminates the planes between the ends and forms the right-hand sides of the reduced
-// rows.
+// First sweep: forward elimination, and computation of the reduced right-hand sides.
 struct EliminatePlanes : Partitioned {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
@@ -186,8 +184,8 @@ class FactorTable {
   DeviceArray<double> values_;
 };
 
-// P-TDMA solver. Each rank computes the reduced coefficients of all partitions for its share of the
-// whole lines from the matrix alone, so that coefficients are not exchanged.
+// P-TDMA solver. Each rank computes the reduced coefficients of all partitions for the whole lines
+// that it solves, from the matrix alone, so that coefficients are not exchanged.
 class BatchedPartition final : public BatchedLines {
  public:
   explicit BatchedPartition(const BatchedLinesProblem& problem)
@@ -257,8 +255,8 @@ class BatchedPartition final : public BatchedLines {
     const Partitioned partition{tasks, in_order_of(sweep_, ends, 2),
                                 planes_.rows().part(own_planes_), own_lines_.kinds(),
                                 own_factors()};
-    // Memory traffic per value: 24 bytes in the elimination (read, write, one factor), 32 in the
-    // back-substitution (a second factor).
+    // Memory traffic per value: 24 bytes in the forward elimination (read, write, one factor), 32
+    // in the back substitution (read, write, two factors).
     const std::int64_t cells = std::int64_t{lines.nx} * lines.ny * own;
     record_kernel_work("pencil: eliminate planes", cells, {24.0, 7.0});
     for_tasks("pencil: eliminate planes", tasks.count(), EliminatePlanes{partition});

@@ -45,7 +45,7 @@ int unknowns(int entries, const AxisConditions& conditions) {
 
 namespace {
 
-// The phase theta of each eigenvalue -(2 sin(theta) / spacing)^2, in units of pi.
+// Returns the phase theta of each eigenvalue -(2 sin(theta) / spacing)^2, in units of pi.
 std::vector<double> phases(const AxisConditions& conditions, int n) {
   const bool lower = conditions.lower == Condition::dirichlet;
   const bool upper = conditions.upper == Condition::dirichlet;
@@ -75,10 +75,11 @@ std::vector<double> eigenvalues(const UniformAxis& axis) {
 
 namespace {
 
-// Control volumes of the unknowns along an axis, with the distances to one more point at each end.
+// Control volumes of the unknowns along an axis, and distances between unknowns and to one ghost
+// point at each end.
 struct StretchedAxis {
-  std::vector<double> height;    // of the control volume of each unknown
-  std::vector<double> distance;  // from unknown n - 1 to unknown n, for n = 0 .. size
+  std::vector<double> height;    // height of the control volume of each unknown
+  std::vector<double> distance;  // distance from unknown n - 1 to unknown n, for n = 0 .. size
 };
 
 StretchedAxis centres(std::span<const double> faces) {
@@ -93,8 +94,8 @@ StretchedAxis centres(std::span<const double> faces) {
   return axis;
 }
 
-// Control volumes of faces, which reach from centre to centre; the distances between faces are the
-// heights of cells.
+// Returns the control volumes of faces, which extend from cell centre to cell centre; the distances
+// between faces are the heights of cells.
 StretchedAxis on_faces(std::span<const double> faces, bool from_lower_boundary) {
   const StretchedAxis cells = centres(faces);
   const auto n = static_cast<int>(cells.height.size());
@@ -106,7 +107,7 @@ StretchedAxis on_faces(std::span<const double> faces, bool from_lower_boundary) 
   return axis;
 }
 
-// Sets the height and the distances across the periodic boundary.
+// Sets the control-volume height and the distances at the periodic boundary.
 void close(StretchedAxis& axis, std::span<const double> faces, Location location) {
   const auto n = static_cast<int>(faces.size()) - 1;
   const double first = faces[1] - faces[0], last = faces[n] - faces[n - 1];
@@ -132,7 +133,7 @@ TridiagonalMatrix second_derivative(std::span<const double> faces,
   StretchedAxis axis =
       on_face ? on_faces(faces, !inner && conditions.lower == Condition::neumann) : centres(faces);
   if (conditions.periodic()) close(axis, faces, conditions.location);
-  // Entries on faces are no unknowns where a wall, or a neighbour, prescribes their value.
+  // A face on the upper boundary is not an unknown if its value is prescribed.
   else if (on_face && (inner || conditions.upper == Condition::dirichlet)) axis.height.pop_back();
 
   const auto n = static_cast<int>(axis.height.size());
@@ -142,8 +143,9 @@ TridiagonalMatrix second_derivative(std::span<const double> faces,
     matrix.lower[k] = 1.0 / (axis.height[k] * axis.distance[k]);
     matrix.upper[k] = 1.0 / (axis.height[k] * axis.distance[k + 1]);
   }
-  // The outermost coefficients multiply ghosts, which are eliminated. In centres a ghost is -inside
-  // or inside; on faces it is 0, or mirrors the next face inside; on inner faces it is 0 or inside.
+  // The outermost coefficients multiply ghosts, which are eliminated by the boundary conditions
+  // (see AxisConditions): in centres, ghost = -interior or interior; on faces, ghost = 0 or the
+  // mirrored face; on inner faces, ghost = 0 or interior.
   double lower_wall = 0.0, upper_wall = 0.0;
   const auto close_end = [&](Condition condition, double& outer, double& next, double& wall) {
     if (!on_face && condition == Condition::dirichlet) wall = 2.0 * outer;

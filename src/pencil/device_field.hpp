@@ -22,8 +22,8 @@ void for_tasks(const char* name, std::int64_t tasks, const Kernel& kernel) {
   Kokkos::parallel_for(name, Tasks(0, tasks), kernel);
 }
 
-// Launches kernel(i, j) or kernel(i, j, k) for all points of a box. Neighbours along i are in the
-// same SIMD vector, or group of GPU threads. Does not wait.
+// Launches kernel(i, j) or kernel(i, j, k) for all points of a box. Neighbouring i are in the same
+// SIMD vector or the same warp of GPU threads. Does not wait.
 template <std::size_t axes, class Kernel>
 void for_points(const char* name, const int (&points)[axes], const Kernel& kernel) {
   using Points =
@@ -49,7 +49,7 @@ void copy_to_device(const std::vector<T>& values, const DeviceArray<T>& copy) {
   octant::copy_to_device(TransferKind::tables, copy, octant::host_view(values));
 }
 
-// Copies the values to the device and waits.
+// Returns a copy of the values in device memory. Waits for the copy.
 template <class T>
 DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values) {
   const DeviceArray<T> copy = uninitialised<T>(label, values.size());
@@ -57,13 +57,13 @@ DeviceArray<T> on_device(const std::string& label, const std::vector<T>& values)
   return copy;
 }
 
-// Scratch memory by purpose, in use only during a solve. Solvers with the same object share it.
+// Scratch memory by purpose, in use only during a solve and shared by several solvers.
 class BatchedMemory {
  public:
   // Purposes of scratch memory.
   enum Area { coefficients, columns, lines, ends, reduced, leaving, arriving, areas };
 
-  // Makes an area at least this long; its contents are lost if it grows.
+  // Makes an area at least `count` values long; contents are lost if the area grows.
   void reserve(Area area, std::size_t count) {
     DeviceArray<double>& values = values_[area];
     if (values.size() < count) values = DeviceArray<double>("shared in turns", count);
@@ -75,10 +75,10 @@ class BatchedMemory {
   std::array<DeviceArray<double>, areas> values_;
 };
 
-// A field in memory that others own, passed by value. Rows are along x with nx cells; plane k holds
-// rows j = -1 .. ny, and planes are k = -1 .. nz. Cells -1 and nx of a row are ghosts.
+// Non-owning view of a field, passed by value. Rows are along x with nx cells; plane k holds rows
+// j = -1 .. ny, and planes are k = -1 .. nz. Cells -1 and nx of a row are ghosts.
 struct FieldView {
-  double* first;  // cell 0 of row 0 of plane 0; 32-byte aligned, like every row
+  double* first;                            // cell 0 of row 0 of plane 0
   std::ptrdiff_t row_stride, plane_stride;  // in doubles
   int nx, ny, nz;
 
@@ -109,11 +109,11 @@ inline FieldView dense_view(double* first, const Cells& cells) {
 // Copies the cells of a view, times a factor, to a view of the same shape. Does not wait.
 void copy_cells(const FieldView& from, const FieldView& to, double factor = 1.0);
 
-// Several copies in few launches; none may read what another one writes.
+// Copy between two views of the same shape.
 struct CellCopy {
   FieldView from, to;
 };
-// Copies all these cells. Does not wait.
+// Performs several copies in few launches. No copy may read what another one writes. Does not wait.
 void copy_cells(std::span<const CellCopy> copies);
 
 // A field in device memory with the layout of Field, so that a copy is one transfer.

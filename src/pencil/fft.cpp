@@ -26,7 +26,8 @@ void store(Lanes lanes, double* to) { lanes.copy_to(to, ducc0::element_aligned_t
 
 using Vector = double __attribute__((vector_size(k_vector * sizeof(double))));
 
-// Turns a0 a1 a2 a3 and b0 b1 b2 b3 into a0 b0 a2 b2 and a1 b1 a3 b3, and back.
+// Transposes pairs of lanes: a0 a1 a2 a3 and b0 b1 b2 b3 become a0 b0 a2 b2 and a1 b1 a3 b3. The
+// function is its own inverse.
 template <int... lane>
 void transpose_lane_pairs(Lanes& a, Lanes& b, std::integer_sequence<int, lane...>) {
   const auto from_a = __builtin_bit_cast(Vector, a), from_b = __builtin_bit_cast(Vector, b);
@@ -40,7 +41,7 @@ void transpose_lane_pairs(Lanes& a, Lanes& b) {
   transpose_lane_pairs(a, b, std::make_integer_sequence<int, k_vector>());
 }
 
-// Returns scratch memory of the calling thread, valid until its next call.
+// Returns scratch memory of the calling thread, valid until the thread's next call.
 Lanes* scratch(std::size_t vectors) {
   thread_local Buffer memory;
   memory.reserve(vectors * k_vector);
@@ -55,7 +56,7 @@ Value* in_place(double* lines, std::ptrdiff_t stride) {
   return dense && aligned ? reinterpret_cast<Value*>(lines) : nullptr;
 }
 
-// Transform of real lines side by side with a plan of DUCC.
+// Transform of adjacent real lines with a plan of DUCC.
 class OfReals : public Transform {
  public:
   void execute(double* lines, std::ptrdiff_t stride) const final {
@@ -117,8 +118,8 @@ class Trigonometric final : public OfReals {
 
 // Transforms of types 6 to 8, as Fourier transforms of N = 2 n + 1 reals that are odd about point
 // 0, with alternating signs:
-//   sin(2 pi (j + 1) (k + 1/2) / N) = (-1)^j sin(2 pi (j + 1) (n - k) / N);
-// and a cosine is such a sine, with another alternating sign, of the points in reverse order.
+//   sin(2 pi (j + 1) (k + 1/2) / N) = (-1)^j sin(2 pi (j + 1) (n - k) / N).
+// A cosine transform is this sine transform of the points in reverse order, times (-1)^k.
 class HalfPoints final : public OfReals {
  public:
   HalfPoints(TransformKind kind, int size)
@@ -133,7 +134,7 @@ class HalfPoints final : public OfReals {
 
   static double sign(int j) { return j % 2 == 0 ? 1.0 : -1.0; }
 
-  // Sets only imaginary parts.
+  // Computes dst6. The half-complex input has imaginary parts only.
   void from_coefficients(Lanes* values, Lanes* buffer) const {
     std::fill_n(buffer, whole_, Lanes(0.0));
     for (int k = 0; k < size(); ++k) buffer[2 * (size() - k)] = -values[k];
@@ -155,8 +156,8 @@ class HalfPoints final : public OfReals {
   ducc0::detail_fft::pocketfft_r<double> plan_;
 };
 
-// Transform of complex lines, with real and imaginary parts in separate vectors; the order of the
-// lines among the lanes is arbitrary.
+// Transform of complex lines, with real and imaginary parts in separate vectors. The order of lines
+// in the lanes does not matter.
 class SplitComplexTransform final : public Transform {
  public:
   SplitComplexTransform(int size, bool forward) : size_(size), forward_(forward), plan_(size) {}

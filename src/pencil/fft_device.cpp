@@ -54,7 +54,7 @@ void check(Result result, const char* what) {
     throw RunError("the GPU FFT library could not {} (error {})", what, static_cast<int>(result));
 }
 
-// Runs the plan in the stream of Kokkos' kernels, if those run on a GPU.
+// Assigns the plan to the stream of Kokkos' kernels, if kernels run on a GPU.
 void join_kernels([[maybe_unused]] LibraryPlan plan) {
 #if defined(KOKKOS_ENABLE_CUDA) || defined(KOKKOS_ENABLE_HIP)
   check(set_stream(plan, gpu::kernels_stream()), "join the kernels' stream");
@@ -64,7 +64,7 @@ void join_kernels([[maybe_unused]] LibraryPlan plan) {
 // Reports a transform to profilers as a Kokkos kernel.
 class AsKernel {
  public:
-  // A line of complex numbers counts as two.
+  // A line of complex numbers counts as two lines.
   AsKernel(int length, std::int64_t lines) {
     record_kernel_work("pencil: transform", lines * length, {16.0, fft_operations(length)});
     const Kokkos::DefaultExecutionSpace space;

@@ -9,8 +9,8 @@ namespace {
 using Pair = double __attribute__((vector_size(2 * sizeof(double))));
 using Quad = double __attribute__((vector_size(4 * sizeof(double))));
 
-// Loads and stores need no alignment beyond a double's. Quads are passed by reference, since the
-// calling convention for them depends on the processor.
+// Loads and stores need no alignment beyond that of a double. Quads are passed by reference,
+// because their calling convention depends on the processor.
 Pair load(const double* from) {
   Pair pair;
   __builtin_memcpy(&pair, from, sizeof pair);
@@ -20,8 +20,7 @@ void store(const Quad& quad, double* to) { __builtin_memcpy(to, &quad, sizeof qu
 
 constexpr int k_tile = 4;
 
-// Transposed square tile. Halves of rows are joined as they are loaded, which saves shuffles
-// between registers.
+// Transposed square tile. Halves of rows are combined when they are loaded, which saves shuffles.
 struct Tile {
   Quad rows[k_tile];
 
@@ -44,7 +43,7 @@ struct Tile {
 
 }  // namespace
 
-// Copies whole tiles, then the remaining points.
+// Copies rows to lines: first whole tiles, then the remaining points.
 void gather_rows(const double* first, std::ptrdiff_t row_stride, int rows, int points,
                  double* lines) {
   const double* row[k_lines];
@@ -76,7 +75,7 @@ void scatter_rows(const double* lines, int points, double factor, double* first,
       first[line * row_stride + i] = factor * lines[i * k_lines + line];
 }
 
-// Transforms work on r_0 r_1 i_1 .. from the second number of a line on; modes are r_0 0 r_1 i_1 ..
+// The Transform operates on r_0 r_1 i_1 .., stored from index 1 on; modes are r_0 0 r_1 i_1 ..
 RowFourier::RowFourier(int size)
     : size_(size),
       forward_(make_transform(TransformKind::real_to_halfcomplex, size)),

@@ -27,7 +27,7 @@ Buffer::Buffer(std::size_t count) : size_(count) {
     throw std::bad_alloc();
   data_.reset(static_cast<double*>(memory));
 #if defined(__linux__)
-  // The remainder after whole huge pages uses small pages, which saves memory with many buffers.
+  // The remainder after whole huge pages uses small pages, which saves memory.
   if (is_large) madvise(memory, bytes / k_huge_page * k_huge_page, MADV_HUGEPAGE);
 #endif
   std::memset(data_.get(), 0, bytes);
@@ -46,7 +46,7 @@ int whole(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
 }  // namespace
 
-// A plane has memory for its coefficients (PoissonOptions::kept).
+// Planes are large enough to store their transform coefficients (PoissonOptions::kept).
 FieldLayout::FieldLayout(const Box& x_pencil)
     : nx(x_pencil[0].count()),
       ny(x_pencil[1].count()),
@@ -98,8 +98,7 @@ struct CopyScaled {
   }
 };
 
-// Copies of different shapes in one launch: each iterates over as many cells as the largest one
-// has.
+// Copies of different shapes in one launch, which iterates over the largest shape for each copy.
 class CopyTogether {
  public:
   static constexpr int k_most = 16;

@@ -1,4 +1,4 @@
-// Memory for planes, and fields with one value per cell of an x-pencil and one layer of ghosts.
+// Fields with one value per cell of an x-pencil and one layer of ghosts, and their memory.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace octant::pencil {
 
-// Array of doubles aligned to a cache line, or to a huge page if large: a sweep over the planes
-// reads and writes some fifteen streams at once, which causes TLB misses with small pages.
+// Array of doubles aligned to a cache line, or to a huge page if large: a sweep over planes reads
+// and writes about fifteen streams at once, which causes TLB misses with small pages.
 class Buffer {
  public:
   Buffer() = default;
   explicit Buffer(std::size_t count);  // fills the buffer with zeros, which touches every page
 
-  // Makes the buffer at least this long; a reallocation discards its contents.
+  // Makes the buffer at least `count` values long; a reallocation discards the contents.
   void reserve(std::size_t count) {
     if (size_ >= count) return;
     *this = Buffer();
@@ -49,13 +49,14 @@ struct FieldLayout {
 // .. n_z, counted from the first cell of this rank. Cell 0 of every row is 32-byte aligned; cells
 // -1 and n_x are ghosts.
 //
-// An extra plane below lets a sweep write plane k in place of the old plane k - 1: an in-place
-// update without rolling buffers. `plane_offset` is the offset of plane 0 in planes: 0 or -1.
+// With an additional plane below, a sweep can write the new plane k over the old plane k - 1, which
+// allows in-place updates without rolling buffers. `plane_offset` is the offset of plane 0 in
+// planes: 0 or -1.
 class Field {
  public:
   explicit Field(const Box& x_pencil);  // fills all cells and ghosts with zeros
 
-  // Cells of the field in the whole array.
+  // Global index range of this rank's cells.
   const Box& box() const { return box_; }
   // Number of cells along x.
   int nx() const { return layout_.nx; }
@@ -75,14 +76,14 @@ class Field {
   double& operator()(int i, int j, int k) { return row(k, j)[i]; }
   double operator()(int i, int j, int k) const { return row(k, j)[i]; }
 
-  // Number of doubles before cell 0 of a row, with ghosts: keeps rows 32-byte aligned.
+  // Number of doubles before cell 0 of a row, including the ghost; keeps rows 32-byte aligned.
   static constexpr int k_pad = 4;
   // Distance in doubles from a row to the next one.
   std::ptrdiff_t row_stride() const { return layout_.row_stride; }
   // Distance in doubles from a plane to the next one.
   std::ptrdiff_t plane_stride() const { return layout_.plane_stride; }
 
-  // Copies row `from` of plane k, with its ghosts, to row `to` of that plane.
+  // Copies row `from` of plane k, with its ghosts, to row `to` of the same plane.
   void copy_row(int k, int to, int from, int plane_offset = 0);
 
  private:

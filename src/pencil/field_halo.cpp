@@ -17,7 +17,7 @@ HaloPieces::HaloPieces(const Communicator& ranks, bool periodic) {
   for (int other = 0; other < size; ++other) {
     if (other != neighbour[0] && other != neighbour[1]) continue;
     std::int64_t pieces = 0;
-    // The upper end of this rank fills the lower ghosts of the neighbour above, and comes first.
+    // The upper end of this rank fills the lower ghosts of the neighbour above; its piece is first.
     for (const int end : {1, 0})
       if (neighbour[end] == other) send_ends.push_back(end), ++pieces;
     for (const int end : {0, 1})
@@ -26,14 +26,14 @@ HaloPieces::HaloPieces(const Communicator& ranks, bool periodic) {
   }
 }
 
-// Halo exchange along one axis, of pieces (HaloPieces).
+// Halo exchange along one axis.
 struct Halo::Side {
   Side(const std::string& name, const Communicator& ranks, bool periodic,
        const HaloOptions& options);
 
   bool is_local() const { return ranks.size() == 1; }
-  // Exchanges pieces of equal length: pack(end, values) copies the cells at this end (0 below, 1
-  // above) that a neighbour needs, unpack(end, values) fills the ghosts beyond it.
+  // Exchanges pieces of equal length. pack(end, values) copies the cells at an end (0 below, 1
+  // above) to a message; unpack(end, values) fills the ghosts beyond an end from a message.
   template <class Pack, class Unpack>
   void exchange(std::size_t length, const Pack& pack, const Unpack& unpack);
   template <class Pack, class Unpack>
@@ -42,7 +42,7 @@ struct Halo::Side {
   void exchange_in_shared_memory(std::size_t length, const Pack& pack, const Unpack& unpack);
 
   // Returns the buffer that a rank fills for the neighbour beyond an end. Two buffers alternate:
-  // when one is written again, all ranks have reached the next exchange and so have read it.
+  // when one is written again, all ranks have reached the next exchange and have read it.
   double* box(int rank, int end) const { return boxes->of(rank) + (2 * turn + end) * box_size; }
   void reserve_boxes(std::size_t length);
 
@@ -94,7 +94,7 @@ void Halo::Side::exchange_messages(std::size_t length, const Pack& pack, const U
   for (const int end : pieces->receive_ends) unpack(end, in), in += length;
 }
 
-// Lengths are the same on all ranks.
+// Allocates shared buffers for pieces of `length` doubles, the same on all ranks. Collective.
 void Halo::Side::reserve_boxes(std::size_t length) {
   if (box_size >= length) return;
   boxes.reset();

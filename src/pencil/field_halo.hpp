@@ -15,15 +15,16 @@
 
 namespace octant::pencil {
 
-// Pieces of a halo exchange. A piece fills the ghosts at one end of a neighbour; the pieces for one
-// rank are adjacent, the one for its lower end first. Ends are 0 below and 1 above.
+// Pieces of a halo exchange along one axis. A piece fills the ghosts at one end of a neighbour; the
+// pieces for one rank are adjacent, the piece for its lower end first. End 0 is the lower end of a
+// pencil, end 1 the upper one.
 struct HaloPieces {
   // Requires at least two `ranks` along the axis.
   HaloPieces(const Communicator& ranks, bool periodic);
 
   std::optional<int> neighbour[2];
-  // Ends of this rank in the order of the buffers: those that pieces are read from, and those whose
-  // ghosts pieces fill.
+  // Ends of this rank in the order of the buffers: ends from which sent pieces are read, and ends
+  // whose ghosts are filled by received pieces.
   std::vector<int> send_ends, receive_ends;
   std::vector<Segment> segments;  // numbers of pieces, equal in both directions
 };
@@ -34,27 +35,26 @@ struct HaloOptions {
   bool shared_memory = false;
 };
 
-// Halo exchange: fills the ghost rows and planes of x-pencils from the ranks that hold those cells,
-// and across periodic boundaries. Ghosts outside other boundaries are unchanged: the caller's
-// boundary conditions set them. One message per neighbour carries all fields of a call. All calls
-// except the constructor are collective over the ranks along that axis.
+// Halo exchange: fills the ghost rows and planes of x-pencils from the ranks that own those cells,
+// and across periodic boundaries. Ghosts outside other boundaries are unchanged and must be set by
+// the caller. One message per neighbour contains all fields of a call. fill_y() and fill_z() are
+// collective over the ranks along y and z.
 class Halo {
  public:
-  // Takes the periodicity of the axes that are cut. Collective.
+  // Prepares the exchange along the axes that are divided among ranks. Collective.
   Halo(const PencilGrid& grid, bool periodic_y, bool periodic_z, const HaloOptions& options = {});
   ~Halo();
   Halo(Halo&&) noexcept;
   Halo& operator=(Halo&&) noexcept;
 
-  // Fills rows -1 and n_y, with their x-ghosts, of planes first .. end - 1, or of all planes.
+  // Fills rows -1 and n_y, with their x-ghosts, of all planes.
   void fill_y(std::span<Field* const> fields, int plane_offset = 0);
-  // Fills these rows of planes first .. end - 1.
+  // Fills rows -1 and n_y, with their x-ghosts, of planes first .. end - 1.
   void fill_y(std::span<Field* const> fields, int first, int end, int plane_offset);
   // Fills planes -1 and n_z, with all their ghosts.
   void fill_z(std::span<Field* const> fields, int plane_offset = 0);
 
-  // Returns bytes and messages sent to other ranks so far; in shared memory, those written for
-  // them.
+  // Returns bytes and messages sent to other ranks so far, or written for them in shared memory.
   std::vector<ExchangeCount> report() const;
 
  private:
@@ -62,20 +62,19 @@ class Halo {
   std::unique_ptr<Side> y_, z_;
 };
 
-// Halo exchange in the memory of Kokkos' default execution space: kernels pack and unpack its
-// messages.
+// Halo exchange in the memory of Kokkos' default execution space; kernels pack and unpack messages.
 //
-// Fills the ghosts of x-pencils of one grid that other ranks hold. The caller sets ghosts outside
-// boundaries that are not periodic, and all ghosts along axes that are not cut.
+// Fills the ghosts of x-pencils of one grid that other ranks own. The caller sets ghosts outside
+// non-periodic boundaries, and all ghosts along axes that are not divided among ranks.
 class BatchedHalo {
  public:
-  // Takes the periodicity of the axes that are cut. Collective.
+  // Prepares the exchange along the axes that are divided among ranks. Collective.
   BatchedHalo(const PencilGrid& grid, bool periodic_y, bool periodic_z, const CommOptions& comm);
   ~BatchedHalo();
 
-  // Fills ghosts along y (axis 1): rows -1 and n_y with their ghosts, of all planes with ghosts; or
-  // along z (axis 2): planes -1 and n_z with all their ghosts. Does nothing where the axis is not
-  // cut. Collective over the ranks along the axis. Does not wait for the kernels that unpack.
+  // Fills ghosts along y (axis 1): rows -1 and n_y with their ghosts, of all planes including ghost
+  // planes; or along z (axis 2): planes -1 and n_z with all their ghosts. Does nothing if the axis
+  // is not divided. Collective over the ranks along the axis. Does not wait for unpacking kernels.
   void fill(std::span<const FieldView> fields, int axis);
 
   // Returns bytes and messages sent to other ranks so far.
@@ -83,7 +82,7 @@ class BatchedHalo {
 
  private:
   struct Side;
-  std::unique_ptr<Side> y_, z_;  // empty where the axis is not cut
+  std::unique_ptr<Side> y_, z_;  // empty if the axis is not divided among ranks
 };
 
 }  // namespace octant::pencil

@@ -20,8 +20,8 @@ Range pairs(int count, int parts, int index) {
 
 int blocks_of(const Box& box) { return (box[0].count() + k_columns - 1) / k_columns; }
 
-// Layout in blocks of k_columns in which lines along `axis` are contiguous: `length` rows, the
-// first of which are those of the box.
+// Returns a layout in blocks of k_columns columns, each with `length` rows along `axis`, of which
+// the first are those of the box.
 Layout blocked(const Box& box, int axis, int length) {
   const int other = 3 - axis;
   Layout layout{box, {}, k_columns, std::int64_t{length} * k_columns};
@@ -53,7 +53,8 @@ Mode mode_at(int x, int y, int z, const Cells& lengths) {
 struct PeriodicFourier::State {
   State(const PencilGrid& grid, TransposeBackend backend, Padding padding);
 
-  // Boxes of a rank's x-, y- and z-pencils; `values` are without padding along their lines.
+  // Boxes of a rank's x-, y- and z-pencils. y_values() and z_values() exclude padding along the
+  // lines.
   Box x_box(int rank) const;
   Box y_values(int rank) const;
   Box y_box(int rank) const;
@@ -74,7 +75,7 @@ struct PeriodicFourier::State {
   std::unique_ptr<Transform> y_forward, y_backward, z_forward, z_backward;
   Layout y_layout, z_layout;
   Buffer by_y;
-  Buffer by_x_or_z;  // these two are never in use together
+  Buffer by_x_or_z;  // x-pencils or z-pencils, which are never in use together
   Transpose xy, yz;
 };
 
@@ -208,12 +209,12 @@ ProcessGrid fitting_process_grid(int ranks, const Cells& cells, int least) {
 
 namespace {
 
-// Returns complex numbers as lines along y.
+// Returns the complex lines along y of a view.
 LineSet lines_of(const FieldView& columns) {
   return {columns.first, columns.row_stride, 2, columns.nx / 2, columns.plane_stride};
 }
 
-// Multiplies both parts of a mode by its factor.
+// Kernel that multiplies each mode by its factor.
 struct MultiplyMode {
   Kokkos::complex<double>* modes;
   const double* factors;

@@ -12,19 +12,18 @@ namespace octant::pencil {
 
 namespace {
 
-// Thomas' algorithm plane by plane. Planes are counted in the order of the sweep: 0 is eliminated
-// first.
+// Thomas' algorithm plane by plane. Planes are counted in the order of the sweep, beginning with 0.
 template <class Matrices>
 class Thomas {
  public:
-  // `singular`: line 0 of row 0 has a singular homogeneous matrix; its last unknown is 0.
+  // If `singular`, the homogeneous matrix of line 0 of row 0 is singular; its last unknown is 0.
   Thomas(Matrices matrices, const Lines& lines, int planes, bool singular)
       : matrices_(std::move(matrices)),
         lines_(lines),
         singular_(singular),
         reciprocal_(planes * matrices_.size()) {}
 
-  // Sets the coefficients. Reciprocals of many matrices are computed by prepare().
+  // Sets the coefficients. Reciprocals are computed here for one matrix, by prepare() for several.
   void set(const PlaneCoefficients& coefficients) {
     coefficients_ = coefficients;
     made_.reset();
@@ -33,15 +32,15 @@ class Thomas {
     made_.reset(coefficients_.planes());
   }
 
-  // Computes reciprocals. All threads call it before plane n is eliminated, in ascending order of
-  // n.
+  // Computes the reciprocals of plane n. All threads call prepare() before the elimination of
+  // plane n, in ascending order of n.
   void prepare(const Team& team, int n) {
     if (!made_.takes_up(team, n)) return;
     make_reciprocals(n, team.share(static_cast<int>(matrices_.size())));
     team.barrier();
   }
 
-  // Forward elimination of some rows, in ascending order of n.
+  // Performs the forward elimination of the given rows of plane n, in ascending order of n.
   void eliminate(Range rows, int n, double* result, const double* d, const double* before) const {
     const double a = n == 0 ? 0.0 : coefficients_.before[n];
     const double* reciprocals = &reciprocal_.data()[n * matrices_.size()];
@@ -52,7 +51,8 @@ class Thomas {
         reciprocals);
   }
 
-  // Back substitution into `solution` and `carry`, in descending order of n.
+  // Performs the back substitution of plane n, in descending order of n, into `solution` and
+  // `carry`.
   void substitute(Range rows, int n, double* solution, double* carry, const double* d,
                   const double* after) const {
     if (n == coefficients_.planes() - 1) {
@@ -92,7 +92,7 @@ class Thomas {
   bool singular_;
   PlaneCoefficients coefficients_;
   Buffer reciprocal_;  // [plane][coefficient]
-  PlanesMade made_;    // planes with reciprocals
+  PlanesMade made_;    // planes whose reciprocals are computed
 };
 
 // Calls forward, exchange and backward for all planes.
@@ -115,7 +115,7 @@ const Solver* twin_of(const LineProblem<Matrices>& problem) {
   return dynamic_cast<const Solver*>(problem.twin);
 }
 
-// Solver for lines whose planes are all on one rank, with a matrix that is not periodic.
+// Solver for lines whose planes are all on one rank, with a non-periodic matrix.
 template <class Matrices>
 class WholeLines final : public LineSolver<Matrices> {
  public:
@@ -144,7 +144,7 @@ class WholeLines final : public LineSolver<Matrices> {
     const double* d = swept(planes)(n);
     thomas_->substitute(lines_.share(team), n, solution, carry, d, n == planes_ - 1 ? d : after);
   }
-  // Solves some rows at a time, in memory that stays in cache between the two sweeps.
+  // Solves groups of rows, in memory that stays in cache between the two sweeps.
   void solve(const Planes& planes) override {
     const std::ptrdiff_t doubles_of_row = std::max<std::ptrdiff_t>(planes_ * lines_.row_stride, 1);
     const int rows = static_cast<int>(std::max<std::ptrdiff_t>(k_doubles / doubles_of_row, 1));
@@ -181,8 +181,8 @@ class WholeLines final : public LineSolver<Matrices> {
   Buffer scratch_;
 };
 
-// P-TDMA: reduces this rank's planes to two and solves the reduced system of the column. Also
-// solves periodic lines on one rank, whose two end planes are the reduced system.
+// P-TDMA solver: reduces the system to this rank's two end planes and solves the reduced system of
+// the column. Also solves periodic lines on one rank, whose two end planes are the reduced system.
 template <class Matrices>
 class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines {
  public:
@@ -233,7 +233,7 @@ class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines 
   }
   void solve(const Planes& planes) override { solve_plane_by_plane(*this, planes, swept(planes)); }
 
-  // Excludes the exchange of coefficients.
+  // Messages and bytes sent so far, without the exchange of coefficients.
   TransposeTraffic traffic() const override { return ends_.traffic() - set_up_; }
 
  private:
@@ -259,8 +259,9 @@ class PartitionedLines final : public LineSolver<Matrices>, public ReducedLines 
   TransposeTraffic set_up_;
 };
 
-// Full transpose: makes lines whole by a transpose, solves them and transposes them back. Whole
-// lines stay in the message buffers; the planes that this rank already holds are stored apart.
+// Full-transpose solver: gathers whole lines by a transpose, solves them and transposes the
+// solution back. Whole lines stay in the message buffers; planes that this rank already holds are
+// separate.
 template <class Matrices>
 class TransposedLines final : public LineSolver<Matrices> {
  public:
@@ -284,7 +285,7 @@ class TransposedLines final : public LineSolver<Matrices> {
   }
   bool uses_planes() const override { return false; }
   bool first_may_be_last() const override { return true; }
-  // Rows are packed across lines that other threads have written.
+  // Packs plane n, after a barrier, because a thread packs rows that other threads have written.
   void forward(const Team& team, const Planes&, int n, const double* rhs) override {
     const int k = plane_of(n);
     team.barrier();

@@ -1,5 +1,5 @@
-// Solvers of the tridiagonal systems along the lines of a rank's planes, together with the other
-// ranks of its column. Internal to pencil/.
+// Solvers of tridiagonal systems along z, whose planes are distributed over the ranks of a column.
+// Internal to pencil/.
 #pragma once
 
 #include <functional>
@@ -21,15 +21,15 @@ struct LineProblem {
   Communicator column;  // ranks that hold other planes of the same lines, by ascending planes
   std::function<Range(int rank)> planes_of;  // planes of a rank of the column
   Layout layout;                             // layout of this rank's planes; box: lines and planes
-  Lines lines;                               // the same memory as rows
+  Lines lines;                               // lines of this rank's planes, as rows
   Matrices matrices;                         // matrices of `lines`
-  // Returns the matrices of the lines x of the rows y, dense: those of a rank's whole lines.
+  // Returns the matrices of columns x of rows y, stored densely; used for transposed lines.
   std::function<Matrices(Range x, Range y)> dense_matrices;
   TridiagonalMatrix matrix;
-  bool singular = false;  // the matrix of the first x and the first y is singular
+  bool singular = false;  // true if the matrix of the first column of the first row is singular
   TridiagonalOptions options;
   std::shared_ptr<SolverMemory> memory;
-  // Solver of the same problem whose factors are reused: its set_operator applies to both.
+  // Solver of the same problem whose factors are reused; its set_operator() applies to both.
   const LineSolver<Matrices>* twin = nullptr;
 };
 
@@ -38,29 +38,29 @@ struct LineProblem {
 LineProblem<SharedMatrix> field_lines(const PencilGrid& grid, int unknown_planes, bool periodic,
                                       const TridiagonalOptions& options);
 
-// Exchange of a solver that reduces its planes, in separate steps, so that solvers can join their
-// exchanges.
+// Steps of the exchange of a solver that reduces its planes (P-TDMA), called separately so that
+// several solvers can combine their messages.
 class ReducedLines {
  public:
   virtual ~ReducedLines() = default;
-  // Reduces all planes to those at the ends.
+  // Reduces the systems to the unknowns of the first and last plane of this rank.
   virtual void reduce(const Planes& planes) = 0;
-  // Returns the transpose from `ends`, which hold the reduced planes, to `gathered`, and back after
-  // their solution.
+  // Returns the transpose from ends() to gathered(), and in the opposite direction after
+  // solve_gathered().
   virtual JoinedTransposes::Member sides() const = 0;
   // Memory of the reduced planes of this rank.
   virtual double* ends() = 0;
-  // Memory of the gathered planes of all ranks.
+  // Memory of the reduced planes gathered from all ranks.
   virtual double* gathered() = 0;
-  // Solves the gathered planes.
+  // Solves the reduced systems.
   virtual void solve_gathered() = 0;
 };
 
-// Line solver that is called plane by plane within the caller's sweep: forward for n = 0 .. m - 1,
-// exchange, backward for n = m - 1 .. 0. n counts this rank's planes in the order of the sweep;
-// `planes(k)` is the address of line 0 in plane k, in ascending z whatever the direction of the
-// sweep. All threads of a team call forward and backward; each reads and writes its share of the
-// lines (Lines::share).
+// Tridiagonal solver that is called plane by plane within the caller's sweep: forward() for
+// n = 0 .. m - 1, exchange() once, backward() for n = m - 1 .. 0. n counts this rank's planes in
+// the order of the sweep; `planes(k)` is the address of line 0 in plane k, in ascending z for both
+// directions of the sweep. All threads of a team call forward() and backward(); each thread
+// processes part of the lines (Lines::share).
 template <class Matrices>
 class LineSolver {
  public:
@@ -69,32 +69,31 @@ class LineSolver {
   // Sets the operator identity + laplacian * matrix. Collective over the column.
   virtual void set_operator(const TridiagonalMatrix& matrix, double identity, double laplacian) = 0;
 
-  // Returns true if the results of forward must stay in the planes until backward. If not, all
-  // planes may share memory and come in any order.
+  // Returns true if the results of forward() must stay in the planes until backward(). If not, all
+  // planes may share memory and may be processed in any order.
   virtual bool uses_planes() const = 0;
-  // Returns true if the plane that is eliminated first (n = 0) may also come last.
+  // Returns true if plane n = 0 may also be processed last.
   virtual bool first_may_be_last() const = 0;
 
-  // Eliminates plane n. `rhs`, its right-hand side, may be plane n itself.
+  // Performs the forward elimination of plane n. The right-hand side `rhs` may be plane n itself.
   virtual void forward(const Team& team, const Planes& planes, int n, const double* rhs) = 0;
   // Solves the part of the system that is distributed over the ranks. Collective over the column.
   virtual void exchange(const Planes& planes) = 0;
-  // Returns the separate steps of exchange; null where it is of another kind or not needed.
+  // Returns the separate steps of exchange(), or null if the solver does not reduce its planes.
   virtual ReducedLines* reduced() { return nullptr; }
-  // Writes the solution of plane n to `solution`. `after` holds that of plane n + 1; a solver that
-  // needs it writes that of plane n to `carry`, the next `after`. `carry` may alias `after` or
-  // `solution`.
+  // Writes the solution of plane n to `solution`. `after` holds the solution of plane n + 1. A
+  // solver that uses `after` also writes the solution to `carry`, which is `after` of the next
+  // call. `carry` may alias `after` or `solution`.
   virtual void backward(const Team& team, const Planes& planes, int n, double* solution,
                         const double* after, double* carry) = 0;
   // Solves all planes in place.
   virtual void solve(const Planes& planes) = 0;
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   virtual TransposeTraffic traffic() const = 0;
 };
 
-// Joined exchange of several solvers on the same ranks: one message for all of them, where planes
-// are reduced and sent in messages.
+// Joined exchange of several P-TDMA solvers on the same ranks, with one message for all solvers.
 class JoinedLines {
  public:
   // Returns true if exchanges can be joined.
@@ -107,7 +106,7 @@ class JoinedLines {
               TransposeBackend backend);
   // Exchanges the given `planes` of each solver. Collective.
   void exchange(std::span<const Planes> planes);
-  // Data sent so far.
+  // Messages and bytes sent so far.
   const TransposeTraffic& traffic() const { return transposes_.traffic(); }
 
  private:

@@ -15,12 +15,12 @@ using Complex = Kokkos::complex<double>;
 using enum TransformKind;
 
 // A cosine or sine transform as the sum of w_j x_j times cos or sin of 2 pi (j + a) (k + b) /
-// length: a complex transform of that length between two multiplications by phases.
+// length, computed as a complex transform of that length between two multiplications by phases.
 struct Trigonometric {
   bool sine;
   double a, b;
   int length;
-  double first, last;  // weights of the end points; 2 for others
+  double first, last;  // weights w_j of the first and last point; others have the weight 2
 };
 
 Trigonometric trigonometric(TransformKind kind, int n) {
@@ -42,8 +42,8 @@ Trigonometric trigonometric(TransformKind kind, int n) {
 
 Complex phase(double turns) { return std::polar(1.0, -2.0 * std::numbers::pi * turns); }
 
-// Factors of the points of a line before and after the complex transform; the real part of the
-// product is the result. Empty for Fourier transforms.
+// Factors of the points of a line before and after the complex transform; the result is the real
+// part of the product. Empty for Fourier transforms.
 struct Phases {
   std::vector<Complex> before, after;
 };
@@ -99,7 +99,7 @@ struct LoadPoint {
     }
   }
 
-  // Returns mode k <= size / 2 of a real line. Real modes have no stored imaginary part.
+  // Returns mode k <= size / 2 of a real line. Imaginary parts of real modes are not stored.
   KOKKOS_FUNCTION Complex mode_of(const double* x, int k) const {
     const std::ptrdiff_t stride = from.point_stride;
     if (k == 0) return {x[0], 0.0};
@@ -182,7 +182,7 @@ void LineTransform::execute(const LineSet& from, const LineSet& to, double scale
 
 namespace {
 
-// Repeats the eigenvalue of each complex coefficient for both of its parts.
+// Repeats the eigenvalue of each complex coefficient for its real and imaginary parts.
 std::vector<double> of_both_parts(const std::vector<double>& eigenvalues) {
   std::vector<double> twice;
   for (std::size_t m = 0; 2 * m <= eigenvalues.size(); ++m)
@@ -217,8 +217,8 @@ class LinesOfDevice final : public BatchedTransform {
 
   int x_size_;
   double scale_;
-  // Transforms of each axis: Fourier transforms where x, or both axes, are periodic, else line
-  // transforms.
+  // Transforms of each axis: Fourier transforms along x if x is periodic, and along y if both axes
+  // are periodic; otherwise line transforms.
   std::unique_ptr<ManyFft> x_fourier_, y_fourier_;
   std::unique_ptr<LineTransform> x_forward_, x_backward_, y_forward_, y_backward_;
 };

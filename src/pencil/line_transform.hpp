@@ -1,5 +1,5 @@
-// Transforms of fft.hpp for many lines at once, by kernels around complex transforms: GPU libraries
-// have only real and complex Fourier transforms. Internal to pencil/.
+// Transforms of all kinds in fft.hpp for many lines at once. Kernels reduce them to complex Fourier
+// transforms, because GPU libraries have no cosine and sine transforms. Internal to pencil/.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace octant::pencil {
 
-// Lines of numbers in device memory, counted within groups first. Complex kinds store the two parts
-// of a number side by side.
+// Lines of numbers in device memory, numbered first within groups. The real and imaginary parts of
+// a complex number are adjacent.
 struct LineSet {
   double* first;
   std::ptrdiff_t point_stride, line_stride;
-  int together;  // lines per group
+  int together;  // number of lines per group
   std::ptrdiff_t group_stride;
 
   // Address of the first number of line n.
@@ -28,7 +28,7 @@ struct LineSet {
 struct LineWork {
   Kokkos::complex<double>* values;
   int length, lines;
-  bool by_line;  // [line][point], or else [point][line]
+  bool by_line;  // true: [line][point]; false: [point][line]
 
   // Number at a point of a line.
   KOKKOS_FUNCTION Kokkos::complex<double>& at(int point, int line) const {
@@ -40,13 +40,14 @@ struct LineWork {
 // One-dimensional transform of many lines by kernels.
 class LineTransform {
  public:
-  // Transforms `lines` lines of `size` points. `contiguous`: the points of a line are adjacent in
-  // memory, else the lines are. The work array has `work_points` complex numbers at most, or one
-  // line.
+  // Prepares the transform of `lines` lines of `size` points. If `contiguous`, the points of a line
+  // are adjacent in memory, otherwise the lines are. The work array has at most `work_points`
+  // complex numbers, but at least one line.
   LineTransform(TransformKind kind, int size, int lines, bool contiguous,
                 int work_points = 1 << 22);
 
-  // Writes the result, times `scale`, to `to`, which may alias `from`.
+  // Transforms the lines `from` and writes the result, times `scale`, to `to`, which may alias
+  // `from`.
   void execute(const LineSet& from, const LineSet& to, double scale = 1.0) const;
 
  private:

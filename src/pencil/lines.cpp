@@ -9,9 +9,9 @@ namespace octant::pencil {
 
 namespace {
 
-// Distributes lines in strips of `unit` columns or a multiple: one strip per rank, or several ranks
-// share the rows of a strip. Strips have `wide` columns or more, unless some rank had no lines
-// then; among these numbers of strips, the one with the smallest maximum share is taken.
+// Distributes lines over ranks in strips whose widths are multiples of `unit` columns: one strip
+// per rank, or several ranks share the rows of a strip. Strips have at least `wide` columns, unless
+// some ranks would then have no lines. The number of strips minimises the largest share of a rank.
 Box share_of(const Box& lines, int unit, int wide, int ranks, int rank) {
   const int columns = lines[0].count(), rows = lines[1].count();
   const int units = (columns + unit - 1) / unit, few = (ranks + rows - 1) / std::max(rows, 1);
@@ -44,7 +44,7 @@ Box ShiftedMatrices::share(const Box& lines, int ranks, int rank) {
 }
 
 ShiftedMatrices::ShiftedMatrices(const std::vector<Row>& rows) {
-  std::map<std::pair<const double*, int>, Place> known;  // by first line and twin
+  std::map<std::pair<const double*, int>, Place> known;  // key: address of the first shift, twin
   for (const Row& row : rows)
     for (std::size_t begin = 0; begin < row.x.size(); begin += k_columns) {
       const std::span<const double> x = row.x.subspan(begin);
@@ -54,7 +54,7 @@ ShiftedMatrices::ShiftedMatrices(const std::vector<Row>& rows) {
     }
 }
 
-// Adds the shifts of a chunk; lines beyond the end of a row repeat its last shift.
+// Adds the shifts of a chunk. Beyond the end of a row, the last shift of the row is repeated.
 ShiftedMatrices::Place ShiftedMatrices::add_chunk(std::span<const double> x, double y) {
   const auto shift = [&](std::size_t i) { return x[std::min(i, x.size() - 1)] + y; };
   Place place{shifts_.size(), true};

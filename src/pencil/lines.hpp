@@ -1,7 +1,7 @@
-// Lines of a rank's planes, and their matrices. Internal to pencil/.
+// Lines along z of a rank's planes, and the tridiagonal matrices of the lines. Internal to pencil/.
 //
-// The inner loops of a solver run over the lines of a plane, row by row. One matrix for all lines
-// and one matrix per line differ in how a row's coefficients are found.
+// The inner loops of a solver run over the lines of a plane, row by row. SharedMatrix and
+// ShiftedMatrices provide the coefficients of a row for one matrix and for one matrix per line.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +18,8 @@
 
 namespace octant::pencil {
 
-// Arithmetic of tridiagonal solvers for one entry of one line. Solvers that work plane by plane and
-// batched solvers share it and so give the same bits. A_n, B_n and C_n multiply the unknowns
+// Arithmetic of tridiagonal solvers for one entry of one line. Plane-by-plane and batched solvers
+// share these functions, so that results are bitwise equal. A_n, B_n and C_n multiply the unknowns
 // before, at and after plane n in the order of the sweep.
 
 // Thomas' algorithm: r_n = 1 / (B_n - A_n C_(n-1) r_(n-1)); `product` is A_n C_(n-1).
@@ -35,7 +35,8 @@ KOKKOS_INLINE_FUNCTION double substituted(double d, double c, double r, double a
   return d - c * r * after;
 }
 
-// Partitions, whose rows are left unscaled (ptdma.hpp): d'_n = d_n - A_n r_(n-1) d'_(n-1)
+// Elimination in a Partition, whose rows remain unscaled (ptdma.hpp):
+// d'_n = d_n - A_n r_(n-1) d'_(n-1)
 KOKKOS_INLINE_FUNCTION double eliminated_unscaled(double d, double a, double r_before,
                                                   double before) {
   return d - a * r_before * before;
@@ -46,14 +47,14 @@ KOKKOS_INLINE_FUNCTION double substituted_between(double d, double c, double aft
   return (d - c * after) * r - fill * first;
 }
 
-// Factors of the reduced system of P-TDMA (ptdma.hpp), [plane in the order of the sweep] [matrix]:
-// factor of the unknown before, 1 / pivot, factor of the unknown after, and the solution of the
-// others for a last unknown of 1, if the system is bordered.
+// Factors of the reduced system of P-TDMA (ptdma.hpp), [plane in the order of the sweep][matrix]:
+// factor of the preceding unknown, 1 / pivot, factor of the following unknown, and, for a bordered
+// system, the solution of the other unknowns if the last unknown is 1.
 struct ReducedFactors {
   double *before, *reciprocal, *back, *border;
 
-  // Factorises one of `matrices` matrices with reduced coefficients a and c. `singular`: its last
-  // unknown is 0.
+  // Factorises one of `matrices` matrices with reduced coefficients a and c. If `singular`, the
+  // last unknown is set to 0.
   KOKKOS_INLINE_FUNCTION void factorise(std::size_t matrix, std::size_t matrices,
                                         const double* all_a, const double* all_c, int planes,
                                         bool bordered, bool singular) const {
@@ -82,8 +83,8 @@ struct ReducedFactors {
 };
 
 // Rows of `width` adjacent lines, `row_stride` doubles apart, in planes `plane_stride` apart. Rows
-// are processed in chunks of k_columns lines, of which the last may be shorter. A thread takes
-// `together` rows at once: the lines of a block.
+// are processed in chunks of k_columns lines; the last chunk may be shorter. Threads process groups
+// of `together` rows, the lines of a block.
 struct Lines {
   int rows, width;
   std::ptrdiff_t row_stride, plane_stride;
@@ -91,14 +92,14 @@ struct Lines {
 
   // Number of entries of a plane.
   std::size_t plane_size() const { return static_cast<std::size_t>(rows) * row_stride; }
-  // Rows of a thread.
+  // Rows that a thread of a team processes.
   Range share(const Team& team) const {
     const Range own = team.share(rows / together);
     return {own.begin * together, own.end * together};
   }
 };
 
-// Addresses of planes by number: at constant stride, or in slabs.
+// Addresses of planes by index: at constant stride, or in slabs.
 struct Planes {
   double* base;
   std::ptrdiff_t stride;
@@ -120,8 +121,8 @@ struct SweptPlanes {
   double* operator()(int n) const { return planes(sweep == Sweep::up ? n : last - n); }
 };
 
-// Calls body(chunk, its offset in the plane, width) for every chunk of some rows. The width is a
-// compile-time constant for full chunks.
+// Calls body(chunk, offset, width) for every chunk of the given rows, with the offset of the chunk
+// in the plane. The width is a compile-time constant for full chunks.
 template <class Body>
 void for_each_chunk(const Lines& lines, Range rows, const Body& body) {
   int chunk = rows.begin * ((lines.width + k_columns - 1) / k_columns);
@@ -134,7 +135,7 @@ void for_each_chunk(const Lines& lines, Range rows, const Body& body) {
   }
 }
 
-// One matrix for all lines: a coefficient of a plane is one number.
+// One matrix for all lines: each coefficient has one value per plane.
 struct SharedMatrix {
   // Coefficients of a chunk of lines.
   struct Chunk {
@@ -148,17 +149,17 @@ struct SharedMatrix {
   double shift(std::size_t) const { return 0.0; }
   // Coefficients of chunk n of a plane.
   Chunk chunk(const double* plane, int) const { return {*plane}; }
-  // Returns the index of a line's coefficient in its plane.
+  // Returns the index of a line's coefficient among the coefficients of a plane.
   std::size_t place(int, int) const { return 0; }
 
-  // Returns the lines of a box that one of several ranks gets: whole rows, or pieces of rows where
-  // there are fewer rows than ranks.
+  // Returns the lines of a box that are assigned to one of several ranks: whole rows, or parts of
+  // rows if there are fewer rows than ranks.
   static Box share(const Box& lines, int ranks, int rank);
 };
 
 // One matrix with a shift of the diagonal for every line. Chunks with the same shifts, such as
-// those of the wavenumbers +-k_y, share their coefficients. So do the lines of a pair, the real and
-// imaginary parts of a mode along x, where all lines of a chunk are such pairs.
+// those of the wavenumbers +-k_y, share their coefficients. If a chunk consists of pairs of lines,
+// the real and imaginary parts of modes along x, the lines of a pair share their coefficients.
 class ShiftedMatrices {
  public:
   // Coefficients of a chunk of lines.
@@ -166,7 +167,7 @@ class ShiftedMatrices {
     alignas(64) double values[k_columns];
     double operator[](int i) const { return values[i]; }
   };
-  // Lines whose shifts are x[i] + y; `twin` identifies all rows with that y.
+  // Lines whose shifts are x[i] + y; `twin` identifies all rows with the same y.
   struct Row {
     std::span<const double> x;
     double y;
@@ -196,8 +197,9 @@ class ShiftedMatrices {
     return places_[n].first + (places_[n].pairs ? i / 2 : i);
   }
 
-  // Returns the lines of a box that one rank gets: strips of k_columns or more, in whole pairs of
-  // columns. Where there are fewer strips than ranks, some ranks share the rows of a strip.
+  // Returns the lines of a box that are assigned to a rank: strips of k_columns or more columns, in
+  // whole pairs of columns. If there are fewer strips than ranks, some ranks share the rows of a
+  // strip.
   static Box share(const Box& lines, int ranks, int rank);
 
  private:
@@ -219,8 +221,8 @@ inline void copy_rows(const Lines& lines, Range rows, const double* from, double
   });
 }
 
-// Calls body(entry of the plane, coefficients of its line ...) for the lines of some rows, given
-// the planes of those coefficients. Lines are independent of each other.
+// Calls body(index, coefficients ...) for the lines of the given rows, with the index of the entry
+// in a plane and the line's values from the planes `coefficients`. Lines are independent.
 template <class Matrices, class Body, class... Plane>
 void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, const Body& body,
                    const Plane*... coefficients) {
@@ -234,11 +236,11 @@ void for_each_line(const Lines& lines, Range rows, const Matrices& matrices, con
 }
 
 // Coefficients of identity + laplacian * matrix for a range of planes, in the order of a sweep:
-// `before` multiplies the plane that is eliminated before, `after` the next one.
+// `before` and `after` multiply the unknowns of the preceding and of the following plane.
 struct PlaneCoefficients {
   std::vector<double> before, diagonal, after;
   double shift_factor = 1.0;  // factor of a line's shift
-  bool homogeneous = false;   // identity is 0: a matrix may be singular
+  bool homogeneous = false;   // true if identity is 0, so that a matrix may be singular
 
   // Number of planes.
   int planes() const { return static_cast<int>(diagonal.size()); }

@@ -1,12 +1,12 @@
 // Distribution of a three-dimensional array over ranks: pencils on a two-dimensional rank grid.
 //
-// The array is cut along two axes; along the third every rank holds whole lines. Fields are in
-// x-pencils; transforms along y and whole-line solves along z use y- and z-pencils:
+// The array is divided along two axes; along the third every rank holds whole lines. Fields are
+// stored in x-pencils; transforms along y and solves of whole lines along z use y- and z-pencils:
 //
 //   orientation   x           y           z
-//   x-pencil      whole       cut by p_y  cut by p_z
-//   y-pencil      cut by p_y  whole       cut by p_z
-//   z-pencil      cut by p_y  cut by p_z  whole
+//   x-pencil      whole       p_y parts   p_z parts
+//   y-pencil      p_y parts   whole       p_z parts
+//   z-pencil      p_y parts   p_z parts   whole
 //
 // Sizes need not be divisible: part n of N cells in P parts begins at cell n N / P.
 #pragma once
@@ -29,12 +29,12 @@ struct Range {
   bool contains(int n) const { return n >= begin && n < end; }
   bool operator==(const Range&) const = default;
 };
-// Cells in both ranges.
+// Returns the cells in both ranges.
 Range intersection(Range a, Range b);
 // Returns part `index` of `parts` of the cells 0 .. cells - 1.
 Range part(int cells, int parts, int index);
 
-// Cells along x, y and z.
+// Numbers of cells along x, y and z.
 using Cells = std::array<int, 3>;
 
 // The cells of one rank: a range along x, y and z.
@@ -48,7 +48,7 @@ struct Box {
   std::int64_t cells() const;
   bool operator==(const Box&) const = default;
 };
-// Cells in both boxes.
+// Returns the cells in both boxes.
 Box intersection(const Box& a, const Box& b);
 
 // The axis along which a pencil is whole.
@@ -69,9 +69,9 @@ std::string to_string(ProcessGrid processes);
 // nor z exceeds the number of cells along its axis.
 void check_process_grid(ProcessGrid processes, int ranks, const Cells& cells);
 
-// Pencil decomposition. Copies refer to the same ranks. Rank = z_index * p_y + y_index, so that the
-// partners of the x-y transposes, which move most, are neighbours. Memory: independent of the
-// ranks.
+// Pencil decomposition. Copies share the communicators. Rank = z_index * p_y + y_index, so that the
+// partners of the x-y transposes, which move the most data, have adjacent ranks. The memory does
+// not depend on the number of ranks.
 class PencilGrid {
  public:
   // Throws InputError as check_process_grid does. Collective.
@@ -87,7 +87,7 @@ class PencilGrid {
   int y_index() const { return all_.rank() % processes_.y; }
   // Index of this rank along z.
   int z_index() const { return all_.rank() / processes_.y; }
-  // Rank with these indices.
+  // Rank with the given indices along y and z.
   int rank_of(int y_index, int z_index) const { return z_index * processes_.y + y_index; }
 
   // Ranks of the same z_index by ascending y_index, for x-y transposes.

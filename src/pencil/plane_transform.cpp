@@ -16,7 +16,7 @@ std::vector<double> packed_eigenvalues(const UniformAxis& x) {
   std::vector<double> values = eigenvalues(x);
   if (!x.conditions.periodic()) return values;
   const auto n = static_cast<int>(values.size());
-  // The second number of an odd row is always 0; its eigenvalue may be any but 0.
+  // The second coefficient of a row of odd length is always 0; any nonzero eigenvalue is valid.
   const double unused = -1.0 / (x.spacing * x.spacing);
   std::vector<double> packed{values[0], n % 2 == 0 ? values[n / 2] : unused};
   for (int m = 1; 2 * m < n; ++m) packed.insert(packed.end(), {values[m], values[m]});
@@ -95,7 +95,7 @@ PlaneTransform::PlaneTransform(const UniformAxis& x, const UniformAxis& y)
   lines_ = Buffer(static_cast<std::size_t>(lines_stride_) * team_size());
 }
 
-// The transform's r_0 r_1 i_1 .. starts at the second place of a line.
+// The transform stores r_0 r_1 i_1 .. from index 1 of a line on.
 void PlaneTransform::forward_x(const Team& team, const double* first, std::ptrdiff_t row_stride,
                                Range rows, std::span<const RowPiece> coefficients) {
   double *packed = lines_of(team), *points = x_periodic_ ? packed + k_lines : packed;
@@ -147,8 +147,8 @@ void PlaneTransform::backward_y(double* columns, bool first) const {
   execute_columns(*y_backward_, y_complex_, columns);
 }
 
-// The transform of a + i b with real columns a and b is Z = A + i B. Row m stores the real parts of
-// A_m and B_m, row n - m their imaginary parts: each number keeps its column's eigenvalue.
+// Separates the transform Z = A + i B of a + i b with real columns a and b. Row m stores the real
+// parts of A_m and B_m, row n - m the imaginary parts, so that each column has one eigenvalue in x.
 void PlaneTransform::take_pair_apart(double* columns) const {
   for (int m = 1; 2 * m < y_size_; ++m) {
     double *z = columns + m * k_columns, *mirror = columns + (y_size_ - m) * k_columns;
@@ -172,7 +172,7 @@ void PlaneTransform::join_pair(double* columns) const {
 
 namespace {
 
-// Returns the unknown rows of a rank of a row of ranks, in global indices.
+// Returns the unknown rows, in global indices, of the rank with index `y_index` along y.
 Range rows_of(const PencilGrid& grid, int y_index, int unknown) {
   const Box box = grid.box(Orientation::x, grid.rank_of(y_index, grid.z_index()));
   return intersection(box[1], {0, unknown});
@@ -241,8 +241,8 @@ void BatchedTransform::backward(const FieldView& field) {
 
 namespace {
 
-// Transform on a host; a thread takes some planes. Blocks of columns are copied to contiguous
-// memory for the transform along y.
+// Transform on a host, in which each thread processes some of the planes. Blocks of columns are
+// copied to contiguous memory for the transform along y.
 class PlanesOfHost final : public BatchedTransform {
  public:
   explicit PlanesOfHost(const Setting& s)
@@ -276,7 +276,7 @@ class PlanesOfHost final : public BatchedTransform {
             [&](double* block, bool first) { transform_->backward_y(block, first); });
   }
 
-  // `length`: number of points of the transformed lines.
+  // Calls of_plane(team, k) for all planes; `length` is the number of points of transformed lines.
   template <class OfPlane>
   static void for_planes(const char* name, const FieldView& view, int length,
                          const OfPlane& of_plane) {
@@ -288,7 +288,7 @@ class PlanesOfHost final : public BatchedTransform {
     });
   }
 
-  // Pads an incomplete last block with zeros.
+  // Transforms the columns block by block; an incomplete last block is padded with zeros.
   template <class OfBlock>
   void along_y(const char* name, const FieldView& columns, const OfBlock& transform) {
     for_planes(name, columns, y_size_, [&](const Team& team, int k) {

@@ -11,8 +11,8 @@ namespace octant::pencil {
 
 namespace {
 
-// Prefetches the cache lines of some rows of pieces. Inline, since compilers drop the call of a
-// function that does nothing else.
+// Prefetches the cache lines of the given rows of pieces. The function is inline because compilers
+// otherwise remove the call, which has no other effect.
 [[gnu::always_inline]] inline void call_for(std::span<const RowPiece> pieces, Range rows) {
   constexpr int k_line = 64 / sizeof(double);
   for (const auto& [x, first, row_stride] : pieces)
@@ -92,7 +92,7 @@ void PoissonSolver::backward(const Team& team, int k, double* first, std::ptrdif
   team.lap(clock, s.x_seconds);
 }
 
-// Other solvers may use the shared memory before and after this call.
+// Waits before and after the solve, because other solvers may use the shared memory.
 void PoissonSolver::solve(Field& field, int plane_offset, int to_offset) {
   state_->between->take_turns();
   const auto plane_of = [&](int n) { return state_->spectrum.sweep_number(n); };
@@ -175,7 +175,7 @@ bool is_singular(const PoissonProblem& problem) {
   return problem.x.allows_constant() && problem.y.allows_constant() && problem.z_allows_constant;
 }
 
-// Waits for all kernels and returns the seconds since the clock's last lap.
+// Waits for all kernels, restarts the clock and returns the seconds since its last restart.
 double lap(Clock& clock) {
   Kokkos::fence("pencil: seconds of a solver");
   return clock.restart();

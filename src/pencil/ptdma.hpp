@@ -1,6 +1,6 @@
-// P-TDMA for lines that are distributed over ranks: each rank reduces its planes to the two at
-// their ends, and the reduced system of all ranks, two planes per rank with a diagonal of ones, is
-// solved on whole lines. Internal to pencil/, and to the benchmark's other P-TDMA algorithms.
+// P-TDMA for lines that are distributed over ranks: each rank reduces its system to the unknowns of
+// its two end planes, and the reduced system of all ranks, two planes per rank with a diagonal of
+// ones, is solved on whole lines. Used only in pencil/ and in benchmarks of P-TDMA algorithms.
 #pragma once
 
 #include <cstddef>
@@ -30,13 +30,13 @@ namespace octant::pencil {
 //
 //   phi_n = (d'_n - C_n phi_(n+1)) / b_n - f_n phi_0.
 
-// Coefficients of a phi_(outside before) + phi_first + c phi_last = d, and of the last plane, where
-// `a` multiplies the first one and `c` the one outside after it: [first, last][coefficient].
+// Coefficients of the reduced rows of the end planes, [first, last][coefficient]:
+//   a phi_(-1) + phi_0 + c phi_(m-1) = d  and  a phi_0 + phi_(m-1) + c phi_m = d.
 struct EndCoefficients {
   Buffer a, c;
 };
 
-// Reduction of one rank's planes to those at both ends.
+// Reduction of one rank's tridiagonal systems to the unknowns of its two end planes.
 template <class Matrices>
 class Partition {
  public:
@@ -62,8 +62,8 @@ class Partition {
   // Coefficients of the reduced rows.
   const EndCoefficients& end_coefficients() const { return ends_; }
 
-  // First sweep: eliminates planes n = 1 .. m - 1 in ascending order; plane 0 is unchanged. `first`
-  // accumulates their terms in the reduced right-hand side of plane 0.
+  // First sweep: forward elimination of plane n, for n = 1 .. m - 1 in ascending order; plane 0 is
+  // unchanged. `first` accumulates the terms of the reduced right-hand side of plane 0.
   void eliminate(const Team& team, int n, double* result, const double* d, const double* before,
                  double* first) {
     const double a = n == 1 ? 0.0 : coefficients_.before[n];
@@ -83,23 +83,23 @@ class Partition {
         r_before, weights);
   }
 
-  // Computes the right-hand side of the reduced row of plane n (0 or m - 1) from its plane.
+  // Computes the right-hand side `end` of the reduced row of plane n (0 or m - 1) from plane `d`.
   void scale(const Team& team, int n, double* end, const double* d) const {
     for_each_line(
         lines_, lines_.share(team), matrices_,
         [=](std::ptrdiff_t i, double r) { end[i] = d[i] * r; }, plane(reciprocal_, n));
   }
 
-  // Computes the right-hand side as scale() does, plus the terms that `end` has accumulated from
-  // other planes.
+  // Computes the right-hand side of the reduced row, including the terms of other planes that `end`
+  // contains.
   void add_and_scale(const Team& team, int n, double* end, const double* d) const {
     for_each_line(
         lines_, lines_.share(team), matrices_,
         [=](std::ptrdiff_t i, double r) { end[i] = (end[i] + d[i]) * r; }, plane(reciprocal_, n));
   }
 
-  // Second sweep: back substitution of planes n = m - 2 .. 1 in descending order from planes n + 1
-  // and 0, into `solution` and `carry`.
+  // Second sweep: back substitution of plane n, for n = m - 2 .. 1 in descending order. `after` and
+  // `first` are the solutions of planes n + 1 and 0. Writes `solution` and `carry`.
   void substitute(const Team& team, int n, double* solution, double* carry, const double* d,
                   const double* after, const double* first) const {
     const double c = coefficients_.after[n];
@@ -117,7 +117,7 @@ class Partition {
   }
   double* plane(Buffer& buffer, int n) { return buffer.data() + n * matrices_.size(); }
 
-  // Eliminates rows 1 .. m - 1 downwards. The weights take the place of a_n.
+  // Forward elimination of rows 1 .. m - 1. The memory of the weights is used for a_n.
   void eliminate_matrices() {
     const std::size_t size = matrices_.size();
     const PlaneCoefficients& rows = coefficients_;
@@ -138,8 +138,9 @@ class Partition {
     }
   }
 
-  // Eliminates upwards, so that rows m - 2 .. 1 couple to planes 0 and m - 1, and row 1 into row 0.
-  // Meanwhile the ends' coefficients hold a_n / b_n and c_n / b_n.
+  // Backward elimination, so that rows m - 2 .. 1 couple only to planes 0 and m - 1; row 1 is then
+  // inserted into row 0. During the loop, `a` and `c` of the first end hold a_n / b_n and c_n /
+  // b_n.
   void reduce_matrices() {
     const std::size_t size = matrices_.size();
     const auto& [before, diagonal, after, factor, homogeneous] = coefficients_;
@@ -169,8 +170,8 @@ class Partition {
     }
   }
 
-  // Returns the weights of this thread. Each thread computes its own in every sweep: they are few,
-  // and no barrier is needed.
+  // Returns the weights for plane n. Each thread computes its own copy in every sweep, which costs
+  // little and needs no barrier.
   const double* weights_of(const Team& team, int n, double coupling) {
     Weights& own = weights_[team.rank()];
     double* weights = own.values.data();
@@ -188,7 +189,7 @@ class Partition {
   PlaneCoefficients coefficients_;
   Buffer reciprocal_, fill_;  // 1 / b_n and f_n, [plane][coefficient]
   EndCoefficients ends_;
-  // Weights of d'_n in the reduced row of plane 0, for n = `plane`; 0: none.
+  // Weights of d'_n in the reduced row of plane 0, for n = `plane`; plane 0: no weights.
   struct Weights {
     Buffer values;
     int plane = 0;
@@ -198,13 +199,13 @@ class Partition {
 
 // --- the reduced system --------------------------------------------------------------------------
 //
-// Solves a_n phi_(n-1) + phi_n + c_n phi_(n+1) = d_n by Thomas' algorithm; n counts planes in the
-// order of the sweep. In a periodic system the last unknown is bordered, that is, the others are
-// solved with and without it.
+// Solver of a_n phi_(n-1) + phi_n + c_n phi_(n+1) = d_n by Thomas' algorithm; n counts planes in
+// the order of the sweep. A periodic system is solved by bordering: the other unknowns are
+// eliminated first and give an equation for the last unknown.
 template <class Matrices>
 class ReducedSystem {
  public:
-  // `singular`: line 0 of row 0 has a singular homogeneous matrix; its last unknown is 0.
+  // If `singular`, the homogeneous matrix of line 0 of row 0 is singular; its last unknown is 0.
   ReducedSystem(Matrices matrices, const Lines& lines, int planes, bool periodic, bool singular)
       : matrices_(std::move(matrices)),
         lines_(lines),
@@ -275,7 +276,7 @@ class ReducedSystem {
   Buffer before_, reciprocal_, back_, border_;  // [plane][coefficient]
 };
 
-// Returns the lines of a dense box.
+// Returns the lines of a box that is stored without gaps.
 inline Lines dense_lines(const Box& box) {
   const int width = box[0].count(), rows = box[1].count();
   return {width > 0 ? rows : 0, width, width, std::ptrdiff_t{width} * rows};
@@ -288,12 +289,12 @@ Box whole_lines(const LineProblem<Matrices>& problem, int rank, int planes) {
   return Matrices::share(lines, problem.column.size(), rank);
 }
 
-// True if the part contains the first line of all lines.
+// True if the part contains the first line of the box `all`.
 inline bool holds_first_line(const Box& all, const Box& part) {
   return part.cells() > 0 && part[0].begin == all[0].begin && part[1].begin == all[1].begin;
 }
 
-// End planes of the partitions of a column, gathered on whole lines and solved.
+// Reduced system of the end planes of all partitions of a column, with its exchange.
 template <class Matrices>
 class EndPlanes {
  public:
@@ -301,18 +302,18 @@ class EndPlanes {
   // the column.
   explicit EndPlanes(const LineProblem<Matrices>& problem, const EndPlanes* twin = nullptr);
 
-  // Returns the right-hand side, then the solution, of the end plane that is swept first (0) or
-  // last (1).
+  // Returns the end plane that is first (0) or last (1) in the sweep: the right-hand side before
+  // solve(), and the solution after it.
   double* operator()(int which) {
     const bool lower = (which == 0) == (sweep_ == Sweep::up);
     return ends_.data() + (lower ? 0 : lines_.plane_size());
   }
-  // Takes the coefficients of this rank's ends, and `of(rank)` for those of the planes of any rank.
-  // With one matrix for all lines, every rank computes all ends without communication; else
-  // collective.
+  // Sets the coefficients. `own` holds those of this rank's ends; of(rank) returns the coefficients
+  // of all planes of a rank. With one matrix for all lines, every rank computes all ends without
+  // communication; otherwise collective.
   template <class CoefficientsOf>
   void set(const EndCoefficients& own, const CoefficientsOf& of, bool homogeneous);
-  // Gathers the end planes, solves, and sends the solution back. Collective.
+  // Gathers the end planes, solves the reduced system, and returns the solution. Collective.
   void solve();
   // Solves without the exchange: gathered_data() must hold the data() of all ranks.
   void solve_gathered();
@@ -320,10 +321,10 @@ class EndPlanes {
   double* data() { return ends_.data(); }
   // End planes of all ranks on whole lines, in natural order.
   double* gathered_data() { return gathered_.data(); }
-  // Both arrays as a member of a joined exchange.
+  // Layouts of data() and gathered_data(), for a joined exchange.
   JoinedTransposes::Member sides() const;
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   const TransposeTraffic& traffic() const { return exchange_.traffic(); }
 
  private:
@@ -414,8 +415,8 @@ void EndPlanes<Matrices>::set(const EndCoefficients& own, const CoefficientsOf& 
   reduced_->set(all_.a.data(), all_.c.data(), homogeneous);
 }
 
-// Gathers `own`, [first, last][coefficient of this rank's lines], in `all`, [plane][coefficient of
-// whole lines].
+// Gathers the coefficients `own`, [first, last][coefficient of this rank's lines], in `all`,
+// [plane][coefficient of whole lines].
 template <class Matrices>
 void EndPlanes<Matrices>::exchange_coefficient(const Buffer& own, Buffer& all) {
   for (const int which : {0, 1})

@@ -31,7 +31,8 @@ int team_size() {
   return size;
 }
 
-// Runs one team of all threads: a sweep's planes depend on each other, its rows do not.
+// Runs one team of all threads, which share the rows of a plane, because the planes of a sweep
+// depend on each other.
 void in_team(const char* name, const std::function<void(const Team&)>& sweep) {
   const HostKernels here;
   Kokkos::parallel_for(name, HostTeams(1, team_size()),

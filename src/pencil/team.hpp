@@ -1,7 +1,7 @@
 // Team of the threads of a rank, which sweep over planes together.
 //
-// In every plane each thread takes a part of the rows, or of the lines; barriers separate writes
-// from reads by other threads. A row's bits do not depend on the thread that computes it.
+// In every plane each thread processes part of the rows or lines; barriers separate writes from
+// reads by other threads. Results do not depend on the thread that computes a row.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@
 
 namespace octant::pencil {
 
-// Team as one of its threads uses it. The default is the calling thread alone.
+// Team, seen from one of its threads. The default is the calling thread alone.
 class Team {
  public:
   Team() = default;
@@ -29,7 +29,7 @@ class Team {
   // True on the thread with the highest number.
   bool is_last() const { return rank_ == size_ - 1; }
 
-  // Returns this thread's part of n rows, or of a range of rows.
+  // Returns this thread's part of n rows.
   Range share(int n) const { return part(n, size_, rank_); }
   // Returns this thread's part of a range of rows.
   Range share(Range rows) const {
@@ -37,10 +37,11 @@ class Team {
     return {rows.begin + own.begin, rows.begin + own.end};
   }
 
-  // Waits until all threads have called it.
+  // Waits until all threads of the team have called barrier().
   virtual void barrier() const {}
 
-  // Adds the time since the last lap, on the first thread only.
+  // Adds the time since the last call to `seconds` and restarts the clock, on the first thread
+  // only.
   void lap(Clock& clock, double& seconds) const {
     if (is_first()) seconds += clock.restart();
   }
@@ -52,16 +53,16 @@ class Team {
 // Number of threads of in_team: those of Kokkos' host execution space.
 int team_size();
 
-// Number of planes that a team has computed, one by one, so that stored planes are computed only
-// once. Each thread computes a part of a plane.
+// Counter of the planes that a team has computed in order, so that stored planes are computed only
+// once. Each thread computes part of a plane.
 class PlanesMade {
  public:
   PlanesMade() : counts_(team_size()) {}
 
-  // Begins again with this number of computed planes.
+  // Sets the number of computed planes.
   void reset(int planes = 0) { std::fill(counts_.begin(), counts_.end(), Count{planes}); }
-  // Returns true if plane n is next, and counts it for this thread. The result is the same on all
-  // threads.
+  // Returns true if plane n is the next to be computed, and counts it for this thread. The result
+  // is the same on all threads.
   bool takes_up(const Team& team, int n) {
     if (counts_[team.rank()].planes != n) return false;
     if (team.size() == 1) reset(n + 1);

@@ -29,7 +29,7 @@ TransposeTraffic TransposeTraffic::operator-(const TransposeTraffic& other) cons
 
 namespace {
 
-// Records a phase on the first thread of a team only.
+// Profiling record of a phase, on the first thread of a team only.
 class ObservedTeam {
  public:
   ObservedTeam(const Team& team, Phase phase) {
@@ -288,7 +288,7 @@ struct BatchedTranspose::State {
     memory->reserve(BatchedMemory::arriving, most);
   }
 
-  // Returns copies from the parts of an array to their messages.
+  // Returns the copies from the parts of an array to the messages.
   static std::vector<CellCopy> copies(const TransposeSide& side, const FieldView& array,
                                       double* messages) {
     std::vector<CellCopy> all;

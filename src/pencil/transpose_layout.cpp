@@ -16,8 +16,8 @@ Layout Layout::ordered(const Box& box, std::array<int, 3> axes) {
 
 namespace {
 
-// Copies a run. Most have this length (two cache lines), for which a call would take longer than
-// the copy.
+// Copies a run of entries. Most runs have k_short entries (two cache lines) and are copied inline,
+// because a function call would take longer than the copy.
 void copy_run(const double* from, int length, double* to) {
   constexpr int k_short = 16;
   if (length == k_short) std::copy_n(from, k_short, to);
@@ -60,8 +60,8 @@ std::vector<Segment> TransposeSide::segments() const {
   return list;
 }
 
-// Calls move(entry of the array, entry of the part's message, length) for the adjacent entries of a
-// part: block by block along x, so that a caller's plane is accessed in memory order.
+// Calls move(entry of the array, entry of the part's message, length) for runs of adjacent entries
+// of a part, block by block along x, so that the array is accessed in memory order.
 template <class Move>
 void TransposeSide::for_each_run(const Part& part, Range y, Range z, const Move& move) const {
   const auto local = [&](int axis) {

@@ -1,5 +1,5 @@
-// Layouts of distributed arrays, and the parts of them that ranks exchange: what a transpose moves,
-// independent of the transport. Pure functions of boxes without communication.
+// Layouts of distributed arrays, and the parts that ranks exchange in a transpose, independent of
+// the transport. Pure functions of boxes without communication.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace octant::pencil {
 
-// Memory layout of the entries of a box: any order of the axes, and x may be cut into blocks. Entry
+// Memory layout of the entries of a box: any order of axes, and x may be divided into blocks. Entry
 // (x, y, z), counted from the box's corner, is at
 //   x / block * block_stride + x % block * stride[0] + y * stride[1] + z * stride[2].
 struct Layout {
@@ -31,7 +31,7 @@ struct Layout {
   }
 };
 
-// Entries x of the rows of a plane: address in row 0, and distance between rows.
+// Entries x of the rows of a plane: address of the first entry in row 0, and distance of rows.
 struct RowPiece {
   Range x;
   double* first;
@@ -44,19 +44,19 @@ struct Slab {
   double* first;
 };
 
-// Entries that are sent to, or received from, one rank, and their position among the messages. In a
-// message x is fastest, then y, then z.
+// Entries that are sent to, or received from, one rank, and their range in the message buffer. In a
+// message, x varies fastest, then y, then z.
 struct Part {
   int rank;
   Box box;
   std::int64_t begin, count;
 };
 
-// The box of a rank on one side of a transpose.
+// Function that returns the box of a rank on one side of a transpose.
 using BoxOf = std::function<Box(int rank)>;
 
-// One side of a transpose: this rank's array, and its part for each rank of the other side, by
-// ascending rank; one message each.
+// One side of a transpose: this rank's array, and the parts of it for ranks of the other side, by
+// ascending rank. Each part is one message.
 class TransposeSide {
  public:
   TransposeSide(const Layout& layout, int rank, int ranks, const BoxOf& other_side);
@@ -65,12 +65,12 @@ class TransposeSide {
   const Layout& layout() const { return layout_; }
   // Parts for the other side's ranks, by ascending rank.
   const std::vector<Part>& parts() const { return parts_; }
-  const Part* with(int rank) const;                // null if empty
+  const Part* with(int rank) const;                // part for a rank; null if empty
   const Part* own() const { return with(rank_); }  // the part that stays on this rank
 
-  // Returns true if the messages, one after the other, are the array itself.
+  // Returns true if the concatenated messages are identical to the array.
   bool messages_are_array() const { return messages_are_array_; }
-  // Moves the part that stays on this rank out of the messages to a place behind them.
+  // Moves the part that stays on this rank behind all messages in the buffer.
   void set_own_apart();
   std::int64_t count() const { return count_; }  // number of entries of all messages
   std::vector<Segment> segments() const;         // messages as segments of an exchange
@@ -78,7 +78,7 @@ class TransposeSide {
   // Copies the rows y of the planes z of a part to its message. `values` has the layout of the
   // array and begins at the first of these rows and planes.
   void pack(const Part& part, Range y, Range z, const double* values, double* message) const;
-  // Copies these rows from the message.
+  // Copies rows y of planes z of a part from its message.
   void unpack(const Part& part, Range y, Range z, const double* message, double* values) const;
   // Copies all of a part of the array to its message.
   void pack(const Part& part, const double* array, double* message) const;

@@ -57,8 +57,8 @@ Exchanger make_exchanger(const std::string& name, const Communicator& ranks, Bac
   return Exchanger(name, ranks, options);
 }
 
-// Transport with messages in buffers. The part that stays on this rank is stored once, behind the
-// target's messages.
+// Transport with messages in buffers. The part that stays on this rank is stored only once, behind
+// the messages of the target.
 class BufferedMessages : public TransposeTransport {
  public:
   using TransposeTransport::TransposeTransport;
@@ -86,7 +86,7 @@ class BufferedMessages : public TransposeTransport {
   bool own_apart_ = false;
 };
 
-// Transport that sends all messages at once, by one of comm's backends.
+// Transport that sends all messages at once by a backend of comm/.
 class AtOnce final : public BufferedMessages {
  public:
   // Arrays that equal their messages are not packed.
@@ -124,8 +124,8 @@ class AtOnce final : public BufferedMessages {
   Exchanger exchanger_;
 };
 
-// Transport partner by partner: each message is packed during the earlier transfers, and unpacked
-// during the later ones.
+// Transport that exchanges messages with one partner after another; messages are packed and
+// unpacked during other transfers.
 class Pairwise final : public BufferedMessages {
  public:
   Pairwise(const std::string& name, const Communicator& ranks, const TransposeSide& source,
@@ -160,14 +160,15 @@ class Pairwise final : public BufferedMessages {
  private:
   // Exchange with the ranks at `distance` above and below this one.
   struct Step {
-    const Part *to, *from;  // of the source's and of the target's side; null if empty
+    const Part *to, *from;  // part of the source sent, part of the target received; null if empty
     ExchangePlan plan;
     Exchanger exchanger;
 
     const Part* part(TransposeEnd end) const { return end == TransposeEnd::source ? to : from; }
   };
 
-  // Every rank needs the same steps, since each step's messages have their own tag.
+  // Makes the steps, which must be the same on all ranks, because each step has its own message
+  // tag.
   void make_steps(const std::string& name) {
     const int size = ranks_.size(), rank = ranks_.rank();
     constexpr int k_bits = 64;
@@ -201,8 +202,8 @@ class Pairwise final : public BufferedMessages {
   std::vector<Step> steps_;
 };
 
-// Transport within a node: a message is written where its partner reads it, and nothing is sent. In
-// both directions it has its slot in the memory of the target's rank.
+// Transport within a node: messages are written to shared memory, where the partner reads them. In
+// both directions a message is stored in the slot of the rank that has the target.
 class InSharedMemory final : public TransposeTransport {
  public:
   InSharedMemory(const Communicator& ranks, const TransposeSide& source,

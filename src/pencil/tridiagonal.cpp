@@ -28,7 +28,7 @@ ThomasFactors::ThomasFactors(const TridiagonalMatrix& matrix, Sweep sweep) {
 
 namespace {
 
-// Returns those of the grid's first `unknown_planes` planes that a rank of the column holds.
+// Returns the planes among the first `unknown_planes` of the grid that a rank of the column holds.
 Range unknown_planes_of(const PencilGrid& grid, int unknown_planes, int z_index) {
   const Box box = grid.box(Orientation::x, grid.rank_of(grid.y_index(), z_index));
   return intersection(box[2], {0, unknown_planes});

@@ -70,7 +70,7 @@ std::vector<ProcessGrid> candidates(int ranks, const TuningProblem& problem) {
   return grids;
 }
 
-// Seconds of a time step's solves on the slowest rank: the minimum over the trials.
+// Returns the time of one step's solves on the slowest rank, the minimum over the trials.
 template <class Solve>
 double least_seconds(const Communicator& communicator, int trials, const Solve& solve) {
   double least = std::numeric_limits<double>::max();
@@ -79,7 +79,7 @@ double least_seconds(const Communicator& communicator, int trials, const Solve& 
     const Clock clock;
     solve();
     const double seconds = communicator.max(clock.seconds());
-    if (trial > 0) least = std::min(least, seconds);  // the first one warms up
+    if (trial > 0) least = std::min(least, seconds);  // trial 0 is a warm-up
   }
   return least;
 }

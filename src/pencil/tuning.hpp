@@ -1,4 +1,4 @@
-// Chooses the process grid and the transpose backend of a problem by timing them.
+// Selection of the process grid and the transpose backend of a problem by time measurements.
 #pragma once
 
 #include <optional>
@@ -16,10 +16,10 @@ namespace octant::pencil {
 
 // Parameters grid.process_grid and grid.transpose.
 struct PencilOptions {
-  std::string process_grid = "auto";          // or "2x4": ranks along y and z
+  std::string process_grid = "auto";          // "auto", or ranks along y and z such as "2x4"
   std::optional<TransposeBackend> transpose;  // empty: the fastest
 
-  // Returns the forced grid; none for "auto". Throws InputError for any other text.
+  // Returns the prescribed grid; empty for "auto". Throws InputError for any other text.
   std::optional<ProcessGrid> forced_grid() const;
 };
 
@@ -30,16 +30,17 @@ void declare(ParameterSchema& schema, PencilOptions& options);
 struct TuningRow {
   ProcessGrid processes;
   TransposeBackend backend;
-  double seconds;  // one time step's solves on the slowest rank; minimum of a few trials
+  double seconds;  // time of one step's solves on the slowest rank; minimum of a few trials
 };
 
-// Chosen grid and backend, and measurements: none if all was forced or there is one rank.
+// Selected grid and backend, and measurements, which are empty if grid and backend are prescribed
+// or there is only one rank.
 struct Tuning {
   ProcessGrid processes;
   TransposeBackend backend = TransposeBackend::p2p;
   std::vector<TuningRow> rows;  // fastest first
 
-  std::string table() const;  // for output; empty if nothing was measured
+  std::string table() const;  // measurements as text; empty if there are none
 };
 
 // Solves of one time step.
@@ -49,18 +50,19 @@ struct TuningProblem {
   TridiagonalOptions tridiagonal;
   // Number of FieldTridiagonal solves per Poisson solve: 3 with z-implicit diffusion.
   int field_solves = 0;
-  bool in_batches = false;  // with BatchedPoisson and BatchedTridiagonal
-  CommOptions comm = {};    // for batched solvers
+  bool in_batches = false;  // true: BatchedPoisson and BatchedTridiagonal are used
+  CommOptions comm = {};    // options of batched solvers
 };
 
-// Returns the forced process grid, or all grids of `ranks` ranks that fit the problem. Throws
-// InputError for a forced grid that does not fit, and if none fits.
+// Returns the prescribed process grid, or all grids of `ranks` ranks that fit the problem. Throws
+// InputError for a prescribed grid that does not fit, and if none fits.
 std::vector<ProcessGrid> possible_grids(int ranks, const TuningProblem& problem,
                                         const PencilOptions& options);
 
-// Times `trials` solves on every process grid that fits with every backend, unless they are forced.
-// Never changes the method; no choice alters arithmetic. Throws InputError for a forced process
-// grid that does not fit, and if none fits. Collective; the same result on every rank.
+// Measures `trials` solves on every process grid that fits with every backend, unless both are
+// prescribed, and returns the fastest combination, which is the same on every rank. The method does
+// not change. Throws InputError for a prescribed process grid that does not fit, and if none fits.
+// Collective.
 Tuning tune(const Communicator& communicator, const TuningProblem& problem,
             const PencilOptions& options, int trials = 3);
 

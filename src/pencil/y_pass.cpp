@@ -105,7 +105,7 @@ LineProblem<ShiftedMatrices> Columns::line_problem(const Spectrum& s, const Comm
 
 namespace {
 
-// Calls body(block, its columns) for this thread's share of the blocks of some strips.
+// Calls body(block, columns) for this thread's part of the blocks of all strips.
 template <class Body>
 void for_each_block(const Team& team, std::span<const Strip> strips, int y_size, const Body& body) {
   int all = 0, n = 0;

@@ -1,13 +1,12 @@
-// Steps of a PoissonSolver between its transforms along x: transforms along y, solves along z, and
-// transforms back. Internal to pencil/.
+// Steps of a PoissonSolver between its transforms along x: transforms along y, tridiagonal solves
+// along z, and inverse transforms along y. Internal to pencil/.
 //
-// Two strategies, by the ranks that have whole lines along y, each with messages or with memory
-// that the ranks of a node share:
+// Two strategies, each with messages or with memory that the ranks of a node share:
 //
-//   p_y = 1  A plane is transformed along y while it is in cache, and passed to the solver of lines
-//            along z. Shared memory, lines along z cut: it is written, and transformed along y,
-//            where its lines along z are solved.
-//   p_y > 1  Rows are sent to the ranks that have whole lines along y. Shared memory: they are
+//   p_y = 1  Every rank has whole lines along y. A plane is transformed along y while in cache, and
+//            passed to the tridiagonal solver. With shared memory and p_z > 1, rows are written
+//            into the memory of the rank that solves the lines along z, which transforms them.
+//   p_y > 1  Rows are sent to the ranks that have whole lines along y. With shared memory, rows are
 //            written into the planes of those ranks.
 #pragma once
 
@@ -23,19 +22,19 @@
 
 namespace octant::pencil {
 
-// Coefficients of a Poisson problem between its transforms along x and its lines along z: the rows
-// and columns of a rank, and their memory layout.
+// Coefficients of a Poisson problem after the transform along x: the rows and columns of a rank,
+// and their memory layout.
 struct Spectrum {
   Spectrum(const PencilGrid& pencil_grid, const PoissonProblem& given,
            const PoissonOptions& chosen);
 
-  // Unknown cells of a rank, and their coefficients by rows.
+  // Unknown cells of a rank.
   Box cells(int rank) const;
-  // Coefficients of a rank, by rows.
+  // Coefficients of the rows of a rank.
   Box rows(int rank) const;
   // Returns the planes of a rank of this rank's column.
   Range planes_of(int z_index) const { return cells(grid.rank_of(grid.y_index(), z_index))[2]; }
-  // Returns the number of plane k in the order of the sweep; the map is its own inverse.
+  // Returns the index of plane k in the order of the sweep; the map is its own inverse.
   int sweep_number(int k) const {
     return options.tridiagonal.sweep == Sweep::up ? k : planes - 1 - k;
   }
@@ -55,26 +54,26 @@ struct Strip {
   double* first;
 };
 
-// Columns of coefficients of which a rank has whole lines along y. Its planes are stored in blocks,
+// Columns of coefficients of which a rank has whole lines along y. Planes are stored in blocks,
 // [plane][block][y][k_columns], so that the transform of a block is contiguous: the rows of `lines`
-// are those of the blocks, one block after the other. Columns beyond the last one are zero.
+// are the rows of all blocks in sequence. Columns beyond the last one are zero.
 struct Columns {
   Columns(const Spectrum& spectrum, Range range);
-  // Returns the columns for planes that are whole, or divided among the ranks of a row.
+  // Returns this rank's columns if the columns are divided among the ranks of a row.
   static Columns of_row(const Spectrum& spectrum);
 
-  // Columns of these planes as a box.
+  // Box of the columns in the given planes.
   Box box(Range planes) const { return {range, {0, y_size}, planes}; }
-  // Layout of these planes.
+  // Memory layout of the columns in the given planes.
   Layout layout(Range planes) const;
-  // Returns the problem for the ranks of the grid's column, or for others with these planes.
+  // Returns the tridiagonal problem for the ranks of the grid's column.
   LineProblem<ShiftedMatrices> line_problem(const Spectrum& spectrum) const;
-  // Returns the problem for other ranks, with these planes.
+  // Returns the tridiagonal problem for other ranks; planes_of(rank) returns their planes.
   LineProblem<ShiftedMatrices> line_problem(const Spectrum& spectrum, const Communicator& ranks,
                                             const std::function<Range(int rank)>& planes_of,
                                             std::shared_ptr<SolverMemory> memory) const;
 
-  // Transforms in place; a thread takes its share of the blocks of some strips.
+  // Transforms the strips along y in place; each thread of the team transforms part of the blocks.
   void transform(const Team& team, const PlaneTransform& along,
                  std::span<const Strip> strips) const;
   // Inverse of transform().
@@ -86,26 +85,26 @@ struct Columns {
   Lines lines;
 };
 
-// Returns a share of the columns of coefficients in whole pairs, so that complex numbers stay
-// together.
+// Returns part `index` of `parts` of the columns of coefficients, in whole pairs, so that complex
+// numbers are not divided.
 Range columns_of(int width, int parts, int index);
-// Number of blocks that contain this many columns.
+// Number of blocks required for `columns` columns.
 int whole_blocks(int columns);
-// Adds the pieces of a strip, block by block, from its first row on.
+// Appends the row pieces of a strip, one per block.
 void add_pieces(const Strip& strip, int y_size, std::vector<RowPiece>& pieces);
 
-// Pass over lines along y. Planes are those of this rank's x-pencil, in the order of the sweep,
-// then in the opposite one. All threads of a team call these functions except exchange, which is
-// collective.
+// Transforms along y and solves along z for a PoissonSolver. Planes are those of this rank's
+// x-pencil; forward() is called in the order of the sweep, later calls in the opposite order. All
+// threads of a team call the functions, except those of the exchange, which are collective.
 class YPass {
  public:
   virtual ~YPass() = default;
 
   // Returns the memory for the coefficients of the rows of plane k.
   virtual std::span<const RowPiece> rows_to_write(const Team& team, int k) = 0;
-  // Processes plane k after its rows are written, and before those of the next plane.
+  // Processes plane k after its rows are written and before rows of the next plane are written.
   virtual void forward(const Team& team, int k) = 0;
-  // Exchange in three parts, so that solvers can join their exchanges along z.
+  // Performs the exchange. It has three parts, so that solvers can join their exchanges along z.
   void exchange() {
     begin_exchange();
     exchange_lines();
@@ -117,21 +116,21 @@ class YPass {
   virtual void exchange_lines();
   // Sends data after the solves along z.
   virtual void end_exchange() {}
-  // Returns the planes in which the solver of lines along z keeps coefficients from forward to
+  // Returns the planes in which the tridiagonal solver keeps coefficients from forward to
   // backward.
   virtual Planes kept() const;
   // Returns the rows of plane k of the solution.
   virtual std::span<const RowPiece> rows_to_read(const Team& team, int k) = 0;
-  // Returns the rows of plane n of the sweep to prefetch while a thread works on the plane before,
-  // if another rank has written them.
+  // Returns the rows of plane n of the sweep that a thread should prefetch while it processes the
+  // preceding plane; empty unless another rank has written them.
   virtual std::span<const RowPiece> rows_ahead(const Team&, int) { return {}; }
 
   // See PoissonSolver::first_may_be_last().
   virtual bool first_may_be_last() const { return true; }
-  // Waits until memory that solvers share is free for the next solve. Collective.
+  // Waits until memory shared by several solvers is free for the next solve. Collective.
   virtual void take_turns() {}
 
-  // Solver of the lines along z.
+  // Tridiagonal solver along z.
   LineSolver<ShiftedMatrices>& lines() const { return *solver_; }
   // Seconds and data so far.
   virtual PoissonReport report() const;
@@ -140,11 +139,11 @@ class YPass {
   YPass(const Spectrum& spectrum, const Columns& columns, LineProblem<ShiftedMatrices> lines,
         YPass* twin);
 
-  // Uses the memory of PoissonOptions for the coefficients of all planes, or allocates it; none
-  // where the solver of lines stores them elsewhere.
+  // Provides memory for the coefficients of all planes, from PoissonOptions or newly allocated, if
+  // the tridiagonal solver uses such planes.
   void keep_planes();
-  // Transforms plane k along y and passes it to the solver of lines, unless lines are solved in the
-  // exchange; and back.
+  // Transforms plane k along y and, unless exchange() performs the complete solves along z, its
+  // forward elimination. backward_plane() performs the inverse steps.
   void forward_plane(const Team& team, int k, std::span<const Strip> plane);
   void backward_plane(const Team& team, int k, std::span<const Strip> plane);
 
@@ -156,16 +155,17 @@ class YPass {
 
  private:
   Buffer carry_;                  // solution of the previous plane
-  std::shared_ptr<Buffer> kept_;  // null if the caller gives the memory
+  std::shared_ptr<Buffer> kept_;  // planes of coefficients; null if the caller provides memory
 };
 
-// Current plane of a thread.
+// Memory of the plane that a thread processes.
 struct PlaneOfThread {
   std::vector<Strip> strips;
   std::vector<RowPiece> rows, ahead;  // rows of this plane and of the next one
 };
 
-// Makes the pass for the process grid. `twin`, of the same kind, provides its factors. Collective.
+// Makes the YPass for the process grid. The factors of `twin`, of the same class, are reused if it
+// is not null. Collective.
 std::unique_ptr<YPass> make_y_pass(const Spectrum& spectrum, YPass* twin);
 
 }  // namespace octant::pencil

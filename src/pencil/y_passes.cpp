@@ -1,4 +1,4 @@
-// Passes over lines along y that are whole on a rank, and that are cut.
+// YPass for p_y = 1 (WholePass) and for p_y > 1 (CutPass).
 #include "pencil/y_pass.hpp"
 
 #include <algorithm>
@@ -11,33 +11,34 @@ namespace octant::pencil {
 
 namespace {
 
-// Batches of planes between the transforms along x and y where p_y = 1. Threads switch there from
-// rows to blocks. Data that another thread has just written are slow to read, and faster from the
-// shared cache, so several threads switch once per batch. All threads of a team call these
-// functions alike.
+// Batches of planes between the transforms along x and y for p_y = 1. Between these transforms, the
+// distribution over threads changes from rows to blocks. Data just written by another thread are
+// slow to read from its private cache and faster from the shared cache, so that several threads
+// change the distribution once per batch of planes. All threads of a team make the same calls.
 class Batches {
  public:
   Batches(int planes, std::ptrdiff_t doubles_of_plane);
 
   int size() const { return size_; }
-  // Forward: returns the position in its batch of the next plane.
+  // Forward: returns the position of the next plane in its batch.
   int next_position(const Team& team) const;
-  // Adds plane k, whose rows are written. Returns the planes of the batch, by position, if it is
-  // full now.
+  // Adds plane k, whose rows are written. Returns the planes of the batch, by position, if the
+  // batch is now full, otherwise an empty list.
   std::span<const int> add(const Team& team, int k);
   // Returns the planes of the last batch, when all planes have been added.
   std::span<const int> rest(const Team& team);
 
-  // Backward: returns the numbers of planes, in the order of the sweep, to solve when number n is
-  // needed, from the last one down; a barrier must follow. Their positions are n % size().
+  // Backward: returns the planes, as indices in the order of the sweep, that must be solved, in
+  // descending order, before plane n is read; a barrier must follow. Plane m has the position
+  // m % size() in its batch.
   Range wanted(const Team& team, int n);
   void begin_backward();
 
  private:
   struct alignas(64) ThreadState {
     std::vector<int> waiting;  // planes whose rows have been written
-    bool is_full = false;      // they have been returned
-    int known = 0;             // planes from this one on have been solved
+    bool is_full = false;      // true if the planes in `waiting` have been returned
+    int known = 0;             // first plane of the solved planes
   };
   int planes_, size_;
   std::vector<ThreadState> threads_;
@@ -84,8 +85,8 @@ void Batches::begin_backward() {
   for (ThreadState& state : threads_) state.known = planes_;
 }
 
-// Returns true if planes are written where their lines along z are solved. Only a small part of the
-// blocks may be padding, since messages carry all of it.
+// Returns true if planes are written to the memory of the ranks that solve the lines along z. At
+// most 1/5 of the blocks may be padding, because messages contain the padding.
 bool wants_strips(const Spectrum& spectrum) {
   const TridiagonalOptions& options = spectrum.options.tridiagonal;
   const auto [y, z] = spectrum.grid.processes();
@@ -98,8 +99,8 @@ bool wants_strips(const Spectrum& spectrum) {
   return 4 * blocks * k_columns <= 5 * width;
 }
 
-// Transpose from ranges of planes to ranges of rows of k_columns numbers: the rows of all blocks of
-// a plane, strip by strip, each with space for the largest strip.
+// Makes the transpose from ranges of planes to ranges of rows of k_columns numbers. The rows are
+// those of all blocks of a plane, strip by strip; each strip has space for the largest one.
 Transpose strips_to_lines(const Spectrum& s) {
   const PencilGrid& grid = s.grid;
   const Communicator& column = grid.column();
@@ -123,7 +124,7 @@ Transpose strips_to_lines(const Spectrum& s) {
           true};
 }
 
-// Returns the strip of columns whose lines this rank solves, or one strip of all.
+// Returns the strip of columns whose lines along z this rank solves, or all columns.
 Columns columns_solved(const Spectrum& s) {
   if (!wants_strips(s)) return Columns::of_row(s);
   return {s, columns_of(s.transform.width(), s.grid.processes().z, s.grid.z_index())};
@@ -171,7 +172,7 @@ class WholePass final : public YPass {
     });
     batches_.begin_backward();
   }
-  // Solves strips in the messages.
+  // Exchanges the strips and solves them in the message buffers.
   void exchange_lines() override {
     if (!strips_to_lines_) return YPass::exchange_lines();
     const Clock clock;
@@ -204,7 +205,7 @@ class WholePass final : public YPass {
   }
 
  private:
-  // Returns plane k: in messages, or at a position of its batch.
+  // Returns the strips of plane k, in message buffers or at position `place` of the batch.
   std::span<const Strip> strips_of(const Team& team, int k, int place) {
     std::vector<Strip>& own = threads_[team.rank()].strips;
     own.clear();
@@ -223,13 +224,13 @@ class WholePass final : public YPass {
     return rows;
   }
 
-  std::optional<Transpose> strips_to_lines_;  // empty where planes are not written for other ranks
+  std::optional<Transpose> strips_to_lines_;  // empty if planes are not written for other ranks
   Batches batches_;
-  Buffer work_;  // the planes of a batch
+  Buffer work_;  // planes of the current batch
   std::vector<PlaneOfThread> threads_;
 };
 
-// Pass over lines along y that are cut.
+// YPass for lines along y that are divided among ranks (p_y > 1).
 class CutPass final : public YPass {
  public:
   CutPass(const Spectrum& spectrum, YPass* twin)
@@ -339,7 +340,7 @@ class CutPass final : public YPass {
     planes.reset();
     planes = std::make_unique<SharedMemory>(row_, count);
   }
-  // Adds rows in the planes of all ranks that share lines along y.
+  // Appends this rank's rows of plane k in the shared planes of all ranks of the row.
   void add_shared_rows(int k, std::vector<RowPiece>& pieces) const {
     const int first_row = spectrum_.grid.box(Orientation::x)[1].begin;
     for (int rank = 0; rank < row_.size(); ++rank) {
@@ -356,8 +357,9 @@ class CutPass final : public YPass {
     own.assign(1, {columns_.range, messages_ ? work_.data() : kept()(k)});
     return own;
   }
-  // Moves rows to the ranks of their columns (forward) or back. In shared memory the traffic is
-  // this rank's rows (back: columns), less the part that stays.
+  // Sends rows to the ranks of their columns (forward), or columns to the ranks of their rows
+  // (reverse). In shared memory, the counted traffic is this rank's rows (reverse: columns) without
+  // the part that stays on this rank.
   void move(Direction direction) {
     const Clock clock;
     if (messages_) {
@@ -378,8 +380,8 @@ class CutPass final : public YPass {
   Communicator row_;
   std::vector<PlaneOfThread> threads_;
   std::optional<Transpose> messages_;  // empty in shared memory
-  Buffer work_;                        // with messages: current plane
-  TransposeTraffic traffic_;           // in shared memory
+  Buffer work_;                        // current plane, if messages are used
+  TransposeTraffic traffic_;           // traffic in shared memory
 };
 
 }  // namespace
