@@ -15,14 +15,14 @@ void add_gas(Columns& columns, const Totals& totals) {
   columns.add("internal", totals.internal_energy());
 }
 
-// Total energy of gas, particles and gravity.
+// Adds the potential energy and the total energy of gas, particles and gravity.
 void add_energy(Columns& columns, const Totals& totals) {
   columns.add("potential", totals.potential_energy);
   columns.add("total_energy",
               totals.total_energy + totals.particle_kinetic_energy() + totals.potential_energy);
 }
 
-// Grey radiation and the groups of photons.
+// Adds the totals of grey radiation and of the groups of photons.
 void add_radiation(Columns& columns, const RadiationTotals& radiation,
                    const radiation::RadiationOptions& options) {
   if (options.enabled) {
@@ -35,7 +35,7 @@ void add_radiation(Columns& columns, const RadiationTotals& radiation,
                 radiation.photons.empty() ? 0.0 : radiation.photons[n]);
 }
 
-// Scale of the momentum errors, and contributions of floors to the budgets.
+// Adds the scale of the momentum errors, and the contributions of floors to the budgets.
 void add_errors(Columns& columns, const Totals& totals, const Floored& floored) {
   columns.add("absolute_momentum", totals.absolute_momentum);
   columns.add("floored_cells", floored.cells);
@@ -72,8 +72,8 @@ void add_particles(Columns& columns, const particles::Kind& kind,
   columns.add(kind.name + "_kinetic", totals.kinetic_energy);
 }
 
-// Column names end differently from those of add_particles(), which tools use to find the particle
-// kinds.
+// Adds the outflow of particles. The ends of column names differ from those of add_particles(), by
+// which tools find the particle kinds.
 void add_particle_outflow(Columns& columns, const particles::Kind& kind,
                           const particles::ParticleOutflow& outflow, bool has_gravity) {
   using particles::ParticleOutflow;

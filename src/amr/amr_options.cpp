@@ -105,7 +105,7 @@ std::string parameters_without_effect(const ParameterSchema& schema, bool has_ra
                      fmt::join(names, ", "));
 }
 
-// One code unit that is left out would be 1 cm, 1 g/cm^3 or 1 s beside chosen ones.
+// Throws InputError if only some code units are given; the others would be 1 cm, 1 g/cm^3 or 1 s.
 void require_all_units(const ParameterSchema& schema) {
   std::vector<std::string> given, missing;
   for (const char* name : {"units.length", "units.density", "units.time"})
@@ -280,7 +280,7 @@ void AmrOptions::check_work() const {
         work, name_of(hydro.dual_energy));
 }
 
-// A barotropic gas has no heat of its own; gas with a cold curve and real gas have thermal energy.
+// Barotropic gas has no independent thermal energy; gas with a cold curve and real gas have it.
 void AmrOptions::check_equation_of_state() const {
   if (hydro.is_ideal()) return;
   const std::string eos = fmt::format("hydro.equation_of_state = \"{}\"", name_of(hydro.eos.kind));
@@ -371,12 +371,12 @@ std::string AmrOptions::about_dimensions() const {
                      hydro.dimensions == 1 ? "row" : "layer");
 }
 
-// Default pressure floor relative to the pressure at mean density. The pressure in voids is higher:
-// about 1e-5 of it.
+// Default pressure floor relative to the pressure at mean density. Pressures in voids are about
+// 1e-5 of the pressure at mean density, well above this floor.
 constexpr double k_pressure_floor_fraction = 1e-10;
 
-// In supercomoving units with gamma = 5/3, an expanding box obeys the equations of a static one
-// with gravity proportional to a.
+// Sets up an expanding box: in supercomoving units with gamma = 5/3, it obeys the equations of a
+// static box with gravity proportional to a.
 void AmrOptions::finish_cosmology() {
   if (!cosmology.enabled) {
     if (!snapshot_epochs.empty() || refine.holdback)

@@ -53,8 +53,8 @@ struct UnitOptions {
   CodeUnits units() const { return {length, density * length * length * length, time}; }
 };
 
-// Section [execution]: loop order and memory space for the work on a level. Results have the same
-// bits.
+// Loop order and memory space for the work on a level: execution.schedule. All schedules give the
+// same bits.
 enum class Schedule { automatic, host, device };
 // Names of the values in execution.schedule.
 constexpr auto names_of(Schedule) { return std::array{"auto", "host", "device"}; }
@@ -66,8 +66,8 @@ struct ExecutionOptions {
 
   // Throws InputError for features that this build lacks.
   void check() const;
-  // Returns true if gas is swept in batches of tiles, and the base level transformed in batches of
-  // lines, on all levels.
+  // Returns true if all levels use the device schedule: sweeps of the gas in batches of tiles, and
+  // Fourier transforms of the base level in batches of lines.
   bool in_batches() const;
   // Memory of a batch in bytes.
   std::int64_t batch_bytes() const;
@@ -91,7 +91,7 @@ class AmrOptions {
   gravity::GravityOptions gravity;
   cosmology::CosmologyOptions cosmology;
   cosmology::InitialOptions initial;
-  std::vector<std::string> snapshot_epochs;  // formats of cosmology::scale_factor_of()
+  std::vector<std::string> snapshot_epochs;  // in the formats of cosmology::scale_factor_of()
   CommOptions comm;
   BalanceOptions balance;
   TimeOptions time;
@@ -126,20 +126,20 @@ class AmrOptions {
   static AmrOptions from_text(const std::string& text, const std::string& source,
                               const ParameterSchema::Overrides& overrides);
 
-  // Refinement criteria of a level at a time, including that of the Jeans length.
+  // Refinement criteria of a level at code time `at`, including that of the Jeans length.
   std::vector<hydro::RefinementCriterion> criteria(int level, double at) const;
-  // Sets quantities derived from the initial state: scales, and floors that are not given.
+  // Sets quantities derived from the initial state: scales, and floors without a given value.
   void set_scales(const InitialScales& found);
 
   // Code time at which the run ends.
   double end_time() const { return universe ? universe->end_time() : time.end; }
   // Times of all requested snapshots, including those given as epochs.
   std::vector<double> snapshot_times() const;
-  // Face-centred fields of the active processes.
+  // Face-centred fields of the enabled processes.
   std::vector<mesh::SolenoidalField> face_fields() const;
-  // Gravitational constant in code units.
+  // Gravitational constant in code units at code time `at`.
   double newton_constant(double at) const;
-  // Code units in cgs at a scale factor; ones without physical units.
+  // Code units in cgs at a scale factor; all ones if the run has no physical units.
   CodeUnits units(double scale_factor) const;
   // Unit system that converts quantities with units in the parameter file.
   UnitSystem unit_system() const;
@@ -160,7 +160,7 @@ class AmrOptions {
  private:
   friend std::string amr_manual(const std::string& section);
   friend std::vector<std::string> amr_sections();
-  // Reads the parameters; twice with a preset, which supplies those not given.
+  // Function that reads the parameters, called twice with a preset, which adds to the given ones.
   using ParameterReader =
       std::function<void(ParameterSchema& schema, const ParameterSchema::Overrides& overrides)>;
   void read(const ParameterReader& read, const ParameterSchema::Overrides& overrides);

@@ -198,8 +198,8 @@ void AmrSimulation::initialise() {
     matter_.kind(kind.name)->add(
         options.problem->initial_particles(kind.name, mesh.communicator()));
   balance_.rebalance();
-  // One more round than levels, because the last may only derefine cells flagged on interpolated
-  // states.
+  // Makes one more round than levels: the last may only derefine cells that were flagged on
+  // interpolated states.
   for (int round = 0; round <= mesh.geometry().max_level(); ++round) {
     mesh.restrict_all();
     particles_.deposit_from(0);
@@ -220,7 +220,7 @@ void AmrSimulation::initialise() {
 void AmrSimulation::step(double dt) {
   measurement_.invalidate();
   gravity_.invalidate_energy();
-  gravity_.report_costs();  // of solves before the step: the step begins with costs of zero
+  gravity_.report_costs();  // costs before the step, which are not part of the step's costs
   loop_.set_coarse_step(dt);
   loop_.advance(0);
 }

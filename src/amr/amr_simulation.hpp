@@ -34,11 +34,11 @@ struct RunState {
 };
 
 // State of an AMR run and its coarse step: mesh, gas, gravity, particles and processes. The run
-// loop (run/run.hpp) calls adapt(), measure() and step() in this order. Functions without remark
-// are local.
+// loop (run/run.hpp) calls adapt(), measure() and step() in this order. Functions that change the
+// state are collective; the others are local.
 class AmrSimulation {
  public:
-  // Functions that change the state are collective. Sets floors that the options leave open as soon
+  // `options` must outlive this object. Floors without a given value are set in `options` as soon
   // as the initial state is known.
   AmrSimulation(const Communicator& communicator, AmrOptions& options);
 
@@ -49,7 +49,7 @@ class AmrSimulation {
   void adapt();
   // Measures the state unless it is known from the last step: see Measurement::measure().
   void measure() { measurement_.measure(); }
-  // Must be called after the caller changed gas or particles, but not their positions.
+  // Must be called after changes of gas or particles from outside. Positions must not be changed.
   void invalidate_measurement() { measurement_.invalidate(); }
   double stable_dt() const { return measurement_.stable_dt(); }  // valid after measure()
   // Advances all levels by one coarse step of length dt.
@@ -110,8 +110,8 @@ class AmrSimulation {
   // Subgrid processes of the run.
   ProcessStep& processes() { return processes_; }
 
-  // State for a checkpoint. Sums the ranks' counters since the last measurement.
-  RunState state();  // sums ranks' counters since the last measurement
+  // Returns the state for a checkpoint, with counters summed over the ranks. Collective.
+  RunState state();
   // Restores clocks, counters and budgets of a checkpoint. The caller must have set the mesh, its
   // fields, the particles and gravity's fields. Collective.
   void resume(const RunState& state);

@@ -23,7 +23,7 @@ constexpr double k_lost_fraction =
 struct MeasuredCost {
   Key key;
   std::int16_t level;
-  bool measured;  // for the block or its parent
+  bool measured;  // true: for the block; false: for its parent
   float nanoseconds;
 };
 
@@ -132,7 +132,8 @@ void BlockMeter::count_sweep(int level, int begin, int end, double wall_ns, doub
   if (begin < end && !load_.is_empty()) burn_synthetic_load(level, begin, end, cpu_ns);
 }
 
-// Burns the additional time of loaded blocks, relative to the average block of these tiles.
+// Spends the additional time of blocks with a synthetic load, relative to the average block of
+// these tiles.
 void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_ns) {
   const mesh::LevelHalo& halo = mesh_.halo(level);
   const int first = halo.tile_slot_begin[begin], last = halo.tile_slot_begin[end];
@@ -209,7 +210,7 @@ void BlockMeter::distribute_parts(const BlockCounts& particles) {
 }
 
 // Time of counted loops of a part by level and own block, without preemption of the thread; empty
-// if nothing was counted. Threads work at the same time.
+// if nothing was counted. Cycles are divided by the number of threads, which run concurrently.
 ByBlock<double> BlockMeter::counted_times(std::size_t part, double ns_per_cycle) const {
   const int threads = Kokkos::DefaultExecutionSpace().concurrency();
   std::vector<double> times;

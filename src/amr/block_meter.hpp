@@ -1,8 +1,8 @@
 // Measured cost of every block by component: gas sweeps, gravity, particles and processes.
 //
-// A part of a step is timed by one scope (SweepTimer, PartTimer). Loops over blocks in it count
-// processor cycles where they can, by tile, patch or block; the time of the part is distributed
-// over blocks by these counts (part_times.hpp).
+// One scope (SweepTimer, PartTimer) times each part of a step. Loops over blocks within the scope
+// count processor cycles, where possible, by tile, patch or block; the time of the part is
+// distributed over blocks by these counts (part_times.hpp).
 #pragma once
 
 #include <array>
@@ -69,8 +69,8 @@ class BlockMeter {
   // batch schedule, the number of sweeps, so that all tiles have equal cost. The time of a tile is
   // distributed over its blocks in proportion to their cells.
   std::uint64_t* tile_cycles(int level) const { return levels_[level].tile_cycles.data(); }
-  // Times a part of the cost of a level's blocks until the end of the scope. Parts are identified
-  // by name and kind.
+  // Times a part of the cost of a level's blocks until the end of the scope. Name and kind identify
+  // the part.
   PartTimer time(const std::string& name, const CostKind& kind, int level);
   // Returns the cycle counters of part `name` for this rank's blocks on `level`, indexed by slot;
   // valid until the mesh changes. Empty on a device and for kinds without `counts_cycles`: the time
@@ -91,8 +91,8 @@ class BlockMeter {
   // Times of all components by level on this rank in the last step; empty before the first.
   const std::vector<double>& last_step() const { return last_step_; }
 
-  // Nanoseconds per update, smoothed over recent steps. New blocks have the value of their parent;
-  // 0 if that is unknown, too.
+  // Nanoseconds per update of a block, smoothed over recent steps. A new block has the value of its
+  // parent; 0 if that is unknown, too.
   double smoothed(int level, Key key) const;
 
   // Sends the measured costs along with migrating blocks. Must precede Mesh::migrate, with the same
@@ -109,7 +109,7 @@ class BlockMeter {
     std::vector<Cost> costs;       // by slot
     int updates = 0;
     KeyTable<float> smoothed,
-        inherited;  // costs by key: measured, and received with a block
+        inherited;  // costs by key: measured for the block, or for its parent
   };
   void count_sweep(int level, int begin, int end, double wall_ns, double cpu_ns);
   void burn_synthetic_load(int level, int begin, int end, double cpu_ns);
@@ -126,10 +126,10 @@ class BlockMeter {
   double slowness_;
   bool waits_;
   std::vector<Level> levels_;
-  std::deque<PartTimes> parts_;  // references to them remain valid
+  std::deque<PartTimes> parts_;  // a deque, because references to elements remain valid
   std::vector<LevelTime> level_times_;
   std::vector<double> last_step_;
-  std::uint64_t begun_cycles_ = 0;  // begin of the step
+  std::uint64_t begun_cycles_ = 0;  // cycle counter at the start of the step
   std::int64_t begun_ns_ = 0;
 };
 

@@ -11,10 +11,10 @@ namespace octant {
 //
 // The error is the accumulated difference of both sides, minus the energy added by processes and
 // minus changes by resolution. Refinement, derefinement and particles that change to another level
-// change the discrete potential energy of the same matter at the same positions without work. With
-// overwriting dual energy, new cells also gain energy of motions that the old cells did not
-// resolve. Where cooling concentrates gas in a cell or two, numerical diffusion transports some of
-// it to neighbouring cells, against its own gravity; the work that the diffused gas does not do
+// change the discrete potential energy of the same matter at the same positions without work. If
+// dual energy overwrites energies, new cells also gain the energy of motions that the old cells did
+// not resolve. Where cooling concentrates gas in one or two cells, numerical diffusion transports
+// gas to neighbouring cells, against its own gravity; the work that the diffused gas does not do
 // appears as heat, which is radiated. `spared` records this work and the energy that dual energy
 // overwrites.
 struct EnergyBudget {

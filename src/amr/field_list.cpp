@@ -8,7 +8,7 @@ using mesh::LevelFields;
 
 namespace {
 
-// Variable n of the gas: how snapshots and checkpoints read it.
+// Returns gas variable n as a field, with a function that reads the values.
 template <class Read>
 MeshField gas_field(const AmrSimulation& simulation, const mesh::FieldInfo& info, int n,
                     const Read& read) {

@@ -1,5 +1,5 @@
-// The fields of a run on its mesh, as snapshots show them and as checkpoints store them: those of
-// the gas, of gravity, and on faces.
+// Fields of a run on its mesh, for snapshots and for checkpoints: gas, gravity, and face-centred
+// fields.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace octant {
 // Field of a checkpoint, whose values are read and restored exactly.
 struct CheckpointField {
   MeshField field;
-  std::string required;  // parameters with which a run has this field
+  std::string required;  // parameters that a run needs to have this field
   // Sets values [block][k][j][i] in some own blocks of a level.
   std::function<void(int level, const mesh::CellRange& blocks, const std::vector<double>& values)>
       set;

@@ -175,7 +175,7 @@ hydro::SweepArguments GasSolver::sweep_arguments(const LevelStep& step, int stag
 
 // --- ghost cells --------------------------------------------------------------------------------
 
-// Starts filling the ghost cells of state `source` of a level at that time, at fraction `theta`
+// Starts filling the ghost cells of state `source` of a level at `time`, at fraction `theta`
 // between the coarser level's two states. If the last sweep awaits validation, the exchange
 // overlaps with the reduction that validates it, and is repeated after a repair.
 void GasSolver::start_ghosts(int level, int source, double theta, double time) {
@@ -230,8 +230,8 @@ void GasSolver::end_finer(const LevelStep& coarse) {
 
 // --- barotropic gas -----------------------------------------------------------------------------
 
-// Sets the energy of barotropic gas in the present state of the leaf cells of a level. Other cells
-// keep the mean of the finer cells, which they have after derefinement.
+// Sets the energy of barotropic gas in the present state of the leaf cells of a level. Refined
+// cells keep the mean of their finer cells, which is their state after derefinement.
 void GasSolver::close_leaf_cells(int level) {
   hydro::close_energy(options_.hydro, mesh_.layout(),
                       mesh_.fields(level).blocks(LevelFields::k_now), mesh_.leaf_cells(level),

@@ -52,9 +52,9 @@ class GasSolver : public StepPart {
   void close_energies(const LevelStep& coarse);
 
   // --- within the step
-  // Measures signal speeds on levels from `coarsest` on after processes changed the gas.
+  // Measures signal speeds on levels >= `coarsest` after processes changed the gas.
   void measure_signals(int coarsest);
-  // Sets the fastest waves of radiation pressure by level, which make signals faster.
+  // Sets the speeds of the fastest radiation-pressure waves by level, which increase signal speeds.
   void set_radiation_waves(std::vector<double> speeds) { radiation_waves_ = std::move(speeds); }
   // Measures the signal speed on one level.
   void measure_signal(int level);
@@ -70,7 +70,7 @@ class GasSolver : public StepPart {
   // True if the last sweep of the step was not yet validated: unphysical cells on other ranks are
   // unknown.
   bool awaits_validation() const { return pending_.has_value(); }
-  // Number of tiles with unphysical cells on this rank in that sweep.
+  // Number of tiles on this rank with unphysical cells after the sweep that awaits validation.
   int pending_bad_tiles() const { return pending_ ? pending_->result.bad_tiles : 0; }
   // Validates the last sweep: takes the sum of pending_bad_tiles() over all ranks, repairs the
   // cells, and returns true if there were any.
@@ -94,8 +94,8 @@ class GasSolver : public StepPart {
   void add_floor_energy(double energy) { floored_.energy += energy; }
 
  private:
-  // A sweep that awaits validation, and the origin of its ghost cells: the state that it read,
-  // under its present name, and the parameters of the ghost exchange.
+  // Sweep that awaits validation, with the origin of its ghost cells: the present index of the
+  // state from which it was computed, and the parameters of the ghost exchange.
   struct Sweep {
     int level, source;
     double theta, time;
@@ -108,7 +108,7 @@ class GasSolver : public StepPart {
     }
   };
 
-  // Defined in gas_solver.cpp.
+  // Stages of a step, and ghost cells.
   void keep(const LevelStep& step);
   Sweep begin_stage(const LevelStep& step, int stage);
   void end_stage(Sweep sweep, int stage);
@@ -118,7 +118,7 @@ class GasSolver : public StepPart {
   void refresh_halo(int level);
   std::string describe_cell(int level, const mesh::Cell& cell) const;
 
-  // Defined in gas_validation.cpp.
+  // Validation and repair of sweeps, and the coarse-fine boundary.
   bool can_defer_validation(int level, bool ends_step) const;
   void validate_sweep();
   void apply_validation(std::span<const double> worst);

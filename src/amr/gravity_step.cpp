@@ -19,8 +19,8 @@ constexpr double k_self_potential = 1.5961;
 
 // Effective duration of a kick with the force at time `now` over now .. now + dt (dt may be
 // negative). In an expanding box the force grows as a D for linear perturbations, which matters for
-// steps that are not short compared with the age of the universe (the idea of Feng et al. 2016).
-// For short steps this is |dt|. Simpson's rule.
+// steps that are not short compared with the age of the universe (following Feng et al. 2016). For
+// short steps the duration is |dt|. The integral is evaluated by Simpson's rule.
 double acting_time(const cosmology::Universe& universe, double now, double dt) {
   const auto strength = [&](double time) {
     const double a = universe.scale_factor(time);
@@ -101,7 +101,7 @@ void GravityStep::kick(int level, double half_step, gravity::Half half) {
   matter_.kick(level, acceleration(level), acceleration(std::max(level - 1, 0)), dt);
 }
 
-// Solves for the potential on all levels from `coarsest` on.
+// Solves for the potential on levels >= `coarsest`.
 void GravityStep::solve_levels(int coarsest, double time) {
   const cosmology::Universe* universe = context_.options.universe.get();
   if (universe) {
@@ -176,9 +176,9 @@ GravityStep::SumsOfKinds GravityStep::sums_in_potential(int coarsest) {
   return matter_.mass_sums([this](int level) { return potential(level); }, coarsest);
 }
 
-// Potential energy of all particles in each of several states at that time, with one reduction over
-// ranks. The potential of a cloud includes its self-potential, which is larger in smaller cells; it
-// is replaced by the value for cells of the base level.
+// Potential energy of all particles in each of several states at `time`, with one reduction over
+// ranks. The potential of a cloud includes its self-potential, which is larger in smaller cells;
+// the self-potential is replaced by the value for cells of the base level.
 std::vector<double> GravityStep::potential_energies(std::initializer_list<SumsOfKinds> states,
                                                     double time) {
   std::vector<ReproducibleSum> sums;

@@ -33,11 +33,11 @@ class GravityStep : public StepPart {
   // --- tasks
   // Kicks gas and particles of a level for the first half of its step.
   void kick_first_half(const LevelStep& step);
-  // Solves for the potential on all levels from that of the step on.
+  // Solves for the potential on the level of the step and all finer levels.
   void solve(const LevelStep& step);
   // Kicks gas and particles of a level for the second half of its step.
   void kick_second_half(const LevelStep& step);
-  // Restricts the gas of finer levels, down to the level of the step.
+  // Restricts the gas from the finest level to the level of the step.
   void restrict_gas(const LevelStep& step);
 
   // --- between steps
@@ -50,11 +50,13 @@ class GravityStep : public StepPart {
   void resume(bool moved);
   // Returns the potential of a level as a field for particles.
   particles::VectorField potential(int level) const;
-  // Returns -1/2 times the self-potential of a cloud of unit mass in cells of the base level; times
-  // a squared mass it is the contribution to the potential energy, with opposite sign.
+  // Returns minus one half of the self-potential of a cloud of unit mass in cells of the base
+  // level. Times the squared mass of a particle, it is minus the contribution to the potential
+  // energy.
   double self_potential_of_base() const;
   // Potential energy of all matter, computed once per state. In an expanding box it excludes the
-  // part without forces, because the energy equation contains the work of forces.
+  // part of the potential that exerts no force, because the energy equation contains only the work
+  // of forces.
   double potential_energy();
   // Invalidates the potential energy after changes of the state.
   void invalidate_energy() { potential_energy_.reset(); }
@@ -65,9 +67,9 @@ class GravityStep : public StepPart {
   const EnergyBudget& energy() const { return energy_; }
   // True in an expanding box with self-gravity.
   bool has_budget() const { return solver_ && context_.options.universe; }
-  // Sums over particles of their masses times the potential, on levels from `coarsest` on.
+  // Sums over particles of mass times potential, by kind, on levels >= `coarsest`.
   SumsOfKinds sums_in_potential(int coarsest);
-  // Accounts for the change of cloud sizes when particles change level.
+  // Adds the potential-energy change of particles that changed level to the energy budget.
   void count_redistribution(int coarsest, const SumsOfKinds& before, const SumsOfKinds& after);
 
  private:

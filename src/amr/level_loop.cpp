@@ -14,7 +14,7 @@ namespace {
 
 // Maximum Courant number of a fine level; beyond it, its steps are halved.
 constexpr double k_max_courant = 0.98;
-// Maximum number of substeps per coarser step; more indicate a broken flow.
+// Maximum number of substeps per coarser step; more indicate an unphysical state.
 constexpr int k_max_substeps = 256;
 
 }  // namespace
@@ -41,7 +41,7 @@ void StepSequence::advance(int level) {
     run(When::finer_ends, level);
   }
   if (is_coarse_step) run(When::coarse_advanced, level);
-  // At the end of its last substep, a level meets together with the coarser one.
+  // After its last substep, a level is synchronised together with the coarser level.
   if (is_coarse_step || !is_last_substep(level)) run(When::levels_meet, level);
   if (is_coarse_step) run(When::coarse_ends, level);
 }

@@ -26,7 +26,7 @@ enum class When {
   coarse_ends       // once, at the new time
 };
 
-// Physics of a run. A task lists what it requires.
+// Physics of a run, as flags. A task lists the physics that it requires.
 enum Contents : unsigned {
   k_any = 0,
   k_gas = 1,
@@ -83,7 +83,7 @@ class StepSequence {
   // Loop over the substeps of a level within one step of the coarser level.
   virtual void begin_substeps(int level) = 0;
   virtual bool has_substep(int level) const = 0;
-  // shortens the next substep if necessary, before it is taken
+  // shortens the next substep if necessary
   virtual void limit_substep(int level) = 0;
   virtual bool is_last_substep(int level) const = 0;
   virtual void end_substep(int level) = 0;

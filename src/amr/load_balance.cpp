@@ -54,7 +54,7 @@ double LoadBalance::imbalance() const {
 }
 
 // Cost of every own block by level: its memory, corrected by the measured time per block of this
-// rank (eq. 4-6 and 12 of the paper cited in decomp/work.hpp), or its measured time.
+// rank (cuRAMSES paper, eq. 4-6 and 12), or its measured time.
 std::vector<std::vector<CostItem>> LoadBalance::block_costs() {
   const mesh::Geometry& geometry = mesh_.geometry();
   const auto factors = time_factors(options_.balance.time_alpha, context_.meter.take_level_times(),

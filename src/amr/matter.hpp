@@ -39,14 +39,14 @@ class Matter {
   // Migrates particles with their blocks; `owners` as for mesh::Mesh::migrate(). Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
-  // Deposits the particles of a level and all finer ones: after they have moved, and on all levels
-  // after changes of the mesh. Collective.
+  // Deposits the particle masses on levels >= `coarsest`. Must be called after particles moved, and
+  // for all levels after regridding. Collective.
   void update_density(int coarsest);
 
   // Sets whether gravity solves each level separately. If so, choose_force_levels() selects the
   // level whose potential accelerates a particle; see particles::Particles.
   void set_separate_levels(bool apart);
-  // Selects these levels for particles on levels from `coarsest` on.
+  // Selects the force levels of particles on levels >= `coarsest`.
   void choose_force_levels(int coarsest);
   // True if any particle kind has mass.
   bool has_attracting_particles() const { return particles_attract_; }
@@ -57,8 +57,8 @@ class Matter {
   void kick(int level, const particles::VectorField& here, const particles::VectorField& coarser,
             double dt);
 
-  // Sums by kind over particles with mass on levels from `coarsest` on: of masses, and of masses
-  // times a field on every level. Collective.
+  // Sums over particles with mass on levels >= `coarsest`, by kind: of masses, and of masses times
+  // a field that is defined on every level. Collective.
   std::vector<particles::Particles::MassSums> mass_sums(
       const std::function<particles::VectorField(int level)>& field, int coarsest);
 

@@ -210,7 +210,7 @@ void Measurement::measure_cells() {
 }
 
 // Throws InputError if the initial state is partly outside the table of the equation of state.
-// Warns of the first cells that leave it later.
+// Warns about the first cells that leave the table later.
 void Measurement::report_outside_table(std::int64_t before) const {
   const std::int64_t cells = totals_.outside_table;
   if (cells == 0) return;
@@ -306,7 +306,7 @@ void Measurement::validate(const LevelStep& /*step*/) {
   if (gas_.awaits_validation()) measure();
 }
 
-// Uses the fluxes after repairs.
+// Sums the outflow from the fluxes after repairs.
 void Measurement::collect_outflow(const LevelStep& /*step*/) {
   const mesh::Geometry& geometry = mesh_.geometry();
   if (geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2)) return;
@@ -326,7 +326,7 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
   for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out[n].to_double();
 }
 
-// --- a change of the mesh -----------------------------------------------------------------------
+// --- regridding ---------------------------------------------------------------------------------
 
 void Measurement::before_regrid() {
   if (!gravity_.has_budget() || !gravity_.energy().begun) return;

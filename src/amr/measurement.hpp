@@ -20,7 +20,7 @@
 
 namespace octant {
 
-// Outflow through the domain boundaries.
+// Outflow of gas and radiation through the domain boundaries.
 
 // Cumulative outflow of gas: mass, momentum, angular momentum about the origin (including the spin
 // variables, if any), total energy with pressure work, and potential energy. The latter is the full
@@ -49,9 +49,9 @@ struct PotentialsOfStep {
   mesh::BlockField before, after;
 };
 
-// Adds the outflow through the domain boundaries of a level on this rank to `terms` and clears the
-// registers. `spin`: index of the first variable of the angular momentum within a cell
-// (hydro::spin_variables()), -1 if there is none.
+// Adds the outflow through the domain boundaries of a level on this rank to `terms`, and sets the
+// registers of boundary fluxes to zero. `spin`: index of the first variable of the angular momentum
+// within a cell (hydro::spin_variables()), -1 if there is none.
 void collect_outflow(mesh::Mesh& mesh, int level, int spin,
                      const radiation::RadiationOptions& radiation,
                      const PotentialsOfStep& potentials,
@@ -74,9 +74,9 @@ struct Totals {
       : particles(kinds), blocks(levels, 0), leaf_cells(levels, 0) {}
   // Internal energy of the gas: total minus kinetic energy.
   double internal_energy() const { return total_energy - kinetic_energy; }
-  // Sums over all kinds of particles, added in the order of the kinds.
+  // Mass of all particles, added in the order of the kinds.
   double particle_mass() const;
-  // Kinetic energy of all particles.
+  // Kinetic energy of all particles, added in the order of the kinds.
   double particle_kinetic_energy() const;
 };
 
@@ -104,7 +104,7 @@ class Measurement : public StepPart {
   // Adds the step's outflow of gas and particles through the domain boundaries.
   void collect_outflow(const LevelStep& step);
 
-  // --- a change of the mesh, for the energy budget
+  // --- regridding, for the energy budget
   // Measures the energies before a regrid.
   void before_regrid();
   // Adds the energy changes of the regrid to the budget.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* k_sinks = "sinks";  // kind of black holes
 
-// Mass flows through faces or cells, the work, and for the work of the potential the heat.
+// 8-byte numbers per cell for the work of gravity: mass flows, the work, and heat
+// (Work::potential).
 int numbers_of_work(const AmrOptions& options) {
   if (options.gravity.work == gravity::Work::potential) return 6 + 1 + 1;
   const bool counts_withheld = options.universe && !options.processes.empty();

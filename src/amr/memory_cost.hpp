@@ -1,5 +1,5 @@
-// Memory of blocks with the particles in them, as a cost of load balancing (curamses.txt, eq. 4-5,
-// adapted from octs to blocks).
+// Memory of blocks with the particles in them, as a cost of load balancing (cuRAMSES paper, eq.
+// 4-5, adapted from octs to blocks).
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,12 @@
 
 namespace octant {
 
-// States of the gas in memory: those at the beginning and at the end of a step, and of a stage.
+// Number of gas states in memory: at the beginning and at the end of a step, and of a stage if
+// needed.
 int gas_states(const AmrOptions& options);
 
-// 8-byte numbers that a run stores per cell of a block for gas and gravity: all states of the gas,
-// the potential and its gradient, and the mass flow whose work gravity does.
+// Number of 8-byte numbers that a run stores per cell of a block for gas and gravity: all states of
+// the gas, the potential and its gradient, and the mass flows for the work of gravity.
 int numbers_per_cell(const AmrOptions& options);
 
 // Memory of the blocks of this rank.
@@ -32,7 +33,7 @@ class MemoryCost {
   double stored_bytes() const;
 
  private:
-  int numbers() const;  // per cell, with the mass of particles
+  int numbers() const;  // 8-byte numbers per cell, including the density of each particle kind
   double weight_of(const particles::Kind& kind, int words) const;
 
   const mesh::Mesh& mesh_;

@@ -60,10 +60,10 @@ void for_sets_with_mass(const Matter& matter, const mesh::Mesh& mesh, const Body
 }
 
 // A body is a particle above the refine.mass threshold that dominates its surroundings: at most
-// this many particles above the threshold have more than k_light of the largest mass. Its
-// self-acceleration, which falls as the fourth power of the distance from the level boundary, is
-// not small compared with the acceleration by all others. For a threshold below the mass of
-// thousands of particles, as in cosmology, it is.
+// this many particles above the threshold have more than k_light of the largest mass. The
+// self-acceleration of a body, which falls as the fourth power of the distance from the level
+// boundary, is not small compared with the acceleration by all other matter. It is small if
+// thousands of particles exceed the threshold, as in cosmology.
 constexpr std::int64_t k_max_bodies = 64;
 constexpr double k_light = 0.01;
 

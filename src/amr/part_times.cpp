@@ -31,7 +31,7 @@ std::vector<double> sums_of(const ByBlock<Value>& values) {
   return sums;
 }
 
-// Adds times by level, of a part, by its share.
+// Adds the times of a part by level to the blocks, in proportion to the weights of `share`.
 void add_by_weight(Share share, const std::vector<double>& times, const BlockContents& contents,
                    ByBlock<double>& shares) {
   const bool onwards = share == Share::particles_onwards;
@@ -49,7 +49,7 @@ void add_by_weight(Share share, const std::vector<double>& times, const BlockCon
   }
 }
 
-// Scales counted time by level to at most the processor time.
+// Factor that limits the counted time of a level to the processor time.
 double scale_of(double counted, double time) { return counted > time ? time / counted : 1.0; }
 
 }  // namespace
@@ -68,8 +68,8 @@ PartTimer::~PartTimer() {
   part_.wall_ns += static_cast<double>(Observer::now() - wall_ - mpi_.wall_ns() - left_out_);
 }
 
-// A part of several levels counts on all of them, but its time is that of the coarsest one: only
-// totals are comparable.
+// A part that covers several levels counts cycles on all of them, but its time is recorded for the
+// coarsest one: only totals over levels are comparable.
 ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents) {
   ByBlock<double> shares;
   for (const auto& blocks : contents.leaf_octants) shares.emplace_back(blocks.size(), 0.0);

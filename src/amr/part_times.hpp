@@ -10,13 +10,12 @@
 
 namespace octant {
 
-// Components of the cost of a block: sweeps of the gas; gravity; processes on the cells of a level,
-// such as cooling; particles; and processes on gas and particles, such as star formation and
-// feedback.
+// Components of the cost of a block: gas sweeps; gravity; processes on the cells of a level, such
+// as cooling; particles; and processes on gas and particles, such as star formation and feedback.
 enum class CostComponent { sweeps, gravity, cells, particles, interactions };
 inline constexpr int k_cost_components = 5;
 
-// Quantity to which time is proportional that no counter attributes to a block.
+// Quantity by which the time of a part is distributed over blocks if no counter measures it.
 enum class Share {
   blocks,            // equal for all blocks of the level
   leaf_cells,        // leaf cells of a block
@@ -54,15 +53,15 @@ struct PartTimes {
   CostKind kind;
   std::vector<double> nanoseconds;  // by level: CPU time of the main thread without MPI
   double wall_ns = 0.0;             // wall-clock time of the same spans on all levels
-  // Time of loops that count cycles, a part of the CPU time; empty if nothing was counted.
+  // Time of loops that count cycles, by level and own block, a part of the CPU time; empty if none.
   ByBlock<double> counted{};
 
   // Sum of `nanoseconds` over all levels.
   double total() const;
 };
 
-// Adds the main thread's CPU time until the end of the scope, without MPI. Includes device kernels
-// only if `waits`; otherwise a later wait includes them.
+// Adds the main thread's CPU time without MPI until the end of the scope. If `waits`, this includes
+// device kernels; otherwise the time of kernels counts for the part that next waits for them.
 class PartTimer {
  public:
   PartTimer(PartTimes& part, int level, bool waits);
@@ -70,7 +69,7 @@ class PartTimer {
   PartTimer(const PartTimer&) = delete;
   PartTimer& operator=(const PartTimer&) = delete;
 
-  // Leaves out CPU time that does not depend on the blocks of this rank.
+  // Excludes CPU time that does not depend on the blocks of this rank.
   void leave_out(std::int64_t nanoseconds) { left_out_ += nanoseconds; }
 
  private:
@@ -82,15 +81,15 @@ class PartTimer {
   MpiStopwatch mpi_;
 };
 
-// Contents of blocks by which time is distributed.
+// Numbers of particles and leaf octants of blocks, by which time is distributed.
 struct BlockContents {
   BlockCounts particles, leaf_octants;
 };
 
-// Distributes the time of a part over the blocks: counted time as it was counted, or less if there
-// is more of it than CPU time, and the rest by the part's `share`. Time weighted by particles or
-// leaf cells is distributed evenly over the blocks of a level without any; the time of a level
-// without blocks is dropped.
+// Distributes the time of a part over the blocks: counted time by the counters, scaled down if it
+// exceeds the CPU time, and the rest by the part's `share`. On levels without particles or leaf
+// cells, time weighted by them is distributed evenly; the time of a level without blocks is
+// dropped.
 ByBlock<double> distribute_time(const PartTimes& part, const BlockContents& contents);
 
 }  // namespace octant

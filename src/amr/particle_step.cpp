@@ -20,8 +20,8 @@ void ParticleStep::drift(const LevelStep& step) {
   }
 }
 
-// Not needed on the finest level: the drift has already moved its particles to their blocks, and no
-// finer level exists.
+// Does nothing on the finest level: the drift has already moved its particles to their blocks, and
+// no finer level exists.
 void ParticleStep::redistribute(const LevelStep& step) {
   const int coarsest = step.level;
   if (coarsest == mesh_.finest_level()) return;

@@ -21,12 +21,12 @@ class ParticleStep : public StepPart {
   void drift(const LevelStep& step);
   // Moves each particle to the finest level with cells at its position.
   void redistribute(const LevelStep& step);
-  // Deposits masses on levels from that of the step on.
+  // Deposits masses on the level of the step and all finer levels.
   void deposit(const LevelStep& step) { deposit_from(step.level); }
-  // Chooses the force levels of new particles, too, and deposits particles that changed level.
+  // Chooses the force levels, also of new particles, and deposits masses as deposit().
   void deposit_all(const LevelStep& step);
 
-  // Deposits masses on levels from `coarsest` on.
+  // Deposits masses on levels >= `coarsest`.
   void deposit_from(int coarsest);
   // Adds the particles that left the domain in this step to the outflow of their kinds.
   void collect_outflow();

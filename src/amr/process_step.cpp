@@ -22,7 +22,7 @@ namespace {
 using subgrid::HoleMerger;
 using subgrid::StarBirth;
 
-// Maximum range of row positions that rank 0 holds at a time.
+// Maximum range of sort positions (Table::place) of the rows that rank 0 holds at a time.
 constexpr std::uint64_t k_positions_at_once = 1 << 17;
 
 // Temporary files, removed in the destructor, also after errors.
@@ -36,7 +36,7 @@ struct TemporaryFiles {
   }
 };
 
-// Columns of a Parquet file from rows.
+// Converts rows to the columns of a Parquet file.
 template <class Row>
 class RowsAsColumns {
  public:
@@ -271,8 +271,8 @@ void ProcessStep::act_around_step(double time, double dt) {
   gas_.measure_signals(1);
 }
 
-// Applies processes, then measures signal speeds, because finer levels continue from there. After a
-// coarse step, the measurement of the state includes them.
+// Applies processes and restricts the gas. Measures signal speeds for the next steps of finer
+// levels; after a coarse step, the measurement of the state does this.
 void ProcessStep::act(const LevelStep& step) {
   for (int level = step.level; level <= mesh_.finest_level(); ++level) {
     const double dt = context_.level_dt[level];
@@ -300,7 +300,7 @@ void ProcessStep::react(int level, double time, double dt, const double* photons
   }
 }
 
-// All levels from `coarsest` on at `time`, after the last step of each.
+// Describes levels >= `coarsest` at `time`, after the last step of each.
 subgrid::SyncPoint ProcessStep::sync_point(int coarsest, double time) {
   const double a = options_.universe ? options_.universe->scale_factor(time) : 1.0;
   subgrid::SyncPoint sync{.mesh = mesh_,
@@ -358,7 +358,7 @@ void ProcessStep::interact(const LevelStep& step) {
   changed_gas_ = changed;
 }
 
-// Restricts the gas and measures signal speeds after processes changed levels from `coarsest` on.
+// Restricts the gas and measures signal speeds after processes changed levels >= `coarsest`.
 void ProcessStep::follow_gas(int coarsest) {
   mesh_.restrict_all(coarsest);
   if (coarsest > 0) gas_.measure_signals(coarsest);

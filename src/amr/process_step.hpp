@@ -1,5 +1,5 @@
 // Processes in the time step: on the leaf cells of a level between the sweep and the second half
-// kick, and on gas and particles together after it. Their ledgers and logs.
+// kick, and on gas and particles together after it. Ledgers and event logs of the processes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace octant {
 
 // Event logs of processes: Parquet files with a row for each event of a run, such as
-// stars_formed.parquet for the births of stars.
+// stars_formed.parquet for the formation of star particles.
 
 // `Event` is StarBirth or HoleMerger; event_log.cpp defines the files.
 template <class Event>
@@ -32,7 +32,7 @@ class EventLog {
   void write(const Communicator& communicator, const std::string& directory);
 
   // Continues the file in this directory after a restart: keeps events from coarse steps before
-  // `step`, since later ones will be repeated. Collective.
+  // `step`, since later steps are repeated. Collective.
   void go_on(const Communicator& communicator, const std::string& directory, std::int64_t step);
 
  private:
@@ -64,12 +64,12 @@ class ProcessStep : public StepPart {
   // Applies processes that act around coarse steps on all levels, for the first half of a coarse
   // step.
   void act_before(const LevelStep& step);
-  // Applies them for the second half of a coarse step.
+  // Applies the same processes for the second half of a coarse step.
   void act_after(const LevelStep& step);
-  // Sets the fields of emission of photons for a coarse step.
+  // Sets the photon emission fields for a coarse step.
   void set_emission(const LevelStep& step);
-  // Applies all other processes in their order, on levels from that of the step on, each for the
-  // last step of its level.
+  // Applies all other processes in their order, on the level of the step and all finer levels, each
+  // over the last step of the level.
   void act(const LevelStep& step);
   // Applies interactions of gas and particles on the same levels.
   void interact(const LevelStep& step);
@@ -79,15 +79,15 @@ class ProcessStep : public StepPart {
   void remeasure_gravity(const LevelStep& step);
 
   // --- within the radiation's step
-  // Lets processes absorb and emit photons on a level, over a substep `dt` with midpoint `time`.
-  // `photons` is the state after their transport; that after the reaction is the present one.
+  // Applies absorption and emission of photons by processes on a level, over a substep `dt` with
+  // midpoint `time`. `photons` is the state after transport; the result is the present state.
   void react(int level, double time, double dt, const double* photons);
 
   // --- between steps
   // Returns the gas of a level for processes at `time`, in a coarse step with midpoint
   // `coarse_time`.
   subgrid::GasLevel gas_level(int level, double time, double coarse_time);
-  // Applies the time-step constraints of processes by level.
+  // Reduces the time-step limits of levels to those of the processes.
   void limit_steps(std::vector<double>& limits);
   // Energy added by all processes since the start of the run.
   double added_energy() const;

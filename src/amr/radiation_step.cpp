@@ -50,7 +50,7 @@ RadiationStep::RadiationStep(StepContext& context, GasSolver& gas, ProcessStep& 
       processes_(processes),
       unsolved_(mesh::zeros<std::int64_t>("cells without solution", 1)) {}
 
-// Photons and their flux are those of the reduced speed of light, so that nothing else enters.
+// Photon numbers and fluxes are defined with the reduced speed of light; no other speed enters.
 radiation::RadiatingGas RadiationStep::matter_of(int set, int level) const {
   const bool is_grey = options_.enabled && set == 0;
   radiation::RadiatingGas matter = options_.matter(context_.options.hydro.gas(), is_grey);
@@ -74,7 +74,8 @@ double RadiationStep::longest_step(int level) const {
 }
 
 void RadiationStep::advance(const LevelStep& step) {
-  // The sweep of the gas has not written the moments, which are those at the beginning of the step.
+  // Copies the moments at the beginning of the step, because the sweep of the gas does not write
+  // them.
   const LevelFields& fields = mesh_.fields(step.level);
   mesh::copy_variables(mesh_.cells(step.level), mesh_.layout(), mesh_.layout().swept,
                        fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));
@@ -89,15 +90,15 @@ void RadiationStep::advance(const LevelStep& step) {
       processes_.react(step.level, context_.clocks[step.level] + (n + 0.5) / substeps * step.dt,
                        step.dt / substeps, mesh_.fields(step.level).blocks(spare));
   }
-  // The exchange changes the temperature; the next coarse step measures all signals anyway.
+  // The exchange changes the temperature. On level 0 the next coarse step measures all signals.
   if (step.level > 0 && (options_.interacts() || options_.photon_groups > 0))
     gas_.measure_signal(step.level);
 }
 
 namespace {
 
-// Sides of the domain through which radiation leaves. Copies of the cells inside would let it in
-// where its flux points inwards.
+// Sides of the domain through which radiation leaves. Ghost cells with copies of the inner cells
+// would let radiation enter where its flux points inwards.
 radiation::VacuumSides vacuum_beyond(const mesh::Geometry& geometry, int level) {
   using mesh::Boundary;
   radiation::VacuumSides vacuum;
@@ -197,7 +198,7 @@ void RadiationStep::check_initial_state() const {
   });
 }
 
-// `count` is that of all ranks.
+// Warns about cells without a solution; `count` is the number on all ranks.
 void RadiationStep::report_unsolved(std::int64_t count) const {
   if (count == 0 || !mesh_.communicator().is_root()) return;
   log::warn(

@@ -39,8 +39,8 @@ class RadiationStep : public StepPart {
   void check_initial_state() const;
   // Longest step of a level: radiation.max_substeps substeps. Infinite without radiation. Local.
   double longest_step(int level) const;
-  // Returns the sums over the leaf cells of all ranks, and tells the gas how fast waves of
-  // radiation pressure are. Warns if the exchange with the gas had no solution in some cells.
+  // Returns the sums over the leaf cells of all ranks, and passes the speeds of radiation-pressure
+  // waves to the gas solver. Warns if the exchange with the gas had no solution in some cells.
   RadiationTotals measure();
 
  private:

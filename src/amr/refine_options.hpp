@@ -16,7 +16,8 @@ namespace octant {
 struct InitialScales {
   double density = 1.0, energy = 1.0;
 
-  // Scale of a primitive variable; 1 for fractions and all other scalars.
+  // Scale of a primitive variable; 1 for scalars, 0 for fields other than gas, whose scale is
+  // unknown.
   double of(int variable, const hydro::HydroOptions& gas) const;
 };
 

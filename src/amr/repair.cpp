@@ -224,8 +224,8 @@ class Repair {
       change_flows(mesh::to_device("flow changes", flows), differences, arguments_.flux_weight);
   }
 
-  // Adds the change of the flux register that contains this face; once, although a face inside the
-  // block has both cells in the list.
+  // Adds the change of the flux register that contains this face, only once for a face inside the
+  // block, which is in the list for both of its cells.
   void add_register_change(const mesh::FluxRequest& request, const FaceSide& side,
                            std::vector<RegisterChange>& changes) const {
     const int N = block_size_;

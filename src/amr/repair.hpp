@@ -13,8 +13,8 @@ struct Floored {
 };
 
 // Repairs the new state of a stage on a level, on all ranks. First-order fallback of a face changes
-// both of its cells, also in other blocks and on other ranks, and its flux registers by the same
-// flux difference: the repair is conservative. Cells that become unphysical by the repair of
+// both cells of the face, also in other blocks and on other ranks, and the flux registers by the
+// same flux difference: the repair is conservative. Cells that become unphysical by the repair of
 // neighbours are repaired in turn; those left after a few rounds are raised to the floors and
 // counted in `floored`. Corrections are applied in the order of (block, cell, face), so that the
 // bits do not depend on the ranks. `arguments` are those of the sweep over all tiles of the level.

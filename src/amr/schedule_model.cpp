@@ -11,8 +11,8 @@ namespace octant {
 
 namespace {
 
-// Least squares of relative errors, so that small and large levels have equal weight: with u = 1 /
-// t and v = rounds / t, fixed u + per_round v = 1. Neither coefficient is negative.
+// Minimises the squares of relative errors, so that small and large levels have equal weight: with
+// u = 1 / t and v = rounds / t, fixed u + per_round v = 1. Neither coefficient is negative.
 LaunchesAndRounds fit(const std::map<int, double>& measured, int tiles_per_round) {
   LaunchesAndRounds time{.tiles_per_round = tiles_per_round};
   const LaunchesAndRounds rounds{.per_round = 1.0, .tiles_per_round = tiles_per_round};

@@ -15,8 +15,8 @@ struct MeasuredSweeps {
   double host, device;
 };
 
-// Reads lines of these four numbers as written by `octant bench device-model --model FILE`. Throws
-// InputError with file and line.
+// Reads lines of threads, tiles, and seconds of the host and device schedules, as written by
+// `octant bench device-model --model FILE`. Throws InputError with file and line.
 std::vector<MeasuredSweeps> read_measured_sweeps(const std::string& path);
 
 // Model of the time of a sweep in seconds: a fixed part for launches, and a part per round of

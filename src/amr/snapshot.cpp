@@ -221,7 +221,7 @@ double read_later_total(const Hdf5Reader& file, const std::string& name) {
   return 0.0;
 }
 
-// Before version 0.3.0 floors were those of an initial state with scales of 1.
+// Reads a scale of the initial state. Before version 0.3.0, floors were those for scales of 1.
 double read_scale(const Hdf5Reader& file, const std::string& name) {
   return file.has_attribute("/header", name) ? finite_attribute(file, "/header", name) : 1.0;
 }

@@ -3,7 +3,7 @@
 //   /header                 attributes: time, step, geometry, units, parameters as text, ...
 //   /mesh/level_L/          key, origin, refined, owner of every block, in the order of keys
 //   /hydro/level_L/         one dataset [block][k][j][i] per variable: primitive in a snapshot,
-//                           conserved and exact to the bit in a checkpoint; only where there is gas
+// conserved with all bits in a checkpoint; only in runs with gas
 //   /particles/KIND/        one dataset [particle] or [particle][3] per column, in the order of ids
 #pragma once
 

@@ -20,7 +20,7 @@ mesh::FieldSetup field_setup(const AmrOptions& options) {
   return setup;
 }
 
-// Stores the inflow states of the problem.
+// Returns a function that stores the inflow states of the problem.
 mesh::Inflow::States inflow_states(const AmrOptions& options, int boundary,
                                    const Lattice& centres) {
   return [&gas = options.hydro, cells = centres.points(),

@@ -1,5 +1,5 @@
-// Common data of all parts of a time step: parameters, mesh, level times, and timers. Its tasks
-// advance the times.
+// Common data of all parts of a time step: parameters, mesh, level times, and timers. The tasks of
+// StepContext advance the times.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ struct StepContext : StepPart {
     Timers::Scope timing;
     PartTimer metering;
   };
-  // Lets loops over the cells of blocks count cycles for a part, from a level on, until the end of
-  // the scope.
+  // Counts cycles of loops over the cells of blocks for a part, on `level` and finer levels, until
+  // the end of the scope.
   class CycleCounting {
    public:
     CycleCounting(StepContext& context, const std::string& name, const CostKind& kind, int level);
@@ -72,11 +72,11 @@ struct StepContext : StepPart {
   Work work(const char* name, const CostKind& kind, int level, Phase phase = Phase::compute) {
     return {timers.time(name, phase, level), meter.time(name, kind, level)};
   }
-  // Variant that counts cycles in all cell ranges which the mesh returns within the scope.
+  // Starts a timer that also counts cycles in all cell ranges that the mesh returns in the scope.
   CountedWork counted_work(const char* name, const CostKind& kind, int level) {
     return {work(name, kind, level), {*this, name, kind, level}};
   }
-  // Number of levels that exist on any rank.
+  // Maximum number of levels.
   int levels() const { return mesh.geometry().max_level() + 1; }
   double scale_factor() const;  // 1 without expansion
   // Finest level allowed. With refine.holdback, levels open one after the other such that the
@@ -106,7 +106,7 @@ struct StepContext : StepPart {
   // and number of leaf cells on this rank.
   std::vector<double> clocks, level_dt;
   std::vector<std::int64_t> level_steps, leaf_cells;
-  std::int64_t cell_updates = 0;  // leaf cells on this rank
+  std::int64_t cell_updates = 0;  // number of cell updates on this rank
 };
 
 // Bytes of the base grid's fields on all ranks together: the minimum for a run with these options.

@@ -24,11 +24,11 @@ class Clock {
   Steady::time_point start_ = Steady::now();
 };
 
-// CPU time in nanoseconds: of this thread, and of all threads of this process.
+// CPU time of this thread and of this process.
 
 namespace detail {
 
-// Time of a clock of the operating system in nanoseconds.
+// Reads a clock of the operating system, in nanoseconds.
 inline std::int64_t read_clock(clockid_t clock) {
   timespec time{};
   clock_gettime(clock, &time);

@@ -10,23 +10,23 @@
 
 // Differences between host and GPU compilers.
 //
-// OCTANT_GPU_COMPILER is defined if a GPU compiler reads a source, for the device or the host:
-// nvcc, or clang for AMD GPUs; and for the emulated device (core/device_memory.hpp). There are then
-// no SIMD types, and no pragmas of a host compiler.
+// OCTANT_GPU_COMPILER is defined if a GPU compiler (nvcc, or clang for AMD GPUs) compiles a source,
+// for the device or the host, and for the emulated device (core/device_memory.hpp). The code then
+// uses no SIMD types and no pragmas of a host compiler.
 #if defined(__CUDACC__) || defined(__HIP__) || defined(OCTANT_MEMORY_APART)
 #define OCTANT_GPU_COMPILER
 #endif
 
-// Function that is inlined on the host and called on a GPU, where inlining would need too many
-// registers.
+// Marks a function that is inlined on the host but called on a GPU, where inlining would need too
+// many registers.
 #if defined(OCTANT_GPU_COMPILER)
 #define OCTANT_INLINE_ON_HOST KOKKOS_FUNCTION __attribute__((noinline))
 #else
 #define OCTANT_INLINE_ON_HOST KOKKOS_FORCEINLINE_FUNCTION
 #endif
 
-// OCTANT_UNROLL(passes) before a loop unrolls it completely, which keeps an array that it indexes
-// in registers. Compilers unroll few short passes by themselves; 1 prevents it.
+// OCTANT_UNROLL(n) before a loop of at most n passes unrolls the loop completely, which keeps
+// arrays that are indexed in it in registers. OCTANT_UNROLL(1) prevents unrolling by the compiler.
 #define OCTANT_PRAGMA(text) _Pragma(#text)
 #if defined(__CUDA_ARCH__) || defined(__clang__)
 #define OCTANT_UNROLL(passes) OCTANT_PRAGMA(unroll passes)
@@ -36,10 +36,10 @@
 
 namespace octant {
 
-// Cycle counter of the processor, for times too short for a clock.
+// Returns the cycle counter of the processor, for intervals too short for a clock.
 //
-// Ticks of a counter with constant, unknown rate. Only differences on the same processor (GPU:
-// multiprocessor) are meaningful. 0 if there is no such counter.
+// The rate of the counter is unknown. Only differences on the same processor (GPU: multiprocessor)
+// are meaningful. Returns 0 if there is no such counter.
 KOKKOS_FORCEINLINE_FUNCTION std::uint64_t cycle_count() {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
   return static_cast<std::uint64_t>(clock64());

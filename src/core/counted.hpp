@@ -1,5 +1,5 @@
-// Scalar that counts its operations: running a kernel body once determines its number of
-// operations. For selections by value, only operations on the values count.
+// Number type that counts floating-point operations: running a kernel body once with it determines
+// the number of operations. Comparisons, minima, maxima and selections are not counted.
 #pragma once
 
 #include <cmath>
@@ -9,11 +9,12 @@
 
 namespace octant {
 
-// Host only. The members are device functions because their callers are.
+// Number that counts its operations. Host only; the members are device functions because their
+// callers are.
 class Counted {
  public:
   // Number of additions, subtractions, multiplications, divisions and roots since the program
-  // start.
+  // start. A fused multiply-add counts as two.
   static std::int64_t operations() { return operations_; }
 
   Counted() = default;

@@ -1,7 +1,7 @@
 // Memory space of kernels: that of Kokkos' default execution space, on the host or a GPU.
 //
 // With OCTANT_MEMORY_APART a device is emulated: kernels run on CPU cores in a memory space that
-// the host cannot access, as on a GPU. The program takes the same code paths, and ends if it
+// the host cannot access, as on a GPU. The program takes the same code paths, and ends if host code
 // accesses device memory without a copy (core/guarded_memory.hpp).
 #pragma once
 
@@ -10,7 +10,7 @@
 #include <Kokkos_Core.hpp>
 
 #ifdef OCTANT_MEMORY_APART
-// Definition of a memory space, for which Kokkos has no public header.
+// Macros for the definition of a memory space, for which Kokkos has no public header.
 #define KOKKOS_IMPL_PUBLIC_INCLUDE
 #include <impl/Kokkos_SharedAlloc_timpl.hpp>
 #undef KOKKOS_IMPL_PUBLIC_INCLUDE
@@ -74,7 +74,7 @@ struct MemorySpaceAccess<octant::EmulatedDeviceSpace, HostSpace> {
   enum { assignable = false, accessible = true, deepcopy = true };
 };
 
-// Copy between this memory and any other, or within it.
+// Copies between the emulated device memory and host memory, or within device memory.
 struct CopyOfMemoryApart {
   CopyOfMemoryApart(void* to, const void* from, std::size_t bytes) {
     const octant::guarded_memory::Opened opened;
@@ -131,7 +131,7 @@ namespace octant {
 // Device type of kernel views, for code that needs execution and memory space together.
 using Device = Kokkos::Device<Kokkos::DefaultExecutionSpace, DeviceMemory>;
 
-// True if the host can access that memory, too.
+// True if the host can access the memory of kernels.
 inline constexpr bool k_device_is_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, DeviceMemory>::accessible;
 

@@ -4,7 +4,7 @@ namespace octant {
 
 namespace {
 
-// Path from `src/` on, which does not depend on the location of the repository.
+// Returns the path from `src/` on, which does not depend on the location of the repository.
 std::string_view path_in_repository(std::string_view file) {
   const auto source = file.rfind("src/");
   return source == std::string_view::npos ? file : file.substr(source);

@@ -70,7 +70,7 @@ const std::vector<std::string>& function_names() {
   std::string line = text;
   std::replace_if(
       line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c); }, ' ');
-  constexpr std::size_t k_shown = 400;  // bytes around the place
+  constexpr std::size_t k_shown = 400;  // bytes around the error
   if (line.size() > k_shown) {
     const std::size_t first = std::min(place, line.size()) > k_shown / 2 ? place - k_shown / 2 : 0;
     line = line.substr(std::min(first, line.size()), k_shown);
@@ -93,7 +93,7 @@ void forbid_assignment(const std::string& parameter, const std::string& text) {
   }
 }
 
-// Rejects **, which muParser misparses.
+// Rejects **, which muParser parses incorrectly.
 void forbid_double_stars(const std::string& parameter, const std::string& text) {
   const std::size_t place = text.find("**");
   if (place != std::string::npos) refuse(parameter, text, place, "write powers as x^2");
@@ -111,7 +111,7 @@ void forbid_deep_nesting(const std::string& parameter, const std::string& text) 
   }
 }
 
-// Equivalent here of an operator or function of other languages; empty if there is none.
+// Returns Octant's notation for an operator or function of other languages; empty if there is none.
 std::string written_here(const std::string& name) {
   static const std::map<std::string, std::string> others{{"pow", "x^y"},
                                                          {"fabs", "abs"},

@@ -20,24 +20,24 @@ bool has_expressions();
 
 class FunctionTable;
 
-// Meanings of the names in an expression.
+// Constants, variables and tables that expressions may use, by name.
 class ExpressionNames {
  public:
-  // Defines a constant. Throws InputError if the name is invalid or already in use, also by a
-  // function; `parameter` is the place of its definition. So do the other functions.
+  // Defines a constant; `parameter` is its location for error messages. Throws InputError, as the
+  // other functions do, if the name is invalid or already in use, also by a function.
   void add_constant(const std::string& parameter, const std::string& name, double value);
   // Defines a variable whose value is read from an address at each evaluation.
   void add_variable(const std::string& parameter, const std::string& name, double* value);
-  // Defines name(x), which interpolates linearly between the lines of a text file, each with an x
-  // and a value, and is constant beyond them. Throws InputError with the line if the x do not
-  // ascend.
+  // Defines name(x), which interpolates linearly between the lines of a text file with x and a
+  // value. Outside the range of x, the value is that of the first or last line. Throws InputError
+  // with the line if x does not ascend.
   void add_table(const std::string& parameter, const std::string& name, const std::string& path);
 
-  // All names.
+  // Names of all constants, variables and tables.
   std::vector<std::string> all() const;
   // True if the name is defined.
   bool has(const std::string& name) const { return meanings_.contains(name); }
-  // True if the name is a table.
+  // True if the name is that of a table.
   bool is_table(const std::string& name) const;
 
  private:
@@ -49,22 +49,22 @@ class ExpressionNames {
   std::array<std::vector<std::string>, 3> in_order_;  // constants, variables, tables
 };
 
-// Returns the names in an expression, including functions, each once. Takes time proportional to
-// the length of the text.
+// Returns the names in an expression, including functions, each once. The time is linear in the
+// length of the text.
 std::set<std::string> names_in(const std::string& text);
 
 // Variables of expressions of position and time: x, y, z, the distance r from a centre, the time t,
-// and pi. The point must not move while its names are in use.
+// and pi. The object must not be moved while the result of names() is in use.
 struct ExpressionPoint {
   double x = 0.0, y = 0.0, z = 0.0, r = 0.0, t = 0.0;
 
-  // Names of the variables; they refer to this object.
+  // Returns the names, bound to the members of this object.
   ExpressionNames names();
   // Sets the variables.
   void set(const std::array<double, 3>& place, const std::array<double, 3>& centre, double time);
 };
 
-// Splits "name = text". Throws InputError if there is no "=".
+// Splits "name = text" into name and text. Throws InputError if there is no "=".
 std::pair<std::string, std::string> split_definition(const std::string& parameter,
                                                      const std::string& definition);
 
@@ -75,8 +75,8 @@ inline constexpr int k_deepest_parentheses = 2000;
 // precedence, in double precision.
 class Expression {
  public:
-  // Throws InputError, with the text and a caret at the error, if the text is invalid, uses other
-  // names, or is too long or too deeply nested.
+  // Compiles a text. Throws InputError, with the text and a caret at the error, if the text is
+  // invalid, uses names that are not in `names`, or is too long or too deeply nested.
   Expression(const std::string& parameter, const std::string& text, const ExpressionNames& names);
   Expression(Expression&&) noexcept;
   ~Expression();
@@ -90,7 +90,7 @@ class Expression {
 
   // The expression as given.
   const std::string& text() const { return text_; }
-  // Returns "problem.density = "1/x"", for messages.
+  // Returns the parameter with the text, such as problem.density = "1/x", for messages.
   std::string description() const;
 
  private:
@@ -101,7 +101,7 @@ class Expression {
 
 class ParameterSchema;
 
-// Definitions `constants`, `terms` and `tables` of a section. Must not move after its compilation.
+// Parameters `constants`, `terms` and `tables` of a section. Must not be moved after compile().
 class Definitions {
  public:
   // Declares SECTION.constants, SECTION.terms and SECTION.tables.
@@ -117,10 +117,10 @@ class Definitions {
   // Returns true if a term uses the variable.
   bool uses(const std::string& variable) const;
 
-  // Visits the terms in order, with the address from which expressions read their value.
+  // Function that receives the name and text of a term, and the address of the value.
   using TermVisitor =
       std::function<void(const std::string& name, const std::string& text, double* value)>;
-  // Visits the terms.
+  // Visits the terms in order. Expressions read the values from the addresses.
   void visit_terms(const TermVisitor& visit) const;
 
  private:

@@ -29,7 +29,7 @@ namespace octant::guarded_memory {
 
 namespace {
 
-// Reserved address range, of which only used pages have memory.
+// Reserved address range; only the pages in use have memory.
 class Pages {
  public:
   bool hold(const void* place) const {
@@ -37,7 +37,7 @@ class Pages {
   }
   const std::byte* begin() const { return begin_; }
 
-  // Extends the used range. Returns null if none is left.
+  // Extends the used range. Returns null if the reserved range is exhausted.
   std::byte* take(std::size_t bytes) {
     if (begin_ == nullptr) reserve();
     if (begin_ == nullptr || used_ + bytes > k_reserved_bytes) return nullptr;
@@ -74,7 +74,7 @@ std::size_t whole_pages(std::size_t bytes) {
 struct KernelMemory {
   Pages pages;
   std::map<std::size_t, std::vector<void*>> free;  // free blocks by size
-  std::map<const std::byte*, std::string> labels;  // by the start of arrays
+  std::map<const std::byte*, std::string> labels;  // labels by start address of arrays
   int opened = 0;
 };
 
@@ -88,8 +88,8 @@ int g_host_kernels = 0;          // nesting depth of HostKernels objects
 
 // --- allocations by `new` ------------------------------------------------------------------------
 
-// Allocator for sizes of 2^n, which are reused. Allocations during a kernel launch come from
-// elsewhere, and memory freed then is not reused.
+// Allocator of pieces of 2^n bytes, which are reused. Allocations during a kernel launch come from
+// the C library; pieces freed during a launch are not reused.
 class Heap {
  public:
   void start() {
@@ -99,7 +99,7 @@ class Heap {
   void protect(bool open) { pages_.protect(open); }
   bool holds(const void* place) const { return pages_.hold(place); }
 
-  // Alignment of at most 64 bytes; larger ones come from elsewhere.
+  // Allocates with an alignment of at most 64 bytes; larger alignments come from the C library.
   void* take(std::size_t bytes, std::size_t alignment = k_small_alignment) {
     if (!has_started_ || g_kernel != nullptr || bytes <= k_small || alignment > sizeof(Header))
       return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
@@ -127,7 +127,7 @@ class Heap {
   static constexpr std::size_t k_small = 48;
   static constexpr std::size_t k_small_alignment = alignof(std::max_align_t);
 
-  struct alignas(64) Header {  // as all allocations
+  struct alignas(64) Header {  // 64 bytes, the alignment of all allocations
     Header* next;
     int power;
   };
@@ -138,7 +138,7 @@ class Heap {
   bool has_started_ = false;
 };
 
-// Never destroyed, because other code frees memory until the very end.
+// Never destroyed, because other code frees memory until the program ends.
 Heap& heap() {
   alignas(Heap) static std::byte place[sizeof(Heap)];
   static Heap* const the_heap = new (place) Heap;
@@ -177,7 +177,7 @@ bool is_launch(const ucontext_t& context) {
   return function.starts_with("_ZN6Kokkos4Impl22SharedAllocationRecord");
 }
 
-// Signal handler. Its calls are normally unsafe in a handler, but the cause is known here.
+// Handles SIGSEGV. The calls in it are unsafe in most handlers, but here the cause is known.
 void handle(int, siginfo_t* what, void* context) {
   heap().protect(true);
   if (g_kernel != nullptr && heap().holds(what->si_addr)) {
@@ -185,7 +185,7 @@ void handle(int, siginfo_t* what, void* context) {
     return;
   }
   if (kernel_memory().pages.hold(what->si_addr)) tell_of_host(what->si_addr);
-  std::signal(SIGSEGV, SIG_DFL);  // repeats the access, which ends the program
+  std::signal(SIGSEGV, SIG_DFL);  // the repeated access ends the program
 }
 
 }  // namespace

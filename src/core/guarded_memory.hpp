@@ -1,6 +1,6 @@
 // Emulation of device memory on machines without a device (OCTANT_MEMORY_APART): only kernels and
 // copies may access the memory of kernels, and kernels may not access host memory from `new`.
-// Kokkos uses it as EmulatedDeviceSpace (core/device_memory.hpp).
+// EmulatedDeviceSpace (core/device_memory.hpp) is the Kokkos memory space of this memory.
 //
 // Violations are reported on standard error, with the array or the kernel, and a stack trace.
 #pragma once
@@ -18,13 +18,13 @@ void release(void* memory, std::size_t bytes);
 // Starts reporting errors, and protecting memory from `new` against kernels.
 void watch();
 
-// Opens device memory for the host; otherwise an access ends the program. Calls nest.
+// Allows host code to access device memory; otherwise an access ends the program. Calls nest.
 void open();
-// Closes device memory after open().
+// Ends the access that open() allowed.
 void close();
 
-// Opens device memory, and protects host memory from kernels; each kernel that accesses it is
-// reported once, without ending the program.
+// Allows access to device memory and protects host memory. The first access of each kernel to host
+// memory is reported without ending the program.
 void begin_kernel(const char* name);
 // Ends begin_kernel().
 void end_kernel();
@@ -34,7 +34,7 @@ void begin_host_kernels();
 // Ends begin_host_kernels().
 void end_host_kernels();
 
-// Opens device memory during its lifetime.
+// Allows host code to access device memory during the lifetime of the object.
 class Opened {
  public:
   Opened() { open(); }
@@ -60,7 +60,7 @@ class HostKernels {
   HostKernels& operator=(const HostKernels&) = delete;
 };
 
-// Marks host work inside a kernel that has been announced but not started.
+// Scope of host code that Kokkos runs between begin_kernel() and the start of the kernel.
 class BeforeWork {
  public:
   BeforeWork();

@@ -70,8 +70,8 @@ int LatticeExpressions::add(const std::string& parameter, const std::string& tex
   return static_cast<int>(nodes_.size()) - 1;
 }
 
-// Uses the names alone: compiling every part of an expression would take quadratic time in its
-// length.
+// Uses only the names in the text: compiling every part of an expression would take quadratic time
+// in its length.
 LatticeExpressions::Change LatticeExpressions::change_of(const std::string& text) const {
   const std::set<std::string> used = names_in(text);
   Change change{.with_time = used.contains("t")};
@@ -97,7 +97,7 @@ void LatticeExpressions::add_node(const std::string& name, const std::string& te
   nodes_.push_back(std::move(node));
 }
 
-// Replaces the parts of a text that depend on fewer variables than the whole by names.
+// Replaces the parts of a text that depend on fewer variables than the whole by names of nodes.
 std::string LatticeExpressions::without_parts(const std::string& text, const Change& whole) {
   std::string rest;
   for (std::size_t n = 0; n < text.size(); ++n) {

@@ -54,22 +54,24 @@ class LatticeExpressions {
   // Sets the centre of the distance r.
   void set_centre(const std::array<double, 3>& centre) { centre_ = centre; }
 
-  // Adds a function of position by a name for expressions. Throws InputError if the name is in use.
+  // Function of position.
   using PlaceFunction = std::function<double(const std::array<double, 3>& place)>;
-  // Adds the function.
+  // Adds a function of position as a variable of expressions. Throws InputError if the name is in
+  // use.
   void add_function(const std::string& parameter, const std::string& name, PlaceFunction value);
   // Adds the terms of definitions, which must have been compiled with names() and must not move; no
   // names may be added afterwards.
   void add_terms(const Definitions& definitions);
-  // Adds an expression, after the terms. Returns its number. Throws InputError with a caret at the
-  // error.
+  // Adds an expression, after the terms, and returns its index. Throws InputError with a caret at
+  // the error.
   int add(const std::string& parameter, const std::string& text);
 
-  // The expression as given.
+  // Returns the expression with this index.
   const Expression& operator[](int expression) const { return *nodes_[expression].whole; }
   // True if the expression depends on time.
   bool moves(int expression) const { return nodes_[expression].change.with_time; }
-  // Evaluates all expressions. For the same LatticeValues again, only those that depend on time.
+  // Evaluates all expressions. Later calls with the same LatticeValues evaluate only expressions
+  // that depend on time.
   void evaluate(LatticeValues& values, double time) const;
 
  private:
@@ -83,12 +85,12 @@ class LatticeExpressions {
   };
   // Quantity with a value at every point: a function, a term, an expression, or a part of one.
   struct Node {
-    std::string name;  // name for later nodes, or empty
+    std::string name;  // name in later nodes, or empty
     std::function<double()> value;
     double* result;  // address read by later nodes
     Change change;
     bool uses_distance = false;
-    std::vector<int> uses = {};         // nodes
+    std::vector<int> uses = {};         // indices of the nodes on which this one depends
     const Expression* whole = nullptr;  // for expressions
   };
   Change change_of(const std::string& text) const;
@@ -103,7 +105,7 @@ class LatticeExpressions {
   std::deque<Expression> wholes_, rests_;
   std::deque<double> results_;
   std::vector<Node> nodes_;
-  std::map<std::string, int> numbers_;  // nodes with a name
+  std::map<std::string, int> numbers_;  // indices of the nodes with a name
 };
 
 }  // namespace octant

@@ -45,7 +45,7 @@ std::unique_ptr<spdlog::logger> screen_logger() {
   const auto colours = is_plain() ? spdlog::color_mode::never : spdlog::color_mode::automatic;
   auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<Sink>(colours));
   logger->set_pattern("%^%v%$");
-  logger->set_error_handler([](const std::string&) {});  // output may be closed
+  logger->set_error_handler([](const std::string&) {});  // the terminal or pipe may be closed
   return logger;
 }
 
@@ -56,7 +56,7 @@ struct Destinations {
   std::unique_ptr<spdlog::logger> file;
   Level level = Level::info;
   bool status_is_shown = false;
-  std::optional<Clock> status_age;  // since the last one; empty: none
+  std::optional<Clock> status_age;  // time since the last status line; empty: none
 };
 
 Destinations& destinations() {
@@ -72,7 +72,7 @@ void erase_status() {
   }
 }
 
-// Warns once; a full disk must not end a run because of its log.
+// Warns once about a failed write; a full disk must not end a run because of its log.
 void complain_once(const std::string& reason) {
   static bool complained = false;
   if (!std::exchange(complained, true))

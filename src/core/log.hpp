@@ -16,16 +16,16 @@ enum class Level { debug, info, warn, error, off };
 // Configures the output. Rank 0 writes lines of at least `level` to the screen (warnings and errors
 // to stderr, the rest to stdout) and, if `file` is not empty, appends them to that file; all other
 // ranks are silent. Before the first call, lines of at least `info` go to the screen only. Throws
-// InputError if the file cannot be opened. Later write errors lose the line: without notice on the
-// screen, with one warning for the file.
+// InputError if the file cannot be opened. Lines that cannot be written later are lost; one warning
+// is given for the file, none for the screen.
 void start(int rank, const std::string& file = "", Level level = Level::info);
 
 // Writes one line.
 void write(Level level, std::string_view line);
 
-// Shows a line that the next status or log line overwrites, at most five times a second; further
-// ones are dropped. Does nothing unless stdout is a terminal, NO_COLOR is not set, and this rank
-// writes to the screen.
+// Shows a status line, which the next status or log line overwrites. At most five are shown per
+// second. Does nothing unless stdout is a terminal, NO_COLOR is not set, and this rank writes to
+// the screen.
 void show_status(std::string_view line);
 
 // Writes a line of severity `debug`.

@@ -43,7 +43,8 @@ std::int64_t machine_memory(const std::string& root) {
   return k_unlimited;
 }
 
-// Minimum limit of a control group and its parents; a container may see only the outermost one.
+// Minimum limit of a control group and its parents; in a container only the outermost may be
+// visible.
 std::int64_t group_limit(const std::filesystem::path& hierarchy, const std::string& group,
                          const char* file) {
   std::int64_t least = limit_in(hierarchy / file);
@@ -58,7 +59,7 @@ std::int64_t group_limit(const std::filesystem::path& hierarchy, const std::stri
 std::int64_t memory_limit(const std::string& root) {
   std::int64_t least = machine_memory(root);
   std::ifstream groups(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(groups, line);) {  // format number:controllers:group
+  for (std::string line; std::getline(groups, line);) {  // number:controllers:group
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (second == std::string::npos) continue;
     const std::string controllers = line.substr(first + 1, second - first - 1);
@@ -89,7 +90,7 @@ MemoryUse memory_use() {
 
 void return_freed_memory_to_system() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // setting it disables its automatic growth
+  mallopt(M_MMAP_THRESHOLD, 256 * 1024);  // a fixed threshold, because the default one grows
   mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 #endif
 }
@@ -109,7 +110,7 @@ std::int64_t resident_bytes(const void* memory, std::int64_t bytes) {
   if (bytes < k_large) return bytes;
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto space = static_cast<std::size_t>(bytes);
-  void* begin = const_cast<void*>(memory);  // mincore() does not change it
+  void* begin = const_cast<void*>(memory);  // mincore() does not change the array
   if (std::align(page, page, begin, space) == nullptr) return bytes;
   const std::size_t pages = space / page;
   std::vector<unsigned char> state(pages);
@@ -147,7 +148,7 @@ class Ledger {
     total(on_device) += bytes;
     device_.peak = std::max(device_.peak, device_.current);
   }
-  // Takes the account before an array is removed, because new arrays are not resident until they
+  // Updates the account before an array is removed, because new arrays are not resident until they
   // are touched.
   void remove(const void* memory) {
     const std::scoped_lock lock(mutex_);
@@ -211,7 +212,7 @@ class Ledger {
   MemoryAccount peak_;
 };
 
-// Global, because hooks of libraries that report arrays pass no user data.
+// Global, because Kokkos' allocation hooks pass no user data.
 Ledger& ledger() {
   static Ledger the_ledger;
   return the_ledger;

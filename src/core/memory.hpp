@@ -12,24 +12,24 @@ struct MemoryUse {
   std::int64_t current = 0;
   std::int64_t peak = 0;
 };
-// Memory use of this process.
+// Returns the memory use of this process.
 MemoryUse memory_use();
 
-// Bytes available to all processes of this machine together: its memory, or the minimum limit of
-// the control groups (cgroup v1 or v2) of this process. The largest number if unknown. `root` is
-// prepended to the paths of system files, for tests.
+// Returns the bytes available to all processes of this machine together: the memory of the machine,
+// or the lowest limit of the control groups (cgroup v1 or v2) of this process. The largest number
+// if unknown. `root` is prepended to the paths of system files, for tests.
 std::int64_t memory_limit(const std::string& root = "");
 
-// Makes freed large arrays return to the system at once. The C library would retain more and more
-// memory in pieces that the growing arrays of an adaptive mesh do not fit into: up to a third of
-// all memory. Must be called once, at the start.
+// Makes the C library return freed large arrays to the system at once. Otherwise the library
+// retains freed memory in pieces that are too small for the growing arrays of an adaptive mesh: up
+// to a third of all memory. Must be called once, at the start.
 void return_freed_memory_to_system();
 
 // Returns free pages of the heap to the system.
 void trim_heap();
 
-// Resident bytes of this process at one time. Arrays are those that were counted, by label; lists
-// are other heap memory allocated since the start.
+// Resident bytes of this process at one time. `arrays` were reported by count_array(); `lists` are
+// other heap memory allocated since the start.
 struct MemoryAccount {
   // Arrays of one label.
   struct Arrays {
@@ -47,7 +47,7 @@ struct MemoryAccount {
   std::int64_t others() const;
 };
 
-// Starts the account.
+// Starts the memory account of this process.
 void start_memory_account();
 
 // Counts an array; must be called after its allocation. Nothing is counted before the start of the
@@ -56,11 +56,11 @@ void count_array(const char* label, const void* memory, std::int64_t bytes, bool
 // Removes an array from the account; must be called before its release.
 void forget_array(const void* memory);
 
-// Account at the time of the largest total of arrays, to a hundredth; the present one if more
-// memory is resident now. All zero if the account was not started.
+// Returns the account at the time of the largest total of arrays, to 1 per cent, or the present
+// account if more memory is resident now. All values are zero if the account was not started.
 MemoryAccount memory_account_at_peak();
 
-// Bytes of this process's arrays in device memory.
+// Present and peak size in bytes of this process's arrays in device memory.
 MemoryUse device_memory_use();
 
 }  // namespace octant

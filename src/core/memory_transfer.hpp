@@ -1,10 +1,10 @@
 // Copies between host and device memory, the only ones in the program. Each has a kind and is
 // reported to the observer (core/observer.hpp). If kernels run on the host, both memories are the
-// same and nothing is copied if a view suffices, but copies required for a device are reported all
-// the same.
+// same, and a view replaces a copy where possible; the copy that a device would require is reported
+// all the same.
 //
-// Functions that copy between them wait for kernels launched before and for the end of the copy,
-// except queue_to_device().
+// Functions that copy between host and device wait for kernels launched before and for the end of
+// the copy, except queue_to_device().
 #pragma once
 
 #include <span>
@@ -40,35 +40,35 @@ std::int64_t bytes_of(const View& view) {
   return static_cast<std::int64_t>(view.size() * sizeof(typename View::value_type));
 }
 
-// Copies between views of equal length.
+// Copies from the device to the host, between views of equal length.
 template <class HostView, class DeviceView>
 void copy_to_host(TransferKind transfer, const HostView& to, const DeviceView& from) {
   observe_copy(transfer, TransferDirection::to_host, bytes_of(from));
   Kokkos::deep_copy(to, from);
 }
-// Copies from the host to the device.
+// Copies from the host to the device, between views of equal length.
 template <class DeviceView, class HostView>
 void copy_to_device(TransferKind transfer, const DeviceView& to, const HostView& from) {
   observe_copy(transfer, TransferDirection::to_device, bytes_of(to));
   Kokkos::deep_copy(to, from);
 }
 
-// Copies in the order of kernels, without waiting if the host memory is pinned. That memory must
-// not change until the host has waited for kernels.
+// Copies from the host to the device in the order of kernels, without waiting if the host memory is
+// pinned. The host memory must not change until the host has waited for kernels.
 template <class DeviceView, class HostView>
 void queue_to_device(TransferKind transfer, const DeviceView& to, const HostView& from) {
   observe_copy(transfer, TransferDirection::to_device, bytes_of(to));
   Kokkos::deep_copy(Kokkos::DefaultExecutionSpace(), to, from);
 }
 
-// Contents of a view for the host: the view itself if the host can read it.
+// Returns the contents of a view on the host: the view itself if the host can read it.
 template <class DeviceView>
 auto on_host(TransferKind transfer, const DeviceView& view) {
   observe_copy(transfer, TransferDirection::to_host, bytes_of(view));
   return Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace{}, view);
 }
 
-// Contents of a one-dimensional view as a vector on the host.
+// Returns the contents of a one-dimensional view as a vector on the host.
 template <class DeviceView>
 auto to_vector(TransferKind transfer, const DeviceView& view) {
   std::vector<typename DeviceView::non_const_value_type> values(view.size());
@@ -76,7 +76,7 @@ auto to_vector(TransferKind transfer, const DeviceView& view) {
   return values;
 }
 
-// Copy of a vector in device memory; empty vectors take no memory.
+// Copies a vector to device memory; empty vectors take no memory.
 template <class T>
 Kokkos::View<T*, DeviceMemory> on_device(TransferKind transfer, const std::string& label,
                                          const std::vector<T>& values) {

@@ -59,10 +59,10 @@ constexpr auto names_of(Axis) { return std::array{"x", "y", "z"}; }
 // Index of an axis: 0, 1 or 2.
 constexpr int index_of(Axis axis) { return static_cast<int>(axis); }
 
-// Text of an absent optional named value: automatic choice.
+// Name of an absent optional value, which the program then selects.
 inline constexpr const char* k_automatic = "auto";
 
-// Reference to a field with one named value, an optional one, or a list of them.
+// Reference to an option that holds one named value, an optional one, or a list of named values.
 class NamedField {
  public:
   template <Named E>
@@ -95,8 +95,8 @@ class NamedField {
 
   bool is_list = false;
   std::vector<std::string> choices;                          // all allowed names
-  std::function<std::vector<std::string>()> get;             // one name, or those of the list
-  std::function<void(const std::vector<std::string>&)> set;  // each must be one of the choices
+  std::function<std::vector<std::string>()> get;             // names of the present values
+  std::function<void(const std::vector<std::string>&)> set;  // argument: some of `choices`
 };
 
 }  // namespace octant

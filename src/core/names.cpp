@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t k_longest_name = 100, k_longest_file_name = 128;
 
-// Independent of the locale, in contrast to std::isalnum.
+// Returns true for letters, digits and _, independent of the locale, in contrast to std::isalnum.
 bool is_word(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -107,8 +107,8 @@ bool shares_word(std::string_view name, std::string_view candidate) {
   });
 }
 
-// Features of other codes that Octant lacks, and their names there. A phrase of several words must
-// occur as a whole.
+// Features of other codes that Octant lacks, and their names in those codes. A phrase of several
+// words must occur as a whole.
 struct MissingFeature {
   const char* name;
   std::vector<const char*> words;
@@ -186,7 +186,7 @@ std::string suggestion(std::string_view name, const std::vector<std::string>& ca
                        std::string_view introduction) {
   const std::string close = close_name(name, candidates);
   std::string missing = missing_feature(name);
-  // Prefers a close name that exists although it contains such a word.
+  // Prefers a similar existing name if that also contains the word of the missing feature.
   if (!missing.empty() && missing_feature(close).empty()) return missing;
   return close.empty() ? "" : fmt::format("{}{}", introduction, close);
 }

@@ -10,12 +10,11 @@
 
 namespace octant {
 
-// ASCII characters, independent of the locale.
+// Returns true for ASCII digits, independent of the locale.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Returns true if a text is a valid name of a quantity: ASCII letters, digits and _, no digit
-// first, at most 100 characters. Columns of history.csv, datasets and terms of expressions have
-// such names.
+// Returns true if a text is a valid name of a quantity, such as a column of history.csv, a dataset
+// or a term of expressions: ASCII letters, digits and _, no digit first, at most 100 characters.
 bool is_name(std::string_view text);
 inline constexpr const char* k_expected_name =
     "letters (a-z, A-Z), digits and _, not starting with a digit, at most 100 characters";
@@ -28,16 +27,16 @@ void require_name(const std::string& parameter, const std::string& text);
 bool is_file_name(std::string_view text);
 
 // Replaces control characters and bytes that are not UTF-8 by escapes such as \x1b, for terminals
-// and logs; line breaks and tabs remain if `lines`.
+// and logs. If `lines`, line breaks and tabs are not replaced.
 std::string printable(std::string_view text, bool lines = false);
 
 // Number of single-character insertions, deletions, replacements and swaps of neighbours that turn
 // `a` into `b` (optimal string alignment), ignoring case.
 int edit_distance(std::string_view a, std::string_view b);
 
-// Returns the candidate that `name` is probably a misspelling of: one that differs by at most a
-// third of its letters, has the same last part, or, among dotted names of one section, has a word
-// in common such as hydro.riemann with hydro.riemann_solver. Empty if there is none.
+// Returns the candidate for which `name` is probably a misspelling. It differs by at most a third
+// of the letters, has the same last part, or is in the same section with a word in common, such as
+// hydro.riemann and hydro.riemann_solver. Empty if there is none.
 std::string close_name(std::string_view name, const std::vector<std::string>& candidates);
 
 // Returns a message for a feature that Octant lacks, such as "Octant has no magnetic fields; see
@@ -50,7 +49,7 @@ std::string missing_feature(std::string_view name);
 std::string suggestion(std::string_view name, const std::vector<std::string>& candidates,
                        std::string_view introduction);
 
-// Throws InputError with the parameter if the list contains a text twice.
+// Throws InputError with the parameter if the list contains a text more than once.
 inline void require_different(const std::string& parameter, const std::vector<std::string>& texts) {
   for (auto text = texts.begin(); text != texts.end(); ++text)
     if (std::find(texts.begin(), text, *text) != text)

@@ -9,7 +9,7 @@
 
 namespace octant {
 
-// Numbers of a line, and its place: "table.txt:3".
+// Numbers of a line, and the location of the line, such as "table.txt:3".
 struct NumberLine {
   std::string place;
   std::vector<double> numbers;
@@ -19,20 +19,20 @@ struct NumberLine {
 // Throws InputError with file and line, or with the parameter that specifies the file.
 std::vector<NumberLine> read_number_lines(const std::string& path, const std::string& parameter);
 
-// Position of x among ascending values (at least one): the index below, and the weight of the one
-// above. Positions outside are clamped.
+// Interval of x among ascending values, with the weight of linear interpolation. An x outside the
+// values is clamped to the nearest.
 struct PlaceInTable {
   std::size_t below, above;
-  double weight;  // of the value above
+  double weight;  // weight of the value at `above`
 
-  // Interpolated value, from those below and above.
+  // Interpolates linearly between the value a at `below` and the value b at `above`.
   double between(double a, double b) const { return a + weight * (b - a); }
 };
-// Finds the position of x.
+// Finds the interval of x among at least one value.
 PlaceInTable place_in_table(const std::vector<double>& values, double x);
 
 // Row of a table of numbers, such as history.csv, with the names of its columns. Names and numbers
-// are added together, so that header and rows cannot disagree.
+// are added together, so that header and rows always agree.
 class Columns {
  public:
   void add(const std::string& name, double value);  // shortest digits that read back exactly

@@ -1,7 +1,7 @@
-// Interface for reports of activities to a recorder.
+// Interface through which a run reports its activities, for example to telemetry.
 //
 // Time is reported in nested scopes: an inner one interrupts the outer one. Only the rank's main
-// thread reports. Without an observer, a report is a test of one pointer.
+// thread reports. Without an observer, a report costs the test of one pointer.
 #pragma once
 
 #include <array>
@@ -42,7 +42,7 @@ enum class TransferKind : std::uint8_t {
   messages,   // packed buffers of exchanges
   lists,      // few cells, particles or events that are processed individually
   numbers,    // a few for each block, tile, plane or level
-  tables,     // tables for kernels, from changes of the mesh or parameters
+  tables,     // tables for kernels, after regridding or changes of parameters
   files       // contents of files
 };
 inline constexpr int k_transfer_kinds = 7;
@@ -66,9 +66,9 @@ struct MessageReport {
   int peer = -1;  // -1: unknown
   bool received = false;
   std::int64_t bytes = 0;
-  std::int64_t started_ns = 0;  // start of its exchange on this rank
+  std::int64_t started_ns = 0;  // start of the exchange on this rank
   std::int64_t posted_ns = 0;
-  std::int64_t waited_ns = 0;  // waiting time of this rank for it, until `done_ns`
+  std::int64_t waited_ns = 0;  // time that this rank waited for the message, until `done_ns`
   std::int64_t done_ns = 0;
 };
 
@@ -82,13 +82,13 @@ class Observer {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
   }
 
-  // Begins a scope; `level` < 0: that of the enclosing scope.
+  // Begins a scope. If `level` < 0, it has the level of the enclosing scope.
   virtual void enter(Phase phase, std::string_view name, int level) = 0;
   // Ends the innermost scope.
   virtual void leave() = 0;
   // Assigns the time since the last report to this phase and name instead of the innermost scope.
   virtual void lap(Phase phase, std::string_view name) = 0;
-  // Adds to the work of the innermost scope.
+  // Adds cells and bytes to the work of the innermost scope.
   virtual void count(std::int64_t cells, std::int64_t bytes) = 0;
   // Reports bytes copied between host and device, or that would be copied if their memories
   // differed.
@@ -107,7 +107,7 @@ class Observer {
   inline static Observer* current_ = nullptr;
 };
 
-// Reports a scope during its lifetime.
+// Scope that is reported to the observer during the lifetime of the object.
 class Observed {
  public:
   Observed(Phase phase, std::string_view name, int level = -1) : observer_(Observer::current()) {
@@ -128,7 +128,7 @@ class Observed {
   Observer* observer_;
 };
 
-// Reports a lap; does nothing without observer.
+// Reports a lap, see Observer::lap(); does nothing without observer.
 inline void observe_lap(Phase phase, std::string_view name) {
   if (Observer* observer = Observer::current()) observer->lap(phase, name);
 }

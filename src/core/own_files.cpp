@@ -39,7 +39,7 @@ std::string identity_of(const struct stat& status) {
                      status.st_ctim.tv_sec, status.st_ctim.tv_nsec);
 }
 
-// Reason why an open file may belong to others as well, or "".
+// Reason why a file may not be changed: it is not regular or has further names; "" if none.
 std::string fault_of(int descriptor) {
   struct stat status;
   if (::fstat(descriptor, &status) != 0) return system_reason();
@@ -97,7 +97,7 @@ void make_own_folder(const std::string& path) {
     throw RunError("cannot create the directory '{}': {}", path, system_reason(error.value()));
 }
 
-// Some file systems do not support this (EINVAL) and do not need it.
+// Ignores EINVAL from file systems that neither support nor need this.
 void sync_directory_of(const std::string& path) {
   const auto directory = std::filesystem::absolute(path).parent_path();
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,7 +1,7 @@
 // Files that Octant writes, opened without following links. A new file is created exclusively, and
-// an existing one is opened only if it is a regular file with a single name, so that nothing
-// outside of its folder is changed. All code in src/ that creates a file or opens one for writing
-// uses these functions (tests/style/check.py); docs/own_files.md lists the places.
+// an existing one is opened only if it is a regular file without further hard links, so that
+// nothing outside of its folder is changed. All code in src/ that creates or writes files uses
+// these functions (tests/style/check.py); docs/own_files.md lists that code.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace octant {
 
-// Reason of a failed system call, and a remedy: "No space left on device (free space on the disk)".
+// Reason of a system error, and a remedy: "No space left on device (free space on the disk)".
 std::string system_reason(int error);
 // Reason of the failed system call that has set errno.
 std::string system_reason();
@@ -39,11 +39,11 @@ void make_own_folder(const std::string& path);
 // Returns when the entries of the directory that contains `path` are on disk. Throws RunError.
 void sync_directory_of(const std::string& path);
 
-// Replaces the content of a file atomically: the content is written to `path`.part, which is
-// renamed when it is on disk. Throws RunError.
+// Replaces the content of a file atomically: writes the new content to `path`.part, waits until it
+// is on disk, and renames it. Throws RunError.
 void write_own_file(const std::string& path, std::string_view content);
 
-// New file written sequentially. Throws RunError with the system's reason only.
+// New file written sequentially. Functions throw RunError with the reason of the system error only.
 class AppendedFile {
  public:
   explicit AppendedFile(const std::string& path) : descriptor_(create_own_file(path)) {}
@@ -65,8 +65,8 @@ class AppendedFile {
 // Content of a small regular file at the time of reading.
 class ReadFile {
  public:
-  // Reads up to `most` bytes without following a link. On failure, is_read() is false and reason()
-  // is the cause; it is empty if the file does not exist.
+  // Reads up to `most` bytes without following a link. After a failure, is_read() is false and
+  // reason() is the cause, or empty if the file does not exist.
   ReadFile(const std::string& path, std::size_t most);
 
   // True if the file was read.
@@ -75,7 +75,7 @@ class ReadFile {
   const std::string& reason() const { return reason_; }
   // Content of the file.
   const std::string& text() const { return text_; }
-  // Identifier of the file and its state.
+  // Identifier that changes if the file is replaced or modified; reason() if there is no such file.
   const std::string& identity() const { return identity_; }
   // Removes the file if the name still refers to the file that was read.
   void remove() const;

@@ -19,12 +19,12 @@ namespace octant {
 
 namespace {
 
-// Maximum size of a parameter file; a larger one is another file given by mistake.
+// Maximum size of a parameter file; a larger file was probably given by mistake.
 constexpr std::uintmax_t k_most_bytes = 4 << 20;
 // Maximum number of dots in a key, because each nests a table, which toml++ resolves by recursion.
 constexpr std::ptrdiff_t k_most_dots = 4000;
 
-// Reason why a path is no parameter file, or "".
+// Reason why a path is not a parameter file, or "".
 std::string obstacle(const std::string& path) {
   std::error_code error;
   const auto status = std::filesystem::status(path, error);
@@ -67,7 +67,7 @@ void require_shallow_keys(const std::string& text, const std::string& source) {
   }
 }
 
-// Parses the value of an override. Text that is not TOML is taken as a string, which avoids double
+// Parses the value of an override. Text that is not TOML becomes a string, which avoids double
 // quoting in a shell.
 toml::table parse_override(const std::string& value) {
   const toml::table text{{"value", value}};
@@ -137,15 +137,15 @@ void ParameterInput::collect_file(const std::string& text) {
   try {
     tables_.push_back(toml::parse(text));
   } catch (const toml::parse_error& failure) {
-    // toml++ reports control characters also for a line end within a string.
+    // toml++ also reports control characters for a string that ends at the end of a line.
     const bool may_be_open = failure.description().find("control char") != std::string_view::npos;
     throw InputError("{}: not valid TOML: {}{}", source_location(failure.source()),
                      failure.description(),
                      may_be_open ? "; check for a missing closing quotation mark"
                                  : hint_for(text, failure.source().begin.line));
   }
-  // Sorts keys by position, because toml++ sorts them alphabetically and errors must refer to the
-  // first wrong line.
+  // Sorts keys by position in the file, because toml++ sorts them alphabetically and errors must
+  // refer to the first wrong line.
   std::vector<std::pair<toml::source_position, GivenValue>> found;
   const auto collect = [&](const toml::key& key, const toml::node& node,
                            const std::string& section) {

@@ -11,19 +11,20 @@
 
 namespace octant {
 
-// Value and its origin ("sedov.toml:12", or the --set option).
+// Value and its location ("sedov.toml:12", or the --set option).
 struct GivenValue {
   std::string name;
   const toml::node* value;
   std::string where;
 };
 
-// Section of the file, for finding misspelt empty sections.
+// Section of the file, from which misspelt empty sections are found.
 struct GivenSection {
   std::string name;
   std::string where;
 };
 
+// Values and sections of a parameter file, with the overrides.
 class ParameterInput {
  public:
   using Overrides = std::vector<std::string>;
@@ -51,9 +52,9 @@ class ParameterInput {
   std::vector<GivenSection> sections_;
 };
 
-// Sets the field of a parameter from a TOML value. Texts for numbers are constant expressions or
-// quantities, which `units` converts. Throws InputError, without the place, for a wrong type, a
-// number out of range or an unknown choice.
+// Sets the field of a parameter from a TOML value. Strings given for numbers are constant
+// expressions or quantities, which `units` converts. Throws InputError, without file and line, for
+// a wrong type, a number out of range or an unknown choice.
 void assign_value(Parameter& parameter, const toml::node& value, const UnitSystem& units);
 
 // Throws InputError if the present value of the field violates its parameter's bounds or choices.

@@ -47,7 +47,7 @@ std::string found_text(const toml::node& value) {
   }
 }
 
-// Unit system and target unit for numbers given as texts.
+// Unit system and target unit for numbers given as strings.
 struct Reading {
   const ParameterInfo& info;
   const UnitSystem& units;
@@ -121,8 +121,8 @@ bool read_field(const toml::node& value, std::array<T, n>& field, const Reading&
   return true;
 }
 
-// Reads a table as a list of texts "name = value" in the order of the file, for which toml++ stores
-// only positions.
+// Reads a table as a list of strings "name = value" in the order of the file, which toml++ stores
+// only as positions.
 bool read_table(const toml::table& table, std::vector<std::string>& field) {
   std::vector<std::pair<toml::source_position, std::string>> entries;
   for (const auto& [key, value] : table) {

@@ -45,7 +45,7 @@ std::string table_cell(const std::string& text) {
   return cell;
 }
 
-// Row of a table of the manual, with bounds and default next to the meaning.
+// Row of a parameter in a table of the manual, with unit, bounds, default and meaning.
 std::string table_row(const Parameter& parameter) {
   const auto& info = parameter.info;
   auto range = range_text(info);

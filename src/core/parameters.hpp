@@ -31,8 +31,8 @@
 namespace octant {
 
 // Meaning and allowed values of a parameter. Bounds hold for numbers, and for each element of a
-// list. The file may give a number as a text: a constant expression, or a quantity that is
-// converted to `unit`, if that consists of units of core/units.hpp and of "length", "density" and
+// list. The file may give a number as a string: a constant expression, or a quantity that is
+// converted to `unit`, if `unit` consists of units of core/units.hpp and of "length", "density" and
 // other names of code units.
 struct ParameterInfo {
   std::string unit = "";
@@ -48,8 +48,9 @@ struct ParameterInfo {
   bool are_constants = false;  // definitions whose values are constants, which may have units
   bool is_data_file = false;   // path of a file, or definitions of paths, whose contents define the
                                // run: checkpoints contain their checksums
-  // Expected form of a text, and a function that returns an error message, or "".
+  // Expected form of a string, for error messages.
   std::string expected = "";
+  // Function that returns an error message for an invalid string, or "".
   std::string (*fault)(const std::string&) = nullptr;
 };
 
@@ -58,7 +59,7 @@ using ParameterField = std::variant<bool*, int*, std::int64_t*, double*, std::st
                                     std::array<int, 3>*, std::array<double, 3>*,
                                     std::vector<double>*, std::vector<std::string>*, NamedField>;
 
-// Declared parameter, as ParameterSchema lists it.
+// Declared parameter, as listed by ParameterSchema.
 struct Parameter {
   std::string name;  // "section.key", or "key" at the top level
   ParameterField field;
@@ -72,7 +73,7 @@ struct Parameter {
 class ParameterSchema {
  public:
   // Values that replace those of the file: "section.key=value", as for --set. The value is TOML;
-  // other text is taken as a string, so that `hydro.riemann=hllc` needs no quotes.
+  // any other text becomes a string, so that `hydro.riemann=hllc` needs no quotes.
   using Overrides = std::vector<std::string>;
 
   // Binds a parameter to a field, which must outlive every read. Throws RunError if the name is
@@ -89,8 +90,8 @@ class ParameterSchema {
   }
 
   // Sets a function that returns the unit system for quantities such as "10 kpc". It is called
-  // after the given `parameters`, on which it depends, are set, and before all others. Without it,
-  // quantities are converted to physical units only.
+  // after the given `parameters`, on which the unit system depends, are set, and before all others.
+  // Without such a function, quantities are converted to physical units only.
   void set_units(std::vector<std::string> parameters, std::function<UnitSystem()> units);
 
   // Sets every field that the TOML file or an override gives; the others keep their defaults.
@@ -102,7 +103,8 @@ class ParameterSchema {
   void read_text(const std::string& text, const std::string& source,
                  const Overrides& overrides = {});
 
-  // Value of a text parameter in a file or an override, before the schema is complete.
+  // Returns the value of a string parameter in a file or an override, before the schema is
+  // complete.
   static std::optional<std::string> peek(const std::string& path, const std::string& name,
                                          const Overrides& overrides = {});
   static std::optional<std::string> peek_text(const std::string& text, const std::string& source,
@@ -123,12 +125,11 @@ class ParameterSchema {
   // Returns true if the last read found the parameter in the file or among the overrides.
   bool was_set(const std::string& name) const;
 
-  // Sets the parameter, true or false, on which the effect of a section depends; without it,
-  // SECTION.enabled if there is one.
+  // Sets the Boolean parameter that enables a section; by default SECTION.enabled, if declared.
   void set_switch(const std::string& section, const std::string& parameter);
 
-  // Parameters without effect: those that were set to other values than the default in sections
-  // whose switch is false.
+  // Parameters that have no effect: those set to other values than the default in sections that are
+  // not enabled.
   std::vector<std::string> without_effect() const;
 
   // All parameters in the order of declaration.
@@ -149,7 +150,7 @@ class ParameterSchema {
   std::function<UnitSystem()> units_;
 };
 
-// Difference between two sets of resolved parameters.
+// Parameter whose value differs between two sets of resolved parameters.
 struct ParameterDifference {
   std::string name;           // "section.key"
   std::string first, second;  // as TOML

@@ -1,5 +1,5 @@
 // Vectorised powers. All lanes execute the same operations, so that a power has the same bits in
-// any lane and with any neighbours, on every machine with exact fused multiply-add.
+// any lane, whatever the values in other lanes, on every machine with exact fused multiply-add.
 //
 //   a^e = 2^n 2^r,  a = 2^k m,  e log2(a) = n + r,
 // with log2(m) from the series of artanh and 2^r from that of exp (Muller, Elementary Functions,
@@ -61,7 +61,7 @@ KOKKOS_FORCEINLINE_FUNCTION V exp2_of_fraction(const V& r) {
   return polynomial(inverse_factorials, V(V(ln2) * r));
 }
 
-// Replaces lanes whose argument or result may not be normal by results of the library.
+// Replaces lanes whose argument or result may not be a normal number by results of ::pow.
 template <class V, class Mask>
 OCTANT_OUT_OF_LINE V replace_by_library(V result, Mask wrong, V a, double exponent) {
   const auto of_lane = [&](int n) { return ::pow(SimdTraits<V>::lane(a, n), exponent); };
@@ -105,8 +105,8 @@ KOKKOS_FORCEINLINE_FUNCTION V power(const V& a, double exponent) {
   const BinaryForm<V> form(a);                   // a = 2^k m
   const V k = form.exponent, log2_m = powers::log2_of_mantissa(form.mantissa);
 
-  // Decomposition exponent * log2(a) = n + r. The first half of the exponent's digits times k is
-  // exact.
+  // Decomposition exponent * log2(a) = n + r. The product of k and `high`, the upper half of the
+  // exponent's digits, is exact.
   using Scalar = SimdTraits<double>;
   const double high = Scalar::from_bits(Scalar::bits(exponent) >> 27 << 27);
   const V rest = fused_multiply_add(V(exponent), log2_m, V(exponent - high) * k);

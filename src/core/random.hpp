@@ -1,6 +1,7 @@
-// Counter-based random numbers as a pure function of their purpose: Philox4x32-10 (Salmon, Moraes,
-// Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There is no state, so
-// numbers depend neither on the number of ranks or threads nor on the order of drawing.
+// Counter-based random numbers, each a pure function of seed, key, step and draw: Philox4x32-10
+// (Salmon, Moraes, Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There
+// is no state, so numbers depend neither on the number of ranks or threads nor on the order of
+// drawing.
 #pragma once
 
 #include <cstdint>
@@ -43,7 +44,7 @@ class RandomStream {
     return to_unit(words.word[first], words.word[first + 1]);
   }
 
-  // Two independent normal numbers.
+  // Pair of independent normal numbers.
   struct NormalPair {
     double first, second;
   };

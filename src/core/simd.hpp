@@ -1,6 +1,6 @@
-// Operands of vectorised arithmetic. A SimdDouble is a SIMD register of doubles on a CPU,
-// and one double in a GPU thread. Point functions are templates on it, written once for both,
-// without branches.
+// Number types of vectorised arithmetic. A SimdDouble is a SIMD register of doubles on a CPU, and
+// one double in a GPU thread. Functions of one cell are templates of the number type, written once
+// for CPU and GPU, without branches.
 #pragma once
 
 #include <cmath>
@@ -36,13 +36,13 @@ struct SimdTraits<double> {
   using Mask = bool;
   KOKKOS_FORCEINLINE_FUNCTION static double load(const double* from) { return *from; }
   KOKKOS_FORCEINLINE_FUNCTION static void store(double* to, double value) { *to = value; }
-  // Functions that create a value from value(lane), and return one lane of it.
+  // generate() creates a value from value(lane) of each lane; lane() returns one lane.
   template <class Value>
   KOKKOS_FORCEINLINE_FUNCTION static double generate(const Value& value) {
     return value(0);
   }
   KOKKOS_FORCEINLINE_FUNCTION static double lane(double pack, int) { return pack; }
-  // Conversion between each lane's bits and an integer.
+  // bits() and from_bits() convert between a value and the integer with the same bits, by lane.
   using Bits = std::uint64_t;
   KOKKOS_FORCEINLINE_FUNCTION static Bits bits(double pack) { return Kokkos::bit_cast<Bits>(pack); }
   KOKKOS_FORCEINLINE_FUNCTION static double from_bits(Bits bits) {
@@ -50,9 +50,9 @@ struct SimdTraits<double> {
   }
 };
 
-// Equivalent to the machine's minimum and maximum instructions, also for NaN.
+// Smaller value; `a` if either is NaN, as for the processor's minimum instruction.
 KOKKOS_FORCEINLINE_FUNCTION double min(double a, double b) { return b < a ? b : a; }
-// Larger value; like the machine's maximum instruction, also for NaN.
+// Larger value; `a` if either is NaN, as for the processor's maximum instruction.
 KOKKOS_FORCEINLINE_FUNCTION double max(double a, double b) { return a < b ? b : a; }
 // Square root.
 KOKKOS_FORCEINLINE_FUNCTION double square_root(double a) { return ::sqrt(a); }
@@ -66,7 +66,7 @@ KOKKOS_FORCEINLINE_FUNCTION double absolute(double a) { return max(a, -a); }
 KOKKOS_FORCEINLINE_FUNCTION double select(bool mask, double yes, double no) {
   return mask ? yes : no;
 }
-// Largest lane.
+// Maximum over the lanes.
 KOKKOS_FORCEINLINE_FUNCTION double largest(double a) { return a; }
 // True if the mask is true in any lane.
 KOKKOS_FORCEINLINE_FUNCTION bool any(bool mask) { return mask; }
@@ -82,8 +82,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool any(bool mask) { return mask; }
 namespace octant {
 
 // Four doubles: a SIMD register if the machine has one of that width, and a row of a 4^3 block.
-// Every function is force-inlined. With std::experimental::simd g++ leaves calls in large kernels,
-// and values are then passed through memory, at half the speed.
+// Every function is force-inlined: for std::experimental::simd, g++ does not inline all calls in
+// large kernels and passes values through memory, at half the speed.
 class SimdDouble {
  public:
   static constexpr int width = 4;

@@ -19,7 +19,7 @@ inline int team_threads(int most = 2) {
 
 #else
 
-// Team size chosen by Kokkos for the kernel, one on CPUs; or a given number.
+// Team size chosen by Kokkos for the kernel; one on CPUs.
 inline auto team_threads() { return Kokkos::AUTO; }
 // Team size as given.
 inline int team_threads(int threads) { return threads; }
@@ -27,7 +27,7 @@ inline int team_threads(int threads) { return threads; }
 #endif
 
 // Calls body(n) for n = 0 .. count - 1 on host threads, which take `chunk` items at a time. Returns
-// when all have ended.
+// when all calls have ended.
 template <class Body>
 void for_items_on_host(const char* name, std::int64_t count, int chunk, const Body& body) {
   using Policy =

@@ -19,8 +19,8 @@ using Dimension = std::array<double, 5>;
 enum { k_hubble = 4 };
 
 // Number times a product of units. The number is computed in double precision as written, so that
-// "5/3" has the bits of 5.0 / 3.0. The scale is stored separately with higher precision, so that
-// "10 kpc" is exactly 10 in kpc.
+// "5/3" has the bits of 5.0 / 3.0. The scale of the units is separate and has higher precision, so
+// that "10 kpc" is exactly 10 in kpc.
 struct Quantity {
   double number = 1.0;
   long double scale = 1.0L;  // in cgs
@@ -272,8 +272,8 @@ class Parser {
     }
   }
 
-  // A blank between factors multiplies, as in "10 km/s". After a division by a unit, as in "erg/g
-  // K", it is ambiguous.
+  // Product of factors separated by blanks, as in "10 km/s". After a division by a unit, as in
+  // "erg/g K", a blank is ambiguous and refused.
   Quantity factors() {
     Quantity value = signed_power();
     bool by_unit = false;
@@ -381,7 +381,7 @@ class Parser {
   std::vector<std::string> unit_names_;
 };
 
-// Unit of a parameter; no value for counts and ratios, whose unit is unknown.
+// Unit of a parameter; empty for counts and ratios, whose unit is not a physical one.
 std::optional<Quantity> unit_of(const std::string& unit, const CodeUnits& code) {
   if (unit.empty()) return Quantity{};
   try {
@@ -458,7 +458,7 @@ void resolve_units(std::vector<std::string>& definitions, const UnitSystem& syst
     try {
       value = parser.whole();
     } catch (const InputError&) {
-      continue;  // an expression of other names, or an error reported at its compilation
+      continue;  // an expression of defined names, or an error that its compilation reports
     }
     const auto is_defined = [&](const std::string& unit) {
       return std::ranges::find(names, unit) != names.end();

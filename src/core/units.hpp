@@ -8,7 +8,7 @@
 
 namespace octant {
 
-// Exact by the definition of the SI (2019) unless a source is named.
+// Physical constants in cgs, exact by the definition of the SI (2019) unless a source is named.
 namespace constants {
 inline constexpr double k_speed_of_light = 2.99792458e10;   // cm s^-1
 inline constexpr double k_boltzmann = 1.380649e-16;         // erg K^-1
@@ -47,7 +47,7 @@ struct CodeUnits {
   }
 };
 
-// Numbers with units, such as "10 kpc", and constant expressions, such as "5/3".
+// Quantities such as "10 kpc", and constant expressions such as "5/3", are numbers in parameters.
 
 // Unit system of a run, as far as the parameter file defines it.
 struct UnitSystem {
@@ -57,11 +57,11 @@ struct UnitSystem {
   std::optional<double> hubble;  // h, for units such as Mpc/h
 };
 
-// Number given by `text` for a parameter with unit `unit` ("kpc", "code density", "length /
-// time^2", or "" for dimensionless numbers). A text without units is a constant expression of
-// numbers, pi, + - * / ^, parentheses and functions; its value is in `unit`. A text with units must
-// have the dimension of `unit` and is converted. Throws InputError without the place for invalid
-// text, another dimension, or a unit that cannot be converted.
+// Returns the number given by `text` for a parameter with unit `unit` ("kpc", "code density",
+// "length / time^2", or "" for dimensionless numbers). A text without units is a constant
+// expression of numbers, pi, + - * / ^, parentheses and functions; its value is in `unit`. A text
+// with units must have the dimension of `unit` and is converted. Throws InputError, without file
+// and line, for invalid text, another dimension, or a unit that cannot be converted.
 double number_of(const std::string& text, const std::string& unit, const UnitSystem& system);
 
 // Returns true if number_of() converts quantities to this unit, given a unit system. False for
@@ -70,7 +70,7 @@ bool is_convertible(const std::string& unit);
 
 // Replaces the quantities with units among definitions "name = text" by numbers in code units, as
 // in {"r0 = 10 kpc"}. Other definitions, including those that use a defined name, are unchanged.
-// Throws InputError without the place.
+// Throws InputError without file and line.
 void resolve_units(std::vector<std::string>& definitions, const UnitSystem& system);
 
 }  // namespace octant

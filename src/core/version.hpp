@@ -1,5 +1,5 @@
-// Build information of this program. The texts are in a separate source, which CMake generates from
-// cmake/version.cpp.in, so that a commit recompiles nothing else.
+// Build information of this program. The strings are in a separate source file, which CMake
+// generates from cmake/version.cpp.in, so that a commit recompiles nothing else.
 #pragma once
 
 namespace octant {
