@@ -54,14 +54,17 @@ class RotatingStarProblem final : public StarsInGas {
   }
   StarModel solve(double G) override {
     star_.matter = matter(index_);
-    if (star_.matter.is_given()) {
-      forbid({"problem.polytropic_index"}, "it determines the pressure");
-      forbid({"problem.radius"}, "the radius follows from problem.mass");
-    }
-    return solve_star(star_, G);
+    if (!star_.matter.is_given()) return solve_star(star_, G);
+    forbid(index_ == k_index, "problem.polytropic_index", "it determines the pressure");
+    StarModel model = solve_star(star_, G);
+    const double found = model.stars.front().profile.reach;
+    require_found("problem.radius", star_.radius, found);
+    star_.radius = found;
+    return model;
   }
 
-  double index_ = 1.5;
+  static constexpr double k_index = 1.5;  // default
+  double index_ = k_index;
   RotatingStar star_{.matter = {}, .mass = 1.0, .radius = 1.0, .axis_ratio = 0.75};
 };
 
@@ -226,12 +229,15 @@ class Binary final : public StarsInGas {
     binary_.filling = of_both("problem.filling", filling_);
     if (!masses_.empty()) {
       const auto masses = of_both("problem.masses", masses_);
-      if (was_set("problem.mass") || was_set("problem.mass_ratio"))
+      const double mass = masses[0] + masses[1], ratio = masses[1] / masses[0];
+      // A file with all parameters of a run contains both, with the same masses.
+      if ((was_set("problem.mass") && binary_.mass != mass) ||
+          (was_set("problem.mass_ratio") && binary_.mass_ratio != ratio))
         throw InputError(
-            "problem.masses is incompatible with problem.mass and problem.mass_ratio; remove "
-            "either");
-      binary_.mass = masses[0] + masses[1];
-      binary_.mass_ratio = masses[1] / masses[0];
+            "problem.masses is incompatible with other values of problem.mass and "
+            "problem.mass_ratio; remove either");
+      binary_.mass = mass;
+      binary_.mass_ratio = ratio;
     }
     StarsInGas::prepare(setup);
     const auto traced = setup.hydro.place("scalar_1");
@@ -282,37 +288,45 @@ class Binary final : public StarsInGas {
   }
   StarModel solve(double G) override {
     for (int s = 0; s < 2; ++s) binary_.matter[s] = matter(index_[s]);
-    if (binary_.matter[0].is_given()) choose_size();
-    else if (!(binary_.filling[0] > 0.0 && binary_.filling[1] > 0.0))
+    if (binary_.matter[0].is_given()) return solve_given_matter(G);
+    if (!(binary_.filling[0] > 0.0 && binary_.filling[1] > 0.0))
       throw InputError("problem.filling = [{}, {}]: expected positive numbers", binary_.filling[0],
                        binary_.filling[1]);
     return solve_binary(binary_, G);
   }
 
   // The masses of stars of given matter leave one choice: the separation, or the filling of one.
-  void choose_size() {
-    forbid({"problem.polytropic_index"}, "it determines the pressure");
-    if (was_set("problem.filling") == was_set("problem.separation"))
+  // Without filling, problem.filling becomes [0, 0], also in the file with all parameters.
+  StarModel solve_given_matter(double G) {
+    forbid(index_ == std::vector{k_index, k_index}, "problem.polytropic_index",
+           "it determines the pressure");
+    if (!was_set("problem.filling")) filling_ = {0.0, 0.0};
+    binary_.filling = {filling_[0], filling_[1]};
+    const bool has_filling = filling_[0] > 0.0 || filling_[1] > 0.0;
+    if (!has_filling && !was_set("problem.separation"))
       throw InputError(
           "problem.name = \"binary\" with {} requires either problem.separation or "
           "problem.filling; the other follows from the masses",
           binary_.matter[0].text());
-    if (!was_set("problem.filling")) {
-      binary_.filling = {0.0, 0.0};
-      return;
-    }
-    const bool in_contact = binary_.filling[0] > 1.0 && binary_.filling[1] > 1.0;
-    if (!in_contact && (binary_.filling[0] > 0.0) == (binary_.filling[1] > 0.0))
+    if (!has_filling) return solve_binary(binary_, G);
+    const bool in_contact = filling_[0] > 1.0 && filling_[1] > 1.0;
+    if (!in_contact && filling_[0] > 0.0 && filling_[1] > 0.0)
       throw InputError(
           "problem.filling = [{}, {}]: with {}, expected the filling of one star, and 0 for the "
           "other, which follows from the masses, or two equal numbers above 1",
-          binary_.filling[0], binary_.filling[1], binary_.matter[0].text());
-    binary_.separation = 0.0;
+          filling_[0], filling_[1], binary_.matter[0].text());
+    SynchronousBinary binary = binary_;
+    binary.separation = 0.0;
+    StarModel model = solve_binary(binary, G);
+    require_found("problem.separation", binary_.separation, model.separation);
+    binary_.separation = model.separation;
+    return model;
   }
 
+  static constexpr double k_index = 1.5;  // default
   SynchronousBinary binary_{
       .matter = {}, .mass = 1.0, .mass_ratio = 0.5, .separation = 1.0, .filling = {}};
-  std::vector<double> index_{1.5, 1.5}, filling_{0.9, 0.9}, masses_;
+  std::vector<double> index_{k_index, k_index}, filling_{0.9, 0.9}, masses_;
   int first_tracer_ = 0;
   Pair traced_, in_lobes_;
 };

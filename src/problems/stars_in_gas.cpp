@@ -79,17 +79,25 @@ void StarsInGas::declare(ParameterSchema& schema) {
 
 StarMatter StarsInGas::matter(double index) const { return StarMatter::of_gas(eos_, index); }
 
-void StarsInGas::forbid(std::initializer_list<const char*> parameters, const char* reason) const {
-  for (const char* const parameter : parameters)
-    if (was_set(parameter))
-      throw InputError("{} is incompatible with hydro.equation_of_state = \"{}\": {}; remove it",
-                       parameter, name_of(eos_.kind), reason);
+void StarsInGas::forbid(bool is_default, const char* parameter, const char* reason) const {
+  if (!is_default)
+    throw InputError("{} is incompatible with hydro.equation_of_state = \"{}\": {}; remove it",
+                     parameter, name_of(eos_.kind), reason);
+}
+
+void StarsInGas::require_found(const char* parameter, double given, double found) const {
+  if (was_set(parameter) && !(std::abs(given / found - 1.0) < 1e-6))
+    throw InputError(
+        "{} = {:.6g}: with hydro.equation_of_state = \"{}\" it follows from the mass, and is "
+        "{:.8g}; remove it",
+        parameter, given, name_of(eos_.kind), found);
 }
 
 // White dwarfs need Newton's constant in the units of the constants of their matter.
 void StarsInGas::check_matter(const ProblemSetup& setup) const {
   if (eos_.kind != hydro::EquationOfState::white_dwarf)
-    return forbid({"problem.thermal_pressure"}, "only white dwarfs have a cold pressure");
+    return forbid(thermal_pressure_ == k_thermal_pressure, "problem.thermal_pressure",
+                  "only white dwarfs have a cold pressure");
   const bool has_units = setup.units.length != 1.0 || setup.units.mass != 1.0;
   const double known =
       constants::k_gravitational * setup.units.density() * setup.units.time * setup.units.time;

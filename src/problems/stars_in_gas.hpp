@@ -2,7 +2,6 @@
 // and model files.
 #pragma once
 
-#include <initializer_list>
 #include <string>
 
 #include "problems/problem.hpp"
@@ -90,8 +89,12 @@ class StarsInGas : public Problem {
   // Matter of a star of this polytropic index, or that of the gas if its equation of state
   // determines the density from the enthalpy. Valid in solve() and later.
   StarMatter matter(double index) const;
-  // Throws InputError if parameters are set that have no meaning for matter of the gas.
-  void forbid(std::initializer_list<const char*> parameters, const char* reason) const;
+  // Throws InputError if a parameter without meaning for the equation of state has another value
+  // than its default.
+  void forbid(bool is_default, const char* parameter, const char* reason) const;
+  // Throws InputError if the file sets a parameter that the model determines to a value that
+  // differs from the one found. (A file with all parameters of a run contains the latter.)
+  void require_found(const char* parameter, double given, double found) const;
   // True if the parameter file sets a parameter. Valid in prepare() and solve().
   bool was_set(const char* parameter) const { return schema_->was_set(parameter); }
 
@@ -111,7 +114,8 @@ class StarsInGas : public Problem {
   std::array<double, 3> velocity_{};
   double ambient_density_ = 1e-5;
   std::string model_file_;
-  double thermal_pressure_ = 1e-6;
+  static constexpr double k_thermal_pressure = 1e-6;
+  double thermal_pressure_ = k_thermal_pressure;
 
   const ParameterSchema* schema_ = nullptr;  // valid until prepare() returns
   hydro::EosOptions eos_;

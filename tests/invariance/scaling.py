@@ -74,6 +74,7 @@ FIXED = frozenset(
         "radius",
         "problem.density",
         "central density of the (first) star",
+        "cold pressure",
         "distance to the inner Lagrangian point",
         "refine.mass_unit",
         "mass / radius^3",

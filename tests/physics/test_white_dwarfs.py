@@ -263,6 +263,27 @@ def test_a_binary_is_given_by_its_masses_and_separation_or_filling(tmp_path: Pat
     )
 
 
+def test_the_file_with_all_parameters_of_a_run_gives_the_same_model(tmp_path: Path) -> None:
+    """It contains the radius, or separation and filling, that were found."""
+    for n, (parameters, overrides) in enumerate(
+        [
+            (white_dwarf_star(3.0), ('problem.mass="0.6 Msun"',)),
+            (
+                white_dwarf_binary(6.0),
+                ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.filling=[0, 0.9]"),
+            ),
+            (
+                white_dwarf_binary(6.0),
+                ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.separation=4"),
+            ),
+        ]
+    ):
+        short = ("time.max_steps=1", "mesh.base_cells=[8,8,8]")
+        first = run_well(tmp_path / f"first_{n}", parameters, *overrides, *short)
+        again = run_well(tmp_path / f"again_{n}", (first.directory / "run.toml").read_text())
+        assert_same_run(again, first)
+
+
 # --- evolution ------------------------------------------------------------------------------------
 
 
@@ -335,8 +356,8 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
     [
         (
             white_dwarf_star(3.0),
-            ('problem.mass="0.6 Msun"', "problem.radius=1.0"),
-            ("problem.radius", "white_dwarf", "follows from problem.mass"),
+            ('problem.mass="0.6 Msun"', "problem.radius=1.1"),
+            ("problem.radius = 1.1", "white_dwarf", "follows from the mass", "0.8698"),
         ),
         (white_dwarf_star(3.0), ("problem.polytropic_index=2",), ("problem.polytropic_index",)),
         (
@@ -355,7 +376,7 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
             ('problem.mass="0.6 Msun"',),
             ("a star of radius 0.869", "does not fit"),
         ),
-        (BAROTROPIC, ("problem.radius=1.0",), ("problem.radius", "barotropic")),
+        (BAROTROPIC, ("problem.radius=1.1",), ("problem.radius", "barotropic")),
         (BAROTROPIC, ("problem.thermal_pressure=1e-4",), ("problem.thermal_pressure", "cold")),
         (
             BAROTROPIC,
@@ -379,6 +400,15 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
             ("either problem.separation or problem.filling", "white_dwarf"),
         ),
         (
+            white_dwarf_binary(5.0),
+            (
+                'problem.masses=["0.9 Msun","0.5 Msun"]',
+                "problem.filling=[0,0.9]",
+                "problem.separation=5",
+            ),
+            ("problem.separation = 5", "follows from the mass", "remove it"),
+        ),
+        (
             white_dwarf_binary(3.0),
             ("problem.filling=[0.9,0.9]",),
             ("problem.filling = [0.9, 0.9]", "0 for the other"),
@@ -396,7 +426,7 @@ BAROTROPIC = barotropic_star([1.0], [5 / 3, 5 / 3], 5.0)
         (
             white_dwarf_binary(3.0),
             ('problem.masses=["0.9 Msun","0.5 Msun"]', "problem.mass=1", "problem.separation=5"),
-            ("problem.masses is incompatible with problem.mass",),
+            ("problem.masses is incompatible", "problem.mass"),
         ),
         (
             GAS.format(constant=1.0, half=2.0) + '[problem]\nname = "binary"\n',
