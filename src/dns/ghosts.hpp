@@ -52,7 +52,7 @@ class Ghosts {
     const Ghosted one[] = {{&field, quantity}};
     fill(one);
   }
-  // Fills ghosts along y and z; fill_x() must have been called for every row. Collective.
+  // Fills ghosts along y and z. fill_x() must have been called for every row. Collective.
   void fill_y_and_z(std::span<const Ghosted> all);
 
   // Exchanges the faces below the first row of v and the first plane of w, which the divergence of
@@ -76,7 +76,7 @@ class Ghosts {
   // Sets the faces of w on a boundary in the same way; called at the ends of z only. Local.
   void close_z(Field& w, int end, int plane_offset, Range rows) const;
 
-  // Messages and bytes so far.
+  // Messages and bytes of halo exchanges so far.
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:
@@ -119,7 +119,7 @@ class BatchGhosts {
   // and below the first cells.
   void close(const VelocityViews& velocity);
 
-  // Messages and bytes so far.
+  // Messages and bytes of halo exchanges so far.
   std::vector<ExchangeCount> report() const { return halo_.report(); }
 
  private:

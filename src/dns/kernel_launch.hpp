@@ -87,7 +87,7 @@ struct Extent {
 // Number of cells.
 inline std::int64_t cells_of(const Extent& n) { return std::int64_t{n.nx} * n.ny * n.nz; }
 
-// Kernel over rows, whose thread processes a row with SIMD.
+// Kernel over rows; a thread processes a row with SIMD.
 template <class Rows>
 struct RowByRow {
   Rows rows;

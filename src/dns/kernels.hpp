@@ -256,7 +256,7 @@ constexpr double operations_of_correction(Diffusion diffusion) {
 
 // Rows that the update of one row of the scalar reads, each at cell 0.
 struct ScalarRows {
-  const double *t, *north, *south, *top, *bottom;  // the scalar
+  const double *t, *north, *south, *top, *bottom;  // scalar in the row and in neighbouring rows
   const double *u, *v, *v_south, *w, *w_bottom;    // velocities on the faces
   double *rhs, *result;
 };

@@ -84,7 +84,7 @@ class Projection {
   const Domain& domain_;
   const Ghosts& ghosts_;
   Diffusion diffusion_;
-  // True if the values beside this rank's rows or planes come from an exchange.
+  // True if the values adjacent to this rank's rows or planes come from an exchange.
   bool south_is_deferred_, north_is_deferred_, below_is_deferred_, above_is_deferred_;
   bool keeps_all_;  // true: phi_ stores all planes; false: the end planes and three others
   bool has_edges_;

@@ -117,12 +117,12 @@ KOKKOS_INLINE_FUNCTION void refine_face(const StaggeredView& coarse, int slot, i
 // Block with ghost cells that are not covered by blocks of the same level.
 struct OpenBlock {
   std::int32_t slot;
-  Positions known, outside;  // positions with faces of this level; positions beyond the domain
+  Positions known, outside;  // masks of positions with known faces, and beyond the domain
 };
 
 // A side of a block on a boundary of the domain.
 struct BoundarySide {
-  std::int32_t slot, side;  // 0: lower, 1: upper
+  std::int32_t slot, side;  // side 0: lower, 1: upper
   std::int32_t reflects;    // 1: reflecting wall; 0: the outermost values are extended
 };
 

@@ -139,8 +139,8 @@ class Tree {
   // Clears the change lists, once all dependent tables are updated.
   void clear_changes();
 
-  // Owners of the blocks with these keys, or -1 where the level has no block, also for positions
-  // far from own blocks. Collective, as discover().
+  // Owners of the blocks with the given keys, -1 where the level has no block. Positions may be far
+  // from own blocks. Collective.
   std::vector<std::int32_t> owners(int level, std::span<const Key> keys) const;
 
   // Number of blocks on all ranks, by level. Collective.

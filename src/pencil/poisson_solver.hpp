@@ -129,7 +129,7 @@ class PoissonSolver {
   // be transformed in any order before exchange().
   bool first_may_be_last() const;
 
-  // Seconds and data of all solves so far.
+  // Times and traffic of all solves so far.
   PoissonReport report() const;
 
  private:
@@ -177,7 +177,7 @@ class BatchedPoisson {
   // entries keep their values. Collective.
   void solve(const FieldView& field);
 
-  // Seconds and data of all solves so far.
+  // Times and traffic of all solves so far.
   PoissonReport report() const;
 
  private:

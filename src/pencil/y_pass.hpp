@@ -132,7 +132,7 @@ class YPass {
 
   // Tridiagonal solver along z.
   LineSolver<ShiftedMatrices>& lines() const { return *solver_; }
-  // Seconds and data so far.
+  // Times and traffic so far.
   virtual PoissonReport report() const;
 
  protected:
