@@ -20,7 +20,7 @@ namespace octant::dns {
 // Prediction of the velocity in a Runge-Kutta stage (eq. 3, 7).
 class BatchMomentum {
  public:
-  // `force` is per unit mass.
+  // Prepares the operators. `force` is the force per unit mass.
   BatchMomentum(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
   // Computes the predicted velocity of Runge-Kutta stage `n` on all faces that are unknowns, from

@@ -16,7 +16,7 @@ namespace octant::dns {
 // Prediction of the velocity in a Runge-Kutta stage, plane by plane (eq. 3, 7).
 class MomentumSweep {
  public:
-  // `force` is per unit mass.
+  // Prepares the operators. `force` is the force per unit mass.
   MomentumSweep(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
   // Predicts plane k in stage n. Must be called for k = 0 .. nz - 1 in this order, with a barrier

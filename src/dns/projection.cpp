@@ -100,7 +100,7 @@ void Projection::divergence(const Team& team, const State& state, int k, int pla
   solver_.transform_rows(team, k, rows, first, rhs_stride_);
 }
 
-// Sets the predicted velocity on boundary faces, and the lower ghosts along periodic axes.
+// Sets the predicted velocity on boundary faces, and the lower ghosts along periodic x and y.
 void Projection::close(const Team& team, State& state, int k, int plane_offset) {
   const Range own = team.share(domain_.ny);
   if (k == 0) ghosts_.close_z(state.w, 0, plane_offset, own);

@@ -102,7 +102,7 @@ class DnsSimulation {
   void step(double dt);
 
   double stable_dt() const;  // valid after measure()
-  // Stable length of the last step, before a possible reduction to reach an output time.
+  // Value of stable_dt() for the last step, which may have been shorter to reach an output time.
   double step_limit() const { return step_limit_; }
   // Energy, means and extrema of the flow at the last measure().
   const dns::Totals& totals() const { return totals_; }

@@ -83,7 +83,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_runs_inside(const CellRange& range, const O
   });
 }
 
-// Kernel of for_each_cell().
+// Kernel of for_cells().
 template <class Body>
 struct Visit {
   CellRange range;
@@ -108,7 +108,7 @@ struct Visit {
   }
 };
 
-// Reduction of largest_value().
+// Reduction of largest().
 template <class Value>
 struct Largest {
   CellRange range;

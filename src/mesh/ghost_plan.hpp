@@ -32,15 +32,15 @@ struct GhostSource {
   Positions requesters = 0;  // bit n: an own block reads this position as its neighbour n
   Region region;             // cells read by sweeps, mirrors and the finer level
   bool is_outside = false;
-  bool is_changed = false;   // true if its requesters changed
+  bool is_changed = false;   // true if `requesters` changed
   bool is_open = false;      // true if the source must be resolved again
   bool is_required = false;  // true if mirrors or the finer level also read the source
   // true if the finer level interpolates from this source, which must then exist
   bool feeds_finer_level = false;
   Origin origin = Origin::remote;
   bool scratch = false;               // true if stored in scratch memory, not in the halo
-  std::int32_t owner = -1;            // sending rank, of remote sources
-  std::array<Reference, 7> coarse{};  // references on the coarser level, of interpolated sources
+  std::int32_t owner = -1;            // rank that sends the cells of a remote source
+  std::array<Reference, 7> coarse{};  // cells of the coarser level for an interpolated source
 };
 
 // Ghost sources of one level, for its own sweep and for interpolation to the finer level. An update

@@ -238,7 +238,7 @@ class Mesh {
   Inflow inflow_;
   struct InflowValues {
     double time = 0.0;
-    bool known = false;  // true if the values are valid for this time and structure
+    bool known = false;  // true if the values are valid for `time` and the present structure
     DeviceArray<double> values;
     std::vector<Inflow::States> states;  // states by inflow box; empty until evaluated
   };

@@ -105,7 +105,7 @@ struct Fluxes {
 void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
 
-// Send buffers for messages of one kind: usually one, and more while earlier sends are in progress.
+// Send buffers for messages of one kind: one buffer, or more while earlier sends are in progress.
 class SendBuffers {
  public:
   explicit SendBuffers(std::int64_t doubles = 0) : doubles_(doubles) {}
