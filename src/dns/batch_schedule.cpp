@@ -1,8 +1,8 @@
-// Schedule of a GPU: batches of all planes at once, in the memory of Kokkos' default execution
-// space, which is host memory in a build without a GPU.
+// Batch schedule: all planes at once, in the memory of Kokkos' default execution space, which is
+// host memory in a build without a GPU.
 //
-// No field is copied to or from the host within a step, only numbers per plane, and per row where a
-// mean is kept between walls. Ranks exchange messages that kernels pack.
+// Within a step no field is copied between device and host, but only numbers per plane, and per row
+// if a mean velocity is prescribed between walls. Kernels pack the messages between ranks.
 #include <array>
 #include <memory>
 #include <optional>
@@ -28,7 +28,7 @@ struct PushRows {
   }
 };
 
-// Returns options with one memory, which the solvers of a stage use in turn.
+// Returns options with one scratch memory, which the solvers of a stage share.
 pencil::BatchedOptions solvers_of_batches(const pencil::PoissonOptions& solvers,
                                           const CommOptions& comm) {
   return {.method = solvers.tridiagonal.method,
@@ -93,7 +93,7 @@ class BatchSchedule final : public Schedule {
   DeviceField pressure_;
   BatchMomentum momentum_;
   BatchProjection projection_;
-  std::optional<BatchDiffusion> implicit_;         // empty if all is explicit
+  std::optional<BatchDiffusion> implicit_;         // empty if all diffusion is explicit
   std::unique_ptr<Scalar<Place::device>> scalar_;  // points to its own fields
   // Body force along each axis; empty where there is none.
   std::array<std::optional<DeviceField>, k_components> force_;
@@ -198,7 +198,7 @@ double BatchSchedule::advance(int n, const Stage& stage) {
   return forcing_velocity;
 }
 
-// Adds the outflow condition's terms to the tangential components beside outflows.
+// Adds the source terms of the outflow condition to the tangential components in adjacent cells.
 void BatchSchedule::add_backflow(const VelocityViews& predicted) const {
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end)

@@ -37,7 +37,7 @@ struct PredictRows {
 
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 void launch(const Prediction& prediction, Extent unknowns) {
-  // Cost: reads u, v, w and p, writes a component, and reads or writes right-hand sides.
+  // Cost: reads u, v, w and p, writes a component, and reads and writes right-hand sides.
   record_kernel_work(
       "dns: prediction", cells_of(unknowns),
       {8.0 * (5 + read_rhs + keep_rhs), operations_of_prediction(diffusion, read_rhs)});
@@ -128,7 +128,8 @@ void BatchDiffusion::solve(const VelocityViews& predicted, const Outflow<Place::
   }
 }
 
-// Adds sources in the order of BoundarySources, for the same bits at edges.
+// Adds boundary sources in the order of BoundarySources, so that results at edges are bitwise
+// equal.
 void BatchDiffusion::add_sources(const FieldView& field, const Outflow<Place::device>& outflow,
                                  int component) const {
   const FieldView unknowns =
@@ -218,7 +219,7 @@ void launch(Extent cells, const Correction& correction) {
   launch_cells("dns: correction", cells, CorrectedRows<diffusion>{correction});
 }
 
-// Correction of faces that have no cell of their own; `phi` and `next` are on either side of them.
+// Correction of faces on lower outflow sides; `phi` and `next` are on either side of the faces.
 struct CorrectedFaces {
   FieldView predicted, phi, next, result;
   double factor;

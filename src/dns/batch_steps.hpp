@@ -1,5 +1,5 @@
-// Steps of a batch schedule, all planes at once in the memory of Kokkos' default execution space.
-// Same bits on a host as the plane schedule.
+// Parts of a time step in a batch schedule: all planes at once, in the memory of Kokkos' default
+// execution space. On a host, results are bitwise equal to those of the plane schedule.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ namespace octant::dns {
 // Prediction of the velocity in a Runge-Kutta stage (eq. 3, 7).
 class BatchMomentum {
  public:
-  // `force` is per unit mass.
+  // Prepares the operators. `force` is the force per unit mass.
   BatchMomentum(const Domain& domain, double viscosity, Diffusion diffusion, const Vector& force);
 
   // Computes the predicted velocity of Runge-Kutta stage `n` on all faces that are unknowns, from
@@ -38,24 +38,25 @@ class BatchMomentum {
 // Implicit diffusion (prediction.hpp).
 class BatchDiffusion {
  public:
-  // Diffuses along z, or along all axes. `forced`: component whose mean is kept, or -1. Collective.
+  // Prepares implicit diffusion along z, or along all axes. `forced` is the component with
+  // prescribed mean, or -1. Collective.
   BatchDiffusion(const Domain& domain, Diffusion diffusion, int forced,
                  const pencil::BatchedOptions& options);
 
-  // Sets the factor of the implicit diffusion. Collective where all axes are implicit.
+  // Sets the factor of the implicit diffusion. Collective if all axes are implicit.
   void set_factor(double factor);
-  // Replaces the predicted velocity u** by u* of  u* - factor L u* = u**. `forcing_velocity` is a
-  // uniform addition to the forced component of u**; solve includes it only where response()
-  // cannot. `outflow` has predicted the stage. Collective.
+  // Replaces the predicted velocity u** by u*, the solution of  u* - factor L u* = u**.
+  // `forcing_velocity` is a uniform addition to the forced component of u**, which solve() includes
+  // only if response() cannot. `outflow` must have predicted the stage. Collective.
   void solve(const VelocityViews& predicted, const Outflow<Place::device>& outflow,
              double forcing_velocity);
   // Returns the change of the forced component in plane k of this rank for a forcing velocity of 1,
-  // which the caller adds; 0 where solve has added it, and where nothing is forced.
+  // which the caller must add; 0 if solve() has included it, and without a forced component.
   double response(int k) const {
     return response_.empty() ? 0.0 : response_[domain_.box[2].begin + k];
   }
 
-  // Seconds and data of the solvers so far.
+  // Times and traffic of the solvers so far.
   pencil::PoissonReport report() const;
 
  private:
@@ -72,11 +73,11 @@ class BatchDiffusion {
   std::vector<pencil::BatchedTridiagonal> lines_;  // by component, along z
   std::vector<pencil::BatchedPoisson> solvers_;    // by component, along all axes
   std::array<pencil::TridiagonalMatrix, k_components> second_derivative_;
-  std::vector<double> response_;  // in all planes of the grid, or empty
+  std::vector<double> response_;  // response in all planes of the grid, or empty
 };
 
-// Factors of a plane for differences of the correction, in velocities and in the pressure, and
-// additions to velocities.
+// Coefficients of a plane: factors of differences of phi in the velocity (x, y, z) and in the
+// pressure (up, down, xx, yy), and forcing terms added to the velocity.
 struct PlaneCorrection {
   double x, y, z, forcing_u, forcing_v;
   double up, down, xx, yy;
@@ -89,16 +90,16 @@ class BatchProjection {
   BatchProjection(const Domain& domain, BatchGhosts& ghosts, const pencil::BatchedOptions& options,
                   Diffusion diffusion);
 
-  // Computes the correction, with its ghosts, of a predicted velocity whose boundary faces are set.
-  // Collective.
+  // Computes the pressure correction phi, including ghosts, for a predicted velocity whose boundary
+  // faces are set. Collective.
   void solve(const VelocityViews& predicted, double gamma_dt);
 
-  // Corrects the predicted velocity, into `velocity`, with the faces on lower outflow sides of the
-  // domain, and the pressure, with a step for each plane. Does not wait.
+  // Writes the corrected velocity to `velocity`, including faces on lower outflow sides of the
+  // domain, and updates the pressure. step(k) returns the coefficients for plane k. Does not wait.
   void correct(const VelocityViews& predicted, const std::function<CorrectionStep(int)>& step,
                const VelocityViews& velocity, const FieldView& pressure);
 
-  // Seconds and data of the solver so far.
+  // Times and traffic of the solver so far.
   pencil::PoissonReport report() const { return solver_.report(); }
 
  private:

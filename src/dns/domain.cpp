@@ -91,7 +91,7 @@ void declare(ParameterSchema& schema, FlowParameters& p) {
 
 namespace {
 
-// Maps s in [0, 1], uniform, to z / L in [0, 1]. The factor is not zero.
+// Mapping of the uniform coordinate s in [0, 1] to z / L in [0, 1]. `factor` must not be zero.
 using Mapping = double (*)(double s, double factor);
 
 double uniform(double s, double) { return s; }
@@ -135,10 +135,11 @@ std::vector<double> faces_from_file(const GridOptions& options) {
   return faces;
 }
 
-// Range of lengths whose powers, as in flow rates and spectra, do not overflow or underflow.
+// Range of lengths whose powers, as in flow rates and spectra, neither overflow nor underflow.
 constexpr double k_shortest = 1e-50, k_longest = 1e50;
-// Largest ratio of extent to spacing. The smallest eigenvalue of the pressure equation is about (pi
-// spacing / extent)^2 of the largest: 1e-13, of which rounding errors of 2e-16 are 0.2 %.
+// Largest ratio of extent to spacing. At this ratio the smallest eigenvalue of the pressure
+// equation is about (pi spacing / extent)^2 = 1e-13 times the largest one, and relative rounding
+// errors of 2e-16 are 0.2 % of it.
 constexpr double k_max_spacings = 1e7;
 
 void require_resolved_lengths(const Grid& grid) {

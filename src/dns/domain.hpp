@@ -1,9 +1,9 @@
 // Staggered grid, uniform along x and y, stretched along z, and the parameters of a flow.
 //
-// Cells are numbered 0 .. n - 1 along each axis. Pressure and scalars are at the centres of cells,
-// velocity components at the centres of the faces normal to them. The component with the index of a
-// cell is on its UPPER face: face n - 1 lies on the upper boundary, and face -1, a ghost, on the
-// lower one.
+// Cells are numbered 0 .. n - 1 along each axis. Pressure and scalars are at cell centres, velocity
+// components at the centres of the faces normal to them. The component with the index of a cell is
+// on the UPPER face of the cell: face n - 1 lies on the upper boundary, and face -1, a ghost, on
+// the lower boundary.
 #pragma once
 
 #include <array>
@@ -27,14 +27,14 @@ namespace octant::dns {
 
 using Vector = std::array<double, 3>;
 
-// Axes of implicit diffusion: none, z (eq. 11), or all (eq. 7-10). Equations are those of Diez
-// Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
+// Axes of implicit diffusion: none, z (eq. 11), or all (eq. 7-10). Equation numbers in dns/ refer
+// to Diez Sanhueza, Peeters & Costa, Comput. Phys. Commun. 316 (2025) 109811.
 enum class Diffusion { explicit_all, implicit_z, implicit_all };
 // Names of the values in dns.diffusion.
 constexpr auto names_of(Diffusion) { return std::array{"explicit", "implicit_z", "implicit"}; }
 
-// Order of the work of a step: planes in cache, by host threads, or batches of all planes, on a GPU
-// or a host.
+// Schedule of a time step: plane by plane in cache with host threads, or batches of all planes on a
+// GPU or a host.
 enum class ScheduleKind { planes, batches };
 // Names of the values in dns.schedule.
 constexpr auto names_of(ScheduleKind) { return std::array{"planes", "batches"}; }
@@ -53,14 +53,14 @@ constexpr auto names_of(Side) {
   return std::array{"periodic", "wall", "free_slip", "inflow", "outflow"};
 }
 
-// Positions of the cell faces along z: a mapping, or a file that lists them.
+// Positions of the cell faces along z: a mapping, or a file with the positions.
 enum class Stretching { uniform, tanh, tanh_lower, tanh_upper, cosine, file };
 // Names of the mappings in grid.stretching.
 constexpr auto names_of(Stretching) {
   return std::array{"uniform", "tanh", "tanh_lower", "tanh_upper", "cosine", "file"};
 }
 
-// Parameters `grid.*`. The unit of length is arbitrary, as are all units of a flow.
+// Parameters `grid.*`. All units of a flow are arbitrary.
 struct GridOptions {
   std::array<int, 3> cells{32, 32, 32};
   Vector size{1.0, 1.0, 1.0};
@@ -92,7 +92,7 @@ void declare(ParameterSchema& schema, FlowParameters& parameters);
 
 // --- the grid and the domain ---------------------------------------------------------------------
 
-// Values along z with one ghost on either side: k = -1 .. n.
+// Values along z with one ghost at each end: k = -1 .. n.
 class ZLine {
  public:
   ZLine() = default;
@@ -109,26 +109,27 @@ class ZLine {
   std::vector<double> values_;
 };
 
-// Returns the positions of the faces 0 .. cells along z, from 0 to the extent. Throws InputError if
-// a file of faces cannot be read, has another number of them, or does not ascend from 0 to the
-// extent.
+// Returns the positions of the faces 0 .. cells along z, from 0 to the extent of the domain. Throws
+// InputError if a file of faces cannot be read, has a wrong number of faces, or does not ascend
+// from 0 to the extent.
 std::vector<double> z_faces(const GridOptions& options);
 
-// The whole grid; every rank stores it, since only its z lines are arrays.
+// The global grid, stored on every rank; only arrays along z are needed.
 struct Grid {
   std::array<int, 3> cells;
   Vector size;
   double dx, dy;
   ZLine face;     // position of the upper face of cell k
-  ZLine centre;   // position of the centre
+  ZLine centre;   // position of the centre of cell k
   ZLine dz_cell;  // height of cell k
   ZLine dz_face;  // distance between the centres of the cells k and k + 1
 
-  // `z_periodic` selects the values beyond the ends of z: the other end, or a mirror image. Throws
-  // InputError as z_faces does, and where floating-point numbers do not resolve the lengths.
+  // Values beyond the ends of z are those of the opposite end if `z_periodic`, otherwise mirror
+  // images. Throws InputError as z_faces() does, and if floating-point numbers do not resolve the
+  // cell sizes.
   Grid(const GridOptions& options, bool z_periodic);
 
-  // spacing along x (axis 0) or y (axis 1)
+  // Spacing along x (axis 0) or y (axis 1).
   double spacing(int axis) const { return axis == 0 ? dx : dy; }
   // Volume of the domain.
   double volume() const { return size[0] * size[1] * size[2]; }
@@ -138,8 +139,7 @@ using pencil::Field;
 using pencil::Range;
 using pencil::Team;
 
-// Condition of one quantity at a side: periodic, a value at the boundary, or zero gradient across
-// it.
+// Condition of one quantity at a side: periodic, prescribed value, or zero normal gradient.
 using pencil::Condition;
 
 // Boundary conditions at the six sides of the domain, as tables for the solvers.
@@ -149,18 +149,17 @@ class Boundaries {
   // are incompatible, or if inflows do not balance without an outflow.
   Boundaries(const FlowParameters& parameters, const Vector& size);
 
-  // Condition at a side; end 0 is the lower one, end 1 the upper one.
+  // Boundary condition at a side; end 0 is the lower side, end 1 the upper one.
   Side side(int axis, int end) const { return sides_[axis][end]; }
   // True for a periodic axis.
   bool periodic(int axis) const { return sides_[axis][0] == Side::periodic; }
   // Prescribed velocity at a side.
   const Vector& velocity(int axis, int end) const { return velocities_[axis][end]; }
 
-  // Conditions of a velocity component, and of the pressure correction. Where the normal velocity
-  // has zero gradient, the correction is 0: the velocity on that face is predicted
-  // (outflow_sides.hpp), and the correction makes it solenoidal.
+  // Condition of a velocity component.
   Condition of_velocity(int component, int axis, int end) const;
-  // Condition of the pressure correction.
+  // Condition of the pressure correction. The correction is 0 on sides where the normal velocity
+  // has zero gradient; the predicted velocity there (outflow_sides.hpp) is corrected, too.
   Condition of_pressure(int axis, int end) const;
 
  private:
@@ -182,20 +181,20 @@ struct Domain {
   pencil::PencilGrid pencils;
   pencil::Box box;         // cells of this rank: x is whole
   int nx, ny, nz;          // numbers of this rank's cells along the axes
-  ZLine dz_cell, dz_face;  // this rank's part of the lines of the grid
+  ZLine dz_cell, dz_face;  // this rank's part of Grid::dz_cell and dz_face
 
   // Distributes the grid over the ranks. Collective. Throws InputError if a rank at an upper
   // outflow has too few cells.
   Domain(const Communicator& communicator, const Grid& grid, const Boundaries& boundaries,
          pencil::ProcessGrid processes);
 
-  // Returns true if this rank's cells end at a side of the domain that is not periodic.
+  // Returns true if this rank's cells adjoin a non-periodic side of the domain.
   bool ends(int axis, int end) const;
-  // Returns the number of rows, planes, or cells of a row along an axis where the momentum equation
-  // holds for a component. Faces on an upper side that is not periodic are excluded.
+  // Returns the number of indices along an axis for which the momentum equation of a component is
+  // solved. Faces on a non-periodic upper side are excluded.
   int unknowns(int component, int axis) const;
-  // Returns the first index along an axis whose value is kept from stage to stage: 0, or -1 at a
-  // lower outflow side, where the component on the side's faces is part of the state.
+  // Returns the first index along an axis that is part of the state: 0, or -1 at a lower outflow
+  // side for the normal component, whose values on the side are part of the state.
   int first(int quantity, int axis) const {
     return quantity == axis && ends(axis, 0) && boundaries.side(axis, 0) == Side::outflow ? -1 : 0;
   }

@@ -15,7 +15,8 @@ namespace octant::dns {
 
 namespace {
 
-// Part of a dataset [k][j][i] that this rank holds; its first entry is a field's entry `first`.
+// Part of a dataset [k][j][i] that this rank holds; `first` are the field indices of the lower
+// corner of this part.
 struct Part {
   pencil::Cells whole;
   pencil::Box own;
@@ -24,7 +25,7 @@ struct Part {
 
 Part all_cells(const Domain& domain) { return {domain.grid.cells, domain.box, {0, 0, 0}}; }
 
-// Returns the faces on the lower side along an axis.
+// Returns the part that consists of the faces on the lower side along an axis.
 Part lower_faces(const Domain& domain, int axis) {
   Part part = all_cells(domain);
   part.whole[axis] = 1;
@@ -132,15 +133,15 @@ struct Weights {
   int count = 0;
   std::array<int, k_points> index{};
   std::array<double, k_points> weight{};
-  double constant = 0.0;  // from prescribed boundary values
+  double constant = 0.0;  // contribution of prescribed boundary values
 };
 
-// Points along an axis with values of a quantity, in ascending order, including values that a
-// boundary prescribes.
+// Points along an axis at which a quantity is known, in ascending order, including boundaries with
+// prescribed values.
 struct Line {
   std::vector<double> position;
-  std::vector<int> index;     // of the stored entry; -1: prescribed
-  std::vector<double> value;  // prescribed one
+  std::vector<int> index;     // index of the stored entry; -1: prescribed value
+  std::vector<double> value;  // prescribed value
 
   void add(double place, int stored, double prescribed = 0.0) {
     position.push_back(place);
@@ -159,7 +160,8 @@ Line periodic_line(const std::vector<double>& points, double length) {
   return line;
 }
 
-// Returns the interpolation line of a velocity component (-1: a cell-centred field) along an axis.
+// Returns the interpolation points along an axis of a velocity component (-1: a cell-centred
+// field).
 Line line_of(const Domain& domain, int component, int axis, const std::vector<double>& stored) {
   const Boundaries& boundaries = domain.boundaries;
   const double length = domain.grid.size[axis];
@@ -170,13 +172,13 @@ Line line_of(const Domain& domain, int component, int axis, const std::vector<do
   Line line;
   if (is_prescribed(0)) line.add(0.0, -1, boundaries.velocity(axis, 0)[component]);
   for (std::size_t n = 0; n < stored.size(); ++n) line.add(stored[n], static_cast<int>(n));
-  // The last face lies on the boundary.
+  // The last face of the normal component lies on the boundary and is already included.
   if (component != axis && is_prescribed(1))
     line.add(length, -1, boundaries.velocity(axis, 1)[component]);
   return line;
 }
 
-// Returns the weights of Lagrange interpolation through the points next to x.
+// Returns the weights of Lagrange interpolation at x with the nearest points.
 Weights weights_at(const Line& line, double x) {
   const int n = static_cast<int>(line.position.size());
   Weights result;
@@ -215,7 +217,7 @@ std::vector<double> read_points(const Hdf5Reader& file, const std::string& name,
   return points;
 }
 
-// Returns the planes that some weights need, in ascending order.
+// Returns the planes with nonzero weights, in ascending order.
 std::vector<int> needed_planes(const std::vector<Weights>& weights) {
   std::vector<int> needed;
   for (const Weights& w : weights)
@@ -226,7 +228,7 @@ std::vector<int> needed_planes(const std::vector<Weights>& weights) {
   return needed;
 }
 
-// Interpolates stored rows [j][`stored_cells`] along x to rows [j][i] at the points of the weights.
+// Interpolates `stored`, [j][stored_cells], along x to `result`, [j][i], with one weight set per i.
 void interpolate_x(const std::vector<Weights>& weights, std::span<const double> stored,
                    std::size_t stored_cells, std::span<double> result) {
   const std::size_t nx = weights.size(), rows = result.size() / nx;
@@ -239,7 +241,7 @@ void interpolate_x(const std::vector<Weights>& weights, std::span<const double> 
     }
 }
 
-// Interpolates rows at the stored points along y to rows [j][nx] at the points of the weights.
+// Interpolates `rows` along y to `result`, [j][nx], with one weight set per j.
 void interpolate_y(const std::vector<Weights>& weights, std::span<const double> rows,
                    std::size_t nx, std::span<double> result) {
   for (std::size_t j = 0; j < weights.size(); ++j)
@@ -251,7 +253,7 @@ void interpolate_y(const std::vector<Weights>& weights, std::span<const double> 
     }
 }
 
-// Adds weight times rows [j][nx] to a plane of a field.
+// Adds `weight` times the rows [j][nx] to plane k of a field.
 void add_plane(double weight, std::span<const double> rows, int nx, int k, Field& field) {
   const int ny = static_cast<int>(rows.size()) / nx;
   for (int j = 0; j < ny; ++j) {
@@ -328,8 +330,7 @@ void StoredPoints::interpolate(const std::string& dataset, int component, Field&
     for (int j = 0; j < domain_.ny; ++j)
       std::fill_n(field.row(k, j), domain_.nx, weights[2][k].constant);
 
-  // Reads the planes that this rank needs one by one. All ranks read as often as the one that needs
-  // most.
+  // Reads the required planes one by one. All ranks make the same number of collective reads.
   const std::vector<int> needed = needed_planes(weights[2]);
   const int count = static_cast<int>(needed.size()), most = file_.communicator().max(count);
   std::vector<double> along_x(static_cast<std::size_t>(ny) * domain_.nx);

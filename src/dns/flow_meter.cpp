@@ -23,7 +23,7 @@ KOKKOS_INLINE_FUNCTION double row_sum_of_squares(const double* values, int n) {
   return sum_of_lanes(lanes);
 }
 
-// Raises `most` to the largest value of a row, and `least_negated` to that of the negatives.
+// Updates `most` by the largest value of a row, and `least_negated` by the largest negated value.
 KOKKOS_INLINE_FUNCTION void take_range(const double* values, int n, double& most,
                                        double& least_negated) {
   for (int i = 0; i < n; ++i) {
@@ -32,15 +32,15 @@ KOKKOS_INLINE_FUNCTION void take_range(const double* values, int n, double& most
   }
 }
 
-// Extremes of a row, lane by lane for SIMD on a host.
+// Extrema of a row, one per lane for SIMD on a host.
 struct Extremes {
   const double *u, *v, *w, *south, *bottom;
   double xi, yi, zi;  // reciprocal spacings
   double speed[k_components][k_lanes] = {};
   double divergence[k_lanes] = {}, rate[k_lanes] = {};
 
-  // Raises `speed` to the component's absolute values on both faces of a cell, and returns their
-  // mean.
+  // Updates `speed` by the absolute values of a component on both faces of a cell, and returns the
+  // mean of these values.
   KOKKOS_FORCEINLINE_FUNCTION double take_speed(int component, int l, double lower, double upper) {
     const double a = Kokkos::fabs(lower), b = Kokkos::fabs(upper);
     speed[component][l] = larger(speed[component][l], larger(a, b));
@@ -59,15 +59,14 @@ struct Extremes {
   }
 };
 
-// Side along z where shear and flux are measured: value outside minus value inside, divided by the
-// spacing.
+// Side along z where shear and flux are measured, as (ghost value - interior value) / spacing.
 struct WallSide {
   bool is_here;
   double spacing;
 };
 
-// Returns the index of the partial sum of a row's thread: threads of a host take neighbouring
-// planes, those of a GPU neighbouring rows.
+// Returns the index of the partial sum for a row: k on a host, whose threads process different
+// planes, and j on a GPU, whose threads process different rows.
 template <class Space>
 KOKKOS_INLINE_FUNCTION int partial_sum_of(int k, int j) {
   return k_is_host<Space> ? k : j;
@@ -140,7 +139,7 @@ struct SumTimesHeight {
   }
 };
 
-// Sum of each row, counted from 0 with ghosts.
+// Kernel that sums each row. Planes and rows are counted from 0, including ghosts.
 struct SumRow {
   FieldView field;
   double* sums;
@@ -178,7 +177,7 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
   FlowFigures f;
   auto& [u, v, w] = f.largest;
   double coldest_negated = 0.0;
-  using Largest = Kokkos::Max<double>;  // maximum, which does not depend on the order
+  using Largest = Kokkos::Max<double>;  // independent of the order of evaluation
   // Cost: reads velocity and scalar. Sums take 9 operations, a divergence 8 and a rate 11.
   record_kernel_work("dns: measure", std::int64_t{d.nx} * d.ny * d.nz,
                      {scalar.first ? 32.0 : 24.0, scalar.first ? 29.0 : 28.0});

@@ -1,5 +1,6 @@
-// Sums and extremes of a flow, computed in the memory of its fields, so that only a few numbers are
-// copied. Same bits in any memory, with any number of threads or ranks.
+// Sums and extrema of a flow, computed in the memory space of the fields, so that only a few
+// numbers are copied. Results do not depend on the memory space or on the number of threads or
+// ranks.
 #pragma once
 
 #include <array>
@@ -10,8 +11,9 @@
 
 namespace octant::dns {
 
-// Sums over a rank's cells, times their heights: velocities, their squares, and the scalar. Sums
-// over the columns: du/dz and the scalar's derivative at both sides along z.
+// Indices of sums. Sums over a rank's cells, weighted by the heights of control volumes:
+// velocities, squares of velocities, and the scalar. Sums over columns: du/dz and the z derivative
+// of the scalar, each at the lower and upper side along z.
 enum FlowSum {
   k_sum_mean = 0,
   k_sum_squares = 3,
@@ -21,13 +23,13 @@ enum FlowSum {
   k_flow_sums = 11
 };
 
-// Sums and extremes of a flow on this rank.
+// Sums and extrema of a flow on this rank.
 struct FlowFigures {
   std::array<ReproducibleSum, k_flow_sums> sums;
-  Vector largest{};                     // absolute values of the components
-  double divergence = 0.0;              // largest absolute value
+  Vector largest{};                     // largest absolute value of each component
+  double divergence = 0.0;              // largest absolute value of div u
   double rate = 0.0;                    // largest |u|/dx + |v|/dy + |w|/dz of a cell
-  double warmest = 0.0, coldest = 0.0;  // of the scalar, if there is one
+  double warmest = 0.0, coldest = 0.0;  // maximum and minimum of the scalar, if there is one
 };
 
 // Sums of the rows j = -1 .. ny of the planes k = -1 .. nz.
@@ -39,20 +41,21 @@ struct RowSums {
   }
 };
 
-// Heights of the cells of a plane and of the faces of w above it; reciprocal of the former.
+// Height of the cells of a plane, distance of cell centres across the w faces above it, and
+// reciprocal of the cell height.
 struct PlaneHeights {
   double cell, face, reciprocal;
 };
 
-// Measurement with reusable memory for partial sums.
+// Computes sums and extrema with reusable memory for partial sums.
 template <Place place>
 class FlowMeter {
  public:
   explicit FlowMeter(const Domain& domain);
 
-  // Measures the flow on this rank. A scalar view without memory is ignored.
+  // Returns the sums and extrema on this rank. A scalar view without memory is ignored.
   FlowFigures measure(const VelocityViews& velocity, const FieldView& scalar);
-  // Returns the sum over this rank's cells of u, or v, times the height of the cell.
+  // Returns the sum over this rank's cells of u or v, weighted by cell height.
   ReproducibleSum sum(const FieldView& field);
   // Returns the sums of all rows, valid until the next call.
   RowSums row_sums(const FieldView& field);

@@ -1,4 +1,4 @@
-// Forcing of a flow: along dns.forcing_axis, and by `sources.*`.
+// Forcing of a flow: along dns.forcing_axis, and body forces of the parameters `sources.*`.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace octant::dns {
 
-// Returns the component whose mean is kept, or -1.
+// Returns the component whose mean is prescribed, or -1.
 inline int kept_component(const FlowParameters& parameters) {
   return parameters.forcing == Forcing::bulk_velocity ? index_of(parameters.forcing_axis) : -1;
 }
@@ -27,8 +27,8 @@ inline Vector body_force(const FlowParameters& parameters) {
   return force;
 }
 
-// Returns the uniform addition to the predicted velocity that gives it the mean dns.bulk_velocity;
-// `sum` is that of velocity times height of the cell over this rank's cells. Collective.
+// Returns the uniform addition to the predicted velocity that makes its mean dns.bulk_velocity.
+// `sum` is the sum of velocity times cell height over this rank's cells. Collective.
 inline double missing_velocity(const Domain& domain, const FlowParameters& parameters,
                                ReproducibleSum& sum) {
   reproducible_sum(domain.pencils.communicator(), std::span(&sum, 1));
@@ -36,12 +36,12 @@ inline double missing_velocity(const Domain& domain, const FlowParameters& param
   return parameters.bulk_velocity - sum.to_double() * cell / domain.grid.volume();
 }
 
-// Adds the wall friction of implicit diffusion to the sum for missing_velocity: the predicted
-// velocity contains one half of that diffusion, and the other half sums up to the friction. factor
-// = nu gamma / 2 with Crank-Nicolson, and 0 with backward Euler, which is used where walls differ
-// suddenly from the flow and the present friction is far from the new one. sum_of_row(k, j) is that
-// of a row of the forced component of the present velocity, for the rows on either side of walls
-// along z, and along y where that is implicit.
+// Adds the wall friction of implicit diffusion to the sum for missing_velocity(). The predicted
+// velocity contains half of the implicit diffusion; the sum of the other half is the friction.
+// `factor` is nu gamma / 2 with Crank-Nicolson, and 0 with backward Euler, which is used for a
+// sudden change of wall values, when the present friction differs much from the new one.
+// sum_of_row(k, j) returns the sum over a row of the forced component of the present velocity, for
+// the rows on either side of walls along z and, if `along_y`, along y.
 template <class SumOfRow>
 void add_wall_friction(const Domain& d, bool along_y, double factor, const SumOfRow& sum_of_row,
                        ReproducibleSum& sum) {
@@ -63,14 +63,14 @@ void add_wall_friction(const Domain& d, bool along_y, double factor, const SumOf
   }
 }
 
-// Body force of the parameters `sources.*`. Must not move in memory once it is prepared.
+// Body force of the parameters `sources.*`. The object must not move in memory after prepare().
 class BodyForce {
  public:
   // Declares the parameters sources.*; this object must outlive all reads of the schema.
   void declare(ParameterSchema& schema);
   // True if a parameter sets a force.
   bool is_wanted() const { return !texts_.empty(); }
-  // Compiles the expressions. Throws InputError.
+  // Compiles the expressions. Throws InputError for invalid ones.
   void prepare(const Grid& grid, double viscosity);
 
   // True if an expression contains the time.
@@ -79,7 +79,7 @@ class BodyForce {
   double at(int component, const Vector& place, double time) const;
   // Returns true if the force is the same in all cells of a row.
   bool is_even_along_x() const { return !uses("x") && !uses("r"); }
-  // Returns true if the force along this axis is 0 everywhere.
+  // Returns true if the force along axis `component` is 0 everywhere.
   bool spares(int component) const;
 
  private:
@@ -92,20 +92,20 @@ class BodyForce {
   mutable ExpressionPoint point_;  // values of variables in expressions
 };
 
-// Body force at one time, on those faces of this rank's cells where the velocity component is
-// solved for.
+// Body force at one time, on the faces of this rank's cells whose velocity is an unknown.
 class ForceFields {
  public:
   // `force` must be prepared; it and `domain` must outlive this object.
   ForceFields(const Domain& domain, const BodyForce& force);
 
-  // Returns true if values have changed. Throws RunError on all ranks. Collective.
+  // Evaluates the force; returns true if values have changed. Throws RunError on all ranks if a
+  // value is not finite. Collective.
   bool set_time(double time);
   // Returns the force along an axis, or null if there is none.
   const Field* along(int component) const {
     return values_[component] ? &*values_[component] : nullptr;
   }
-  // Largest absolute values on this rank.
+  // Largest absolute force along each axis on this rank.
   const Vector& largest() const { return largest_; }
 
   // Adds a stage's force to the predicted velocity in this thread's rows of plane k, at plane

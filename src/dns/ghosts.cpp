@@ -10,14 +10,14 @@ namespace octant::dns {
 
 namespace {
 
-// Sets a whole row, ghosts included.
+// Sets a whole row, including ghosts.
 void set_row(double* row, int nx, double value) { std::fill(row - 1, row + nx + 1, value); }
 
 void set_sum(double* row, const double* one, const double* other, int nx) {
   for (int i = 0; i < nx; ++i) row[i] = one[i] + other[i];
 }
 
-// Mirror image in a side: ghost = 2 value - inside, or = inside.
+// Mirror image at a side: ghost = 2 value - interior (dirichlet) or ghost = interior (neumann).
 struct Mirror {
   double factor, offset;
   void row(double* ghost, const double* inside, int nx) const {
@@ -122,7 +122,7 @@ void Ghosts::fill_y_and_z(std::span<const Ghosted> all) {
       for (const int end : {0, 1}) fill_y_side(quantity, *field, k, end);
   }
   const std::span<Field* const> exchanged(fields.data(), count);
-  // Two fields at a time, which limits the memory for messages.
+  // Two fields are exchanged at a time, which limits the memory for messages.
   for (std::size_t first = 0; first < count; first += 2)
     halo_.fill_y(exchanged.subspan(first, std::min<std::size_t>(2, count - first)));
   for (const auto& [field, quantity] : all) {
@@ -198,7 +198,7 @@ struct Rewrite {
   double factor, offset;
 };
 
-// Zero that alters no number when added, not even a zero's sign.
+// Negative zero, which changes no number when added, not even the sign of a zero.
 constexpr double k_nothing = -0.0;
 
 Rewrite copied(int to, int from) { return {to, from, 1.0, k_nothing}; }
@@ -208,8 +208,8 @@ Rewrite mirrored(int to, int from, const GhostRule& rule) {
   return {to, from, 1.0, 0.0};
 }
 
-// Rewrite of entries of a field along an axis; one launch processes several. Points of the other
-// two axes are numbered with their ghosts.
+// Rewrite of entries of a field along an axis, at all points of the other two axes including
+// ghosts. One launch processes several rewrites.
 struct FieldRewrite {
   FieldView field;
   int axis;
@@ -220,7 +220,7 @@ struct RewriteCells {
   double* to;
   const double* from;
   std::ptrdiff_t stride;
-  int cells;  // number of this field's points in a row
+  int cells;  // number of points in a row of this field
   double factor, offset;
   KOKKOS_FORCEINLINE_FUNCTION void operator()(int i) const {
     if (i < cells) to[i * stride] = factor == 0.0 ? offset : offset + factor * from[i * stride];
@@ -256,7 +256,7 @@ class Rewriting {
   }
 
  private:
-  // Numbers of points, with ghosts, in the plane across an axis: in a row, and of rows.
+  // Numbers of points per row, and of rows, in the plane normal to an axis, including ghosts.
   KOKKOS_FUNCTION static int points_along(const FieldView& f, int axis) {
     return (axis == 0 ? f.ny : f.nx) + 2;
   }
@@ -283,7 +283,7 @@ BatchGhosts::BatchGhosts(const Domain& domain, const CommOptions& comm,
       halo_(domain.pencils, domain.boundaries.periodic(1), domain.boundaries.periodic(2), comm),
       outflow_(outflow) {}
 
-// Axes are filled in the order x, y, z, so that edges and corners are right.
+// Fills axes in the order x, y, z, so that ghosts at edges and corners are correct.
 void BatchGhosts::fill(std::span<const GhostedView> all) {
   std::vector<FieldView> fields;
   for (const auto& [field, quantity] : all) fields.push_back(field);

@@ -36,8 +36,8 @@ void Flow::update_force(double time) {
   if (force_ && force_->set_time(time)) schedule_->set_force(*force_);
 }
 
-// The body force of a stage is evaluated in the middle of the stage. After the step it is evaluated
-// at the beginning of the next step, whose length depends on it, as after a restart.
+// Advances by one step. The body force of a stage is evaluated at the middle of the stage. After
+// the step it is evaluated at the beginning of the next step, whose length depends on the force.
 void Flow::step(double dt) {
   mean_force_ = 0.0;
   double begin = 0.0;
@@ -56,7 +56,7 @@ void Flow::step(double dt) {
 
 namespace {
 
-// Names the first cell of this rank whose velocity is not finite.
+// Describes the first cell of this rank whose velocity is not finite; empty if there is none.
 std::string describe_invalid_cell(const Domain& d, const State& s) {
   for (int k = 0; k < d.nz; ++k)
     for (int j = 0; j < d.ny; ++j)
@@ -71,7 +71,7 @@ std::string describe_invalid_cell(const Domain& d, const State& s) {
   return "";
 }
 
-// Returns the range of the values in cells and at the sides.
+// Returns the range (maximum - minimum) of the scalar in cells and at the sides.
 double range_with_sides(const ScalarSides& sides, double smallest, double largest) {
   for (const auto& axis : sides)
     for (const ScalarSide& side : axis) {
@@ -141,15 +141,15 @@ double smallest_height(const Grid& grid) {
   return smallest;
 }
 
-// Returns the reciprocal spacings of the cells at a side, along all axes.
+// Returns the reciprocal sizes of the cells at a side, along all axes.
 Vector fineness(const Grid& grid, int axis, int end) {
   const int k = axis == 2 && end == 0 ? 0 : grid.cells[2] - 1;
   return {1.0 / grid.dx, 1.0 / grid.dy,
           1.0 / (axis == 2 ? grid.dz_cell[k] : smallest_height(grid))};
 }
 
-// Returns the mean outflow velocity that balances the inflow: the flow has it after the first step,
-// whatever its initial state.
+// Returns the mean outflow velocity that balances the inflow, which the flow has after the first
+// step for any initial state.
 double leaving_speed(const Domain& domain) {
   double entering = 0.0, area = 0.0;
   for (int axis = 0; axis < 3; ++axis)
@@ -161,8 +161,8 @@ double leaving_speed(const Domain& domain) {
   return area > 0.0 ? std::max(entering, 0.0) / area : 0.0;
 }
 
-// Returns |u|/dx + |v|/dy + |w|/dz of the velocities at the sides of the domain, each at the side
-// where it is largest, since sides meet in corners.
+// Returns |u|/dx + |v|/dy + |w|/dz for the velocities at the sides of the domain. Each term is the
+// maximum over all sides, because sides meet at corners.
 double boundary_rate(const Domain& domain) {
   const double leaving = leaving_speed(domain);
   Vector largest{};
@@ -207,19 +207,20 @@ double stable_step(const Flow& flow, const Totals& totals, double cfl) {
   // Solution of (rate + growth dt) dt = cfl.
   const double driven = 2.0 * cfl / (rate + std::sqrt(rate * rate + 4.0 * growth * cfl));
   if (!flow.has_scalar()) return driven;
-  // Pressure balances most of the buoyancy, which is therefore not added to the present velocities.
+  // Buoyancy is not added to the present velocities, because pressure balances most of it.
   const double rise = std::abs(flow.scalar_options().buoyancy) * totals.scalar_range;
   return std::min(driven, std::sqrt(cfl * k_advection_limit * smallest_height(d.grid) / rise));
 }
 
 namespace {
 
-// Largest absolute values beside one side.
+// Indices of largest absolute values at one side: distance of the side's value from the linear
+// extrapolation of two cells, difference of these cells, and values themselves.
 enum Contrast { k_jump, k_difference, k_magnitude, k_contrasts };
 using Contrasts = std::array<double, k_contrasts>;
 
-// Distances along an axis: from a side to the centres of the adjacent cells, and between the
-// centres of the first two cells.
+// Distances along an axis, from a side to the centres of the adjacent cells, and between the
+// centres of the first two cells; in units of the spacing along x and y.
 struct FirstCells {
   double half, spacing;
 };

@@ -23,8 +23,8 @@ struct StepSeconds {
   double momentum = 0, diffusion = 0, poisson = 0, correction = 0, ghosts = 0, scalar = 0;
 };
 
-// Interface of the schedules, which order the work of a time step. The kernels' bodies, and on a
-// host the bits of their results, are the same in all of them.
+// Interface of the schedules, which order the work of a time step. All schedules use the same
+// arithmetic in kernels and, on a host, give bitwise equal results.
 class Schedule {
  public:
   virtual ~Schedule() = default;
@@ -38,34 +38,34 @@ class Schedule {
   // Fills the ghosts after the caller has written to the cells of state() or scalar(). Collective.
   virtual void complete() = 0;
 
-  // Sets the body force of later stages, until the next call. It must not move in memory.
+  // Sets the body force of later stages. `force` must not move in memory.
   virtual void set_force(const ForceFields& force) = 0;
 
   // Advances by stage n of a Runge-Kutta step, with coefficients `stage`. Returns the velocity that
-  // was added to keep the mean (dns.forcing = "bulk_velocity"), else 0. Collective.
+  // was added to keep the mean if dns.forcing = "bulk_velocity", otherwise 0. Collective.
   virtual double advance(int n, const Stage& stage) = 0;
 
-  // Returns sums and extremes of the present state on this rank.
+  // Returns sums and extrema of the present state on this rank.
   virtual FlowFigures measure() = 0;
 
-  // Seconds of this rank so far.
+  // Times of the parts of all steps of this rank so far.
   virtual const StepSeconds& seconds() const = 0;
-  // Seconds and data of the pressure solver so far.
+  // Times and traffic of the pressure solver so far.
   virtual pencil::PoissonReport poisson_report() const = 0;
-  // Seconds and data of the implicit-diffusion solvers so far.
+  // Times and traffic of the implicit-diffusion solvers so far.
   virtual pencil::PoissonReport diffusion_report() const = 0;
   // Messages and bytes of halo exchanges so far.
   virtual std::vector<ExchangeCount> halo_report() const = 0;
 };
 
-// Creates the schedule of host threads, with planes in cache. `domain` must outlive it. Collective.
+// Creates the plane schedule of host threads. `domain` must outlive the schedule. Collective.
 std::unique_ptr<Schedule> make_plane_schedule(const Domain& domain,
                                               const FlowParameters& parameters,
                                               const ScalarOptions& scalar,
                                               const pencil::PoissonOptions& solvers,
                                               const CommOptions& comm);
-// Creates the schedule of a GPU, with batches of all planes at once in the memory of Kokkos'
-// default execution space, which is host memory in a build without a GPU. `domain` must outlive it.
+// Creates the batch schedule, with all planes at once in the memory of Kokkos' default execution
+// space, which is host memory in a build without a GPU. `domain` must outlive the schedule.
 // Collective.
 std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
                                               const FlowParameters& parameters,
@@ -73,20 +73,20 @@ std::unique_ptr<Schedule> make_batch_schedule(const Domain& domain,
                                               const pencil::PoissonOptions& solvers,
                                               const CommOptions& comm);
 
-// Returns true if a flow uses batches, as dns.schedule = "auto" does where there is a GPU.
+// Returns true if a flow uses the batch schedule, which dns.schedule = "auto" selects on a GPU.
 bool in_batches(const FlowParameters& parameters);
 
 // Incompressible flow and its time step: velocity, pressure and an optional scalar on this rank's
 // pencil.
 class Flow {
  public:
-  // Allocates the flow. `domain` and the force, which may be null, must outlive it. Collective.
+  // Allocates the flow. `domain` and `force`, which may be null, must outlive the flow. Collective.
   Flow(const Domain& domain, const FlowParameters& parameters, const ScalarOptions& scalar,
        const pencil::PoissonOptions& solvers, const CommOptions& comm,
        const BodyForce* force = nullptr);
 
-  // Returns the state in host memory, copied from the device if necessary. After writing to its
-  // cells, or the scalar's, call complete(), which fills the ghosts.
+  // Returns the state in host memory, copied from the device if necessary. Callers that change
+  // cells of the state or of the scalar must then call complete(), which fills the ghosts.
   State& state() { return schedule_->state(); }
   // State in host memory, for reading.
   const State& state() const { return schedule_->state(); }
@@ -94,30 +94,30 @@ class Flow {
   void complete() { schedule_->complete(); }
   // True if the flow transports a scalar.
   bool has_scalar() const { return scalar_.enabled; }
-  // scalar in host memory; not allowed without has_scalar()
+  // Scalar in host memory. Requires has_scalar().
   Field& scalar() { return schedule_->scalar(); }
   // Scalar in host memory, for reading.
   const Field& scalar() const { return schedule_->scalar(); }
 
-  // Sets the time of the beginning of the next step, by default 0: the body force may depend on it.
-  // Collective.
+  // Sets the time at the beginning of the next step (default 0), on which the body force may
+  // depend. Collective.
   void set_time(double time);
   // Advances by one time step. Collective.
   void step(double dt);
 
-  // Number of following steps whose implicit diffusion is backward Euler's, with each stage as a
-  // step of its own. They damp oscillations that last hundreds of steps with Crank-Nicolson.
+  // Number of following steps with implicit diffusion by backward Euler, applied in each stage.
+  // Such steps damp oscillations that last hundreds of steps with Crank-Nicolson.
   int damped_steps() const { return damped_steps_; }
-  // Sets damped_steps().
+  // Sets the number of following steps with backward Euler.
   void set_damped_steps(int steps) { damped_steps_ = steps; }
 
   // Mean force per unit mass along the forcing axis in the last step.
   double mean_force() const { return mean_force_; }
-  void set_mean_force(double force) { mean_force_ = force; }  // for restart
+  void set_mean_force(double force) { mean_force_ = force; }  // used for restarts
 
   // Largest absolute values of the body force on this rank, at the beginning of the next step.
   Vector largest_force() const { return force_ ? force_->largest() : Vector{}; }
-  // Returns sums and extremes of the state on this rank.
+  // Returns sums and extrema of the state on this rank.
   FlowFigures measure() const { return schedule_->measure(); }
 
   // Name of the schedule, as in dns.schedule.
@@ -128,11 +128,11 @@ class Flow {
   const FlowParameters& parameters() const { return parameters_; }
   // Parameters of the scalar.
   const ScalarOptions& scalar_options() const { return scalar_; }
-  // Seconds of this rank so far.
+  // Times of the parts of all steps of this rank so far.
   const StepSeconds& seconds() const { return schedule_->seconds(); }
-  // Seconds and data of the pressure solver so far.
+  // Times and traffic of the pressure solver so far.
   pencil::PoissonReport poisson_report() const { return schedule_->poisson_report(); }
-  // Seconds and data of the implicit-diffusion solvers so far.
+  // Times and traffic of the implicit-diffusion solvers so far.
   pencil::PoissonReport diffusion_report() const { return schedule_->diffusion_report(); }
   // Messages and bytes of halo exchanges so far.
   std::vector<ExchangeCount> halo_report() const { return schedule_->halo_report(); }
@@ -149,14 +149,14 @@ class Flow {
   int damped_steps_ = 0;
 };
 
-// Global quantities of a flow. Means are over the volume, with the same bits on any number of
+// Global quantities of a flow. Means are volume means; results do not depend on the number of
 // ranks.
 struct Totals {
   Vector kinetic{};                    // mean of q^2 / 2 of each component q
   Vector mean{};                       // mean of each component
   Vector largest{};                    // largest absolute value of each component
   Vector force{};                      // largest absolute body force along each axis
-  double divergence = 0.0;             // largest absolute value
+  double divergence = 0.0;             // largest absolute value of div u
   double scaled_divergence = 0.0;      // divergence / advection_rate
   double advection_rate = 0.0;         // largest |u|/dx + |v|/dy + |w|/dz
   std::array<double, 2> wall_shear{};  // viscosity du/dz at the lower and upper side along z
@@ -173,22 +173,21 @@ struct Totals {
 // Collective.
 Totals measure(const Flow& flow);
 
-// Returns cfl times the longest step that is stable by linear theory from its beginning to its end:
-// explicit advection and diffusion must stay within sqrt(3) and 2.51, the limits of Wray's scheme
-// on the imaginary and the real axis. The velocities are those of the flow, of walls, inflows and
-// outflows, and what the forcing adds to them within the step. Fluid that rises from rest by its
-// buoyancy must not cross more cells. Infinite if nothing moves or will move.
+// Returns cfl times the longest stable step by linear theory: explicit advection and diffusion must
+// stay within sqrt(3) and 2.51, the limits of Wray's scheme on the imaginary and the real axis. The
+// velocities are those of the flow, walls, inflows and outflows, including their change by the
+// forcing within the step. The advection limit also holds for fluid that buoyancy accelerates from
+// rest. Infinite if nothing moves or will move.
 double stable_step(const Flow& flow, const Totals& totals, double cfl);
 
 // Returns true if, along an axis with implicit diffusion, a tangential velocity or the scalar jumps
-// from a side's value to those in the cells: its distance from the value that two cells beside the
-// side extrapolate to exceeds three times their difference. Neither resolved boundary layers nor
-// noise have such a jump. Reads the ghosts. Collective.
+// between a side and the adjacent cells: the side's value differs from the linear extrapolation of
+// the two nearest cells by more than three times the difference of these cells. Resolved boundary
+// layers and noise have no such jump. Reads the ghosts. Collective.
 bool has_sudden_walls(Flow& flow);
 
-// Returns true if a step of this length is so long that Crank-Nicolson changes the sign of the
-// stiffest mode of implicit diffusion in a stage. Shorter steps need no damping, and are more
-// accurate without.
+// Returns true if dt is so long that Crank-Nicolson changes the sign of the stiffest mode of
+// implicit diffusion in a stage. Shorter steps need no damping and are more accurate without it.
 bool would_ring(const Flow& flow, double dt);
 
 }  // namespace octant::dns

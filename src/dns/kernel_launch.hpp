@@ -1,5 +1,5 @@
-// Kernel launches over cells, and the data that kernels read. Kernel bodies, one cell each, run on
-// any device. On a host, a thread processes rows with SIMD; on a GPU, one cell.
+// Kernel launches over cells, and the data that kernels read. A kernel body processes one cell on
+// any device. On a host, a thread processes rows of cells with SIMD; on a GPU, one cell.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ inline FieldView view_of(Field& field) {
           field.nx(),      field.ny(),         field.nz()};
 }
 
-// Returns the view at Field's plane offset -1, one plane lower.
+// Returns the view at plane offset -1 of a Field, which is one plane lower in memory.
 inline FieldView one_place_lower(FieldView view) {
   view.first -= view.plane_stride;
   return view;
@@ -56,21 +56,21 @@ template <class Space>
 inline constexpr bool k_is_host =
     Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
 
-// Memory of fields, and threads that work on them.
+// Location of fields, and of the threads that process them.
 enum class Place { host, device };
 template <Place place>
 using SpaceOf = std::conditional_t<place == Place::host, HostSpace, DeviceSpace>;
 
-// Scope of the launch of a kernel of a place.
+// Scope object for kernel launches in an execution space; needed on the host only.
 template <Place place>
 struct Launch {};
-// Launch on the host.
+// Scope of kernel launches on the host.
 template <>
 struct Launch<Place::host> {
   HostKernels here;
 };
 
-// Calls body(0) ... body(n - 1), in any order or at once.
+// Calls body(0) ... body(n - 1), in any order or concurrently.
 template <class Body>
 void for_each_cell(int n, const Body body) {
 #if !defined(__clang__)  // to which it is unknown
@@ -87,7 +87,7 @@ struct Extent {
 // Number of cells.
 inline std::int64_t cells_of(const Extent& n) { return std::int64_t{n.nx} * n.ny * n.nz; }
 
-// Kernel over rows, whose thread processes a row with SIMD.
+// Kernel over rows; a thread processes a row with SIMD.
 template <class Rows>
 struct RowByRow {
   Rows rows;
@@ -104,8 +104,8 @@ struct CellByCell {
   KOKKOS_FUNCTION void operator()(int i, int j, int k) const { rows(k, j)(i); }
 };
 
-// Launches a kernel in a space: rows(k, j) returns the body of a row. Both are functions of the
-// device. Does not wait.
+// Launches a kernel in a space: rows(k, j) returns the body for the cells of a row. Both functors
+// run on the device. Does not wait.
 template <class Space = DeviceSpace, class Rows>
 void launch_cells(const char* name, Extent n, const Rows& rows) {
   if constexpr (k_is_host<Space>) {
@@ -114,7 +114,7 @@ void launch_cells(const char* name, Extent n, const Rows& rows) {
         RowByRow<Rows>{rows, n.nx, n.ny});
   } else {
     using Box = Kokkos::MDRangePolicy<Kokkos::Rank<3, Kokkos::Iterate::Left>>;
-    // Adjacent threads take adjacent cells.
+    // Adjacent threads process adjacent cells.
     Kokkos::parallel_for(name, Box({0, 0, 0}, {n.nx, n.ny, n.nz}, {64, 4, 1}),
                          CellByCell<Rows>{rows});
   }
@@ -138,10 +138,10 @@ void launch_rows(const char* name, int ny, int nz, const Body& body) {
       OnRows<Body>{body, ny});
 }
 
-// Calls act(lane, i) for i = 0 .. n - 1. Lanes are SIMD lanes on a host, registers on a GPU.
+// Number of lanes of sums: SIMD lanes on a host, registers on a GPU.
 inline constexpr int k_lanes = 8;
 
-// Calls act(lane, i) as above.
+// Calls act(lane, i) for i = 0 .. n - 1, with lane = i % k_lanes.
 template <class Act>
 KOKKOS_FORCEINLINE_FUNCTION void for_lanes(int n, const Act& act) {
   int i = 0;
@@ -151,13 +151,13 @@ KOKKOS_FORCEINLINE_FUNCTION void for_lanes(int n, const Act& act) {
     if (i + l < n) act(l, i + l);
 }
 
-// Returns the sum over lanes. The order of a sum by lanes depends on the number of values alone.
+// Returns the sum over lanes. The order of summation depends only on the number of values.
 KOKKOS_INLINE_FUNCTION double sum_of_lanes(const double (&lanes)[k_lanes]) {
   return ((lanes[0] + lanes[1]) + (lanes[2] + lanes[3])) +
          ((lanes[4] + lanes[5]) + (lanes[6] + lanes[7]));
 }
 
-// Sum of n values, by lanes.
+// Returns the sum of n values, summed by lanes.
 KOKKOS_INLINE_FUNCTION double row_sum(const double* values, int n) {
   double lanes[k_lanes] = {};
   for_lanes(n, [&](int l, int i) OCTANT_INLINE_LAMBDA { lanes[l] += values[i]; });
@@ -172,7 +172,7 @@ class PlaneTable {
       : values_("values of planes", planes), on_host_(Kokkos::create_mirror_view(values_)) {}
 
   Value& operator[](int k) { return on_host_(k); }
-  // Copies the values for later kernels. Waits for earlier ones.
+  // Copies the values to the device for later kernels. Waits for earlier kernels.
   const Value* send() {
     if constexpr (k_is_host<Space>) Kokkos::fence();
     copy_to_device(TransferKind::numbers, values_, on_host_);

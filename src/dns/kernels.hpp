@@ -1,9 +1,9 @@
-// Arithmetic of a step, cell by cell of a row: the same for all schedules.
+// Arithmetic of a time step for the cells of a row, the same for all schedules.
 //
 // Advection is in the symmetry-preserving form (Verstappen & Veldman, J. Comput. Phys. 187, 2003):
-// every face uses the neighbour's value alone, since the cell's own contributions cancel where div
-// u = 0. With diffusion, a face then costs one coefficient and one multiply-add, and the cell
-// itself a constant.
+// the flux through a face uses the neighbour's value only, because the contributions of the cell's
+// own value cancel for div u = 0. Including diffusion, each face then costs one coefficient and one
+// multiply-add, and the cell's own value has a constant coefficient.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,8 @@
 namespace octant::dns {
 
 // Coefficients of a stage of Wray's three-stage Runge-Kutta scheme (eq. 3): dt times alpha, beta
-// and gamma = alpha + beta.
-// `implicit` is the weight of the new value in implicit diffusion; the rest is that of the present
-// one. 1/2 is Crank-Nicolson, 1 is backward Euler.
+// and gamma = alpha + beta. `implicit` is the weight of the new value in implicit diffusion (1/2:
+// Crank-Nicolson, 1: backward Euler); the present value has the weight 1 - implicit.
 struct Stage {
   double alpha, beta, gamma;
   double implicit = 0.5;
@@ -39,8 +38,8 @@ inline Stage runge_kutta_stage(int n, double dt) {
 
 // --- The momentum equation (eq. 3, 7): right-hand side and Runge-Kutta update ---
 
-// Returns a b + c, rounded once where the machine has such an instruction, and so in the same way
-// wherever this is used.
+// Returns a b + c, with a fused multiply-add if the processor has one, so that the rounding does
+// not depend on the compiler.
 KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
 #if defined(__FMA__)
   return Kokkos::fma(a, b, c);
@@ -52,20 +51,20 @@ KOKKOS_FORCEINLINE_FUNCTION double multiply_add(double a, double b, double c) {
 // Coefficients of one velocity component in one plane.
 struct PlaneOperator {
   double transport_x, transport_y, transport_z;  // 1/4 of the reciprocal spacings
-  double weight_minus = 1, weight_plus = 1;      // of the two terms of an advecting velocity
+  double weight_minus = 1, weight_plus = 1;      // weights of the two terms of advecting velocities
   double diffusion_x, diffusion_y;               // viscosity / spacing^2
-  double diffusion_below, diffusion_above;       // viscosity d2/dz2 towards the planes k - 1, k + 1
-  double gradient;                               // reciprocal spacing of the pressure's difference
-  double force;                                  // per unit mass
+  double diffusion_below, diffusion_above;  // coefficients of viscosity d2/dz2 for k - 1, k + 1
+  double gradient;                          // reciprocal spacing of the pressure gradient
+  double force;                             // force per unit mass
 };
 
-// Rows of velocities that advect the component through the faces of its cells, two terms each. The
-// east faces' terms are those of the west ones of the next cell.
+// Rows of velocities that advect the component through the faces of its control volumes, two terms
+// per face. West faces are the east faces of the preceding cell.
 struct Transport {
   const double *east[2], *north[2], *south[2], *top[2], *bottom[2];
 };
 
-// Rows of the velocities at cells of a row, and on their lower faces along y and z.
+// Rows of velocities on the upper faces of the cells of a row, and on lower faces along y and z.
 struct VelocityRows {
   const double *u, *v, *w, *v_south, *w_bottom, *w_bottom_north;
 };
@@ -94,15 +93,15 @@ KOKKOS_FORCEINLINE_FUNCTION Transport transport_of(int component, const Velocity
 
 // Rows that the update of one row of one component reads and writes, each at cell 0.
 struct MomentumRows {
-  const double* velocity;                  // the component; its neighbours are strides away
-  const double *pressure, *pressure_next;  // on either side of the component's face
+  const double* velocity;                  // advanced component; neighbours are found by strides
+  const double *pressure, *pressure_next;  // pressure on either side of the component's face
   double* rhs;                             // advection and explicit diffusion, kept between stages
-  double* result;                          // may be the row below (k - 1)
+  double* result;                          // predicted component; may be the row below (k - 1)
 };
 
-// Update of a cell of a row: eq. 3 with explicit diffusion; else u** of eq. 7 less the part of the
-// implicit diffusion, a half, that eq. 8 or 11 subtracts. `read_rhs`: use the right-hand side of
-// the previous stage; `keep_rhs`: store that of this stage.
+// Update of a cell of a row: eq. 3 with explicit diffusion; otherwise u** of eq. 7 without the part
+// of the implicit diffusion that eq. 8 or 11 subtracts. If `read_rhs`, the right-hand side of the
+// previous stage is used; if `keep_rhs`, that of this stage is stored.
 template <Diffusion diffusion, bool read_rhs, bool keep_rhs>
 class MomentumCell {
  public:
@@ -165,7 +164,7 @@ class MomentumCell {
   static constexpr bool implicit_z = diffusion != Diffusion::explicit_all;
   static constexpr bool implicit_xy = diffusion == Diffusion::implicit_all;
 
-  // Returns the coefficient of a neighbour's value: advection through the face between, with two
+  // Returns the coefficient of a neighbour's value: advection through the common face, with two
   // terms, and diffusion.
   KOKKOS_FORCEINLINE_FUNCTION static double face(double minus, double first, double plus,
                                                  double second, double diffusion_through) {
@@ -188,8 +187,8 @@ void momentum_row(int n, std::ptrdiff_t row, std::ptrdiff_t plane, const PlaneOp
   for_each_cell(n, MomentumCell<diffusion, read_rhs, keep_rhs>(row, plane, o, t, stage, rows));
 }
 
-// Operations per cell, for a profile: 6 for each of six faces, 7 for the rest of a stage, and 6 per
-// axis of implicit diffusion.
+// Operations per cell of a prediction, for a profile: 6 for each of six faces, 7 for the rest of a
+// stage, and 6 for implicit diffusion along z, 12 along all axes.
 constexpr double operations_of_prediction(Diffusion diffusion, bool reads_rhs) {
   return 43.0 + (reads_rhs ? 2.0 : 0.0) + 6.0 * static_cast<int>(diffusion);
 }
@@ -199,7 +198,7 @@ constexpr double operations_of_prediction(Diffusion diffusion, bool reads_rhs) {
 // Operations per cell of Divergence, for a profile.
 inline constexpr double k_operations_of_divergence = 8.0;
 
-// Computes div u times a factor, which x, y and z (reciprocal spacings) contain.
+// Computes div u times a factor; x, y and z are reciprocal spacings times the factor.
 struct Divergence {
   double x, y, z;
   const double *u, *v, *v_south, *w, *w_bottom;
@@ -221,14 +220,14 @@ struct VelocityCorrection {
   }
 };
 
-// Rows of the correction around a row of the pressure, and the factors of its second differences.
+// Rows of the correction phi around a row of the pressure, and factors of second differences.
 struct PressureRows {
   const double *phi, *above, *below, *north, *south;
   double* p;
   double up, down, xx, yy;
 };
 
-// Pressure update, with the Laplacian of the correction where diffusion is implicit.
+// Pressure update, with the second derivatives of the correction along axes of implicit diffusion.
 template <Diffusion diffusion>
 struct PressureUpdate {
   PressureRows r;
@@ -246,7 +245,8 @@ struct PressureUpdate {
   }
 };
 
-// Operations per cell, for a profile: a component of the velocity takes 4.
+// Operations per cell of a correction, for a profile: 4 for each velocity component, and the rest
+// for the pressure.
 constexpr double operations_of_correction(Diffusion diffusion) {
   constexpr double laplacian[] = {0.0, 6.0, 16.0};
   return 13.0 + laplacian[static_cast<int>(diffusion)];
@@ -256,18 +256,18 @@ constexpr double operations_of_correction(Diffusion diffusion) {
 
 // Rows that the update of one row of the scalar reads, each at cell 0.
 struct ScalarRows {
-  const double *t, *north, *south, *top, *bottom;  // the scalar
+  const double *t, *north, *south, *top, *bottom;  // scalar in the row and in neighbouring rows
   const double *u, *v, *v_south, *w, *w_bottom;    // velocities on the faces
   double *rhs, *result;
 };
 
-// Coefficients of a plane: halves of the reciprocal spacings, and diffusivity / spacing^2.
+// Coefficients of a plane: reciprocal spacings divided by 2, and diffusivity / spacing^2.
 struct ScalarOperator {
   double x, y, z, diffusion_x, diffusion_y, below, above;
 };
 
-// Explicit part of a stage: advection, explicit diffusion, and the present value's part of implicit
-// diffusion.
+// Explicit part of a scalar stage: advection, explicit diffusion, and the part of the implicit
+// diffusion that depends on the present value.
 template <Diffusion diffusion>
 struct ScalarCell {
   ScalarOperator o;
@@ -295,7 +295,7 @@ struct ScalarCell {
   }
 };
 
-// Adds the buoyancy of the mean of the scalar's old and new values on the faces of w.
+// Adds buoyancy on the faces of w, for the mean of the old and new scalar.
 struct Buoyancy {
   const double *t, *old, *t_above, *old_above;
   double here, above, none;
@@ -322,7 +322,7 @@ struct AddConstantToRows {
   KOKKOS_FUNCTION AddConstant operator()(int k, int j) const { return {field.row(k, j), amount}; }
 };
 
-// Adds a multiple of other cells.
+// Adds a multiple of another row to a row.
 struct AddScaled {
   double* values;
   const double* others;
@@ -339,7 +339,7 @@ struct AddScaledToRows {
   }
 };
 
-// Returns the cells of a view with these indices along an axis.
+// Returns the cells of a view with indices in `range` along an axis.
 inline FieldView layers(const FieldView& field, int axis, Range range) {
   Range cells[] = {{0, field.nx}, {0, field.ny}, {0, field.nz}};
   cells[axis] = range;
@@ -353,7 +353,7 @@ void add_to_cells(const FieldView& field, double amount) {
   launch_cells<Space>("dns: sources", {field.nx, field.ny, field.nz},
                       AddConstantToRows{field, amount});
 }
-// Adds an amount to the cells beside one side. Does not wait.
+// Adds an amount to the cells adjacent to one side. Does not wait.
 template <class Space = DeviceSpace>
 void add_beside(const FieldView& field, int axis, int end, double amount) {
   const int cells[] = {field.nx, field.ny, field.nz};
@@ -361,7 +361,7 @@ void add_beside(const FieldView& field, int axis, int end, double amount) {
   add_to_cells<Space>(layers(field, axis, {at, at + 1}), amount);
 }
 
-// Adds factor times the cells of a view to those of another view of the same shape. Does not wait.
+// Adds `factor` times the cells of `others` to `field`, a view of the same shape. Does not wait.
 inline void add_cells(const FieldView& field, const FieldView& others, double factor = 1.0) {
   launch_cells("dns: sources", {field.nx, field.ny, field.nz},
                AddScaledToRows{field, others, factor});

@@ -6,7 +6,7 @@ namespace {
 
 using pencil::TridiagonalMatrix;
 
-// Couplings of an unknown to those below and above it.
+// Coefficients that couple an unknown to the unknowns below and above.
 struct Couplings {
   double below, above;
 };
@@ -18,11 +18,11 @@ Couplings at_face(const Grid& g, int k) {
   return {1.0 / (g.dz_face[k] * g.dz_cell[k]), 1.0 / (g.dz_face[k] * g.dz_cell[k + 1])};
 }
 
-// Returns the ratio of a ghost at a centre to the value inside.
+// Returns the ratio of the ghost value to the interior value for homogeneous conditions in centres.
 double ghost_factor(Condition condition) { return condition == Condition::dirichlet ? -1.0 : 1.0; }
 
-// Returns the matrix of the faces between the boundaries, which have a prescribed value or that of
-// the next face inside.
+// Returns the matrix for the faces between the boundaries. Boundary faces have a prescribed value
+// or the value of the next interior face.
 TridiagonalMatrix face_matrix(const Grid& grid, Condition lower, Condition upper) {
   TridiagonalMatrix m;
   m.periodic = lower == Condition::periodic;

@@ -10,17 +10,17 @@ KOKKOS_INLINE_FUNCTION std::ptrdiff_t stride(const FieldView& field, int axis) {
   return axis == 0 ? 1 : axis == 1 ? field.row_stride : field.plane_stride;
 }
 
-// Geometry of a side: `face` and `cell` are the indices of the side's faces and of the
-// cells beside it, and `inwards` the step to the next ones inside.
+// Geometry of a side. `face` and `cell` are the indices of the faces on the side and of the
+// adjacent cells; `inwards` is the index step to the next interior ones.
 struct SideGeometry {
   int axis, tangential[2];
   int face, cell, inwards;
-  double outwards;              // 1 or -1: the sign of velocities that leave
-  double per_half, per_inside;  // reciprocals of half of a cell, and of the distance of centres
-  FaceWeights transport;        // of cells on either side of the next face inside
-  double per_spacing[2];        // along x and y
-  const double* per_height;     // along z, by plane
-  const FaceWeights* faces;     // along z, by plane
+  double outwards;              // sign (1 or -1) of velocities out of the domain
+  double per_half, per_inside;  // reciprocals of half a cell size, and of the distance of centres
+  FaceWeights transport;        // weights of cells on either side of the next interior face
+  double per_spacing[2];        // reciprocal spacings along x and y
+  const double* per_height;     // reciprocal cell heights, by plane
+  const FaceWeights* faces;     // interpolation weights along z, by plane
 };
 
 // Results of a stage on a side.
@@ -78,13 +78,14 @@ struct PredictSide {
   }
 
  private:
-  // Returns the value at a point of the side, with this index along its axis.
+  // Returns the address of the value at point i of the side, with `index` along the side's axis.
   KOKKOS_INLINE_FUNCTION const double* at(const FieldView& field, int i, int index) const {
     if (s.axis == 0) return field.row(k, j) + index;
     if (s.axis == 1) return field.row(k, index) + i;
     return field.row(index, j) + i;
   }
-  // Removes half of the flux of a tangential component, `value`, where fluid re-enters.
+  // Computes the source term that removes half of the flux of a tangential component, `value`, for
+  // backflow.
   KOKKOS_INLINE_FUNCTION void add_backflow(int n, int i, int t, double v, double next, double value,
                                            bool read_rates) const {
     const FaceWeights w = t == 2 ? s.faces[k] : FaceWeights{0.5, 0.5};
@@ -107,7 +108,7 @@ struct PredictSideRows {
   }
 };
 
-// Predicts whole rows, each with one thread.
+// Kernel that predicts whole rows, one thread per row.
 struct PredictWholeRows {
   PredictSideRows rows;
   KOKKOS_FUNCTION void operator()(int k, int j) const {

@@ -1,7 +1,7 @@
-// Schedule of host threads, on any number of ranks: planes in cache.
+// Plane schedule of host threads, on any number of ranks.
 //
-// A stage is two sweeps over the planes, or three where diffusion is implicit. All work on a plane
-// is done while it is in cache. All threads sweep together, each on its rows of every plane.
+// A stage consists of two sweeps over the planes, or three with implicit diffusion. All work on a
+// plane is done while it is in cache. All threads sweep together and share the rows of every plane.
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -19,7 +19,7 @@ namespace octant::dns {
 
 namespace {
 
-// Returns options with one memory, which the solvers of a stage use in turn.
+// Returns options with one scratch memory, which the solvers of a stage share.
 pencil::PoissonOptions sharing(pencil::PoissonOptions options) {
   options.tridiagonal.memory = std::make_shared<pencil::SolverMemory>();
   options.planes = std::make_shared<pencil::Buffer>();
@@ -31,8 +31,8 @@ pencil::PoissonOptions swept(pencil::PoissonOptions options, pencil::Sweep sweep
   return options;
 }
 
-// Costs per cell of the sweeps over planes in stage n, including the solvers' work within them, but
-// not the solvers' own kernels after transposes.
+// Costs per cell of the sweeps over planes in a stage, including the work of solvers within the
+// sweeps, but not the kernels of solvers after transposes.
 struct PlaneCosts {
   KernelCost prediction, diffusion, correction;
 };
@@ -43,11 +43,11 @@ PlaneCosts plane_costs(const Domain& domain, Diffusion diffusion, int n) {
   const bool reads_rhs = n > 0, keeps_rhs = n + 1 < k_stages;
   const auto& [nx, ny, nz] = domain.grid.cells;
   const bool whole_along_y = domain.pencils.processes().y == 1;
-  // Operations of a solver along all axes before, or after, its work between the sweeps.
+  // Operations of a solver along all axes in one of its two sweeps.
   const double half_solve =
       pencil::fft_operations(nx) + (whole_along_y ? pencil::fft_operations(ny) + k_line : 0.0);
-  // Cost of the prediction: reads velocity and pressure, writes the prediction, and reads or writes
-  // right-hand sides.
+  // Cost of the prediction: reads velocity and pressure, writes the prediction, and reads and
+  // writes right-hand sides.
   PlaneCosts costs;
   costs.prediction = {k_value * (7.0 + 3.0 * (reads_rhs + keeps_rhs)),
                       3.0 * operations_of_prediction(diffusion, reads_rhs)};
@@ -105,18 +105,18 @@ class PlaneSchedule final : public Schedule {
   void predict(const Team& team, int k, int n, const Stage& stage);
   void add_backflow(const Team& team, int k);
   void back_substitute(const Team& team, int k);
-  // Deferred projection and correction of rows that need planes of other ranks.
+  // Deferred projection and correction of rows that need data of other ranks.
   void project_deferred(int plane_offset, const Stage& stage);
   void correct_deferred(const Stage& stage);
   CorrectionStep correction(int k, const Stage& stage) const;
   void fill_ghosts();
 
-  // Compute the forcing velocity that gives the predicted velocity its mean, from the sums of a
-  // stage.
+  // Start and complete the sum over a stage that gives the forcing velocity for the prescribed
+  // mean.
   void start_bulk_velocity(const Stage& stage);
   void end_mean();
 
-  // Adds the time since the last lap, on the first thread only.
+  // Adds the time since the last call to `part`, on the first thread only.
   void lap(double& part, const char* name) { lap(Team(), part, name); }
   void lap(const Team& team, double& part, const char* name) {
     team.lap(clock_, part);
@@ -133,12 +133,12 @@ class PlaneSchedule final : public Schedule {
   Ghosts ghosts_;
   MomentumSweep momentum_;
   Projection projection_;
-  std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all is explicit
+  std::unique_ptr<ImplicitDiffusion> implicit_;  // null if all diffusion is explicit
   std::unique_ptr<Scalar<Place::host>> scalar_;
   const ForceFields* force_ = nullptr;
   FlowMeter<Place::host> meter_;
-  std::vector<ReproducibleSum> mean_;  // by thread
-  double forcing_velocity_ = 0.0;      // forcing of the present stage, as a velocity
+  std::vector<ReproducibleSum> mean_;  // sums of the forced component, by thread
+  double forcing_velocity_ = 0.0;      // velocity added by the forcing in the present stage
   Clock clock_;
   StepSeconds seconds_;
 };
@@ -265,8 +265,8 @@ void PlaneSchedule::implicit_stage(int n, const Stage& stage) {
   correct_deferred(stage);
 }
 
-// Solves for u and v in plane k and for w in plane k - 1, by back substitution with decreasing k:
-// the divergence in plane k needs w on the face below.
+// Performs the back substitution of u and v in plane k and of w in plane k - 1, because the
+// divergence in plane k needs w on the face below. Called with decreasing k.
 void PlaneSchedule::back_substitute(const Team& team, int k) {
   implicit_->back_substitute(team, state_, k_u, k);
   implicit_->back_substitute(team, state_, k_v, k);
@@ -319,8 +319,8 @@ void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) 
     momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);
 }
 
-// Adds the outflow condition's terms to the tangential components beside outflows in plane k, at
-// plane offset -1.
+// Adds the source terms of the outflow condition to the tangential components in adjacent cells of
+// plane k, at plane offset -1.
 void PlaneSchedule::add_backflow(const Team& team, int k) {
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end)

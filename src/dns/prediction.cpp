@@ -36,8 +36,8 @@ MomentumSweep::MomentumSweep(const Domain& domain, double viscosity, Diffusion d
   }
 }
 
-// Saves the row of w in plane k - 1 beyond this thread's rows, which v needs and the next thread
-// overwrites.
+// Saves the row of w in plane k - 1 after this thread's last row, which the prediction of v needs
+// and the next thread overwrites.
 void MomentumSweep::keep_edge(const Team& team, const State& state, int k) {
   if (team.is_last()) return;
   std::copy_n(state.w.row(k - 1, team.share(domain_.ny).end), domain_.nx, edge_of(team));
@@ -84,8 +84,8 @@ void add_to_row(double* row, int n, double amount) {
   for (int i = 0; i < n; ++i) row[i] += amount;
 }
 
-// Returns true if two components have the same conditions, and so the same operator. On a periodic
-// axis unknowns may be on faces or at centres.
+// Returns true if two problems have the same operator. On a periodic axis the operator is the same
+// for unknowns on faces and at centres.
 bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem& b) {
   const auto same_axis = [](const pencil::AxisConditions& p, const pencil::AxisConditions& q) {
     return (p.periodic() && q.periodic()) || p == q;
@@ -94,13 +94,13 @@ bool same_problem(const pencil::PoissonProblem& a, const pencil::PoissonProblem&
          a.z.diagonal == b.z.diagonal && a.z.upper == b.z.upper;
 }
 
-// Terms of the domain's boundaries in the right-hand sides.
+// Contributions of boundary values to the right-hand sides of implicit diffusion.
 class BoundarySources {
  public:
-  // Sources along z alone, or along all axes.
+  // Computes the contributions along z only, or along all axes.
   BoundarySources(const Domain& domain, const Outflow<Place::host>& outflow, bool all_axes);
-  // Adds factor times the sources to this thread's rows of a component in plane k, at plane offset
-  // -1.
+  // Adds `factor` times the contributions to this thread's rows of a component in plane k, at plane
+  // offset -1.
   void add(const Team& team, State& state, int component, int k, double factor) const;
 
  private:
@@ -121,8 +121,8 @@ BoundarySources::BoundarySources(const Domain& domain, const Outflow<Place::host
         amounts_[c][axis][end] = boundary_source(domain, c, axis, end);
 }
 
-// Adds the offsets of faces on an outflow to the right-hand sides of the next faces inside, in some
-// rows of plane k.
+// Adds the contributions of the offsets on an outflow side to the right-hand sides of the next
+// interior faces, in `rows` of plane k.
 void BoundarySources::add_outflow(Field& field, int axis, int end, int k, Range rows,
                                   double factor) const {
   const FieldView& offset = outflow_.offset(axis, end);
@@ -216,20 +216,20 @@ class DiffusionAlongZ final : public ImplicitDiffusion {
   BoundarySources sources_;
   int forced_;
   double factor_ = 0.0;
-  // True if lines are transposed: exchange then does the whole solve, and the components use the
-  // memory for that in turn.
+  // True if lines are transposed. exchange() then performs the complete solves, one component after
+  // another, with shared memory.
   bool transposed_;
   std::vector<pencil::FieldTridiagonal> solvers_;  // by component
   std::optional<pencil::FieldTridiagonals> together_;
   std::array<pencil::TridiagonalMatrix, k_components> second_derivative_;
-  std::vector<double> response_;  // in all planes of the grid
+  std::vector<double> response_;  // response in all planes of the grid
 };
 
-// Solves the components in the sweeps. Where lines need no transpose, their coefficients replace
-// the predicted velocity in memory; otherwise each has its own messages. Where a mean is kept
-// between side walls, the response to a forcing velocity differs within a plane, so that the
-// forcing velocity must be known before: exchange then does the whole solve, and the components use
-// one memory in turn.
+// Implicit diffusion along all axes, solved within the sweeps. If lines need no transpose,
+// transform coefficients replace the predicted velocity in memory; otherwise each component has its
+// own messages. With a prescribed mean between side walls, the response to a forcing velocity
+// varies within a plane, so that the forcing velocity must be known before the solve: exchange()
+// then performs the complete solves, one component after another, with shared memory.
 class DiffusionAlongAll final : public ImplicitDiffusion {
  public:
   DiffusionAlongAll(const Domain& domain, State& state, const Outflow<Place::host>& outflow,
@@ -324,9 +324,9 @@ class DiffusionAlongAll final : public ImplicitDiffusion {
   bool forced_before_solve_, in_sweeps_;
   double factor_ = 0.0;
   std::vector<pencil::PoissonSolver> solvers_;      // by component
-  std::optional<pencil::PoissonSolvers> together_;  // if in_sweeps_
-  std::vector<int> have_factors_;                   // components whose factors the others use
-  std::vector<double> response_;                    // in all planes of the grid
+  std::optional<pencil::PoissonSolvers> together_;  // joint exchange; empty unless in_sweeps_
+  std::vector<int> have_factors_;                   // components with factors of their own
+  std::vector<double> response_;                    // response in all planes of the grid
 };
 
 }  // namespace

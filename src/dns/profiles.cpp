@@ -13,7 +13,8 @@ namespace octant::dns {
 
 namespace {
 
-// Central moments and terms of the energy budget at centres (c) and upper faces (f) of plane k.
+// Central moments, and terms of the budget of turbulent kinetic energy, at the centres or the upper
+// faces of plane k.
 class Profiles {
  public:
   Profiles(const Domain& domain, const Means& means, double viscosity)
@@ -21,7 +22,7 @@ class Profiles {
 
   double mean(const char* q, int k) const { return m_(q, k); }
 
-  // Central moments <q'^2>, <q'^3>, <q'^4> of u, v and w at their own positions.
+  // Central moments <q'^2>, <q'^3>, <q'^4> of u, v and w at the positions of these components.
   double variance(char q, int k) const { return m(q, 2, k) - square(m(q, 1, k)); }
   double third(char q, int k) const {
     const double a = m(q, 1, k);
@@ -39,8 +40,8 @@ class Profiles {
     return 0.5 * (face(k - 1) + face(k));
   }
 
-  // Returns a mean velocity at centres, also beyond the ends of z: periodic, or an image in the
-  // wall.
+  // Returns a mean velocity at centres. Values beyond the ends of z are periodic or follow from the
+  // boundary condition.
   double velocity(int component, int k) const {
     const int n = d_.grid.cells[2];
     const char* name = component == k_u ? "u" : "v";
@@ -114,7 +115,7 @@ class Profiles {
 
 double root(double a) { return std::sqrt(std::max(0.0, a)); }
 
-// Returns 0 where nothing fluctuates.
+// Returns a / b, or 0 if b is not positive, as without fluctuations.
 double ratio(double a, double b) { return b > 0.0 ? a / b : 0.0; }
 
 using Column = std::pair<std::string, std::vector<double>>;

@@ -24,7 +24,7 @@ pencil::Box rows_of(const pencil::Box& box, int rows) {
   return part;
 }
 
-// Numbers of planes of the correction that are kept at either end of a rank's planes, and in
+// Numbers of planes of the correction that are stored at each end of a rank's planes, and in
 // between.
 constexpr int k_at_end = 2, k_rolling = 3;
 
@@ -57,9 +57,9 @@ Projection::Projection(const Domain& domain, const Ghosts& ghosts,
   list_deferred_tasks();
 }
 
-// Returns the parts of a row whose correction needs other ranks. A face of v needs the correction
-// of the cell north of it, a face of w that of the cell above. The pressure needs both neighbours
-// along an axis with implicit diffusion.
+// Returns the parts of a row whose correction needs other ranks. A v face needs phi in the cell to
+// the north, a w face needs phi in the cell above. The pressure needs both neighbours along an axis
+// with implicit diffusion.
 unsigned Projection::waiting(int k, int j) const {
   const bool above = above_is_deferred_ && k == domain_.nz - 1,
              below = below_is_deferred_ && k == 0;
@@ -100,7 +100,7 @@ void Projection::divergence(const Team& team, const State& state, int k, int pla
   solver_.transform_rows(team, k, rows, first, rhs_stride_);
 }
 
-// Sets the faces of the predicted velocity on boundaries, and beyond the ends of periodic rows.
+// Sets the predicted velocity on boundary faces, and the lower ghosts along periodic x and y.
 void Projection::close(const Team& team, State& state, int k, int plane_offset) {
   const Range own = team.share(domain_.ny);
   if (k == 0) ghosts_.close_z(state.w, 0, plane_offset, own);
@@ -148,7 +148,7 @@ void Projection::backward(const Team& team, int k) {
   if (k == domain_.nz - 1 && !above_is_deferred_) fill_side(team, 1);
 }
 
-// Fills the plane beyond a boundary in this thread's rows, with their ghosts.
+// Fills the ghost plane of phi beyond a boundary, in this thread's rows including their ghosts.
 void Projection::fill_side(const Team& team, int end) {
   const int inside = end == 0 ? 0 : domain_.nz - 1, ghost = end == 0 ? -1 : domain_.nz;
   const double factor = domain_.boundaries.of_pressure(2, end) == Condition::dirichlet ? -1.0 : 1.0;
@@ -179,7 +179,7 @@ void Projection::correct(State& state, const RowTask& task, int plane_offset,
                          const CorrectionStep& step) {
   const auto [k, j, parts] = task;
   const int nx = domain_.nx;
-  // Other parts are only copied to plane offset 0.
+  // Parts that are not corrected are copied to plane offset 0.
   const auto correct_part = [&, parts = parts](Part part, const double* from, const double* phi,
                                                const double* next, double factor, double forcing,
                                                double* to) {
@@ -204,8 +204,8 @@ void Projection::correct(State& state, const RowTask& task, int plane_offset,
   ghosts_.fill_x(k_pressure, state.p.row(k, j));
 }
 
-// Faces of w are written where plane 0 was at plane offset -1; it has been copied to plane offset 0
-// before.
+// Corrects the faces on lower outflow sides. The w faces are written to the memory of plane 0 at
+// plane offset -1, which has already been copied to plane offset 0.
 void Projection::correct_lower_faces(State& state, int k, Range rows, int plane_offset,
                                      double gamma_dt) {
   const int nx = domain_.nx;

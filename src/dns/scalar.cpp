@@ -82,7 +82,7 @@ pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides
           along(2).allows_constant()};
 }
 
-// Source of a prescribed value, with 2 value - inside as ghost.
+// The ghost value is 2 value - interior.
 double scalar_source(const Domain& d, const ScalarSides& sides, int axis, int end, double factor) {
   const ScalarSide& side = sides[axis][end];
   if (!d.ends(axis, end) || side.condition != Condition::dirichlet) return 0.0;
@@ -93,7 +93,7 @@ double scalar_source(const Domain& d, const ScalarSides& sides, int axis, int en
   return 2.0 * factor * side.value / square;
 }
 
-// Weights of linear interpolation between the centres.
+// The scalar is interpolated linearly between cell centres.
 BuoyancyWeights buoyancy_weights(const Domain& d, const ScalarOptions& options, const Stage& stage,
                                  int k) {
   const double both = d.dz_cell[k] + d.dz_cell[k + 1];

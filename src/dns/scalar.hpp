@@ -33,30 +33,30 @@ struct ScalarOptions {
   std::array<std::vector<ScalarSideKind>, 3> boundary{k_values, k_values, k_values};
   std::array<std::vector<double>, 3> values{{{0.0, 0.0}, {0.0, 0.0}, {0.0, 0.0}}};
 
-  // Returns the conditions at the sides. Throws InputError unless lists have two entries each, and
-  // for insulated inflows.
+  // Returns the conditions at all sides. Throws InputError unless each list has two entries, and
+  // for insulated inflow sides.
   ScalarSides sides(const Boundaries& boundaries) const;
 };
 // Declares the parameters scalar.*. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, ScalarOptions& options);
 
-// Problem of the implicit solve of the scalar along all axes.
+// Returns the Helmholtz problem of the scalar with implicit diffusion along all axes.
 pencil::PoissonProblem scalar_problem(const Grid& grid, const ScalarSides& sides);
-// Source of a side's value in the adjacent cells: 0 where a rank does not end there, or no value is
-// prescribed.
+// Returns `factor` times the contribution of a side's value to the second derivative in adjacent
+// cells; 0 if this rank does not adjoin the side or no value is prescribed.
 double scalar_source(const Domain& domain, const ScalarSides& sides, int axis, int end,
                      double factor);
 
-// Weights of a stage's buoyancy in w on the upper faces of plane k: of the scalar's old and new
-// values on either side, and the constant of the reference value, which is subtracted.
+// Weights of a stage's buoyancy in w on the upper faces of plane k: weights of the old and new
+// scalar below and above the face, and the subtracted constant of the reference value.
 struct BuoyancyWeights {
   double here, above, none;
 };
-// Returns these weights for plane k.
+// Returns the buoyancy weights for plane k.
 BuoyancyWeights buoyancy_weights(const Domain& domain, const ScalarOptions& options,
                                  const Stage& stage, int k);
 
-// Types of a scalar's fields and solvers in the memory of a place.
+// Types of a scalar's fields and solvers, here in host memory.
 template <Place place>
 struct ScalarParts {
   using Values = Field;
@@ -69,7 +69,7 @@ struct ScalarParts {
     return {d.pencils, d.grid.cells[2], d.boundaries.periodic(2), solvers.tridiagonal};
   }
 };
-// Types in device memory.
+// Types of a scalar's fields and solvers in device memory.
 template <>
 struct ScalarParts<Place::device> {
   using Values = DeviceField;
@@ -83,9 +83,9 @@ struct ScalarParts<Place::device> {
   }
 };
 
-// Transported scalar, with central differences that keep the sum of squares, and the same
+// Transported scalar, with central differences that conserve the sum of squares, and the same
 // Runge-Kutta stages and treatment of diffusion as the velocity. A stage advances the scalar first;
-// the velocity then obtains the mean of its old and new buoyancy.
+// the mean of the old and new buoyancy is then added to the velocity.
 template <Place place>
 class Scalar {
  public:
@@ -94,12 +94,12 @@ class Scalar {
   Scalar(const Domain& domain, const ScalarOptions& options, Diffusion diffusion,
          const typename Parts::Solvers& solvers);
 
-  // Values in the memory of the place.
+  // Values of the scalar in host or device memory.
   typename Parts::Values& field() { return *now_; }
   // View of the values.
   FieldView view() { return view_of(*now_); }
 
-  // Advances by a stage with the velocity at its beginning. Collective.
+  // Advances by a stage, with the velocity at the beginning of the stage. Collective.
   void advance(const VelocityViews& velocity, typename Parts::AllGhosts& ghosts,
                const Stage& stage);
 

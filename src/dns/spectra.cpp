@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* k_axis_names[] = {"x", "y"};
 
-// Returns the planes of a rank as rows of a dataset. All ranks of a row hold them, and the first
-// one writes them.
+// Returns the planes that a rank writes, as rows of a dataset. All ranks of a row hold the same
+// planes, and the first of these ranks writes them.
 RowRange written_planes(const Domain& domain) {
   const std::int64_t begin = domain.box[2].begin;
   return {begin, domain.pencils.y_index() == 0 ? domain.nz : 0};
@@ -32,7 +32,7 @@ Spectra::Spectra(const Domain& domain, bool on) : domain_(domain) {
   }
   plane_.resize(std::max(axes_[0].waves(), axes_[1].waves()));
   if (axes_[1].length == 0) return;
-  // Transposes one plane at a time, among the ranks that share it.
+  // One plane at a time is transposed, among the ranks that share the plane.
   const pencil::PencilGrid& pencils = domain.pencils;
   const auto plane_of = [&pencils](pencil::Orientation orientation, int y_index) {
     pencil::Box box = pencils.box(orientation, pencils.rank_of(y_index, pencils.z_index()));

@@ -90,7 +90,7 @@ constexpr Quantity k_quantities_sampled[i_count] = {
     {"wt", true, "scalar length / time", "w times the scalar"},
 };
 
-// Returns the sum over a row of an expression of i, in an order that depends on n alone.
+// Returns the sum of expression(i) over i = 0 .. n - 1, in an order that depends only on n.
 template <class Expression>
 double row_sum_of(int n, const Expression& expression) {
   constexpr int lanes = 8;
@@ -140,7 +140,7 @@ bool Statistics::is_due(std::int64_t step, double time) const {
 
 void Statistics::sample(const State& state, const Field* scalar, double time) {
   std::fill(rows_.begin(), rows_.end(), ReproducibleSum());
-  // Plane -1 has only the faces on the lower side of the domain.
+  // In plane -1 only quantities on the faces at the lower side of the domain are sampled.
   for (int k = domain_.box[2].begin == 0 ? -1 : 0; k < domain_.nz; ++k) {
     sample_plane(state, k);
     if (scalar != nullptr) sample_scalar(*scalar, state.w, k);
@@ -279,7 +279,7 @@ void Statistics::store(Hdf5Writer& file) const {
   file.attribute("/statistics", "samples", samples_);
   file.attribute("/statistics", "first_time", first_time_);
   file.attribute("/statistics", "last_time", last_time_);
-  // Row 0 is the lower side of the domain.
+  // Row 0 contains the quantities on the lower side of the domain.
   const bool lowest = domain_.box[2].begin == 0, writes = domain_.pencils.y_index() == 0;
   const std::int64_t begin = lowest ? 0 : domain_.box[2].begin + 1;
   const std::int64_t count = domain_.nz + (lowest ? 1 : 0);

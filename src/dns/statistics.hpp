@@ -19,8 +19,8 @@ class ParameterSchema;
 
 namespace octant::dns {
 
-// Spectra of lines. The sum over the wavenumbers 0 .. n/2 of a line's spectrum is the mean square
-// of its values.
+// One-dimensional spectra of the velocity components along grid lines in x and y. The sum of a
+// line's spectrum over the wavenumbers 0 .. n/2 is the mean square of the values.
 class Spectra {
  public:
   // Prepares the transforms; nothing is sampled if `on` is false. Collective.
@@ -29,9 +29,9 @@ class Spectra {
   // Adds the present state. Collective.
   void sample(const State& state);
 
-  // Writes the means of `samples` samples to a group, with the two-point correlations, the
-  // spectra's cosine transforms. The squares of the mean velocities are subtracted. mean_velocity:
-  // [component][k]. Collective.
+  // Writes the means over `samples` samples to a group, and the two-point correlations, which are
+  // the cosine transforms of the spectra. The squares of the mean velocities, mean_velocity
+  // [component][k], are subtracted. Collective.
   void write(Hdf5Writer& file, const std::string& group, std::int64_t samples,
              const std::vector<std::vector<double>>& mean_velocity) const;
 
@@ -56,7 +56,7 @@ class Spectra {
   Axis axes_[2];
   std::optional<pencil::Transpose> to_y_;
   std::vector<double> x_plane_, y_plane_;
-  std::vector<double> modes_;  // modes of some lines
+  std::vector<double> modes_;  // Fourier modes of several lines
   std::vector<ReproducibleSum> plane_;
 };
 
@@ -69,8 +69,8 @@ struct StatisticsOptions {
 // Declares the parameters statistics.*. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, StatisticsOptions& options);
 
-// Averaged quantity, at the centres of the planes or at their upper faces, where its factors are,
-// or are averaged to: see statistics.cpp.
+// Averaged quantity, at the cell centres or the upper faces of planes, where its factors are
+// defined or to which they are interpolated: see statistics.cpp.
 struct Quantity {
   const char* name;
   bool on_face;
@@ -78,7 +78,7 @@ struct Quantity {
   const char* description;
 };
 
-// Means of all quantities in all planes of the grid: the profiles of faces begin at the lower side.
+// Means of all quantities in all planes of the grid. Profiles on faces begin at the lower side.
 class Means {
  public:
   explicit Means(std::vector<double> values);  // [k = -1 .. n - 1][quantity]
@@ -105,15 +105,14 @@ class Statistics {
   // True if the state must be sampled after this step.
   bool is_due(std::int64_t step, double time) const;
 
-  // Adds the present state, and the scalar if there is one, with filled ghosts. Same bits on any
-  // process grid. Collective.
+  // Adds the present state, and the scalar unless it is null, with filled ghosts. Results do not
+  // depend on the process grid. Collective.
   void sample(const State& state, const Field* scalar, double time);
   // Number of samples so far.
   std::int64_t samples() const { return samples_; }
 
   // Writes statistics.h5, with all means and spectra, and profiles.csv, with moments and the budget
-  // of turbulent kinetic energy at the centres of the planes. Does nothing before the first sample.
-  // Collective.
+  // of turbulent kinetic energy at cell centres. Does nothing before the first sample. Collective.
   void write(const std::string& directory) const;
 
   // Writes the sums to a checkpoint. Collective.

@@ -12,12 +12,12 @@ namespace octant {
 
 namespace {
 
-// Maximum growth of the time step from one step to the next: a flow whose velocity falls faster may
-// be reversing.
+// Maximum growth factor of the time step from one step to the next. Velocities that decrease faster
+// may change sign and grow again.
 constexpr double k_growth = 1.2;
 
-// Number of steps that damp an impulsive start: Rannacher (1984, Numer. Math. 43, 309) uses four
-// implicit ones, and each step here has three.
+// Number of steps with backward Euler after an impulsive start. Rannacher (1984, Numer. Math. 43,
+// 309) uses four implicit steps; each step here has three implicit stages.
 constexpr int k_damped_steps = 2;
 
 pencil::PoissonOptions solver_options(const DnsOptions& options, const pencil::Tuning& tuning) {
@@ -49,7 +49,8 @@ DnsSimulation::DnsSimulation(const Communicator& communicator, const DnsOptions&
             options.force->is_wanted() ? options.force.get() : nullptr),
       statistics_(domain_, options.statistics, options.flow.viscosity) {}
 
-// Bytes of velocity and pressure, the previous stage's forces, and the pressure correction.
+// The fields are velocity, pressure, the previous stage's right-hand sides, and the pressure
+// correction.
 double DnsSimulation::min_bytes(const DnsOptions& options) {
   constexpr int k_fields = 4 + 3 + 1;
   const auto& cells = options.grid.cells;

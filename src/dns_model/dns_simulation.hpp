@@ -60,14 +60,14 @@ class DnsOptions {
   // Reads and checks a parameter file. Throws InputError.
   static DnsOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);
 
-  // All parameters with their values, as TOML.
+  // All parameters with their values, as TOML text.
   const std::string& resolved() const { return resolved_; }
   // Checksums of the data files of the run, see checksums_of_data_files().
   const std::string& data_files() const { return data_files_; }
 
-  // Grid of these options, with the coordinates of its cells.
+  // Grid of the run, with the coordinates of the cells.
   dns::Grid make_grid() const { return {grid, make_boundaries().periodic(2)}; }
-  // Boundary conditions of these options.
+  // Boundary conditions of the run.
   dns::Boundaries make_boundaries() const { return {flow, grid.size}; }
 
  private:
@@ -77,40 +77,40 @@ class DnsOptions {
   std::string resolved_, data_files_;
 };
 
-// Solves of a time step, for the choice of the process grid.
+// Returns the solves of a time step, for the selection of the process grid.
 pencil::TuningProblem tuning_problem(const DnsOptions& options);
 
-// State of an incompressible-flow run and its time step: flow, statistics and timers. Functions
-// without remark are local.
+// State of an incompressible-flow run: flow, statistics, timers and time integration. Functions are
+// local unless they say otherwise.
 class DnsSimulation {
  public:
-  // Functions that change the state are collective. Chooses the process grid.
+  // Selects the process grid and allocates the flow. Collective.
   DnsSimulation(const Communicator& communicator, const DnsOptions& options);
 
-  // Total bytes of the fields, the minimum for a run with these options.
+  // Minimum memory of a run with the given options: bytes of the fields on all ranks.
   static double min_bytes(const DnsOptions& options);
 
-  // Sets the problem's initial state.
+  // Sets the initial conditions of the problem. Collective.
   void initialise();
-  // Continues from a state that the caller has written to the cells, at the end of a step with this
-  // step_limit().
+  // Continues from a state that the caller has written to the cells. `step_limit` is step_limit()
+  // of the last step. Collective.
   void resume(double time, std::int64_t step, double step_limit);
 
-  // Computes totals(). Throws RunError if the state is not finite.
+  // Computes totals(). Throws RunError if the state is not finite. Collective.
   void measure();
   // Advances the flow by one step of three Runge-Kutta stages. Collective.
   void step(double dt);
 
   double stable_dt() const;  // valid after measure()
-  // Maximum length of the last step before it was cut to end at an output time.
+  // Value of stable_dt() for the last step, which may have been shorter to reach an output time.
   double step_limit() const { return step_limit_; }
-  // Energy, means and extremes of the flow at the last measure().
+  // Energy, means and extrema of the flow at the last measure().
   const dns::Totals& totals() const { return totals_; }
   // Time in code units.
   double time() const { return time_; }
   // Number of steps since time 0.
   std::int64_t step_count() const { return step_; }
-  // number of cell updates on this rank
+  // Number of cell updates on this rank.
   std::int64_t cell_updates() const { return cell_updates_; }
 
   // Communicator of all ranks.
@@ -125,9 +125,9 @@ class DnsSimulation {
   const dns::Flow& flow() const { return flow_; }
   // Averages over planes and time, as in statistics.h5.
   dns::Statistics& statistics() { return statistics_; }
-  // Averages, for reading.
+  // Averages over planes and time, for reading.
   const dns::Statistics& statistics() const { return statistics_; }
-  // Timings from which process grid and transpose were chosen.
+  // Timings from which process grid and transpose backend were selected.
   const pencil::Tuning& tuning() const { return tuning_; }
   // Wall-clock time by part of the step, on this rank.
   Timers& timers() { return timers_; }
@@ -151,19 +151,20 @@ class DnsSimulation {
 // Snapshots and checkpoints have one file layout:
 //
 //   /header     attributes: time, step, grid, parameters as text, ...
-//   /grid/      x, y, z: centres of cells; x_face, y_face, z_face: their upper faces
-//   /fields/    u, v, w, p: one dataset [k][j][i] each; u, v and w on the upper faces of the cells
+//   /grid/      x, y, z: cell centres; x_face, y_face, z_face: upper faces of the cells
+//   /fields/    u, v, w, p, t (if there is a scalar): datasets [k][j][i]; u, v, w on upper faces
 //   /lower_faces/  u, v, w on lower outflow boundaries of the domain
 
-// Contents of a snapshot as selected by [output]; valid until the simulation changes.
+// Returns the contents of a snapshot as selected by [output], valid until the simulation changes.
 GridContents dns_snapshot_contents(const DnsSimulation& simulation);
 
 // Writes "`stem`.h5" atomically. Throws RunError on every rank on failure. Collective.
 void write_dns_checkpoint(const DnsSimulation& simulation, const OutputProgress& progress,
                           const std::string& stem);
 
-// Replaces the simulation's state by that of a checkpoint, on any process grid. Throws InputError
-// on every rank if the file is not a complete checkpoint of this problem and grid. Collective.
+// Replaces the state of the simulation by that of a checkpoint, on any process grid. Throws
+// InputError on every rank if the file is not a complete checkpoint of the same problem and grid.
+// Collective.
 OutputProgress read_dns_checkpoint(DnsSimulation& simulation, const std::string& path);
 
 }  // namespace octant

@@ -63,7 +63,7 @@ void check_points(const Hdf5Reader& file, const std::string& name,
           file.path(), name, stored[n], n, values[n]);
 }
 
-// Throws unless the grid of the file is that of this run.
+// Throws InputError unless the grid of the file equals that of this run.
 void check_grid(const Hdf5Reader& file, const dns::Grid& grid) {
   const auto lines = lines_of(grid);
   for (int axis = 0; axis < 3; ++axis) {

@@ -58,7 +58,7 @@ struct LargestOfTotals {
 template <class Terms>
 using Maxima = std::array<double, int{Terms::count} - int{Terms::sums}>;
 
-// add_totals() on the host, for few blocks.
+// Implements add_totals() on the host, for few blocks.
 template <class Schedule, class Terms>
 Maxima<Terms> add_on_host(const char* name, const CellRange& range, const Terms& terms,
                           const std::array<double, Terms::sums>& scales,
@@ -72,7 +72,7 @@ Maxima<Terms> add_on_host(const char* name, const CellRange& range, const Terms&
   return largest;
 }
 
-// add_totals() on the device.
+// Implements add_totals() on the device.
 template <class Schedule, class Terms>
 Maxima<Terms> add_on_device(const char* name, const CellRange& range, const Terms& terms,
                             const std::array<double, Terms::sums>& scales,

@@ -83,7 +83,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_runs_inside(const CellRange& range, const O
   });
 }
 
-// Kernel of for_each_cell().
+// Kernel of for_cells().
 template <class Body>
 struct Visit {
   CellRange range;
@@ -108,7 +108,7 @@ struct Visit {
   }
 };
 
-// Reduction of largest_value().
+// Reduction of largest().
 template <class Value>
 struct Largest {
   CellRange range;
@@ -165,7 +165,7 @@ struct JoinMasks {
   }
 };
 
-// Terms that can be evaluated for a SIMD vector of cells at once.
+// Concept: terms that can be evaluated for a SIMD vector of cells at once.
 template <class Terms>
 concept TermsOfPacks = requires(const Terms& terms, const Cell& cell, SimdDouble* values) {
   terms(cell, values);
@@ -332,7 +332,7 @@ std::vector<Cell> find_cells(const char* name, const CellRange& range, const Con
 
 // Computes totals of every block, in the order of the range, in device memory. `Terms` declares:
 //   static constexpr int count;  // number of totals
-//   static constexpr int sums;   // the first ones are sums over leaf cells; the others are maxima
+//   static constexpr int sums;   // the first totals are sums over leaf cells, the others maxima
 //                                // over all cells of the range, leaves or not, and at least 0
 //   static constexpr int parts;  // partial sums per sum: k_sum_parts, or 1
 //   void operator()(const Cell& cell, V* values) const;  // the terms of a V of cells

@@ -315,8 +315,8 @@ void CoarseFineBoundary::send_list_of_faces() {
       std::make_unique<ExchangePlan>(tree_.communicator(), std::move(sends), std::move(receives));
 }
 
-// Registers of faces shared with other ranks follow those of own faces and are renumbered at every
-// change.
+// Reserves registers. Registers of faces shared with other ranks follow those of own faces and are
+// renumbered at every change.
 void CoarseFineBoundary::reserve_registers() {
   if (std::ssize(own_faces_) > own_capacity_)
     own_capacity_ = with_spare_capacity(own_faces_.size());
@@ -330,7 +330,7 @@ std::int64_t CoarseFineBoundary::fine_register(std::int32_t face) const {
   return (face >= 0 ? face : own_capacity_ + sent_face(face)) * face_values_;
 }
 
-// Index of the register of a face among those of the coarse level.
+// Returns the index of a face's register among the registers of the coarse level.
 std::int32_t CoarseFineBoundary::coarse_number(const CoarseFace& face) const {
   return face.is_received ? static_cast<std::int32_t>(own_capacity_) + face.number : face.number;
 }

@@ -102,7 +102,7 @@ class CoarseFineBoundary {
     std::array<std::int32_t, 6> faces;
   };
   struct OwnFace {
-    std::int32_t fine, coarse;  // slots of the two blocks
+    std::int32_t fine, coarse;  // slots of the fine and the coarse block
     Side side;
   };
   struct CoarseFace {
@@ -178,7 +178,7 @@ class CoarseFineBoundary {
   BlockLayout layout_;
   double inverse_cell_size_;         // inverse of the coarse level's cell size
   int octant_values_, face_values_;  // doubles per restricted octant, and per register
-  bool alone_;                       // true on one rank: no messages
+  bool alone_;                       // true if there is only one rank and no messages
 
   SlotSet changed_fine_, changed_coarse_;                  // blocks whose faces must all be rebuilt
   SlotSet rewritten_fine_;                                 // blocks that have or had faces
@@ -195,11 +195,11 @@ class CoarseFineBoundary {
   std::int64_t own_capacity_ = 0, sent_capacity_ = 0, received_capacity_ = 0;
   std::int64_t coarse_begin_ = 0;
 
-  DeviceTable<RestrictionTask> sent_restrictions_, own_restrictions_;  // own ones by fine slot
+  DeviceTable<RestrictionTask> sent_restrictions_, own_restrictions_;  // own_: by fine slot
   DeviceTable<OctantTask> octants_;
   std::unique_ptr<ExchangePlan> octant_plan_, face_plan_;
   SendBuffers octant_buffers_;
-  DeviceArray<double> received_octants_, received_fluxes_;  // during the exchange
+  DeviceArray<double> received_octants_, received_fluxes_;  // allocated during an exchange
   DeviceTable<CorrectedBlock> blocks_;                      // by number of a coarse block
   DeviceTable<CorrectionTask> tasks_;                       // k_max_faces per block
 };

@@ -32,7 +32,7 @@ inline FluxRequest quarter_face(const BlockLayout& layout, int axis, int octant,
 // Quarter of a block's face that lies on a boundary of the domain and adjoins leaf cells.
 struct DomainFace {
   std::int32_t axis, side;
-  // slot of the block; index (k N + j) N + i of the lowest cell at the face
+  // slot of the block, and index (k N + j) N + i of the lowest cell at the face
   std::int32_t slot, first;
   std::int64_t base;  // offset of the flux register, [variable][b][a]
   double corner[3];   // lower corner of the quarter, in code length

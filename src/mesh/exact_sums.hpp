@@ -106,7 +106,7 @@ void add_terms(const std::array<ReproducibleSum*, Sums>& sums, std::int64_t coun
       },
       largest);
   int exponents[Sums];
-  Kokkos::Array<double, Sums> per_unit;  // 0: added by the host, or nothing to add
+  Kokkos::Array<double, Sums> per_unit;  // 1 / unit; 0: the host adds, or the sum is 0
   for (std::size_t s = 0; s < Sums; ++s) {
     const double size = largest.size[s];
     exponents[s] = size > 0.0 && std::isfinite(size) ? std::ilogb(size) + 1 : 0;

@@ -24,7 +24,7 @@ class FaceFields {
 
   // All fields, in the order of the constructor's argument. Local.
   std::span<const StaggeredField> fields() const { return fields_; }
-  // Returns the field of this name. Throws RunError if there is none. Local.
+  // Returns the field with the given name. Throws RunError if there is none. Local.
   const StaggeredField& field(const std::string& name) const;
   // Operations that transfer fields between blocks, ranks and levels. Local.
   FaceTransfer& transfer() { return transfer_; }

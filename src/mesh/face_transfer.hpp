@@ -117,20 +117,20 @@ KOKKOS_INLINE_FUNCTION void refine_face(const StaggeredView& coarse, int slot, i
 // Block with ghost cells that are not covered by blocks of the same level.
 struct OpenBlock {
   std::int32_t slot;
-  Positions known, outside;  // positions with faces of this level; positions beyond the domain
+  Positions known, outside;  // masks of positions with known faces, and beyond the domain
 };
 
 // A side of a block on a boundary of the domain.
 struct BoundarySide {
-  std::int32_t slot, side;  // 0: lower, 1: upper
+  std::int32_t slot, side;  // side 0: lower, 1: upper
   std::int32_t reflects;    // 1: reflecting wall; 0: the outermost values are extended
 };
 
-// Transfers face- and edge-centred fields of a mesh between blocks, ranks and levels. Functions are
-// collective unless they say otherwise.
+// Transfer of face- and edge-centred fields of a mesh between blocks, ranks and levels. Functions
+// are collective unless they say otherwise.
 class FaceTransfer {
  public:
-  static constexpr int k_ghosts = 2;  // layers of ghost faces: one coarse cell
+  static constexpr int k_ghosts = 2;  // number of ghost layers, which cover one coarse cell
 
   // Throws InputError for blocks with fewer than 4 cells along an axis, whose ghost faces depend on
   // more than the adjacent blocks. The mesh must outlive this object.
@@ -195,9 +195,9 @@ class FaceTransfer {
   std::vector<Level> levels_;
   std::vector<Exchanger> ghost_exchangers_, coarse_exchangers_;  // by level
   Exchanger migration_;
-  StaggeredField patches_;     // of the coarser level, around each own block
-  StaggeredField restricted_;  // faces of own blocks
-  StaggeredField register_;    // forces of own blocks
+  StaggeredField patches_;     // faces of the coarser level around each own block
+  StaggeredField restricted_;  // restricted faces of own blocks
+  StaggeredField register_;    // restricted forces of own blocks, summed over sub-steps
 };
 
 }  // namespace octant::mesh

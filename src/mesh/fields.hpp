@@ -17,7 +17,7 @@ struct BlockLayout {
   std::int64_t stride_slot = 0;
 
   BlockLayout() = default;
-  // `others`: number of variables that sweeps of the gas do not advance.
+  // `others` is the number of variables that sweeps of the gas do not advance.
   BlockLayout(int block_size, int variables, int others = 0);
 
   // Box of the block in a slot, in the buffer k_own.

@@ -1,4 +1,4 @@
-// Refinement flags: maps flagged cells to the octants to refine.
+// Refinement flags: criteria for cells, and masks of the octants to be refined.
 #pragma once
 
 #include <cstdint>

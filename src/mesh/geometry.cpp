@@ -148,7 +148,7 @@ std::array<double, 3> Geometry::origin(int level, const BlockCoordinates& block)
 
 std::array<Key, 27> Geometry::keys_around(int level, Key block) const {
   const BlockCoordinates centre = morton_decode(block), blocks = extent(level);
-  // bits of the coordinates below, at and above the block, by axis
+  // Key bits of the coordinates below, at and above the block, by axis.
   std::array<std::array<Key, 3>, 3> bits;
   for (int axis = 0; axis < 3; ++axis) {
     for (int step = 0; step < 3; ++step) {

@@ -99,7 +99,7 @@ class Cubes {
       : shift_(std::countr_zero(static_cast<unsigned>(cube_side)) -
                std::countr_zero(static_cast<unsigned>(block_side))) {}
 
-  // number of blocks along an edge of a cube, at least 1
+  // Number of blocks along an edge of a cube, at least 1.
   int blocks_across() const { return 1 << std::max(shift_, 0); }
   // Number of blocks in a cube, at least 1.
   int blocks_in_cube() const { return 1 << 3 * std::max(shift_, 0); }

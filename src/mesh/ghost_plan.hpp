@@ -32,15 +32,15 @@ struct GhostSource {
   Positions requesters = 0;  // bit n: an own block reads this position as its neighbour n
   Region region;             // cells read by sweeps, mirrors and the finer level
   bool is_outside = false;
-  bool is_changed = false;   // true if its requesters changed
+  bool is_changed = false;   // true if `requesters` changed
   bool is_open = false;      // true if the source must be resolved again
   bool is_required = false;  // true if mirrors or the finer level also read the source
   // true if the finer level interpolates from this source, which must then exist
   bool feeds_finer_level = false;
   Origin origin = Origin::remote;
   bool scratch = false;               // true if stored in scratch memory, not in the halo
-  std::int32_t owner = -1;            // sending rank, of remote sources
-  std::array<Reference, 7> coarse{};  // references on the coarser level, of interpolated sources
+  std::int32_t owner = -1;            // rank that sends the cells of a remote source
+  std::array<Reference, 7> coarse{};  // cells of the coarser level for an interpolated source
 };
 
 // Ghost sources of one level, for its own sweep and for interpolation to the finer level. An update
@@ -137,13 +137,13 @@ class GhostPlan {
   std::vector<Rewritten> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<GhostSource> sources_;
-  // For each source, the slot of the coarse block from which it is interpolated, or one of these
-  // constants.
+  // By source: slot of the coarse block from which the source is interpolated, k_not_located or
+  // k_unused.
   static constexpr std::int32_t k_not_located = -1, k_unused = -2;
   std::vector<std::int32_t> coarse_slots_;
   std::vector<BoundaryTask> mirrors_;  // by source number; used for mirrored sources only
   std::vector<int> changed_, open_, free_, placed_;
-  std::size_t remote_ = 0, mirrored_ = 0;  // numbers of placed sources
+  std::size_t remote_ = 0, mirrored_ = 0;  // numbers of remote and mirrored sources in placed_
   int capacity_ = 0, first_source_box_ = 0;
 };
 
@@ -160,12 +160,12 @@ class Tiling {
  private:
   // Blocks with a common table: one block (N >= M), or the blocks under one ancestor.
   struct Group {
-    // key of the common ancestor, or of the large block itself; k_no_key: unused
+    // key of the common ancestor, or of the large block; k_no_key if the group is unused
     Key ancestor = k_no_key;
     BlockCoordinates first{};         // position of the first central block of the table
     std::vector<std::int32_t> slots;  // sorted by key
     std::vector<FluxRequest> requests;
-    // numbers of flux requests by tile, or by slot if there is only one tile
+    // numbers of flux requests per tile, or per slot if the group is one tile
     std::vector<int> counts;
     bool touched = false, has_remote_data = false;
     bool is_new = false;  // true if the whole table must be written
@@ -173,7 +173,7 @@ class Tiling {
   struct Place {  // group of a block, and position of the block in the group
     Key key = k_no_key;
     std::int32_t group = -1;
-    std::array<std::int8_t, 3> in_group{};  // relative to the group's first central block
+    std::array<std::int8_t, 3> in_group{};  // position relative to the group's first central block
   };
 
   int faster_patch() const;
@@ -221,16 +221,16 @@ class Tiling {
   int patch_ = 0, first_source_box_ = -1, block_size_ = 0, blocks_per_patch_ = 0, reach_ = 0;
   Cubes patches_{1, 1};
   std::array<int, 27> steps_;  // offsets in a table from an entry to the 27 positions around it
-  // lower corners of the parts of a large block, in its cells
+  // lower corners of the parts of a large block, in cells of the block
   std::vector<std::array<std::int16_t, 3>> origins_;
   std::vector<Place> places_;  // by slot
   std::vector<Group> groups_;
   KeyTable<std::int32_t> index_;  // index of groups by ancestor
-  // groups that must be written; unused groups; groups in use, by key
+  // touched_: groups that must be written; free_: unused groups; order_: groups in use, by key
   std::vector<int> touched_, free_, order_;
-  // blocks that were removed since the last update, from groups that remain
+  // blocks that were removed since the last update from groups that still exist
   std::vector<RemovedBlock> removed_blocks_;
-  std::vector<FluxRequest> of_block_, of_tile_;  // scratch
+  std::vector<FluxRequest> of_block_, of_tile_;  // temporary lists of write_requests()
 };
 
 }  // namespace octant::mesh

@@ -97,7 +97,7 @@ struct LevelHalo {
   // Slots of the own blocks that tile t updates, in full or in part: tile_slots[n] for n from
   // tile_slot_begin[t] to tile_slot_begin[t + 1] - 1.
   std::vector<std::int32_t> tile_slot_begin, tile_slots;
-  DeviceTable<CellBox> boxes{"boxes"};  // tiles.boxes
+  DeviceTable<CellBox> boxes{"boxes"};  // table of which tiles.boxes is the device copy
   DeviceTable<std::int32_t> tile_table{"tile table"};
   DeviceTable<Tile> tile_list{"tiles"};
   DeviceTable<FluxRequest> tile_requests{"flux requests"};
@@ -108,7 +108,7 @@ struct LevelHalo {
   HaloMessages whole;
   // messages that contain only the cells from which the finer level is interpolated
   HaloMessages for_finer_level;
-  DeviceTable<PackTask> unpacks{"unpack tasks"};  // for `for_finer_level`
+  DeviceTable<PackTask> unpacks{"unpack tasks"};  // tasks for the messages for_finer_level
   DeviceTable<BoundaryTask> halo_boundaries{"boundary tasks"},
       scratch_boundaries{"scratch boundary tasks"};
   DeviceTable<InterpolationTask> interpolations{"interpolation tasks"};

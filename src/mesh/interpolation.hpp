@@ -71,8 +71,8 @@ struct NoLimit {
   KOKKOS_FORCEINLINE_FUNCTION double operator()(const CoarseCell<variables>&) const { return 1.0; }
 };
 
-// Conservative linear interpolation: the eight children of a coarse cell get its value plus or
-// minus a quarter of its minmod slopes along each axis, so that their mean is the coarse value.
+// Conservative linear interpolation: the eight children of a coarse cell get the coarse value plus
+// or minus a quarter of the minmod slopes along each axis, so that their mean is the coarse value.
 // `Limit` takes the first Limit::variables of a cell and returns the factor, 0 to 1, that scales
 // the slopes of all variables. It must be a pure function, so that results are bitwise equal on all
 // ranks.

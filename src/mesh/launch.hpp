@@ -20,7 +20,7 @@ struct Kernel {
 
   Kernel(const char* title, const KernelCost& cost = {}) : name(title), of_one(cost) {}
 
-  // Records the kernel's work for this many items.
+  // Records the kernel's work for `items` items.
   void announce(std::int64_t items) const {
     if (of_one.bytes > 0.0) record_kernel_work(name, items, of_one);
   }

@@ -28,7 +28,7 @@ struct FieldSetup {
   std::vector<FieldInfo> variables;  // conserved variables, stored in cells
   int others = 0;                    // number of last variables not advanced by sweeps of the gas
   GhostShape ghosts = {};            // cells that a sweep reads beyond a block
-  int patch = 0;                     // side of the tiles of sweeps: 8 or 16; 0: the faster one
+  int patch = 0;                     // side of tiles: 8 or 16; 0: selected by estimated speed
   int spares = 1;                    // states besides the present one
 };
 
@@ -106,7 +106,7 @@ class Mesh {
 
   // Sets the inflow boundary condition. The time is 0 until set_inflow_time().
   void set_inflow(Inflow inflow) { inflow_ = std::move(inflow); }
-  // Sets the time of the states of a level whose ghosts are filled next.
+  // Sets the time of a level's states for inflow values in the next filling of ghosts.
   void set_inflow_time(int level, double time);
 
   // --- ghost data ------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ class Mesh {
   Inflow inflow_;
   struct InflowValues {
     double time = 0.0;
-    bool known = false;  // true if the values are valid for this time and structure
+    bool known = false;  // true if the values are valid for `time` and the present structure
     DeviceArray<double> values;
     std::vector<Inflow::States> states;  // states by inflow box; empty until evaluated
   };

@@ -164,7 +164,7 @@ class Search {
     }
   }
 
-  // Passes items on to finer blocks until all have arrived at leaves. Collective.
+  // Sends items to finer blocks until all have reached leaf octants. Collective.
   void finish() {
     const Communicator& communicator = mesh_.communicator();
     while (communicator.any(!onward_.ranks.empty())) {

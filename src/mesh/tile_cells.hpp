@@ -35,7 +35,7 @@ class TileCells {
         reach_(set.reach),
         blocks_(set.blocks_per_patch) {}
 
-  // The tile itself.
+  // Tile whose cells are addressed.
   KOKKOS_FORCEINLINE_FUNCTION const Tile& tile() const { return *tile_; }
   // Box with index `entry` in TileSet::boxes.
   KOKKOS_FORCEINLINE_FUNCTION const CellBox& box(int entry) const { return boxes_[entry]; }
@@ -59,7 +59,7 @@ class TileCells {
             from_j & (size_ - 1), from_k & (size_ - 1)};
   }
 
-  // Returns true if this patch cell along any axis is the first one of a block or of the patch.
+  // Returns true if patch cell `index` along an axis is the first of a block or of the patch.
   KOKKOS_FORCEINLINE_FUNCTION bool begins_block(int index) const {
     return index % (1 << shift_) == 0;
   }
@@ -77,7 +77,7 @@ class TileCells {
   KOKKOS_FORCEINLINE_FUNCTION int entry(const BlockRow& row, int i) const {
     return row.entries[position(0, i) >> shift_];
   }
-  // Offset in its buffer of cell i of a row, in box `entry`.
+  // Offset of cell i of a row in the buffer that contains box `entry`.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset(const BlockRow& row, int entry, int i) const {
     return boxes_[entry].offset(position(0, i) & (size_ - 1), row.j, row.k);
   }

@@ -9,7 +9,7 @@
 //
 // The table of a tile lists the box of each block position in and around it. A box may hold an own
 // block, a halo copy of another rank's block, cells interpolated from the coarser level, or cells
-// beyond a physical boundary; kernels treat all of them alike.
+// beyond a physical boundary; kernels treat all boxes in the same way.
 #pragma once
 
 #include <cstdint>
@@ -118,7 +118,7 @@ struct FaceFlow {
 // block's extent. `star`: stencils along the axes, whose distances add up to at most `reach`.
 // `cube`: stencils also along diagonals, where each distance is at most `reach`.
 struct GhostShape {
-  // Shape of the stencil: along axes only, or along diagonals, too.
+  // Shape of the stencil: along axes only, or also along diagonals.
   enum class Kind { star, cube };
 
   int reach = 2;
@@ -129,7 +129,7 @@ struct GhostShape {
     if (kind == Kind::star) return reach - (a + b);
     return a <= reach && b <= reach ? reach : -1;
   }
-  // True if the cell at these distances is read.
+  // True if the cell at distances a, b and c is read.
   constexpr bool contains(int a, int b, int c) const { return c <= reach_beside(a, b); }
   // Number of layers read from a neighbour across a face (1 axis), an edge (2) or a corner (3).
   constexpr int layers_across(int axes) const {

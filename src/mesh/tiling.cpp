@@ -315,7 +315,7 @@ void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& p
                static_cast<std::int64_t>(b_begin - b_first) / faces * request.stride_b;
 }
 
-// Lists the tiles of all groups, those without remote data first.
+// Lists the tiles of all groups; groups without remote data are first.
 void Tiling::write_lists(LevelHalo& halo) const {
   halo.tile_list.clear();
   halo.tile_requests.clear();

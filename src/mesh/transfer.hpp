@@ -67,9 +67,9 @@ struct CorrectionTask {
   std::int8_t axis;
   std::int8_t sign;   // +1: the cells lie above the faces, -1: below
   std::int16_t cell;  // index of the cells along the axis, in their block
-  // first cell along the transverse axes, in ascending order of the axes
+  // indices of the first cell along the transverse axes, in ascending order of the axes
   std::int16_t a_begin, b_begin;
-  std::int32_t fine, coarse;  // indices of the two registers
+  std::int32_t fine, coarse;  // indices of the fine and the coarse register
   std::int32_t is_received;   // 1 if the fine register comes from another rank
 
   // Index in the block of cell (a, b) of the side, 0 <= a, b < block_size / 2.
@@ -105,7 +105,7 @@ struct Fluxes {
 void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayout& layout,
                     const Fluxes& fluxes, double factor, double* blocks, const FaceFlow& flow);
 
-// Send buffers for messages of one kind: usually one, and more while earlier sends are in progress.
+// Send buffers for messages of one kind: one buffer, or more while earlier sends are in progress.
 class SendBuffers {
  public:
   explicit SendBuffers(std::int64_t doubles = 0) : doubles_(doubles) {}

@@ -23,11 +23,11 @@ struct Node {
 // or the position lies beyond a boundary).
 using Holder = std::int32_t;
 inline constexpr Holder k_nobody = -1;
-// Encodes another rank.
+// Encodes another rank as a holder.
 constexpr Holder encode_rank(int rank) { return -2 - rank; }
 // True if the holder is a slot of this rank.
 constexpr bool is_own(Holder holder) { return holder >= 0; }
-// Decodes the rank.
+// Decodes the rank of a holder on another rank.
 constexpr int rank_of(Holder other) { return -2 - other; }
 
 // Holders of the 27 positions around a block, [z][y][x], the block itself in the middle.
@@ -139,8 +139,8 @@ class Tree {
   // Clears the change lists, once all dependent tables are updated.
   void clear_changes();
 
-  // Owners of the blocks with these keys, or -1 where the level has no block, also for positions
-  // far from own blocks. Collective, as discover().
+  // Owners of the blocks with the given keys, -1 where the level has no block. Positions may be far
+  // from own blocks. Collective.
   std::vector<std::int32_t> owners(int level, std::span<const Key> keys) const;
 
   // Number of blocks on all ranks, by level. Collective.

@@ -87,7 +87,7 @@ struct SolveWhole {
   KOKKOS_FUNCTION void operator()(std::int64_t task) const {
     const int j = tasks.row(task), begin = tasks.begin(task), width = tasks.width(begin);
     const int* place = kinds.shift_of_column + begin;
-    double other[LineTasks::k_most];  // previous plane, or next one
+    double other[LineTasks::k_most];  // values in the previous plane of the loop
     for (int i = 0; i < width; ++i) other[i] = tasks.lines.row(0, j)[begin + i];
     for (int n = 0; n < planes.planes; ++n) {
       double* d = tasks.lines.row(n, j) + begin;

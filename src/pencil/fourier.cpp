@@ -264,7 +264,7 @@ BatchedFourier::BatchedFourier(const PencilGrid& grid, Padding padding, const Co
   for (const int array : {0, 1})
     arrays_[array] = DeviceArray<double>("modes", static_cast<std::size_t>(sizes[array]));
 
-  // Ranks without lines get plans for one line, since libraries reject empty plans.
+  // Ranks without lines make plans for one line, because libraries reject empty plans.
   const Cells x = x_box(own()).shape(), y = y_box(own()).shape(), z = z_box(own()).shape();
   const int columns = std::max(y[0] / 2 * y[2], 1), depths = std::max(z[0] / 2 * z[1], 1);
   x_ = make_real_fft(n_[0], std::max(x[1] * x[2], 1), 2 * half_);

@@ -16,7 +16,7 @@ namespace octant::pencil {
 // modes must be multiplied by it.
 struct Mode {
   int x;     // 0 .. n_x / 2
-  int y, z;  // -n/2 < y <= n/2
+  int y, z;  // -n/2 < y, z <= n/2
   int weight;
 };
 

@@ -95,7 +95,8 @@ class Thomas {
   PlanesMade made_;    // planes whose reciprocals are computed
 };
 
-// Calls forward, exchange and backward for all planes.
+// Solves the tridiagonal systems: forward() for all planes, exchange() once, and backward() for all
+// planes in reverse order.
 template <class Matrices>
 void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
                           const SweptPlanes& plane) {
@@ -109,7 +110,7 @@ void solve_plane_by_plane(LineSolver<Matrices>& solver, const Planes& planes,
   });
 }
 
-// Returns the solver of the same kind whose factors the problem reuses, or null.
+// Returns the solver of the same class whose factors the problem reuses, or null.
 template <class Solver, class Matrices>
 const Solver* twin_of(const LineProblem<Matrices>& problem) {
   return dynamic_cast<const Solver*>(problem.twin);
@@ -329,7 +330,7 @@ class TransposedLines final : public LineSolver<Matrices> {
 
   Box box_;  // whole lines on this rank
   Sweep sweep_;
-  Range rows_, own_;  // this rank's planes before the transpose
+  Range rows_, own_;  // this rank's rows, and planes, before the transpose
   Transpose transpose_;
   std::unique_ptr<LineSolver<Matrices>> solver_;
 };

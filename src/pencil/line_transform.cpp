@@ -233,7 +233,7 @@ LinesOfDevice::LinesOfDevice(const Setting& setting)
   const bool x_periodic = setting.x.conditions.periodic();
   const bool y_periodic = setting.y.conditions.periodic();
 
-  // Ranks without lines get plans for one line, since libraries reject empty plans.
+  // Ranks without lines make plans for one line, because libraries reject empty plans.
   const FieldView by_row = rows(), by_column = coefficients();
   const int lines = std::max(by_row.ny * by_row.nz, 1);
   if (x_periodic) {

@@ -54,7 +54,7 @@ class LineTransform {
   TransformKind kind_;
   int size_, lines_;
   LineWork layout_;
-  DeviceArray<Kokkos::complex<double>> work_, before_, after_;  // phases
+  DeviceArray<Kokkos::complex<double>> work_, before_, after_;  // before_, after_: phase factors
   std::unique_ptr<ManyFft> fft_;
 };
 

@@ -26,11 +26,11 @@ namespace octant::pencil {
 KOKKOS_INLINE_FUNCTION double pivot_reciprocal(double diagonal, double product, double r_before) {
   return 1.0 / (diagonal - product * r_before);
 }
-// d'_n = (d_n - A_n d'_(n-1)) r_n
+// Forward elimination: d'_n = (d_n - A_n d'_(n-1)) r_n.
 KOKKOS_INLINE_FUNCTION double eliminated(double d, double a, double before, double r) {
   return (d - a * before) * r;
 }
-// phi_n = d'_n - C_n r_n phi_(n+1)
+// Back substitution: phi_n = d'_n - C_n r_n phi_(n+1).
 KOKKOS_INLINE_FUNCTION double substituted(double d, double c, double r, double after) {
   return d - c * r * after;
 }
@@ -41,7 +41,7 @@ KOKKOS_INLINE_FUNCTION double eliminated_unscaled(double d, double a, double r_b
                                                   double before) {
   return d - a * r_before * before;
 }
-// phi_n = (d'_n - C_n phi_(n+1)) r_n - f_n phi_0
+// Back substitution in a Partition: phi_n = (d'_n - C_n phi_(n+1)) r_n - f_n phi_0.
 KOKKOS_INLINE_FUNCTION double substituted_between(double d, double c, double after, double r,
                                                   double fill, double first) {
   return (d - c * after) * r - fill * first;

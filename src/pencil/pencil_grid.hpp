@@ -62,7 +62,7 @@ struct ProcessGrid {
   int ranks() const { return y * z; }
   bool operator==(const ProcessGrid&) const = default;
 };
-// Process grid as "y x z" for messages.
+// Process grid as text for messages: ranks along y and z, such as "2x4".
 std::string to_string(ProcessGrid processes);
 
 // Throws InputError, naming grid.process_grid, unless y * z is the number of ranks and neither y

@@ -105,7 +105,6 @@ class PoissonSolver {
   // Solves for the right-hand side at `plane_offset`; the solution has `to_offset`. Collective.
   void solve(Field& field, int plane_offset, int to_offset);
 
-  // Number of unknown planes of this rank.
   int planes() const;  // number of unknown planes of this rank
   int rows() const;    // number of unknown rows of this rank
   // Returns the unknown rows among a thread's part of the rank's rows.
@@ -129,7 +128,7 @@ class PoissonSolver {
   // be transformed in any order before exchange().
   bool first_may_be_last() const;
 
-  // Seconds and data of all solves so far.
+  // Times and traffic of all solves so far.
   PoissonReport report() const;
 
  private:
@@ -177,7 +176,7 @@ class BatchedPoisson {
   // entries keep their values. Collective.
   void solve(const FieldView& field);
 
-  // Seconds and data of all solves so far.
+  // Times and traffic of all solves so far.
   PoissonReport report() const;
 
  private:

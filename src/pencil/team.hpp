@@ -77,8 +77,8 @@ class PlanesMade {
   std::vector<Count> counts_;  // by thread
 };
 
-// Calls sweep(team) on all threads at once, and returns when all have returned. sweep must neither
-// throw nor communicate with other ranks.
+// Calls sweep(team) on all threads concurrently and returns when all threads have finished. `sweep`
+// must neither throw nor communicate with other ranks.
 void in_team(const char* name, const std::function<void(const Team&)>& sweep);
 
 }  // namespace octant::pencil

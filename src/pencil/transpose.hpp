@@ -135,7 +135,7 @@ class Transpose {
   // of planes, which need no unpacking. Throws RunError for other targets.
   std::vector<Slab> slabs() const;
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   const TransposeTraffic& traffic() const;
 
  private:
@@ -163,7 +163,7 @@ class JoinedTransposes {
   // Moves the arrays from targets to sources. Collective.
   void backward(std::span<double* const> targets, std::span<double* const> sources);
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   const TransposeTraffic& traffic() const;
 
  private:
@@ -191,7 +191,7 @@ class BatchedTranspose {
   // Copies every cell of the target to its position in the source. Collective.
   void backward(const FieldView& target, const FieldView& source);
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   const TransposeTraffic& traffic() const;
 
  private:
@@ -213,7 +213,7 @@ class TransposeTransport {
   // Ranks of the transpose.
   const Communicator& ranks() const { return ranks_; }
 
-  // Returns the memory of a message: written before an exchange, read after one.
+  // Returns the memory of a message, which is written before an exchange or read after it.
   virtual double* message(TransposeEnd end, const Part& part) const = 0;
   // Sends the packed messages of one end to the other. Collective.
   virtual void exchange(Direction direction) = 0;

@@ -76,7 +76,7 @@ class TransposeSide {
   std::vector<Segment> segments() const;         // messages as segments of an exchange
 
   // Copies the rows y of the planes z of a part to its message. `values` has the layout of the
-  // array and begins at the first of these rows and planes.
+  // array and begins at the first of the given rows and planes.
   void pack(const Part& part, Range y, Range z, const double* values, double* message) const;
   // Copies rows y of planes z of a part from its message.
   void unpack(const Part& part, Range y, Range z, const double* message, double* values) const;

@@ -158,7 +158,7 @@ class Pairwise final : public BufferedMessages {
   }
 
  private:
-  // Exchange with the ranks at `distance` above and below this one.
+  // Exchange with the ranks at a distance above and below this rank; see make_steps().
   struct Step {
     const Part *to, *from;  // part of the source sent, part of the target received; null if empty
     ExchangePlan plan;

@@ -106,7 +106,7 @@ class FieldTridiagonal {
   // Performs the back substitution of plane k.
   void backward(const Team& team, Field& field, int k, int plane_offset, int to_offset);
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   TransposeTraffic traffic() const;
 
  private:
@@ -166,7 +166,7 @@ class BatchedTridiagonal {
   // Collective over the ranks of a column.
   void solve(const FieldView& field);
 
-  // Data sent so far.
+  // Messages and bytes sent so far.
   TransposeTraffic traffic() const;
 
  private:

@@ -110,9 +110,9 @@ class YPass {
     exchange_lines();
     end_exchange();
   }
-  // Sends data before the solves along z.
+  // Completes the transforms along y and sends data before the solves along z.
   virtual void begin_exchange() = 0;
-  // Solves along z across ranks.
+  // Solves the systems along z across ranks.
   virtual void exchange_lines();
   // Sends data after the solves along z.
   virtual void end_exchange() {}
@@ -132,7 +132,7 @@ class YPass {
 
   // Tridiagonal solver along z.
   LineSolver<ShiftedMatrices>& lines() const { return *solver_; }
-  // Seconds and data so far.
+  // Times and traffic so far.
   virtual PoissonReport report() const;
 
  protected:

@@ -38,7 +38,7 @@ class Batches {
   struct alignas(64) ThreadState {
     std::vector<int> waiting;  // planes whose rows have been written
     bool is_full = false;      // true if the planes in `waiting` have been returned
-    int known = 0;             // first plane of the solved planes
+    int known = 0;             // planes from this index on have been solved
   };
   int planes_, size_;
   std::vector<ThreadState> threads_;
