@@ -11,14 +11,14 @@ namespace octant {
 // Seconds per call, by Backend.
 using BackendTimes = std::array<double, k_backends>;
 
-// Candidate backends of a component with this number of ranks: an all-to-all has arguments for
-// every rank, and is excluded above a few hundred.
+// Returns the candidate backends for a number of ranks. All-to-all, which has arguments for every
+// rank, is excluded above a few hundred ranks.
 std::vector<Backend> backends_for(int ranks);
 
-// Selection in phases: trial of each backend in turn; then production with the fastest, interrupted
-// every `probe_interval` calls by a probe of one of the others, in turn. Production keeps an
-// exponential moving average with weight 0.05 (eq. 8); if a probe takes less than 0.8 of it, the
-// probed backend is selected.
+// Selection of a backend in phases: trial of each backend in turn; then production with the
+// fastest, interrupted every `probe_interval` calls by a probe of one of the others, in turn.
+// Production keeps an exponential moving average of the time with weight 0.05 (eq. 8). A probed
+// backend that takes less than 0.8 of this average is selected.
 //
 // Does not communicate. Windows end after a fixed number of calls, hence on every rank at the same
 // time; the caller then passes the maximum times over all ranks to decide(), so that all ranks

@@ -18,8 +18,8 @@ struct ClockOffset {
 // the same size; errors add up along the tree. Collective.
 ClockOffset align_clocks(const Communicator& communicator);
 
-// Aligns clocks as above, where `node` contains the ranks of this rank's machine, which have the
-// same clock: only the first rank of each node compares. Collective over both communicators.
+// Compares clocks between nodes only: `node` contains the ranks of this rank's machine, which share
+// a clock; the first rank of each node takes part. Collective over both communicators.
 ClockOffset align_clocks(const Communicator& communicator, const Communicator& node);
 
 // Sums, during its lifetime, the time inside blocking MPI calls of this program and its libraries:

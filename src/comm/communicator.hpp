@@ -79,7 +79,7 @@ class Communicator {
   T sum(T value) const {
     return reduced(value, mpi::Operation::sum);
   }
-  // Returns true if the statement holds on any rank.
+  // Returns true if the statement holds on any rank. Collective.
   bool any(bool statement) const { return max(std::int32_t{statement}) != 0; }
 
   // Replaces each value by its maximum over all ranks. Arrays have equal lengths on every rank.
@@ -104,7 +104,7 @@ class Communicator {
     reduce(values, mpi::Operation::bit_or);
   }
 
-  // Sum over the ranks below this one; 0 on rank 0.
+  // Sum over the ranks below this one; 0 on rank 0. Collective.
   template <Integer T>
   T exclusive_scan(T value) const {
     mpi::exclusive_scan(*comm_, &value, 1, scalar<T>());
@@ -140,7 +140,7 @@ class Communicator {
   }
 
   // Runs a step that may fail on some ranks only. If it throws on any rank, every rank throws the
-  // error of the lowest such rank: an InputError stays one, anything else becomes a RunError. The
+  // error of the lowest such rank: an InputError remains one, other errors become a RunError. The
   // step must not communicate after a point where it may throw, because the other ranks would wait.
   void collective_try(const std::function<void()>& step) const;
 
@@ -170,8 +170,8 @@ class Communicator {
 };
 
 // Non-blocking element-wise maximum over all ranks. All ranks give arrays of equal length without
-// NaN. Other messages and reductions may start and end in between, on all ranks in the same order.
-// Throws RunError if MPI fails.
+// NaN. Other messages and reductions may start and end before wait(), on all ranks in the same
+// order. Throws RunError if MPI fails.
 class PendingMaxima {
  public:
   // Starts the reduction. Collective.
@@ -190,7 +190,7 @@ class PendingMaxima {
   }
 
  private:
-  std::vector<double> values_;  // its address does not change when this is moved
+  std::vector<double> values_;  // the values keep their address if the object is moved
   mpi::Requests requests_;
 };
 

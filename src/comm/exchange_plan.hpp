@@ -9,7 +9,8 @@
 
 namespace octant {
 
-// Number of items sent to, or received from, one rank. The own rank is allowed: a local copy.
+// Number of items sent to, or received from, one rank. A segment of the rank itself is a local
+// copy.
 struct Segment {
   int rank;
   std::int64_t count;
@@ -17,7 +18,7 @@ struct Segment {
   bool operator==(const Segment&) const = default;
 };
 
-// Adds items for the rank of the last segment, or for the next rank.
+// Adds items for a rank to the last segment, or to a new one if that is of another rank.
 inline void count_items(std::vector<Segment>& segments, int rank, std::int64_t count = 1) {
   if (segments.empty() || segments.back().rank != rank) segments.push_back({rank, 0});
   segments.back().count += count;

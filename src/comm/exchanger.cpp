@@ -99,8 +99,8 @@ class StagedBuffers {
            (!k_device_is_host && backend == Backend::ksection);
   }
 
-  // leaving() copies the sent data, valid until the next call; arriving() returns a receive buffer,
-  // which may be filled after kernels have been waited for.
+  // leaving() copies the sent data to the host, valid until the next call; arriving() returns a
+  // host receive buffer, which may be filled after kernels have been waited for.
   const std::byte* leaving(const std::byte* send, std::size_t bytes) {
     std::byte* const copy = grow(sent_, bytes);
     if (bytes > 0)  // a copy, even an empty one, would wait for kernels
@@ -115,10 +115,10 @@ class StagedBuffers {
                     host_view(static_cast<const std::byte*>(received_.data()), bytes));
   }
 
-  // Buffer of the next copy of the sent data.
+  // Host buffer with the copy of the sent data.
   const void* outbox() const { return sent_.data(); }
 
-  // Copies the data that a rank sends to itself, which are not staged.
+  // Copies the data that a rank sends to itself, without staging.
   void copy_own(std::byte* to, const std::byte* from, std::size_t bytes) const {
     if (bytes == 0) return;
     if (k_device_is_host || buffers_ == Buffers::of_host) return copy_payload(to, from, bytes);
@@ -140,7 +140,7 @@ class StagedBuffers {
   Pinned sent_, received_;
 };
 
-// Adds the time until the end of the scope.
+// Adds the wall-clock time until the end of the scope to `seconds`.
 class Stopwatch {
  public:
   explicit Stopwatch(double& seconds) : seconds_(seconds) {}

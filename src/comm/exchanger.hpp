@@ -24,13 +24,13 @@ struct ExchangeCount {
   double seconds = 0.0;       // time inside start, progress and finish, in seconds
 };
 
-// Exchanges of one component. Its calls should move similar amounts, because their times are
+// Exchanges of one component. They should move similar amounts of data, because their times are
 // compared: use one Exchanger per level, with the level number (-1: none). `buffers` is the memory
 // space of all buffers. At most one exchange of an Exchanger may be active; several Exchangers may
 // be active at the same time.
 //
 // The constructor, start, finish and finish_receives are collective: all ranks call them in the
-// same order, also those with an empty plan. The others are local.
+// same order, also those with an empty plan. The other functions are local.
 class Exchanger {
  public:
   // `component` names the exchanges in reports and telemetry. The backend of `options` is used, or
@@ -44,7 +44,7 @@ class Exchanger {
   // Starts the exchange of `values_per_item` values per item. Forward, `send` holds the plan's send
   // segments and `receive` takes its receive segments; in reverse, `send` holds the receive
   // segments and `receive` takes the send segments. Buffers must not be accessed until finish, and
-  // must not overlap. With buffers in device memory it waits for kernels launched before.
+  // must not overlap. Waits for earlier kernels if buffers are in device memory.
   template <Number T>
   void start(const ExchangePlan& plan, const T* send, T* receive, int values_per_item,
              Direction direction = Direction::forward) {
@@ -77,7 +77,7 @@ class Exchanger {
   void start_bytes(const ExchangePlan& plan, const std::byte* send, std::byte* receive,
                    std::size_t item_bytes, Direction direction = Direction::forward);
 
-  // Returns true between start and finish.
+  // Returns true while an exchange is active, from start to finish.
   bool under_way() const;
   // Backend of the current exchange, or else of the last one.
   Backend backend() const;

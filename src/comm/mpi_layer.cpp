@@ -128,7 +128,7 @@ CommPointer& ranks_of_the_run() {
   return comm;
 }
 
-// Returns true without mpirun, srun and other launchers, all of which tell a process its rank.
+// Returns true without mpirun, srun or other launchers, which set the rank in the environment.
 bool is_started_alone() {
   const auto is_unset = [](const char* name) { return std::getenv(name) == nullptr; };
   return is_unset("OMPI_COMM_WORLD_RANK") && is_unset("PMIX_RANK") && is_unset("PMI_RANK") &&
@@ -167,7 +167,7 @@ void finalize() {
   if (g_initialized_by_octant) MPI_Finalize();
 }
 
-// Duplicates the communicator, which separates its messages from those of other libraries.
+// Duplicates the communicator, which separates Octant's messages from those of other libraries.
 void run_on(int fortran_communicator) {
   MPI_Comm copy;
   check(MPI_Comm_dup(MPI_Comm_f2c(fortran_communicator), &copy), "MPI_Comm_dup");
@@ -181,7 +181,7 @@ void abort(int exit_code) {
   std::_Exit(exit_code);
 }
 
-// Single object, because all users of the world communicator take their tags from it.
+// Returns one object, because all users of the world communicator take their tags from it.
 CommPointer world() {
   CommPointer& comm = ranks_of_the_run();
   if (!comm) comm = std::make_shared<Comm>(MPI_COMM_WORLD, false);

@@ -89,8 +89,8 @@ class Requests {
   void send(const Comm& comm, std::span<const std::byte> bytes, int destination, int tag);
   // Starts a receive of exactly this many bytes.
   void receive(const Comm& comm, std::span<std::byte> bytes, int source, int tag);
-  // Starts all parts as one collective; stores a few words per rank of the communicator until
-  // completion.
+  // Starts all parts as one collective operation, which stores a few words per rank of the
+  // communicator until completion.
   void all_to_all(const Comm& comm, const std::byte* send_buffer, std::span<const Part> sends,
                   std::byte* receive_buffer, std::span<const Part> receives);
   // Starts replacing each value by its maximum over all ranks. Collective.

@@ -1,4 +1,4 @@
-// Reproducible sums of terms computed in kernels, in their memory space.
+// Reproducible sums of terms computed in kernels, in the memory space of the kernels.
 //
 // As for ReproducibleSum, the digits of an exact sum are integers, to which threads may add in any
 // order. Each sum has several copies, which reduces contention.
@@ -48,12 +48,12 @@ KOKKOS_INLINE_FUNCTION SplitTerm split(double term) {
            sign * (high >> 32)}};
 }
 
-// Adder for use in kernels. At most 2^29 terms per sum. Passed by value.
+// Adds terms to sums within kernels, at most 2^29 terms per sum. Passed by value.
 class TermAdder {
  public:
   TermAdder(std::int64_t* words, int sums) : words_(words), sums_(sums) {}
 
-  // Adds to a sum; `share`, any non-negative number, selects the copy.
+  // Adds a term to a sum; `share`, any non-negative number, selects the copy of the sum.
   KOKKOS_INLINE_FUNCTION void add(int sum, int share, double term) const {
     std::int64_t* words = words_ + (std::ptrdiff_t{share % k_copies} * sums_ + sum) * k_words;
     if (!Kokkos::isfinite(term)) {
@@ -103,7 +103,7 @@ class ParallelSums {
   }
 
  private:
-  // A digit consists of two 32-bit numbers, each an exact term.
+  // Adds the digits, each as two 32-bit numbers, which are exact terms.
   static void add_words(const std::int64_t* words, ReproducibleSum& sum) {
     using Limits = std::numeric_limits<double>;
     for (int n = 0; n < k_split_digits; ++n) {

@@ -38,8 +38,8 @@ RankTree::RankTree(int ranks) : ranks_(ranks), factors_(factors_of(ranks)), grou
   for (const int factor : factors_) groups_.push_back(groups_.back() * factor);
 }
 
-// Group g of m begins at rank floor(g ranks / m): sizes differ by at most one, and the bounds of
-// its children begin and end with its own.
+// Group g of m begins at rank floor(g ranks / m): sizes differ by at most one, and the children of
+// a group cover exactly the ranks of the group.
 RankRange RankTree::ranks_of(int level, std::int64_t group) const {
   const std::int64_t groups = groups_[level];
   const auto first = static_cast<int>(group * ranks_ / groups);

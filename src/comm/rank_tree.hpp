@@ -51,16 +51,16 @@ class RankTree {
   std::int64_t group_of(int level, int rank) const;
   // Ranks of the group of this level that contains a rank.
   RankRange group(int level, int rank) const { return ranks_of(level, group_of(level, rank)); }
-  // Child 0 <= c < factor(level) of that group.
+  // Ranks of child 0 <= index < factor(level) of the group of this level that contains a rank.
   RankRange child(int level, int rank, int index) const;
-  // Index of the child of its group at this level that contains a rank.
+  // Index, within the group of this level, of the child that contains a rank.
   int child_index(int level, int rank) const;
 
-  // Rank of sibling `index` of the rank's child that receives the data for this sibling: the one at
-  // the same position, modulo the size of the sibling, which must not be empty.
+  // Rank of sibling `index` of the rank's child that receives the data for this sibling. It has the
+  // same position in its group, modulo the size of the sibling, which must not be empty.
   int partner(int level, int rank, int index) const;
-  // Ranks of sibling `index` whose partner a rank is: at most one if groups are equal, else at most
-  // two.
+  // Ranks of sibling `index` whose partner() is the given rank: at most one if groups are equal,
+  // else at most two.
   std::vector<int> senders(int level, int rank, int index) const;
 
  private:
@@ -72,9 +72,9 @@ class RankTree {
 // Descent in the tree of ranks, for algorithms that divide distributed data: at each level only the
 // ranks of one group communicate, so that all groups of a level work in parallel.
 
-// Starts at the root; a rank descends once per level of the tree, to the child that contains it. A
-// group's ranks call the same functions in the same order. No rank stores anything per rank of the
-// run. The communicator must outlive this.
+// Each rank starts at the root and descends once per level of the tree, to the child that contains
+// it. The ranks of a group call the same functions in the same order. No rank stores data for every
+// rank of the run. The communicator must outlive the object.
 class Descent {
  public:
   explicit Descent(const Communicator& communicator)
@@ -84,7 +84,7 @@ class Descent {
   const RankTree& tree() const { return tree_; }
   // Current level of this rank.
   int level() const { return level_; }
-  // True at the last level, where a group has one rank.
+  // True at level tree().levels(), where a group has one rank.
   bool ends() const { return level_ == tree_.levels(); }
   // Number of this rank's group at its level.
   std::int64_t group() const { return tree_.group_of(level_, communicator_.rank()); }

@@ -30,13 +30,13 @@ class Runtime {
   Runtime& operator=(const Runtime&) = delete;
 };
 
-// Reason why this run has no kernels, and a remedy; empty if it has them. The same on all ranks.
+// Reason why this run cannot use kernels, and a remedy; empty if it can. The same on all ranks.
 const std::string& why_no_kernels();
-// Throws RunError with that reason. Collective.
+// Throws RunError with why_no_kernels(), unless that is empty. Collective.
 void require_kernels();
 
 // Must be called after an error. Returns true if all ranks have reached the same point within a few
-// seconds. If not, the error is this rank's alone, and the others are waiting for it elsewhere.
+// seconds. If not, only this rank has the error, and the other ranks are waiting elsewhere.
 bool all_ranks_agree_to_end();
 
 // Ends the program on every rank at once, for a failure of this rank alone. The message must have
@@ -45,15 +45,15 @@ bool all_ranks_agree_to_end();
 
 // --- GPUs that kernels run on; there are none where kernels run on cores -------------------------
 
-// Reason why kernels cannot run, and a remedy: no driver, one too old, no GPU, or none of the
-// architecture that they were compiled for. Empty if they can.
+// Reason why kernels cannot run, and a remedy: no driver, an old driver, no GPU, or no GPU of the
+// architecture for which kernels were compiled. Empty if kernels can run.
 std::string why_no_device();
 
 // GPU of a rank of a node, given the number of GPUs; surplus ranks share them.
 constexpr int device_of(int rank_of_node, int devices) {
   return devices > 0 ? rank_of_node % devices : 0;
 }
-// GPU among those visible to the process. No value leaves the choice to Kokkos.
+// GPU of a rank among those visible to the process; no value if Kokkos is to choose it.
 std::optional<int> device_of(int rank_of_node);
 
 // GPUs of the ranks of a node, of identical type.
@@ -65,7 +65,7 @@ struct Devices {
   // Memory of all these GPUs in bytes.
   double bytes() const { return static_cast<double>(count) * static_cast<double>(bytes_of_each); }
 };
-// Must be called after the initialisation of Kokkos. Collective over the node.
+// Returns the GPUs of a node. Must be called after Kokkos is initialised. Collective over the node.
 Devices devices_of(const Communicator& node);
 
 }  // namespace octant

@@ -107,7 +107,7 @@ class PointToPoint final : public Transport {
  public:
   explicit PointToPoint(int tag) : tag_(tag) {}
 
-  // The log numbers arrivals first, then departures.
+  // Indices in the log: receives first, then sends.
   Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,
                 std::size_t item_bytes, MessageLog& log) override {
     const mpi::Comm& comm = flow.communicator().handle();
@@ -137,8 +137,8 @@ class PointToPoint final : public Transport {
   const std::byte* send_ = nullptr;
 };
 
-// All-to-all (section 3.1.1): the MPI library schedules the messages, and only the whole is known
-// to be complete. Its arguments are arrays over all ranks, so `auto` uses it in small runs only.
+// All-to-all (section 3.1.1): the MPI library schedules the messages, and only the completion of
+// all of them is known. Arguments are arrays over all ranks, so `auto` uses it in small runs only.
 class AllToAll final : public Transport {
  public:
   Traffic start(const DirectedPlan& flow, const std::byte* send, std::byte* receive,

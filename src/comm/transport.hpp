@@ -22,11 +22,11 @@ class MessageLog {
  public:
   // Begins an exchange.
   void begin();
-  // Records a posted message; returns its number. `peer` is a rank of `communicator`; < 0: unknown.
+  // Records a posted message; returns its index. `peer` is a rank of `communicator`; < 0: unknown.
   std::size_t post(const Communicator& communicator, int peer, bool received, std::size_t bytes);
   // Starts the waiting time of the next completed message.
   void stand_still();
-  // Records the completion of a message.
+  // Records the completion of the message with this index.
   void done(std::size_t number);
   // Records the completion of all remaining messages, without waiting times.
   void all_done();
@@ -74,12 +74,12 @@ class PendingSends {
 // empty ones, for any communication pattern. The paper pairs the siblings in k - 1 steps; messages
 // of one level are independent, so here they are all active at once.
 
-// Contiguous runs of items in each message, computed once for a set of send segments. Positions and
-// counts are in items. Stages write their messages into one outgoing buffer, and receive into one
-// transit buffer.
+// Messages of a k-section exchange as contiguous ranges of items, computed once for a set of send
+// segments. Positions and counts are in items. Stages write their messages into one outgoing
+// buffer, and receive into one transit buffer.
 class ForwardingSchedule {
  public:
-  // Range of items that is copied.
+  // Copy of `count` items between positions of buffers.
   struct Copy {
     std::int64_t from, to, count;
   };
@@ -118,8 +118,8 @@ class ForwardingSchedule {
   std::int64_t outgoing_items_ = 0, transit_items_ = 0;
 };
 
-// Executes a schedule. Buffers are reused by successive exchanges; pending sends complete before
-// the next exchange starts.
+// Execution of a schedule. Buffers are reused by successive exchanges; pending sends complete
+// before the next exchange starts.
 class Forwarder {
  public:
   explicit Forwarder(int tag) : tag_(tag) {}
@@ -214,9 +214,9 @@ struct Traffic {
 };
 
 // Executes one exchange at a time: start, progress any number of times, receive, and finish_sends
-// or leave_sends. Only forwarding moves data from the rank to itself. The flow must be prepared for
-// the backend; it and the buffers must remain valid until the end. All messages are recorded in
-// `log`.
+// or leave_sends. Only the k-section backend moves data from the rank to itself. `flow` must be
+// prepared for the backend; the flow and the buffers must remain valid until the end. All messages
+// are recorded in `log`.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -227,10 +227,10 @@ class Transport {
   virtual void progress() = 0;
   // Waits until the receive buffer is filled.
   virtual void receive(MessageLog& log) = 0;
-  // Waits until the send buffer is free, or moves pending sends to the queue. Backends that do not
-  // send from the caller's buffer after receive() have nothing to do.
+  // Waits until the send buffer is free. Backends that do not send from the caller's buffer after
+  // receive() have nothing to do.
   virtual void finish_sends(MessageLog&) {}
-  // Moves pending sends to the queue.
+  // Moves pending sends to a queue instead of waiting for them.
   virtual void leave_sends(PendingSends&) {}
 };
 

@@ -31,7 +31,7 @@ struct Answer {
   std::int64_t row;
 };
 
-// Keys at which the ranges of all counters except the first begin.
+// Returns the first keys of the ranges of all counting ranks except the first.
 std::vector<Key> stretches(const Communicator& communicator, std::span<const Key> keys,
                            int counters) {
   std::int64_t largest_bit = 0;
@@ -52,7 +52,7 @@ std::vector<Key> stretches(const Communicator& communicator, std::span<const Key
                     reduction_over(communicator).sum);
 }
 
-// Ranks that count each key; the ranges of keys are assigned to ranks in ascending order.
+// Returns the rank that counts each key; ranges of keys are assigned to ranks in ascending order.
 std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> walls, int ranks) {
   const auto counters = static_cast<std::int64_t>(walls.size()) + 1;
   std::vector<int> destinations;
@@ -64,7 +64,7 @@ std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> 
   return destinations;
 }
 
-// Returns the answers to the received keys, in the order of reception.
+// Counts the received keys; returns the row of each, in the order of reception.
 std::vector<Answer> count(const Communicator& communicator, std::span<const AskedKey> asked) {
   std::vector<std::size_t> order(asked.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;

@@ -11,15 +11,15 @@
 
 namespace octant {
 
-// Number of keys on all ranks that are smaller than each of this rank's keys: the row of its block
-// in a file in key order. Collective. Keys are those of one level, each on one rank only, in any
-// order; a rank may have none. At most 256 ranks count, so that none holds more than about a 256th
-// of all keys for it, nor any longer list of ranks. Throws RunError on every rank for duplicate
-// keys.
+// Returns, for each of this rank's keys, the number of smaller keys on all ranks: the row of the
+// block in a file in key order. Keys are those of one level, each on one rank only, in any order; a
+// rank may have none. At most 256 ranks count keys, each about the same number, so that the list of
+// their key ranges is short. Throws RunError on every rank for duplicate keys. Collective.
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys);
 
-// First row of each block for blocks of several rows, counts[n] for keys[n].
+// Returns the first row of each block if blocks have several rows: counts[n] for keys[n].
+// Collective.
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys,
                                             std::span<const std::int64_t> counts);

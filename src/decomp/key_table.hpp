@@ -1,7 +1,7 @@
 // KeyTable: values of blocks by Morton key.
 //
-// Open-addressing hash table with linear probing (curamses.txt, appendix B): a power of two of
-// slots, at most 70 % of them filled, doubled when that is reached. A mesh has one per level.
+// Open-addressing hash table with linear probing (cuRAMSES paper, appendix B): a power of two of
+// slots, at most 70 % of them filled, doubled when that is reached. A mesh has one table per level.
 // Erasing moves the following entries back instead of leaving a tombstone, so repeated refinement
 // does not slow the table down.
 #pragma once
@@ -91,7 +91,7 @@ class KeyTable {
     slot = {key, value};
   }
 
-  // Removes `key`; returns false if it was not there.
+  // Removes `key`; returns false if it was not stored.
   bool erase(Key key) {
     if (slots_.empty()) return false;
     std::size_t hole = slot_of(key);
@@ -107,7 +107,7 @@ class KeyTable {
     size_ = 0;
   }
 
-  // Reserves space for `count` keys, so that insertions up to there move no entries.
+  // Reserves space for `count` keys, so that insertions up to this number move no entries.
   void reserve(std::size_t count) {
     std::size_t wanted = slots_.empty() ? k_smallest_capacity : slots_.size();
     while (too_full(count, wanted)) wanted *= 2;
@@ -138,7 +138,7 @@ class KeyTable {
     return s;
   }
 
-  // Empties the slot `hole` and moves back every later entry of the run that probed across it.
+  // Empties the slot `hole`. Moves back each later entry of the run that was probed past the hole.
   void close(std::size_t hole) {
     const std::size_t mask = slots_.size() - 1;
     for (std::size_t s = (hole + 1) & mask; slots_[s].key != k_no_key; s = (s + 1) & mask) {

@@ -1,10 +1,10 @@
 // Morton keys: addresses of blocks within their level.
 //
-// A key interleaves the bits of the block's integer coordinates, x in the lowest place:
+// A key interleaves the bits of the block's integer coordinates, with x in the lowest bit:
 //   ... z1 y1 x1 z0 y0 x0
 // The parent's key is the key without its last three bits, and those three bits are the octant ix +
 // 2 iy + 4 iz of the block in its parent. Keys do not contain the level. Unused upper bits are
-// zero. See curamses.txt, section 4.2 and appendix A.
+// zero. See the cuRAMSES paper, section 4.2 and appendix A.
 //
 // All functions are constexpr, take O(1) operations, and expect 0 <= coordinate <
 // k_key_coordinate_end; only `neighbour_key` checks ranges.
@@ -48,7 +48,7 @@ constexpr std::uint64_t spread_21_bits(std::uint64_t v) {
   return v;
 }
 
-// Inverse of spread_21_bits; ignores the bits in between.
+// Inverse of spread_21_bits; ignores all other bits.
 constexpr std::uint64_t gather_21_bits(std::uint64_t v) {
   v &= 0x1249249249249249;
   v = (v | v >> 2) & 0x10c30c30c30c30c3;
@@ -101,8 +101,8 @@ constexpr Key child_key(Key key, int octant) { return key << 3 | static_cast<Key
 constexpr int octant_of(Key key) { return static_cast<int>(key & 7); }
 
 // Key of the block `offset` blocks away on the same level, which has `extent` blocks per axis.
-// Periodic axes wrap around (offsets up to one extent); no value if the position is outside along
-// another axis.
+// Coordinates wrap around along periodic axes (offsets up to one extent); no value if the block
+// would be outside along another axis.
 constexpr std::optional<Key> neighbour_key(Key key, const std::array<int, 3>& offset,
                                            const BlockCoordinates& extent,
                                            const std::array<bool, 3>& periodic) {

@@ -1,8 +1,8 @@
 // Geometric domain decompositions: assignment of blocks to ranks.
 //
 // A block counts as a point at its centre, with a cost. The result does not depend on the previous
-// owners. No rank stores more than its own blocks and a bounded histogram, and for curves the
-// boundaries between all ranks.
+// owners. A rank stores only its own blocks, a bounded histogram and, for curves, the boundaries
+// between all ranks.
 #pragma once
 
 #include <array>
@@ -50,7 +50,7 @@ struct BalanceOptions {
 
   // Number of updates of a block of this level per coarse step, for the cost model.
   double substeps(int level, bool subcycle) const;
-  // Returns true if each level is balanced separately (time), false if all together (memory).
+  // Returns true if each level is balanced separately (cost: time or measured), else false.
   bool by_level() const { return cost != BalanceCost::memory; }
   // Returns true if a planner places the blocks (decomp/planner.hpp).
   bool is_planned() const { return policy != "contiguous"; }
@@ -82,7 +82,7 @@ class CurvePartition {
   // Rank that owns a block of the finest grid.
   int locate(const BlockCoordinates& finest) const;
 
-  // Grid of the curve positions.
+  // Finest grid of blocks, through which the curve passes.
   const FinestGrid& grid() const { return grid_; }
 
  private:
@@ -94,14 +94,15 @@ class CurvePartition {
   std::vector<Key> walls_;
 };
 
-// Recursive k-section: space divided among ranks by a tree of walls (curamses.txt, section 2).
+// Recursive k-section: space divided among ranks by a tree of walls (cuRAMSES paper, section 2).
 //
 // The tree is comm's RankTree: the root is the domain and all ranks. Every node is cut along the
 // longest axis of its box into k parts for the k groups of consecutive ranks below it, with costs
 // proportional to their numbers of ranks (eq. 3). A wall is a plane between blocks of the finest
 // level. If no plane balances the cost well enough, because a single layer of blocks costs too
-// much, the wall has a step: it cuts its layer along the next axis, and if necessary that row along
-// the last. `tolerance` is the total imbalance over the tree that is accepted for plane walls.
+// much, the wall has a step: it cuts its layer along the next axis, and if necessary a row of the
+// layer along the last axis. `tolerance` is the total imbalance over the tree accepted for plane
+// walls.
 
 // Returns the owner of each of this rank's points, independent of the present distribution.
 // Collective. The points are passed down the tree to their owners. The ranks of a node cut it, in

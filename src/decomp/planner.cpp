@@ -182,8 +182,8 @@ std::vector<int> planners_of(const std::vector<Zone>& zones, const Work& work,
   return planners;
 }
 
-// Returns values that arrived by rank, then in the order in which each rank was asked, in the order
-// of the questions to `ranks`.
+// Returns received values in the order of the requests to `ranks`; they arrive sorted by rank, and
+// for each rank in the order of the requests.
 std::vector<std::int32_t> in_order_of(std::span<const int> ranks,
                                       std::span<const std::int32_t> arrived) {
   std::vector<std::size_t> order(ranks.size());
@@ -194,7 +194,7 @@ std::vector<std::int32_t> in_order_of(std::span<const int> ranks,
   return values;
 }
 
-// Combines the summaries of all zones; `blocks` are those that this rank has before. Collective.
+// Combines the summaries of all zones; `blocks` are the present blocks of this rank. Collective.
 PlacementReport report_of(const PlacementChoice& choice, const Communicator& communicator,
                           const Planner::Summary& zone, std::span<const PlannedBlock> blocks) {
   double load = 0.0;

@@ -1,6 +1,7 @@
 // Placement by planners: the first rank of each zone of ranks receives the costs of the blocks in a
 // segment of the curve and applies one of the policies of placement/placement.hpp, which may assign
-// several pieces of space to a rank. Most policies have one zone, and rank 0 as the only planner.
+// several pieces of the curve to a rank. Most policies have one zone, and rank 0 as the only
+// planner.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,7 @@ struct PlacementReport {
   double cplx_x = 0.0;
   double makespan_before = 1.0, makespan_after = 1.0;  // maximum over mean load
   std::int64_t blocks_moved = 0;
-  // Fractions of the bytes between neighbours in the same zone.
+  // Fractions of the bytes between neighbours of a zone that are sent between ranks, or nodes.
   double off_rank_share = 0.0, off_node_share = 0.0;
   std::int64_t duration_ns = 0;  // planning time of the slowest planner
 };

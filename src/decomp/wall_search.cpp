@@ -13,9 +13,9 @@ constexpr std::int64_t k_max_bins = 256;            // per interval
 constexpr std::int64_t k_fewest_bins = 8;
 
 // Wall that is not yet final: it lies within [low, high], and the points below `low` cost
-// `cost_below`. `target` is the required cost below the wall.
+// `cost_below`. `target` is the required cost below the wall. Shares are those of WallRules.
 struct Wall {
-  // share of all parts below it; smaller share of its two neighbours
+  // sum of the shares of all parts below the wall; smaller share of the two adjacent parts
   std::int32_t share_below, smaller_share;
   Key low, high;
   std::int64_t cost_below = 0;

@@ -28,8 +28,8 @@ struct WallRules {
   // Shares >= 0 of the parts in order, to which their costs are proportional: numbers of ranks (n_m
   // in eq. 3). A part without a share gets no range of the line.
   std::vector<std::int32_t> shares;
-  // Powers of two, descending, the last one 1. A wall is at a multiple of the first grain with such
-  // a position within the tolerance, else at the position with the best balance.
+  // Powers of two, descending, the last one 1. A wall is placed at a multiple of the first grain
+  // for which such a position meets the tolerance, else at the position with the best balance.
   std::vector<Key> grains;
   // Maximum relative deviation of a part's cost from the ideal that is accepted for grains above 1.
   double tolerance;

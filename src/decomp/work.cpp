@@ -10,8 +10,8 @@
 namespace octant {
 namespace {
 
-constexpr int k_cost_bits = 40;   // of the largest cost
-constexpr int k_total_bits = 62;  // of the sum
+constexpr int k_cost_bits = 40;   // bits of the largest cost
+constexpr int k_total_bits = 62;  // bits of the sum of costs
 
 int bits_of(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));

@@ -28,7 +28,7 @@ inline Reduction reduction_of_one() {
   return {[](std::span<std::int64_t>) {}, [](std::span<std::int64_t>) {}};
 }
 
-// Reduction over the ranks of a communicator, which must outlive it.
+// Reduction over the ranks of a communicator, which must outlive the result.
 inline Reduction reduction_over(const Communicator& communicator) {
   return {[&](std::span<std::int64_t> values) { communicator.sum_in_place(values); },
           [&](std::span<std::int64_t> values) { communicator.max_in_place(values); }};
@@ -66,20 +66,20 @@ struct FinestGrid {
 // Grid of the blocks of level `depth`.
 FinestGrid finest_grid(const DomainShape& domain, int depth);
 
-// All blocks of this rank, on the finest grid of any rank.
+// Points of all blocks of this rank, on the finest grid of all ranks.
 struct Work {
   FinestGrid grid;
   std::vector<WorkPoint> points;
 };
 
 // Converts blocks to weighted points. Costs become integers, so that sums do not depend on their
-// order: relative to the largest cost they are exact to 2^-40, or less if 2^22 blocks or more share
-// 62 bits. Throws RunError on every rank if a cost is negative or not finite or a block lies
-// outside of the domain. Collective.
+// order: relative to the largest cost they are exact to 2^-40, or less for 2^22 blocks or more,
+// because the sum must fit into 62 bits. Throws RunError on every rank if a cost is negative or not
+// finite or a block lies outside of the domain. Collective.
 Work measure_work(const DomainShape& domain, std::span<const CostItem> blocks,
                   const Reduction& reduction);
 
-// Cost model of a block: memory, time, and the combination of both (curamses.txt, eq. 4-6 and 12,
+// Cost model of a block: memory, time, and the combination of both (cuRAMSES paper, eq. 4-6 and 12,
 // adapted from octs to blocks).
 
 // Memory of a rank per object of each type in bytes; 0 selects the default.

@@ -61,7 +61,7 @@ struct LevelFrame {
     for (int d = 0; d < 3; ++d) cell[d] = cell_of(d, x[d]) % block_size;
     return morton_encode(cell);
   }
-  // Octant of the block that contains the position.
+  // Octant (0-7), within its block, in which the position lies.
   int octant_at(const Position& x) const {
     int octant = 0;
     for (int d = 0; d < 3; ++d) octant |= (cell_of(d, x[d]) % block_size >= block_size / 2) << d;
@@ -124,8 +124,8 @@ KOKKOS_FORCEINLINE_FUNCTION Cloud coarse_cloud_of(const LevelFrame& coarse, cons
   return cloud_of(coarse, first_cell, coarse.block_size / 2, position);
 }
 
-// Address of a cell of the next coarser level, counted from the first one in a block.
-// `coarse` are the block's 27 entries in Neighbourhood::coarse_places.
+// Address of a cell of the next coarser level, counted from the first one in a block. `coarse` are
+// the 27 entries of the block in Neighbourhood::coarse_places.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T* find_coarse_cell(const Place* coarse, const CellArrays<T>& arrays,
                                                 int block_size, int i, int j, int k,

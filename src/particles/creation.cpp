@@ -23,8 +23,9 @@ struct Birthplace {
   auto order() const { return std::tie(level, block, cell); }
 };
 
-// Returns the number of new particles on all ranks that come before each of this rank's. All new
-// particles in a block are on one rank. Collective.
+// Returns, for each new particle of this rank, the number of new particles on all ranks that
+// precede it in the order of level, block and cell. All new particles in a block are on one rank.
+// Collective.
 std::vector<std::int64_t> births_before(const Communicator& communicator,
                                         std::span<const Birthplace> births) {
   std::vector<std::size_t> order(births.size());

@@ -87,8 +87,8 @@ KOKKOS_FORCEINLINE_FUNCTION void add_cloud(std::int64_t whole, const double (&we
   }
 }
 
-// Adds clouds, in cells of their level, of the particles assigned to their own level, or of those
-// assigned to the coarser level.
+// Adds the clouds of a level's particles in cells of this level: of the particles assigned to it,
+// or of those assigned to the coarser level.
 void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
                 double quantum, bool uses_coarser_level, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();
@@ -112,7 +112,7 @@ void add_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFr
       });
 }
 
-// Adds clouds, in cells of the next coarser level, of the particles assigned to this level.
+// Adds the clouds of the particles assigned to the next coarser level, in cells of that level.
 void add_coarse_clouds(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& coarse,
                        double quantum, const CellArrays<std::int64_t>& cells) {
   const ParticleColumns p = set.columns();

@@ -53,8 +53,8 @@ struct Kind {
   // Number of integer columns.
   int integer_columns() const;
 
-  // First id of a kind; its ids are the k_ids numbers from there, so that ids of the kinds that
-  // in_order() lists are distinct.
+  // Number of ids of a kind, which begin at first_id(). Ids of the kinds that in_order() lists are
+  // distinct.
   static constexpr std::uint64_t k_ids = std::uint64_t{1} << 62;
   // First id of this kind.
   std::uint64_t first_id() const;
@@ -63,9 +63,9 @@ struct Kind {
 // Returns the kind for problems with dark matter.
 Kind dark_matter();
 
-// Sorts the kinds of a run into the order of density sums, files and reports: dark, stars, sinks,
-// tracers, then others as given. Throws RunError if a name of a kind or column is empty or not
-// unique.
+// Sorts the kinds of a run into the order in which densities are added and files and reports list
+// them: dark, stars, sinks, tracers, then others as given. Throws RunError if a name of a kind or
+// column is empty or not unique.
 std::vector<Kind> in_order(std::vector<Kind> kinds);
 
 }  // namespace octant::particles

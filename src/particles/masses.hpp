@@ -22,7 +22,7 @@ inline double quantum_of(double smallest, double total) {
   return std::ldexp(1.0, std::max(std::ilogb(smallest) - 36, std::ilogb(total) - 61));
 }
 
-// Rounds a mass in quanta, which is not negative.
+// Rounds a non-negative mass in quanta to an integer.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t nearest_quanta(double mass) {
   // NOLINTNEXTLINE(bugprone-incorrect-roundings): an ulp below a half may go either way
   return static_cast<std::int64_t>(mass + 0.5);
@@ -33,7 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_mass(std::int64_t* cell, std::int64_t mass)
   Kokkos::atomic_add(cell, mass);  // integer sum
 }
 
-// Returns the fraction `weight` of a mass.
+// Returns the fraction `weight` of a mass, rounded, at most the mass.
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t share(std::int64_t mass, double weight) {
   const std::int64_t part = nearest_quanta(static_cast<double>(mass) * weight);
   return part < mass ? part : mass;

@@ -238,7 +238,7 @@ void Particles::kick_by_coarser_level(int level, const FieldNearby& coarser_forc
 
 void Particles::choose_force_levels(int coarsest) { choose_force_levels(coarsest, nullptr); }
 
-// Records the resulting mass changes, unless `changes` is null.
+// Chooses the force levels, and records the resulting mass changes unless `changes` is null.
 void Particles::choose_force_levels(int coarsest, MassChanges* changes) {
   if (!levels_are_separate_ || (!kind_.has_mass && kind_.motion != Motion::falls)) return;
   for (int level = coarsest + 1; level <= mesh_.finest_level(); ++level) {

@@ -18,11 +18,11 @@ template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
 // Location of cells: on this level, on the coarser level, or among the ghosts.
-// on this level, on the coarser one
 enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };
 
 // Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
-// ghosts ([cell][component]), each of which has a slot. With null, added values are dropped.
+// ghosts ([cell][component]), each of which has a slot. If `data` is null, added values are
+// dropped.
 template <class T>
 struct CellArray {
   T* data = nullptr;
@@ -52,7 +52,7 @@ class RemoteCells {
   // Sends the requests to the owners and builds the exchange plan. Collective.
   void exchange_requests(const mesh::Tree& tree, int level);
 
-  // Box and its first ghost, after exchange_requests().
+  // Region of a box, after exchange_requests().
   const mesh::Region& region(int box) const { return boxes_[box].region; }
   // Index of the first ghost of a box.
   std::int64_t first_ghost(int box) const { return boxes_[box].first; }
@@ -86,7 +86,7 @@ class RemoteCells {
 };
 
 // Number of cells by which a cloud may extend beyond its home block. A particle stays on its level
-// until that level is synchronised with the coarser one, and may leave it by a cell and a half.
+// until that level is synchronised with the coarser one, and may go up to 1.5 cells beyond it.
 inline constexpr int k_depth = 2;
 inline constexpr double k_largest_excursion = k_depth - 0.5;
 
@@ -137,7 +137,7 @@ struct Place {
 
   static constexpr unsigned k_none = k_sources;
 
-  // Index of cell (i, j, k), without the origin's block.
+  // Index of cell (i, j, k), as defined above, without the origin of the slot's block.
   KOKKOS_FORCEINLINE_FUNCTION int cell(int i, int j, int k) const {
     return origin + ((k >> shift) * rows + (j >> shift)) * cells + (i >> shift);
   }
@@ -167,7 +167,7 @@ struct Neighbourhood {
 
   DeviceArray<const HomeBlock> blocks;  // by slot
   DeviceArray<const Place> places;      // by slot, the 27 positions [z][y][x] around the block
-  // Coarser cells at the same positions, with or without cells of the level; by slot.
+  // Cells of the coarser level at the same positions, also where the level has cells; by slot.
   DeviceArray<const Place> coarse_places;
   RemoteCells around, coarse;  // ghosts of `places` and of `coarse_places`
   // Memory of the tables in bytes.

@@ -12,9 +12,9 @@ namespace octant::particles {
 // Copies of the particles near this rank's cells.
 class ParticleHalo {
  public:
-  // Copies, from the given particles (by number) of each rank, all that have a leaf cell of this
-  // rank within `radius`, measured to the cell's octant and the nearest image. A radius may span
-  // many blocks, but not more than half a periodic domain (mesh::reach). Collective.
+  // Copies those of the given particles (by number) of each rank that have a leaf cell of this rank
+  // within `radius`, measured to the cell's octant and the nearest image. A radius may span many
+  // blocks, but not more than half a periodic domain (mesh::reach). Collective.
   ParticleHalo(const Particles& particles, std::span<const std::int64_t> own, double radius);
 
   // Copies, own particles included, in the order of ids. Positions are not shifted: use

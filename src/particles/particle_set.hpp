@@ -31,7 +31,7 @@ struct ParticleColumns {
 // Value of a row exchanged between sets or ranks: the bits of a number, or an id.
 using Word = std::uint64_t;
 
-// Whole rows for kernels, word by word: real columns, extra ones last, integers, the id.
+// Whole rows for kernels, word by word: real columns, the kind's own ones last, integers, the id.
 struct RowWords {
   static constexpr int k_most = 32;
   void* column[k_most];
@@ -39,7 +39,7 @@ struct RowWords {
   std::uint8_t* uses_coarser_level;
   int reals, integers;
 
-  // Number of rows.
+  // Number of words of a row.
   KOKKOS_INLINE_FUNCTION int count() const { return reals + integers + 1; }
   // Word of a row.
   KOKKOS_INLINE_FUNCTION Word get(int word, int row) const {
@@ -110,8 +110,8 @@ class ReadRows {
 // Particles of a level. No result depends on the order of rows: sorting by home only saves time.
 class ParticleSet {
  public:
-  // Creates an empty set with these numbers of columns beyond those of all kinds. Throws RunError
-  // beyond RowWords::k_most words.
+  // Creates an empty set with numbers of real and integer columns in addition to those of all
+  // kinds. Throws RunError beyond RowWords::k_most words.
   ParticleSet(int extra_reals, int extra_integers);
 
   // Number of particles.
@@ -123,7 +123,7 @@ class ParticleSet {
   // Integer column n of the kind, in device memory.
   std::int64_t* extra_integer(int n) const { return integers_[n].data(); }
 
-  // Number of words of a row: real columns, extra ones last, integers, the id.
+  // Number of words of a row: real columns, the kind's own ones last, integers, the id.
   int row_words() const { return static_cast<int>(reals_.size() + integers_.size()) + 1; }
 
   // Returns the values of a real column in some rows.
@@ -143,7 +143,7 @@ class ParticleSet {
   // beyond 2^31 - 1 particles.
   void append(std::span<const Word> words, const std::vector<std::int32_t>& homes,
               const std::vector<std::uint8_t>& uses_coarser_level = {});
-  // Replaces the words of rows, each listed once; their homes stay.
+  // Replaces the words of rows, each listed once, but not their homes.
   void overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words);
   // Removes rows, given in ascending order; the last rows fill the gaps.
   void remove(const std::vector<std::int32_t>& rows);
@@ -154,7 +154,7 @@ class ParticleSet {
   void set_homes(const std::vector<std::int32_t>& rows, const std::vector<std::int32_t>& homes);
 
   // Sorts particles by home block (a counting sort by home, 0 .. slots - 1, which all rows must
-  // have) if many came or moved since the last sort. The order within a block is arbitrary.
+  // have) if many were added or moved since the last sort. The order within a block is arbitrary.
   void sort_if_disordered(int slots);
 
   // Returns the number of particles by home. Rows without a home are not counted.
@@ -206,7 +206,7 @@ class JoinedSets {
   // A GPU kernel with more than 512 bytes of arguments waits for the previous one.
   static constexpr int k_most = 8;
 
-  // Set, and row in it, of a particle by its number among all.
+  // Set of a particle, and its row in the set.
   struct Place {
     int set, row;
   };

@@ -2,12 +2,11 @@
 // object holds the particles of one kind (kind.hpp).
 //
 // A particle belongs to the finest block that contains it. Each level stores its particles
-// separately, and may step separately. A particle that leaves its level between synchronisations
-// stays with it until then, and interacts with cells of the coarser level. With
-// set_separate_levels() every particle is assigned to one level, its force level, which receives
-// its cloud and applies its force at its own steps: particles within k_margin of the end of their
-// level to the coarser level, although they drift with the finer one, and all others to their own
-// level.
+// separately, and may step separately. A particle that leaves its level remains with it until the
+// next synchronisation, and interacts with cells of the coarser level. With set_separate_levels()
+// every particle is assigned to one level, its force level, which receives its cloud and applies
+// its force at its own steps: particles within k_margin of the end of their level to the coarser
+// level, although they drift with the finer one, and all others to their own level.
 //
 //   density   deposit(level) once, then add_density(level, ...): clouds in cells, in integers
 //             (masses.hpp), with the same bits on any number of ranks and threads
@@ -135,9 +134,9 @@ class Particles {
 
   // --- density ---------------------------------------------------------------------------------
   // Deposits the masses of the particles of `coarsest` and all finer levels in cells. A level holds
-  // the clouds of its own particles, and those of finer ones as its cells resolve them; each level
-  // from `coarsest` on thus holds all mass of finer ones. Throws RunError if a mass is not a
-  // positive, finite number. Collective.
+  // the clouds of its own particles, and those of finer levels as its cells resolve them, and thus
+  // all mass of finer levels. Throws RunError if a mass is not a positive, finite number.
+  // Collective.
   void deposit(int coarsest);
   // Adds a level's density, from the last deposit, to own blocks.
   void add_density(int level, const mesh::BlockField& density) const;
@@ -158,8 +157,8 @@ class Particles {
   // `coarser` is the field on the next coarser level, for particles near the end of this one; it is
   // unused on level 0. Collective.
   FieldNearby fetch(int level, const VectorField& here, const VectorField& coarser, int components);
-  // Fetches the coarser level's field for a level's particles that are assigned to the coarser
-  // level; empty on level 0.
+  // Fetches the coarser level's field for those particles of a level that are assigned to the
+  // coarser level; empty on level 0. Collective.
   FieldNearby fetch_coarser(int level, const VectorField& coarser, int components);
 
   // Kicks a level's particles, v += dt g: those assigned to their own level, with g interpolated
@@ -177,8 +176,8 @@ class Particles {
   // level. Throws RunError if one left its level by more than 1.5 cells. Collective.
   void drift(int level, double dt);
 
-  // Exact sums over the particles of levels from `coarsest` on, on this rank: terms that are
-  // subtracted again leave no rounding error.
+  // Exact sums over the particles of levels >= `coarsest` on this rank: terms that are subtracted
+  // again leave no rounding error.
   struct MassSums {
     ReproducibleSum weighted;              // sum of mass times a field
     std::vector<ReproducibleSum> squared;  // sums of squared masses, by level
@@ -192,8 +191,8 @@ class Particles {
   MassSums mass_sums(std::vector<FieldNearby> fields, std::vector<FieldNearby> coarser_fields,
                      int coarsest) const;
 
-  // Moves particles to their proper level, once levels from `coarsest` on are at the same time.
-  // Updates `sums` over them, of a field that has not changed since. Collective.
+  // Moves particles to the finest level at their positions. All levels >= `coarsest` must be at the
+  // same time. Updates `sums`, whose fields must not have changed since. Collective.
   void synchronise(int coarsest, MassSums* sums = nullptr);
 
   // Returns by level the time in which the fastest particle crosses a cell; infinity without
@@ -219,7 +218,8 @@ class Particles {
   // Moves particles with the blocks. Must be called once after every Mesh::regrid and
   // Mesh::migrate. Tables of another kind that has already adapted are shared. Collective.
   void adapt_to_mesh(const Particles* adapted = nullptr);
-  // Called before Mesh::migrate with the same owners, and followed by adapt_to_mesh(). Collective.
+  // Must be called before Mesh::migrate, with the same owners, and before adapt_to_mesh().
+  // Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // --- measurements ----------------------------------------------------------------------------
@@ -255,13 +255,13 @@ class Particles {
   struct BlockSlot {
     std::int32_t level, slot;
   };
-  // Finest blocks that contain own particles, by number; valid after synchronise(0).
+  // Finest blocks that contain own particles, in their order; valid after synchronise(0).
   std::vector<BlockSlot> read_blocks(std::span<const std::int64_t> own) const;
   // Number of words of a row; see ParticleSet::words().
   int row_words() const { return levels_[0].set.row_words(); }
   // Whole rows of own particles, by number, as exchanged between ranks.
   std::vector<Word> rows(std::span<const std::int64_t> own) const;
-  // Converts such rows to a batch.
+  // Converts the result of rows() to a batch.
   ParticleBatch batch_of(std::span<const Word> rows) const;
 
   // Name, columns and properties of the kind.

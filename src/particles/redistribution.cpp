@@ -1,9 +1,9 @@
 // Assignment of particles to blocks: after drifts, between levels, after mesh changes, and for new
 // particles.
 //
-// A rank has data of the blocks beside its own, their parents and those beside them. It sends a
-// particle to the owner of the next such block on the way, which forwards it. This takes few hops
-// and needs no global list of blocks.
+// A rank has data of the blocks beside its own, their parents and those beside the parents. It
+// sends a particle to the owner of the next such block towards its position, which forwards the
+// particle. This takes few hops and needs no global list of blocks.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -53,8 +53,8 @@ std::int64_t records_left(const FortranFile& file) {
 }
 
 // Reads the columns of a file in the older format, which records neither the family of particles
-// nor whether there are metallicities: this follows from the number of its records. cuRAMSES writes
-// a byte with the type after the level.
+// nor whether there are metallicities: both follow from the number of records. cuRAMSES writes a
+// byte with the type after the level.
 void read_old_columns(FortranFile& file, const RamsesFacts& attributes, std::int64_t count,
                       RamsesParticles& all) {
   if (count == 0) return;
@@ -136,7 +136,7 @@ Words words_of(std::string line) {
 struct SinkTable {
   bool is_named = true;
   Words names;
-  std::vector<std::pair<int, Words>> lines;  // with their numbers, from 1
+  std::vector<std::pair<int, Words>> lines;  // words of the lines, with line numbers from 1
 
   bool has(const char* name) const { return std::ranges::find(names, name) != names.end(); }
 };

@@ -3,9 +3,9 @@
 // and one of its particles. The files lie in the directory itself, or in group_00001, group_00002,
 // ..., of which the first has the texts (IOGROUPSIZEREP).
 //
-// Files store the octs level by level, and within a level those of domain 1, then of 2, ...: a
-// domain has its own octs and copies of its neighbours'; octs beyond walls follow. Variables are
-// primitive: density, velocity, pressure, concentrations.
+// Files store the octs level by level, and within a level those of domain 1, then of 2, ...: the
+// file of a domain contains its own octs and copies of neighbouring ones, then octs beyond walls.
+// Variables are primitive: density, velocity, pressure, mass fractions.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -60,7 +60,7 @@ class RamsesDomain {
   const RamsesHead& head() const { return head_; }
   void next_level();
   std::int64_t count() const { return octs_in_list(number_ - 1, level_); }  // of the current level
-  // Reads some of them to position `at` of `octs`.
+  // Reads some octs of the current level to position `at` of `octs`.
   void read(RowRange some, RamsesOcts& octs, std::int64_t at) const;
   // Adds octs of the current level that the domain owns, or its copies of others; or both kinds of
   // the previous level.
@@ -448,7 +448,8 @@ class RamsesFolder final : public RamsesSource {
   }
 
   // Compares parent cells with their octs: RAMSES stores the mean density of an oct in the cell it
-  // divides. Values of another tree do not match. Patches may change a few cells after averaging.
+  // divides. Values of another tree do not match. Patched versions may change a few cells
+  // afterwards.
   static void compare_with_fathers(const RamsesDomain& domain) {
     constexpr double k_rounding = 1e-5, k_max_changed = 0.1;
     if (domain.count() == 0 || domain.level() == 1) return;

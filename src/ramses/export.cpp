@@ -94,7 +94,7 @@ class RamsesFolderWriter {
       f.hubble = 100.0 * attributes.number("h");
       f.omega_m = attributes.number("omega_m");
       f.omega_lambda = attributes.number("omega_lambda");
-      // RAMSES requires that the sum of all three is 1 to the bit.
+      // RAMSES requires that the sum of all three is exactly 1.
       f.omega_curvature = 1.0 - (f.omega_m + f.omega_lambda);
       f.omega_b = attributes.number("omega_b");
       output.box_megaparsecs_per_h = attributes.number("box_megaparsecs_per_h");

@@ -36,7 +36,8 @@ class RamsesDomains {
   // Number of domains.
   int count() const { return static_cast<int>(walls_.size()) + 1; }
 
-  // Ends of the domains on the curve, including 0 and its end, as keys of 3 `bits` bits; exact.
+  // Boundaries of the domains on the curve, including both ends of it, as keys of 3 `bits` bits;
+  // exact.
   std::vector<double> bounds(int bits) const;
 
   // Domain that owns a cell.
@@ -88,7 +89,7 @@ struct RamsesVariables {
 
 using OctValues = std::array<double, k_oct_cells>;  // cells of an oct
 
-// Own octs of one level of the RAMSES tree.
+// Octs of one level of the RAMSES tree on this rank.
 struct OctLevel {
   std::vector<Key> keys;              // position of the oct, i.e. of the cell that it divides
   std::vector<std::uint8_t> refined;  // masks of cells that contain an oct
@@ -100,11 +101,11 @@ struct OctLevel {
   std::vector<std::vector<OctValues>> values;
 };
 
-// All levels of the tree. `contents` and `domains` must outlive it.
+// All levels of the tree. `contents` and `domains` must outlive the object.
 class OctTree {
  public:
-  // `levels` is the number of levels of the RAMSES tree, including those above and below the
-  // mesh's. Collective.
+  // `levels` is the number of levels of the RAMSES tree, including levels coarser and finer than
+  // those of the mesh. Collective.
   OctTree(const MeshContents& contents, const RamsesDomains& domains, int levels, double gamma);
 
   // Variables of the files.
@@ -148,13 +149,14 @@ struct RamsesOutput {
   double gamma = 1.0;
   double mass = 0.0, gas_mass = 0.0, star_mass = 0.0;  // star_mass and gas_mass: parts of mass
   double box_megaparsecs_per_h = 0.0;                  // cosmological runs only
-  // Cells of the coarse grid by axis: 1, plus one for each wall; and the number below the box.
+  // Cells of the coarse grid by axis (1, plus one for each wall), and the number of them below the
+  // box.
   std::array<int, 3> coarse_cells{1, 1, 1}, cells_below{0, 0, 0};
   // Domain boundaries on the curve, including 0 and its end, in cells of half the finest size.
   std::vector<double> bounds;
   std::vector<std::vector<std::int64_t>> octs;  // owned by each domain, [level - 1][domain]
-  // refine.mass_unit, or 0: mass_sph, which a restart of RAMSES takes from the files. In an
-  // expanding box, it follows from the base level.
+  // mass_sph of RAMSES, which a restart reads from the files: refine.mass_unit, or 0. In an
+  // expanding box, mass_sph follows from the base level.
   double mass_unit = 0.0;
   bool long_ids = false;
   bool is_curamses = false;  // binary files in the form of cuRAMSES
@@ -167,7 +169,7 @@ struct RamsesOutput {
 // Writes the text files. Local. Throws RunError.
 void write_ramses_texts(const RamsesOutput& output, std::int64_t most_octs);
 
-// Numbers of the run in the files of octs, or in /header of an HDF5 file, by their names there.
+// Returns numbers of the run by their names in the files of octs, or in /header of an HDF5 file.
 std::map<std::string, double> ramses_run_numbers(const RamsesOutput& output);
 
 // Writes the text file of all sinks in the columns and widths that RAMSES reads, with fifteen
@@ -192,7 +194,7 @@ class RamsesTreeFile {
   // `sons` are the octs that divide the coarse cells; `root_owner` owns the one in the box.
   RamsesTreeFile(const RamsesOutput& output, int domain, const RamsesLists& lists,
                  const std::vector<std::int32_t>& sons, int root_owner);
-  void write_level(int level, const RamsesTreeLevel& octs);  // in ascending order
+  void write_level(int level, const RamsesTreeLevel& octs);  // levels in ascending order
   // Writes the rest of the file.
   void finish() { file_.finish(); }
 
@@ -208,7 +210,7 @@ class RamsesTreeFile {
 
   FortranWriter file_;
   const RamsesLists& lists_;
-  std::int64_t first_ = 1;  // number of the level's first oct
+  std::int64_t first_ = 1;  // number of the first oct of the level
 };
 
 // File of `variables` values in each cell of a domain's octs: gas or gravity. Local; throws
@@ -231,20 +233,20 @@ class RamsesCellFile {
   std::vector<std::vector<std::int64_t>> places_;  // position of the first record of each list
 };
 
-// Opens the file of a domain's particles and writes its header. The columns of
-// attributes.particle_fields follow, one record each.
+// Opens the file of a domain's particles and writes its header. The caller then writes the columns
+// of attributes.particle_fields, one record each.
 FortranWriter ramses_particle_file(const RamsesOutput& output, int domain, std::int64_t count,
                                    std::int64_t all_stars);
 
-// Numbers in quadruple precision (IEEE 754), two words each.
+// Converts numbers to quadruple precision (IEEE 754), two words each.
 std::vector<std::uint64_t> quadruple_precision(std::span<const double> values);
-// Texts of header_NNNNN.txt and hydro_file_descriptor.txt of cuRAMSES.
+// Return the texts of header_NNNNN.txt and hydro_file_descriptor.txt of cuRAMSES.
 std::string curamses_header_text(const RamsesOutput& output);
 std::string curamses_descriptor_text(const std::vector<std::string>& names);
 
-// Route of this rank's items, octs or particles, to the ranks that write domains, one on each.
+// Route of this rank's octs or particles to the ranks that write domains, one domain on each rank.
 struct DomainRoute {
-  std::vector<int> ranks;          // of each item, once per domain that lists it
+  std::vector<int> ranks;          // destinations of each item, one for each domain that lists it
   std::vector<std::size_t> order;  // arrived items in file order; empty: not determined yet
 
   // Arrived values in file order.
@@ -300,21 +302,22 @@ struct HeldLevel {
 // Octs of some domains, one domain on each rank, in file order (domain_octs.cpp).
 class DomainOcts {
  public:
-  // Octs to include: those that a domain owns, or also its copies of others.
+  // Octs to include: those that the domain owns, or also its copies of other domains' octs.
   enum class Share { own, with_copies };
-  // Receives the octs of the domains from `first` on. All arguments must outlive this. Collective.
+  // Receives the octs of the domains from `first` on. Arguments must outlive the object.
+  // Collective.
   DomainOcts(const Communicator& ranks, const OctTree& tree, int first, Share share);
 
-  // First domain; one domain is on each rank.
+  // First domain of this round, in which each rank has at most one domain.
   int first() const { return first_; }
   int last() const { return last_; }      // one past the last domain
-  int domain() const { return domain_; }  // of this rank, from 0; -1: none
+  int domain() const { return domain_; }  // domain of this rank, from 0; -1: none
   // Levels of the domain on this rank, from 1.
   std::vector<HeldLevel>& levels() { return held_; }
   // Levels of the domain on this rank, for reading.
   const std::vector<HeldLevel>& levels() const { return held_; }
 
-  // Values of a variable on a level, from 0, [oct][cell]. Collective.
+  // Values of a variable on the level with this index in levels(), [oct][cell]. Collective.
   std::vector<double> values(std::size_t level, int variable) const;
   // Finest level, at least `coarsest`, of the domain's own octs in a cell of level
   // k_finest_ramses_level.
@@ -335,7 +338,7 @@ class DomainOcts {
   std::vector<HeldLevel> held_;
 };
 
-// Sets the images of the level's octs.
+// Sets the images of the level's octs beyond walls.
 void add_images(const RamsesOutput& output, HeldLevel& level);
 
 // Numbers of octs and images, by position.
@@ -369,8 +372,8 @@ using RamsesColumn = std::variant<std::vector<double>, std::vector<std::int64_t>
 // Writer of particles: dark matter and stars, each in the file of the domain that contains it.
 class RamsesParticleWriter {
  public:
-  // Finds the domains of this rank's particles and adds the particle data of the texts to `output`.
-  // Warns of kinds without a RAMSES family. Collective.
+  // Finds the domains of this rank's particles and adds the particle data of the text files to
+  // `output`. Warns about kinds without a RAMSES family. Collective.
   RamsesParticleWriter(const MeshContents& contents, const RamsesDomains& domains,
                        RamsesOutput& output);
 
@@ -388,10 +391,10 @@ class RamsesParticleWriter {
   // Number of particles in each domain. Collective.
   std::vector<std::int64_t> counts() const;
 
-  // Calls put(name, values) for the columns of attributes.particle_fields, with the particles of
-  // this rank's domain ordered by family and identity. Collective; `put` may be collective as well.
+  // Function that receives a column of particles by name; it may be collective.
   using PutColumn = std::function<void(const std::string& name, const RamsesColumn& values)>;
-  // Writes the columns.
+  // Calls put(name, values) for the columns of attributes.particle_fields, with the particles of
+  // this rank's domain ordered by family and identity. Collective.
   void for_columns(const DomainOcts& octs, const PutColumn& put) const;
 
  private:
@@ -400,8 +403,8 @@ class RamsesParticleWriter {
     const ParticleContents* particles;
     std::int8_t number;
     std::vector<std::int32_t> domains;
-    // Offset of identities from numbers within the kind; families are consecutive, so that all
-    // identities are unique.
+    // Offset of identities from numbers within the kind; identities of families are consecutive, so
+    // that all identities are unique.
     std::int64_t first_identity = 0;
   };
 

@@ -331,7 +331,7 @@ class RamsesHdf5Writer {
   // Columns that cuRAMSES reads in all runs with star formation or sinks, and with metals.
   inline static const std::array<std::string, 2> k_columns_of_stars{"/particles/birth_epoch",
                                                                     "/particles/metallicity"};
-  static constexpr double k_efficiency = 0.057190958;  // radiative, of a hole without spin
+  static constexpr double k_efficiency = 0.057190958;  // radiative; black hole without spin
   static constexpr int k_sums_around_sinks = 7;
 
   inline static const DatasetMeaning k_meaning{"RAMSES units",

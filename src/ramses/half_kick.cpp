@@ -25,7 +25,7 @@ namespace {
 
 constexpr const char* k_half_step = "half_step";
 
-// A kind with the name of another that stores the duration of each particle's pending kick.
+// Returns a kind with the same name whose column is the duration of each particle's pending kick.
 particles::Kind twin_of(const particles::Kind& kind) {
   return {.name = kind.name,
           .description = "pending half kicks of particles",
@@ -84,6 +84,7 @@ void find_changes(const ArrivedOcts& octs, const gravity::VectorField& now, doub
 }
 
 // Adds the kicks of the twins to the particles. Both have the same particles per level on a rank.
+// rank.
 void kick_by(const particles::Particles& twins, particles::Particles& kind) {
   using particles::Word;
   for (int level = 0; level <= kind.mesh().finest_level(); ++level) {
@@ -173,8 +174,8 @@ void HalfKick::find_steps(const RamsesSource& source) {
 
 // --- particles -----------------------------------------------------------------------------------
 
-// The kick of a particle lasts half of its last step, even if it has moved to another level; that
-// of sinks lasts half of the finest level's step (sink_particle.f90, update_sink).
+// The kick of a particle lasts half of its last step, even if it has moved to another level. The
+// kick of sinks lasts half of the finest level's step (sink_particle.f90, update_sink).
 std::vector<double> HalfKick::half_steps_of(const RamsesFacts& attributes,
                                             const RamsesParticles& some,
                                             RamsesFamily family) const {

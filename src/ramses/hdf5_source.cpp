@@ -297,7 +297,7 @@ void require_whole(const Hdf5Reader& file, const char* group, const char* datase
 // Replaces the numbers of the texts, which have fewer digits, by those of /header.
 void read_header_group(const Hdf5Reader& file, RamsesFacts& attributes) {
   for (const auto& [name, value] : k_ramses_numbers) {
-    std::string own = name;  // lower case
+    std::string own = name;  // name in lower case
     std::ranges::transform(own, own.begin(), [](unsigned char c) { return std::tolower(c); });
     if (own.starts_with("unit_")) continue;
     const double found = header_number(file, own.c_str()), expected = attributes.*value;

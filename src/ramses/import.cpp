@@ -119,8 +119,8 @@ void check_gas(const RamsesFacts& attributes, const RamsesHead& head,
                               further, fmt::join(names, ", "), scalars, further));
 }
 
-// Checks of a run's parameters against an output: each function throws InputError that names the
-// difference, on the ranks that call it.
+// Checks the grid of a run against an output. Like the following checks, throws InputError that
+// names the difference, on the ranks that call it.
 RamsesLevels check_ramses_grid(const RamsesFacts& attributes, const AmrSimulation& simulation) {
   const mesh::MeshOptions& mesh = simulation.options().mesh;
   const int cells = mesh.base_cells[0];
@@ -273,7 +273,7 @@ class TreeReader {
                      items, balance.tolerance);
   }
 
-  // Distributes the base level while its blocks are empty.
+  // Distributes the base level before its blocks contain data.
   void distribute_base() {
     std::vector<Key> keys;
     for (const int slot : mesh_.blocks(0).own()) keys.push_back(mesh_.blocks(0).key(slot));

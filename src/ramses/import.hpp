@@ -18,15 +18,15 @@ namespace octant {
 // Correspondence between levels of the file and of the mesh.
 struct RamsesLevels {
   int base = 0;  // RAMSES level of the mesh's level 0
-  // RAMSES level of a level of the mesh.
+  // Level of the mesh that corresponds to a RAMSES level.
   int of_mesh(int level) const { return level - base; }
 };
 
-// Throws InputError: the output is inconsistent with the parameters or in itself.
+// Throws the InputError for an output that is inconsistent with the parameters or in itself.
 [[noreturn]] void refuse_ramses(const RamsesFacts& attributes, const std::string& what);
 
 // Start time of the run. In cosmological runs it follows from the scale factor, since the time
-// tables of RAMSES are less accurate; a time that agrees to rounding is kept bitwise.
+// tables of RAMSES are less accurate; the file's time is used unchanged if it agrees to rounding.
 double ramses_time(const RamsesFacts& attributes, const cosmology::Universe* universe);
 
 // --- octs (import_octs.cpp) ----------------------------------------------------------------------
@@ -42,7 +42,7 @@ struct OctPosition {
   }
 };
 
-// Octs received by the owner of their blocks, also on the device.
+// Octs received by the rank that owns their blocks, also on the device.
 struct ArrivedOcts {
   mesh::DeviceTable<OctPosition> places{"octs"};
   mesh::DeviceTable<double> values{"values of octs"};  // [oct][variable][cell]
@@ -51,16 +51,16 @@ struct ArrivedOcts {
 // Distribution of octs.
 class OctDelivery {
  public:
-  // `variables` is the number of variables per cell. All arguments must outlive this.
+  // `variables` is the number of variables per cell. All arguments must outlive the object.
   OctDelivery(const mesh::Mesh& mesh, const RamsesFacts& attributes, RamsesSource& source,
               RamsesLevels levels, int variables);
 
   using Store = std::function<void(const ArrivedOcts&)>;
-  // Reads the octs of the file's next level and passes those received by this rank to `store`.
+  // Reads the octs of the next RAMSES level and passes those received by this rank to `store`.
   // Returns the number of octs that this rank has read. All functions are collective.
   std::int64_t deliver_level(int level, const Store& store);
 
-  // Octs of a level that the file does not contain.
+  // Oct that the file does not contain.
   struct FurtherOct {
     Key block;
     std::int32_t first_cell;
@@ -107,11 +107,11 @@ std::int64_t raise_unphysical_cells(AmrSimulation& simulation);
 // Kinds of particles in an output.
 std::vector<particles::Kind> kinds_of_families(const RamsesFacts& attributes);
 
-// Calls visit(name of the kind, particles, family) with the particles that this rank reads, in
-// batches, for each family that becomes a kind, and for sinks. Collective.
+// Function that receives a batch of particles of a family, with the name of their kind.
 using VisitFamily =
     std::function<void(const std::string& kind, const RamsesParticles& some, RamsesFamily family)>;
-// Visits all families.
+// Calls visit(kind, particles, family) with the particles that this rank reads, in batches, for
+// each family that becomes a kind, and for sinks. Collective.
 void for_families(const RamsesFacts& attributes, RamsesSource& source, const VisitFamily& visit);
 
 // Particles of one family, as a batch of a kind.

@@ -122,7 +122,7 @@ void OctDelivery::send(int level, std::span<const Head> heads, const CopyValues&
   if (arrived_.places.size() > 0) store(arrived_);
 }
 
-// Throws InputError on every rank if the block of any oct does not exist.
+// Returns the owners of the blocks. Throws InputError on every rank if a block does not exist.
 std::vector<int> OctDelivery::owners_of(int level, std::span<const Head> heads) const {
   std::vector<Key> blocks;  // of consecutive octs, without repetition
   std::vector<std::size_t> block_of;

@@ -96,7 +96,7 @@ particles::ParticleBatch batch_of(const RamsesParticles& some, RamsesFamily fami
 }
 
 // Throws InputError if identities occur twice in a family, as in files of different outputs when
-// particles have changed their domain. Identities are sorted by rank of their remainder.
+// particles have changed their domain. Identities with the same remainder are compared on one rank.
 // Collective.
 static void require_unique_identities(const RamsesFacts& attributes, const Communicator& ranks,
                                       const char* family, std::span<const std::int64_t> own) {
@@ -121,7 +121,7 @@ static void require_unique_identities(const RamsesFacts& attributes, const Commu
                               sum, family, first));
 }
 
-// Warns of columns that no kind of particle in the run has.
+// Warns about columns that no kind of particle in the run has.
 static void report_unread_columns(const RamsesFacts& attributes) {
   std::set<std::string> read{"mass", "identity", "levelp", "family", "tag"};
   for (const char* vector : {"position_", "velocity_"})
@@ -135,7 +135,7 @@ static void report_unread_columns(const RamsesFacts& attributes) {
     log::warn("{}: ignored particle columns: {}", attributes.folder, fmt::join(unread, ", "));
 }
 
-// Warns of tracers, which are not read. Rejects particles of other families, since the run would
+// Warns about tracers, which are not read. Rejects particles of other families, since the run would
 // lack their masses.
 static void check_families(const RamsesFacts& attributes) {
   for (const auto& [name, count] : attributes.families) {

@@ -160,8 +160,8 @@ std::vector<OctValues> OctTree::values_in(const BlockLevel& blocks, std::span<co
   return values;
 }
 
-// Adds the octs above the base grid, for which Octant has no blocks: their cells have the means of
-// the next finer octs. Octs of a level are divided equally among ranks by key.
+// Adds the octs coarser than the base grid, for which Octant has no blocks: their cells have the
+// means of the next finer octs. Octs of a level are divided equally among ranks by key.
 void OctTree::add_coarse_levels() {
   const std::size_t width = variables_.all.size();
   for (int number = base_ - 1; number >= 1; --number) {

@@ -276,7 +276,7 @@ void RamsesTreeFile::write_coarse_cells(const RamsesOutput& output,
   file_.record(sons);
   std::vector<std::int32_t> at_cells;
   for (const std::int32_t son : sons) at_cells.push_back(son > 0 ? 1 : 0);
-  file_.record(at_cells);  // flags: they stay refined
+  file_.record(at_cells);  // flags: cells remain refined
   at_cells.assign(sons.size(), 0);
   at_cells[static_cast<std::size_t>(output.central_cell() - 1)] = root_owner;
   file_.record(at_cells);

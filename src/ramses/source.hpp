@@ -24,7 +24,7 @@ namespace octant {
 
 inline constexpr int k_oct_cells = 8;
 
-using RamsesPlace = std::array<std::int64_t, 3>;  // of a cell on its level, or of the oct in it
+using RamsesPlace = std::array<std::int64_t, 3>;  // position of a cell on its level, or of its oct
 
 // Metadata of an output from its texts.
 struct RamsesFacts {
@@ -40,10 +40,10 @@ struct RamsesFacts {
   std::vector<std::string> variables;            // of the gas, in order; empty if unknown
   std::vector<std::string> particle_fields;      // columns in order; empty without particles
   std::map<std::string, std::int64_t> families;  // particles per family: "DM", "star", ...
-  // The header lists families; or, in its older form, total numbers and the columns of particles.
+  // True if the header lists families, or (older form) total numbers and the columns of particles.
   bool has_families = false, has_totals = false;
   bool has_gas = true, has_sinks = false;
-  bool has_forces = false;  // gravitational forces
+  bool has_forces = false;  // has files of gravitational forces
 
   // True for a cosmological run.
   bool is_cosmological() const { return scale_factor != 1.0 || hubble != 1.0; }
@@ -94,10 +94,10 @@ struct RamsesOcts {
 struct RamsesParticles {
   std::vector<std::array<double, 3>> position, velocity;  // position relative to the lower corner
   std::vector<double> mass;
-  std::map<std::string, std::vector<double>> columns;  // further columns: "birth_time", ...
+  std::map<std::string, std::vector<double>> columns;  // additional columns: "birth_time", ...
   std::vector<std::int64_t> identity;
   std::vector<std::int8_t> family;  // 1: dark matter, 2: stars, ...
-  std::vector<std::int64_t> level;  // of the last step; empty if not in the file
+  std::vector<std::int64_t> level;  // level of the last step; empty if not in the file
 
   // Number of particles.
   std::size_t size() const { return mass.size(); }
@@ -113,7 +113,7 @@ class RamsesSource {
  public:
   virtual ~RamsesSource() = default;
 
-  // Headers of the files that this rank reads; they must agree.
+  // Headers of the files that this rank reads; the headers must agree.
   virtual std::vector<RamsesHead> heads() const = 0;
   // Number of rounds of read() on each level, and of particles() in total; called in order from 0.
   int rounds() const { return rounds_; }
@@ -124,10 +124,10 @@ class RamsesSource {
   virtual void next_level() = 0;
   // Number of octs of the current level in the domains of a round. Local.
   std::int64_t count(int round) const;
-  // Reads some of these octs. Collective: ranks without further octs pass an empty range.
+  // Reads the octs `some` of a round. Collective: ranks without further octs pass an empty range.
   virtual void read(int round, RowRange some, RamsesOcts& octs) = 0;
-  virtual RamsesParticles particles(int round) = 0;  // of a round; collective
-  virtual RamsesParticles sinks() = 0;               // all of them, on the root; collective
+  virtual RamsesParticles particles(int round) = 0;  // particles of a round; collective
+  virtual RamsesParticles sinks() = 0;               // all sinks, on the root; collective
 
  protected:
   RamsesSource(const Communicator& communicator, const RamsesFacts& attributes, int chunk);
@@ -138,7 +138,7 @@ class RamsesSource {
     RowRange octs;
     std::int64_t at;
   };
-  std::vector<Piece> pieces(int round, RowRange some) const;  // without empty ones
+  std::vector<Piece> pieces(int round, RowRange some) const;  // non-empty pieces only
 
   // Domains of this rank in a round, from 1.
   std::vector<int> domains(int round) const;
@@ -208,8 +208,8 @@ std::vector<std::int8_t> ramses_families(const std::string& path,
                                          std::span<const std::int8_t> types,
                                          std::span<const double> births);
 
-// Adds the particles in the file of a domain. Returns the numbers of stars and sinks that the run
-// has formed, which are the same in the files of all domains. Local.
+// Adds the particles in the file of a domain to `all`. Returns the numbers of stars and sinks that
+// the run has formed, which are the same in the files of all domains. Local.
 std::array<std::int64_t, 2> read_domain_particles(const RamsesFacts& attributes, int domain,
                                                   RamsesParticles& all);
 // Reads the sinks of sink_NNNNN.csv on the root. Collective.

@@ -83,7 +83,7 @@ std::vector<std::string> listed_names(const std::string& path, const std::string
   return names;
 }
 
-// Families of header_NNNNN.txt, lines such as "DM 2000"; tracers have several lines of one name.
+// Families of header_NNNNN.txt: lines such as "DM 2000"; tracers have several lines of one name.
 std::map<std::string, std::int64_t> families_in(const std::string& header) {
   static const std::regex line_of_family(R"(\s*(\w+)\s+(\d{1,18})\s*)");
   std::map<std::string, std::int64_t> families;
@@ -196,8 +196,8 @@ void read_header(const Communicator& communicator, RamsesFacts& attributes) {
   }
 }
 
-// Warns of files that contain state but are not read: radiation, stellar objects, and those of
-// patches. Tables, texts and timings contain no state.
+// Warns about files that contain state but are not read: radiation, stellar objects, and files of
+// patched versions. Tables, texts and timings contain no state.
 void report_unread_files(const Communicator& communicator, const RamsesFacts& attributes) {
   if (!communicator.is_root()) return;
   static const std::set<std::string> known{"amr",  "hydro",   "grav",  "part",    "info",

@@ -9,9 +9,9 @@ namespace octant::placement {
 
 namespace {
 
-using Load = std::pair<double, std::int32_t>;  // of a rank; or the cost of a block
+using Load = std::pair<double, std::int32_t>;  // load and rank; or negative cost and block
 
-constexpr int k_guesses = 4;  // bisections of the largest load
+constexpr int k_guesses = 4;  // bisections of the maximum load
 // Maximum number of ranks for which several placements are compared; more would take too long.
 constexpr int k_max_careful_ranks = 16'384;
 
@@ -38,8 +38,8 @@ std::vector<Load> dearest_first(Costs costs, const std::vector<std::int32_t>& bl
   return order;
 }
 
-// Assigns blocks to ranks in order of descending cost, each to the least loaded rank; the lower
-// index of equal ones. `ranks` must ascend.
+// Assigns blocks to ranks in order of descending cost, each to the least loaded rank, and to the
+// one with the lowest index if there are several. `ranks` must ascend.
 void deal_out(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks,
               Owners& owners) {
   // The first blocks go to different empty ranks.

@@ -116,9 +116,9 @@ std::optional<Owners> NearbySwaps::reduce_below(double limit) const {
 
 namespace {
 
-constexpr int k_window_guesses = 8;  // bisections of the largest load
-// Fraction of the largest load that is equivalent to three per cent of the bytes between nodes.
-// Swaps add and seams save about as many bytes.
+constexpr int k_window_guesses = 8;  // bisections of the maximum load
+// Fraction of the maximum load that is equivalent to three per cent of the bytes between nodes.
+// Exchanges of blocks add about as many bytes as window ends at seams save.
 constexpr double k_worth = 1.0 / 64;
 
 // Packs blocks into the ranks of one node.

@@ -2,9 +2,10 @@
 //
 // All are pure functions of costs and counts, computed on one planner rank. They return one owner
 // per block, in the order of the costs, and leave no rank empty if there are enough blocks. Costs
-// are positive, in any unit. Ranks r, blocks n. See cplx-placement.txt, section V, for LPT, CDP and
-// CPLX; exact contiguous partitions: Pinar & Aykanat (2004), J. Parallel Distrib. Comput. 64, 974.
-// All throw InputError if there is no rank or a cost is not a positive number.
+// are positive, in any unit; r is the number of ranks, n of blocks. LPT, CDP and CPLX: see the CPLX
+// paper (docs/papers/cplx.md), section V; exact contiguous partitions: Pinar & Aykanat (2004), J.
+// Parallel Distrib. Comput. 64, 974. All throw InputError if there is no rank or a cost is not
+// positive.
 #pragma once
 
 #include <array>
@@ -50,13 +51,13 @@ inline constexpr int k_chunk_ranks = 512;
 Owners two_sizes_chunked(Costs costs, int ranks, int chunk_ranks = k_chunk_ranks);
 
 // Starts from a contiguous partition and reassigns the blocks of `percent` of the ranks, the most
-// and the least loaded, by longest_first (CPLX). 0 is the exact partition, 100 is longest_first.
-// For up to 16,384 ranks it takes the better result of the exact partition and of
-// two_sizes_chunked, and packs the blocks more tightly where possible (best-fit decreasing, for a
-// few trials of the maximum load).
+// and the least loaded, by longest_first (CPLX). 0 is the exact partition, 100 is longest_first. Up
+// to 16,384 ranks, the start is the better result of the exact partition and of two_sizes_chunked,
+// and blocks are packed more tightly where possible (best-fit decreasing, for a few trials of the
+// maximum load).
 Owners cplx(Costs costs, int ranks, double percent);
 
-// Applies the same reassignment to any placement.
+// Reassigns the blocks of the most and least loaded ranks as cplx(), from any placement.
 Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start);
 
 // Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, assigned freely inside
@@ -69,14 +70,14 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start);
 Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves = {});
 
 // Divides blocks and ranks into zones of at most `zone_ranks` ranks and equal cost per rank, so
-// that separate planners can process them. Nodes of `ranks_per_node` are not divided.
+// that separate planners can process the zones. Nodes of `ranks_per_node` ranks are not divided.
 struct Zone {
   std::int64_t first_block = 0, blocks = 0;
   int first_rank = 0, ranks = 0;
 };
-// Returns the zones without their blocks.
+// Returns the zones with their ranks only.
 std::vector<Zone> zones_of_ranks(int ranks, int zone_ranks, int ranks_per_node);
-// Returns the zones.
+// Returns the zones with their ranks and blocks.
 std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_node);
 
 // Returns the load of every rank.
@@ -105,7 +106,7 @@ inline void check_input(Costs costs, int ranks) {
 
 // Contiguous placements: walls between pieces of the curve.
 
-// Returns n + 1 values: the sum of costs before each block, and the total.
+// Returns n + 1 values: the sum of the costs before each block, and the sum of all costs.
 std::vector<double> prefix_sums(Costs costs);
 
 // First block of each piece, and the number of blocks at the end: pieces + 1 values.

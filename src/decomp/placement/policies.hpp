@@ -52,7 +52,7 @@ std::vector<Zone> zones_of(const PolicyOptions& options, Costs costs, int ranks)
 // Applies a policy to each zone.
 Owners zone_by_zone(const BlockList& blocks, std::span<const Zone> zones, const Policy& policy);
 
-// Combines zones, policy, and memory limit.
+// Places blocks by a policy within its zones and the memory limit.
 Owners place(const PolicyOptions& options, const BlockList& blocks, int ranks);
 
 // Number of blocks for which each rank has memory.
