@@ -155,7 +155,7 @@ void report_all(const Communicator& communicator, const MpiCase& mpi_case, Repor
                  .add("all_reduce_seconds", times.all_reduce)
                  .add("all_reduce_p99_seconds", times.all_reduce_p99)
                  .add("overlapped", times.background.overlapped()));
-  const SendOrder order = send_order(communicator, mpi_case);
+  const SendOrder order = measure_send_order(communicator, mpi_case);
   row("send order",
       fmt::format("waiting {} if sends precede a computation of {}, {} if they follow",
                   microseconds(order.sends_first), microseconds(mpi_case.compute_seconds),
@@ -278,7 +278,7 @@ CollectiveTimes collective_times(const Communicator& communicator, const MpiCase
   return times;
 }
 
-SendOrder send_order(const Communicator& communicator, const MpiCase& mpi_case) {
+SendOrder measure_send_order(const Communicator& communicator, const MpiCase& mpi_case) {
   const int tag = mpi::new_tag(communicator.handle());
   const int size = communicator.size(), rank = communicator.rank();
   const int before = (rank + size - 1) % size, next = (rank + 1) % size;

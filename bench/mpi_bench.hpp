@@ -45,7 +45,7 @@ CollectiveTimes collective_times(const Communicator& communicator, const MpiCase
 struct SendOrder {
   double sends_first = 0.0, sends_last = 0.0;
 };
-SendOrder send_order(const Communicator& communicator, const MpiCase& mpi_case);
+SendOrder measure_send_order(const Communicator& communicator, const MpiCase& mpi_case);
 
 // Runs the command. Returns an exit code; throws InputError for bad options and on one rank.
 // Collective.

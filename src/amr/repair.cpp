@@ -213,7 +213,7 @@ class Repair {
       if (arguments_.face_flow)
         flows.push_back({arguments_.face_flow.of_face(slot, side.axis, side.side) + side.cell,
                          side.difference});
-      for (const mesh::FluxRequest& request : mesh_.flux_requests(level_, slot))
+      for (const mesh::FluxRegisterFaces& request : mesh_.flux_requests(level_, slot))
         add_register_change(request, side, registers);
     }
     const auto differences = mesh::to_device("flux differences", differences_);
@@ -226,7 +226,7 @@ class Repair {
 
   // Adds the change of the flux register that contains this face, only once for a face inside the
   // block, which is in the list for both of its cells.
-  void add_register_change(const mesh::FluxRequest& request, const FaceSide& side,
+  void add_register_change(const mesh::FluxRegisterFaces& request, const FaceSide& side,
                            std::vector<RegisterChange>& changes) const {
     const int N = block_size_;
     const int c[3] = {side.cell % N, side.cell / N % N, side.cell / N / N};

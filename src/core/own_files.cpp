@@ -146,7 +146,7 @@ void AppendedFile::close() {
   if (::close(descriptor) != 0) throw RunError("{}", system_reason());
 }
 
-ReadFile::ReadFile(const std::string& path, std::size_t most) : path_(path) {
+FileContent::FileContent(const std::string& path, std::size_t most) : path_(path) {
   const int descriptor =
       ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) {
@@ -171,7 +171,7 @@ ReadFile::ReadFile(const std::string& path, std::size_t most) : path_(path) {
   if (identity_.empty()) identity_ = reason_;
 }
 
-void ReadFile::remove() const {
+void FileContent::remove() const {
   struct stat status;
   if (is_read_ && ::lstat(path_.c_str(), &status) == 0 && identity_of(status) == identity_)
     ::unlink(path_.c_str());

@@ -63,11 +63,11 @@ class AppendedFile {
 };
 
 // Content of a small regular file at the time of reading.
-class ReadFile {
+class FileContent {
  public:
   // Reads up to `most` bytes without following a link. After a failure, is_read() is false and
   // reason() is the cause, or empty if the file does not exist.
-  ReadFile(const std::string& path, std::size_t most);
+  FileContent(const std::string& path, std::size_t most);
 
   // True if the file was read.
   bool is_read() const { return is_read_; }

@@ -11,7 +11,7 @@ namespace octant::gravity {
 
 namespace {
 
-std::vector<std::size_t> order_by(std::span<const int> ranks) {
+std::vector<std::size_t> permutation_by(std::span<const int> ranks) {
   std::vector<std::size_t> order(ranks.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
@@ -271,7 +271,7 @@ void LevelPatches::match_pieces(const std::vector<Block>& blocks, const std::vec
   std::vector<int> targets;
   std::vector<Announcement> announced;
   std::vector<Segment> sends, receives;
-  for (const auto n : order_by(owners)) {
+  for (const auto n : permutation_by(owners)) {
     leaving_.push_back(leaving[n]);
     targets.push_back(owners[n]);
     announced.push_back(announcements[n]);

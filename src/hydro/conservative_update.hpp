@@ -241,10 +241,11 @@ class CellUpdate {
 
 // Adds the face fluxes of a tile to the flux registers of coarse-fine boundaries.
 template <class Planes>
-class FluxAnswers {
+class FluxRegisterSums {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION FluxAnswers(const KernelArguments& arguments, const TileView& view,
-                                          const Planes& planes, int dimensions = 3)
+  KOKKOS_FORCEINLINE_FUNCTION FluxRegisterSums(const KernelArguments& arguments,
+                                               const TileView& view, const Planes& planes,
+                                               int dimensions = 3)
       : a_(arguments), view_(view), s_(planes), dimensions_(dimensions) {}
 
   // Adds the fluxes that are complete after plane k: the z faces below plane k, and the x and y
@@ -253,7 +254,7 @@ class FluxAnswers {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void plane(const Member& team, int k) const {
     for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
-      const mesh::FluxRequest& request = a_.sweep.tiles.requests(r);
+      const mesh::FluxRegisterFaces& request = a_.sweep.tiles.requests(r);
       const int step = request.average ? 2 : 1;
       int b_first = request.b_begin, b_last = request.b_end;
       if (request.axis == 2) {
@@ -279,7 +280,7 @@ class FluxAnswers {
   template <class Member>
   KOKKOS_INLINE_FUNCTION void all(const Member& team, int share, int shares) const {
     for (int r = view_.tile().request_begin + share; r < view_.tile().request_end; r += shares) {
-      const mesh::FluxRequest& request = a_.sweep.tiles.requests(r);
+      const mesh::FluxRegisterFaces& request = a_.sweep.tiles.requests(r);
       const int step = request.average ? 2 : 1;
       const int across = (request.a_end - request.a_begin) / step;
       const int faces = across * ((request.b_end - request.b_begin) / step);
@@ -294,7 +295,7 @@ class FluxAnswers {
  private:
   // Adds the flux of variable v through the face at (a, b), or the mean over the 2 by 2 faces from
   // there on if `step` is 2.
-  KOKKOS_INLINE_FUNCTION void answer(const mesh::FluxRequest& request, int step, int v, int a,
+  KOKKOS_INLINE_FUNCTION void answer(const mesh::FluxRegisterFaces& request, int step, int v, int a,
                                      int b) const {
     a_.sweep.registers[request.base + v * request.stride_variable +
                        (b - request.b_begin) / step * request.stride_b +
@@ -302,7 +303,8 @@ class FluxAnswers {
         a_.sweep.flux_weight * flux(request, v, a, b);
   }
 
-  KOKKOS_INLINE_FUNCTION double flux(const mesh::FluxRequest& request, int v, int a, int b) const {
+  KOKKOS_INLINE_FUNCTION double flux(const mesh::FluxRegisterFaces& request, int v, int a,
+                                     int b) const {
     const int m = v * Planes::FacePlane::stride;
     const auto face = [&](int da, int db) {
       const int plane = dimensions_ < 3 ? 0 : b + db, row = dimensions_ < 2 ? 0 : a + da;

@@ -150,8 +150,9 @@ std::vector<mesh::Cell> varying_cells(const HydroOptions& options, const mesh::B
 }
 
 bool has_level_change_across(const HydroOptions& options, const mesh::TileSet& tiles) {
-  const std::vector<mesh::FluxRequest> requests = to_vector(TransferKind::lists, tiles.requests);
-  return std::any_of(requests.begin(), requests.end(), [&](const mesh::FluxRequest& request) {
+  const std::vector<mesh::FluxRegisterFaces> requests =
+      to_vector(TransferKind::lists, tiles.requests);
+  return std::any_of(requests.begin(), requests.end(), [&](const mesh::FluxRegisterFaces& request) {
     return request.axis >= options.dimensions;
   });
 }

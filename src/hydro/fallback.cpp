@@ -151,7 +151,7 @@ template <int Axis>
 KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, int side,
                                double* difference) {
   const SingleCellStencil from(a, cell.tile);
-  const CellIndices right = cell_around(cell, 0).shifted(Axis, side),
+  const CellIndices right = stencil_cell(cell, 0).shifted(Axis, side),
                     left = right.shifted(Axis, -1);
   State<double> below = from.gas(left), above = from.gas(right);
   const bool closed = is_closed(from.view(), cell, Axis, side);
@@ -224,7 +224,7 @@ std::vector<double> fallback_differences(const HydroOptions& options,
   const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
   const auto surfaces =
       mesh::uninitialised<double>("surfaces", std::int64_t(std::min(count, k_at_a_time)) *
-                                                  k_cells_around * a.variables * ops.points);
+                                                  k_stencil_cells * a.variables * ops.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
   record_repair(options, arguments, count);

@@ -19,10 +19,10 @@ template <class Scheme>
 void states_of_cells(const KernelArguments& a, const BadCell* cells, int count, double* surfaces) {
   const Scheme scheme(a);
   mesh::for_items(
-      "hydro::states_of_cells", k_cells_around * count, KOKKOS_LAMBDA(int n) {
-        const BadCell& cell = cells[n / k_cells_around];
+      "hydro::states_of_cells", k_stencil_cells * count, KOKKOS_LAMBDA(int n) {
+        const BadCell& cell = cells[n / k_stencil_cells];
         const SingleCellStencil from(a, cell.tile);
-        const CellIndices c = cell_around(cell, n % k_cells_around);
+        const CellIndices c = stencil_cell(cell, n % k_stencil_cells);
         double* const to = surfaces + std::int64_t(n) * a.variables * Scheme::points;
         scheme.template reconstruct<true, double>(
             [&](int m, int x, int y, int z) {
@@ -43,7 +43,7 @@ void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
   const int surface = a.variables * Scheme::points;
   mesh::for_items(
       "hydro::fluxes_of_cells", 6 * count, KOKKOS_LAMBDA(int f) {
-        double* const cell = surfaces + std::int64_t(f / 6) * k_cells_around * surface;
+        double* const cell = surfaces + std::int64_t(f / 6) * k_stencil_cells * surface;
         double* const beyond = cell + (1 + f % 6) * surface;
         const bool is_upper = f % 2 == 1;
         const TileView view(a.sweep.tiles, cells[f / 6].tile);

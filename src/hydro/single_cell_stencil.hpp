@@ -23,9 +23,9 @@ struct CellIndices {
 
 // Number of cells whose states a repair recomputes for one cell: number 0 is the cell itself,
 // 1 + 2 axis + side its neighbour across a face.
-inline constexpr int k_cells_around = 7;
+inline constexpr int k_stencil_cells = 7;
 // Returns the index of neighbour `number` of an unphysical cell.
-KOKKOS_FORCEINLINE_FUNCTION CellIndices cell_around(const BadCell& cell, int number) {
+KOKKOS_FORCEINLINE_FUNCTION CellIndices stencil_cell(const BadCell& cell, int number) {
   const CellIndices centre{{cell.i, cell.j, cell.k}};
   if (number == 0) return centre;
   return centre.shifted((number - 1) / 2, (number - 1) % 2 == 0 ? -1 : 1);

@@ -152,7 +152,7 @@ void record_repair(const HydroOptions& options, const SweepArguments& arguments,
                    std::int64_t cells) {
   if (!kernel_work_callback) return;
   const SweepCosts costs = sweep_costs(options, arguments);
-  record_kernel_work("hydro::states_of_cells", cells * k_cells_around, costs.states);
+  record_kernel_work("hydro::states_of_cells", cells * k_stencil_cells, costs.states);
   record_kernel_work("hydro::fluxes_of_cells", 6 * cells,
                      {costs.fluxes.bytes / 3.0, costs.fluxes.operations / 3.0});
 }

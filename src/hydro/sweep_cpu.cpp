@@ -53,7 +53,7 @@ void FacePlanes<M>::update_others_as(const KernelArguments& a, TileView view, Fa
 template <int M>
 void FacePlanes<M>::accumulate_registers(const CoreTeam& team, const KernelArguments& a,
                                          TileView view, Faces faces, int dimensions, int k) {
-  FluxAnswers<Faces>(a, view, faces, dimensions).plane(team, k);
+  FluxRegisterSums<Faces>(a, view, faces, dimensions).plane(team, k);
 }
 
 template struct CellPlanes<8, k_star_2>;

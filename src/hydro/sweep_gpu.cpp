@@ -43,7 +43,7 @@ void accumulate_registers(const KernelArguments& a, const Batch& batch) {
         const int tile = team.league_rank() / shares, share = team.league_rank() % shares;
         const TileView view(a.sweep.tiles, batch.first + tile);
         const Planes planes(batch, tile, a.variables);
-        const FluxAnswers<Planes> answers(a, view, planes);
+        const FluxRegisterSums<Planes> answers(a, view, planes);
         answers.all(team, share, shares);
       });
 }

@@ -205,7 +205,7 @@ Attempt try_lock(int descriptor, const std::string& path) {
 }
 
 std::string holder_by(const std::string& path) {
-  const std::string line = ReadFile(path, 256).text();
+  const std::string line = FileContent(path, 256).text();
   return line.empty() ? "an unknown process" : line.substr(0, line.find('\n'));
 }
 

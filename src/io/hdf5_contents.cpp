@@ -47,14 +47,14 @@ Hdf5Handle reference_type() {
   Hdf5Handle type(H5Tcreate(H5T_OPAQUE, k_reference), H5Tclose);
   static const bool is_known =
       H5Tregister(H5T_PERS_SOFT, "octant reference", text_type(), type, keep_reference) >= 0;
-  if (!is_known) throw InputError("cannot read strings: {}", hdf5_reason());
+  if (!is_known) throw InputError("cannot read strings: {}", hdf5_error_message());
   return type;
 }
 
 Reference reference_of(hid_t attribute) {
   std::array<std::byte, k_reference> bytes{};
   if (H5Aread(attribute, reference_type(), bytes.data()) < 0)
-    throw InputError("cannot read the string: {}", hdf5_reason());
+    throw InputError("cannot read the string: {}", hdf5_error_message());
   const std::span<const std::byte> all(bytes);
   return {number_at<std::uint32_t>(all, 0), number_at<std::uint32_t>(all, 12),
           number_at<std::uint64_t>(all, 4)};
@@ -72,7 +72,7 @@ void Hdf5Heaps::open() {
   std::size_t address_bytes = 0, length_bytes = 0;
   hsize_t begin = 0;
   if (H5Pget_sizes(made, &address_bytes, &length_bytes) < 0 || H5Pget_userblock(made, &begin) < 0)
-    throw InputError("cannot read the string: {}", hdf5_reason());
+    throw InputError("cannot read the string: {}", hdf5_error_message());
   if (address_bytes != 8 || length_bytes != 8)
     throw InputError("cannot read strings in files with {}-byte addresses; expected 8 bytes",
                      address_bytes);
@@ -139,7 +139,7 @@ std::string read_text(hid_t attribute, hid_t type, Hdf5Heaps& heaps) {
   if (H5Tis_variable_str(type) > 0) return heaps.text(attribute);
   std::string text(H5Tget_size(type), '\0');
   if (H5Aread(attribute, type, text.data()) < 0)
-    throw InputError("cannot read the string: {}", hdf5_reason());
+    throw InputError("cannot read the string: {}", hdf5_error_message());
   return text.substr(0, std::min(text.find('\0'), text.size()));
 }
 
@@ -147,7 +147,7 @@ template <class T>
 AttributeValue read_numbers(hid_t attribute, hid_t type, std::size_t count, bool scalar) {
   std::vector<T> values(count);
   if (count > 0 && H5Aread(attribute, type, values.data()) < 0) {
-    throw InputError("cannot read numerical data: {}", hdf5_reason());
+    throw InputError("cannot read numerical data: {}", hdf5_error_message());
   }
   if (scalar) return values.at(0);
   return values;
@@ -175,7 +175,7 @@ AttributeValue read_value(hid_t attribute, Hdf5Heaps& heaps) {
 
 StoredAttribute read_attribute(hid_t owner, const char* name, Hdf5Heaps& heaps) {
   const Hdf5Handle attribute(H5Aopen(owner, name, H5P_DEFAULT), H5Aclose);
-  if (attribute < 0) return {{}, hdf5_reason()};
+  if (attribute < 0) return {{}, hdf5_error_message()};
   try {
     return {read_value(attribute, heaps), ""};
   } catch (const std::runtime_error& error) {
@@ -215,7 +215,7 @@ StoredObject describe(hid_t file, const char* path, Hdf5Heaps& heaps) {
   StoredObject object;
   const Hdf5Handle handle(H5Oopen(file, path, H5P_DEFAULT), H5Oclose);
   if (handle < 0) {
-    object.problem = hdf5_reason();
+    object.problem = hdf5_error_message();
     return object;
   }
   if (H5Iget_type(handle) == H5I_GROUP) object.kind = StoredObject::Kind::group;
@@ -302,7 +302,7 @@ FileContents read_contents(hid_t file) {
   ObjectVisit visit{{}, Hdf5Heaps(file)};
   visit.contents.emplace("/", describe(file, "/", visit.heaps));
   if (H5Lvisit(file, H5_INDEX_NAME, H5_ITER_INC, add_object, &visit) < 0)
-    throw InputError("{}", hdf5_reason());
+    throw InputError("{}", hdf5_error_message());
   return std::move(visit.contents);
 }
 

@@ -29,7 +29,7 @@ std::string without_circumstances(const std::string& reason) {
 
 }  // namespace
 
-std::string hdf5_reason() {
+std::string hdf5_error_message() {
   std::string reason;
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_description, &reason);
   return reason.empty() ? "HDF5 gives no reason" : without_circumstances(reason);

@@ -41,7 +41,7 @@ class Hdf5Handle {
 };
 
 // Innermost reason of HDF5's last failure, in one line.
-std::string hdf5_reason();
+std::string hdf5_error_message();
 
 // Disables HDF5's error output; errors become exceptions.
 void silence_hdf5();

@@ -36,7 +36,7 @@ std::unique_ptr<StoredChecksums> open_checksums(const std::string& path) {
 Hdf5Handle open_file(const std::string& path) {
   if (H5Fis_hdf5(path.c_str()) <= 0) throw InputError("'{}' is not an HDF5 file", path);
   Hdf5Handle file(H5Fopen(path.c_str(), H5F_ACC_RDONLY, reading_access()), close_file);
-  if (file < 0) throw InputError("'{}' is corrupt or incomplete: {}", path, hdf5_reason());
+  if (file < 0) throw InputError("'{}' is corrupt or incomplete: {}", path, hdf5_error_message());
   return file;
 }
 
@@ -116,7 +116,7 @@ struct Hdf5Reader::State {
                             H5Sclose);
     if (H5Dread(dataset, type, memory, space, H5P_DEFAULT, bytes.data()) < 0)
       fail(name, fmt::format("cannot read rows {} to {}: {}", range.begin, range.end() - 1,
-                             hdf5_reason()));
+                             hdf5_error_message()));
   }
 
   Communicator communicator;
@@ -223,7 +223,7 @@ void Hdf5Reader::read_dataset(const std::string& path, RowRange range, ElementTy
     std::vector<std::byte> elements(std::max(data.size(), count * size));
     state_->read_rows(path, dataset, stored, range, std::span(elements).first(count * size));
     if (H5Tconvert(stored, native_type(type), count, elements.data(), nullptr, H5P_DEFAULT) < 0) {
-      state_->fail(path, hdf5_reason());
+      state_->fail(path, hdf5_error_message());
     }
     std::copy_n(elements.begin(), data.size(), data.begin());
   });

@@ -17,7 +17,7 @@ namespace octant {
 namespace {
 
 hid_t checked(hid_t id, const std::string& attempt) {
-  if (id < 0) throw RunError("cannot {}: {}", attempt, hdf5_reason());
+  if (id < 0) throw RunError("cannot {}: {}", attempt, hdf5_error_message());
   return id;
 }
 
@@ -282,7 +282,8 @@ void Hdf5Writer::commit() {
     return state_->allot(dataset, chunks);
   });
   state_->on_root([&] {
-    if (!state_->file.close()) throw RunError("cannot close the HDF5 file: {}", hdf5_reason());
+    if (!state_->file.close())
+      throw RunError("cannot close the HDF5 file: {}", hdf5_error_message());
     image.write_to(part);
   });
   std::int64_t end = image.size(), size = 0;

@@ -28,7 +28,7 @@ std::int64_t product(std::span<const std::int64_t> extents) {
 }
 
 void require_hdf5(bool succeeded, const char* attempt) {
-  if (!succeeded) throw RunError("HDF5 cannot {}: {}", attempt, hdf5_reason());
+  if (!succeeded) throw RunError("HDF5 cannot {}: {}", attempt, hdf5_error_message());
 }
 
 // Applies HDF5's filters to one chunk after the other in a file in memory.

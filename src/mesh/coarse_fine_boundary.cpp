@@ -345,7 +345,7 @@ void CoarseFineBoundary::write_corrections(int coarse_slot) {
   CorrectedBlock& corrected = blocks_.at(number) = {begin, begin + block.count, 0};
   for (int n = 0; n < block.count; ++n) {
     const CoarseFace& face = block.faces[n];
-    const FluxRequest request = coarse_request(face.side);
+    const FluxRegisterFaces request = coarse_request(face.side);
     const bool is_above = face.side.side == 1;  // true if the cells lie above the face
     tasks_.at(begin + n) = {
         .slot = coarse_slot,
@@ -368,7 +368,8 @@ void CoarseFineBoundary::write_corrections(int coarse_slot) {
   free_blocks_.push_back(number);
 }
 
-void CoarseFineBoundary::append_fine_requests(int slot, std::vector<FluxRequest>& requests) const {
+void CoarseFineBoundary::append_fine_requests(int slot,
+                                              std::vector<FluxRegisterFaces>& requests) const {
   if (slot >= std::ssize(fine_blocks_) || fine_blocks_[slot].key == k_no_key) return;
   const auto half = static_cast<std::int16_t>(layout_.block_size / 2);
   const auto full = static_cast<std::int16_t>(layout_.block_size);
@@ -389,7 +390,7 @@ void CoarseFineBoundary::append_fine_requests(int slot, std::vector<FluxRequest>
 }
 
 void CoarseFineBoundary::append_coarse_requests(int slot,
-                                                std::vector<FluxRequest>& requests) const {
+                                                std::vector<FluxRegisterFaces>& requests) const {
   if (slot >= std::ssize(block_of_slot_) || block_of_slot_[slot] < 0) return;
   const CoarseBlock& block = coarse_blocks_[block_of_slot_[slot]];
   for (int n = 0; n < block.count; ++n) {
@@ -401,7 +402,7 @@ void CoarseFineBoundary::append_coarse_requests(int slot,
 
 // Request for the coarse fluxes of a side, without register. The faces are those at the octant's
 // lower end if the fine block lies below, and at its upper end otherwise.
-FluxRequest CoarseFineBoundary::coarse_request(const Side& side) const {
+FluxRegisterFaces CoarseFineBoundary::coarse_request(const Side& side) const {
   return quarter_face(layout_, side.axis, side.octant, 1 - side.side);
 }
 

@@ -46,9 +46,9 @@ class CoarseFineBoundary {
   // Coarse slots whose flux requests changed in the last follow().
   const std::vector<int>& rewritten_coarse() const { return changed_coarse_.slots(); }
   // Appends the flux requests of a fine block.
-  void append_fine_requests(int slot, std::vector<FluxRequest>& requests) const;
+  void append_fine_requests(int slot, std::vector<FluxRegisterFaces>& requests) const;
   // Appends the flux requests of a coarse block.
-  void append_coarse_requests(int slot, std::vector<FluxRequest>& requests) const;
+  void append_coarse_requests(int slot, std::vector<FluxRegisterFaces>& requests) const;
 
   // Owners of the children of an own coarse block, by octant; -1 if there is no child.
   const std::array<std::int32_t, 8>& child_owners(int coarse_slot) const {
@@ -171,7 +171,7 @@ class CoarseFineBoundary {
   void reserve_registers();
   std::int64_t fine_register(std::int32_t face) const;
   std::int32_t coarse_number(const CoarseFace& face) const;
-  FluxRequest coarse_request(const Side& side) const;
+  FluxRegisterFaces coarse_request(const Side& side) const;
 
   const Tree& tree_;
   int fine_level_;

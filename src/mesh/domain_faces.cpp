@@ -47,7 +47,7 @@ void DomainFaces::update(const Tree& tree, int level, const BlockLayout& layout,
   rewritten_.insert(rewritten_.end(), slots_.begin(), slots_.end());
 }
 
-void DomainFaces::append_requests(int slot, std::vector<FluxRequest>& requests) const {
+void DomainFaces::append_requests(int slot, std::vector<FluxRegisterFaces>& requests) const {
   if (slot >= std::ssize(first_) || first_[slot] < 0) return;
   for (int n = first_[slot]; n < std::ssize(requests_) && slot_of_face_[n] == slot; ++n)
     requests.push_back(requests_[n]);

@@ -11,7 +11,7 @@ namespace octant::mesh {
 // Returns the request for the fluxes through a quarter of a block's face: the lower (0) or upper
 // (1) side of an octant along an axis, one cell face per value, [variable][b][a]. The caller sets
 // the register (`base`).
-inline FluxRequest quarter_face(const BlockLayout& layout, int axis, int octant, int side) {
+inline FluxRegisterFaces quarter_face(const BlockLayout& layout, int axis, int octant, int side) {
   const int half = layout.block_size / 2;
   const auto face = [&](int along, int end) {
     return static_cast<std::int16_t>(((octant >> along & 1) + end) * half);
@@ -50,11 +50,11 @@ class DomainFaces {
   // Slots of blocks that have faces on boundaries, or had them before the last update.
   const std::vector<int>& rewritten() const { return rewritten_; }
   // Appends the flux requests of the block in a slot.
-  void append_requests(int slot, std::vector<FluxRequest>& requests) const;
+  void append_requests(int slot, std::vector<FluxRegisterFaces>& requests) const;
 
  private:
   std::vector<DomainFace> faces_;
-  std::vector<FluxRequest> requests_;  // one per face
+  std::vector<FluxRegisterFaces> requests_;  // one per face
   std::vector<int> slots_, rewritten_;
   std::vector<int> first_;  // by slot: index of the first of its consecutive faces, or -1
   std::vector<int> slot_of_face_;

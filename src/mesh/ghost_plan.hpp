@@ -164,7 +164,7 @@ class Tiling {
     Key ancestor = k_no_key;
     BlockCoordinates first{};         // position of the first central block of the table
     std::vector<std::int32_t> slots;  // sorted by key
-    std::vector<FluxRequest> requests;
+    std::vector<FluxRegisterFaces> requests;
     // numbers of flux requests per tile, or per slot if the group is one tile
     std::vector<int> counts;
     bool touched = false, has_remote_data = false;
@@ -198,10 +198,10 @@ class Tiling {
   void write_row(int slot, Positions positions, const GhostPlan& plan, std::int32_t* table) const;
   static bool reads_remote_data(const Group& group, const GhostPlan& plan);
   void write_requests(int slot, const FluxRequests& requests);
-  static void replace_requests(Group& group, int part, std::span<const FluxRequest> requests);
-  void add_request(const FluxRequest& request, const std::array<int, 3>& place,
+  static void replace_requests(Group& group, int part, std::span<const FluxRegisterFaces> requests);
+  void add_request(const FluxRegisterFaces& request, const std::array<int, 3>& place,
                    const std::array<std::int16_t, 3>& origin,
-                   std::vector<FluxRequest>& requests) const;
+                   std::vector<FluxRegisterFaces>& requests) const;
   void write_lists(LevelHalo& halo) const;
 
   bool reaches_itself(int group, int slot, const std::array<int, 3>& place) const;
@@ -230,7 +230,7 @@ class Tiling {
   std::vector<int> touched_, free_, order_;
   // blocks that were removed since the last update from groups that still exist
   std::vector<RemovedBlock> removed_blocks_;
-  std::vector<FluxRequest> of_block_, of_tile_;  // temporary lists of write_requests()
+  std::vector<FluxRegisterFaces> of_block_, of_tile_;  // temporary lists of write_requests()
 };
 
 }  // namespace octant::mesh

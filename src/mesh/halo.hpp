@@ -100,7 +100,7 @@ struct LevelHalo {
   DeviceTable<CellBox> boxes{"boxes"};  // table of which tiles.boxes is the device copy
   DeviceTable<std::int32_t> tile_table{"tile table"};
   DeviceTable<Tile> tile_list{"tiles"};
-  DeviceTable<FluxRequest> tile_requests{"flux requests"};
+  DeviceTable<FluxRegisterFaces> tile_requests{"flux requests"};
 
   std::int64_t halo_doubles = 0, scratch_doubles = 0;
   // number of received cells, whose boxes are the first in the halo, in the order of messages
@@ -116,10 +116,10 @@ struct LevelHalo {
   std::int64_t inflow_cells = 0;  // number of cells in all inflow boxes
 };
 
-// Flux requests of a level's own blocks, in cells of the block (see FluxRequest).
+// Flux requests of a level's own blocks, in cells of the block (see FluxRegisterFaces).
 struct FluxRequests {
   // function that appends the requests of the block in a slot
-  std::function<void(int slot, std::vector<FluxRequest>& requests)> append;
+  std::function<void(int slot, std::vector<FluxRegisterFaces>& requests)> append;
   std::vector<int> changed;  // slots whose requests changed, in any order
 };
 

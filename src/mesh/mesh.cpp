@@ -99,7 +99,7 @@ void Mesh::build_tables() {
     for (Exchanger& exchanger : *group) exchanger.wait_sends();
   update_boundaries();
   std::vector<FluxRequests> requests;
-  for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_requests(l));
+  for (int l = 0; l < levels; ++l) requests.push_back(changed_flux_registers(l));
   halos_.follow(requests);
 
   release_ghosts();
@@ -136,22 +136,23 @@ void Mesh::update_boundaries() {
 
 // Appends the requests for fluxes at boundaries to the coarser level, to the finer level, and of
 // the domain.
-void Mesh::append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const {
+void Mesh::append_flux_requests(int level, int slot,
+                                std::vector<FluxRegisterFaces>& requests) const {
   if (level > 0) level_boundaries_[level]->append_fine_requests(slot, requests);
   if (level < tree_->max_level())
     level_boundaries_[level + 1]->append_coarse_requests(slot, requests);
   domain_faces_[level].append_requests(slot, requests);
 }
 
-std::vector<FluxRequest> Mesh::flux_requests(int level, int slot) const {
-  std::vector<FluxRequest> requests;
+std::vector<FluxRegisterFaces> Mesh::flux_requests(int level, int slot) const {
+  std::vector<FluxRegisterFaces> requests;
   append_flux_requests(level, slot, requests);
   return requests;
 }
 
-FluxRequests Mesh::changed_flux_requests(int level) const {
+FluxRequests Mesh::changed_flux_registers(int level) const {
   FluxRequests requests;
-  requests.append = [this, level](int slot, std::vector<FluxRequest>& list) {
+  requests.append = [this, level](int slot, std::vector<FluxRegisterFaces>& list) {
     append_flux_requests(level, slot, list);
   };
   const auto add = [&](const std::vector<int>& slots) {

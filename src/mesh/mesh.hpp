@@ -102,7 +102,7 @@ class Mesh {
     return domain_faces_[level].faces();
   }
   // Flux requests of an own block, in cells of the block.
-  std::vector<FluxRequest> flux_requests(int level, int slot) const;
+  std::vector<FluxRegisterFaces> flux_requests(int level, int slot) const;
 
   // Sets the inflow boundary condition. The time is 0 until set_inflow_time().
   void set_inflow(Inflow inflow) { inflow_ = std::move(inflow); }
@@ -185,8 +185,8 @@ class Mesh {
   void rebuild();
   void build_tables();
   void update_boundaries();
-  void append_flux_requests(int level, int slot, std::vector<FluxRequest>& requests) const;
-  FluxRequests changed_flux_requests(int level) const;
+  void append_flux_requests(int level, int slot, std::vector<FluxRegisterFaces>& requests) const;
+  FluxRequests changed_flux_registers(int level) const;
   void update_cells(int level);
   void start_messages(int level, int state, const HaloMessages& messages, SendBuffers& buffers,
                       Exchanger& exchanger, double* received);

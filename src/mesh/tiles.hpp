@@ -53,7 +53,7 @@ struct FieldPointers {
 // values are on the coarser of the two grids. Transverse axes are in ascending order and the first
 // is contiguous: (y, z) for axis x, (x, z) for y, (x, y) for z. Ranges are in cells of the tile's
 // patch, 0..M, and begin and end at even cells if `average` is set.
-struct FluxRequest {
+struct FluxRegisterFaces {
   std::int8_t axis;     // normal of the faces: 0, 1, 2
   std::int8_t average;  // 1: mean of 2 x 2 faces per value (fine side); 0: one face
   std::int16_t plane;   // face index along the axis: 0..M, the lower face of that cell
@@ -92,7 +92,7 @@ struct TileSet {
   DeviceArray<const Tile> tiles;
   DeviceArray<const std::int32_t> table;
   DeviceArray<const CellBox> boxes;
-  DeviceArray<const FluxRequest> requests;
+  DeviceArray<const FluxRegisterFaces> requests;
   ClosedSide closed[3][2];  // [axis][side]
 
   // Number of tiles.

@@ -272,12 +272,13 @@ void Tiling::write_requests(int slot, const FluxRequests& requests) {
                                group.slots.begin());
   for (const auto& origin : origins_) {
     of_tile_.clear();
-    for (const FluxRequest& request : of_block_) add_request(request, place, origin, of_tile_);
+    for (const FluxRegisterFaces& request : of_block_)
+      add_request(request, place, origin, of_tile_);
     replace_requests(group, part++, of_tile_);
   }
 }
 
-void Tiling::replace_requests(Group& group, int part, std::span<const FluxRequest> requests) {
+void Tiling::replace_requests(Group& group, int part, std::span<const FluxRegisterFaces> requests) {
   const auto begin =
       group.requests.begin() +
       std::accumulate(group.counts.begin(), group.counts.begin() + part, std::ptrdiff_t{0});
@@ -289,9 +290,9 @@ void Tiling::replace_requests(Group& group, int part, std::span<const FluxReques
 }
 
 // Converts a request from block cells to patch cells and keeps the part inside the patch.
-void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& place,
+void Tiling::add_request(const FluxRegisterFaces& request, const std::array<int, 3>& place,
                          const std::array<std::int16_t, 3>& origin,
-                         std::vector<FluxRequest>& requests) const {
+                         std::vector<FluxRegisterFaces>& requests) const {
   const int N = block_size_, M = patch_;
   const int a = request.axis == 0 ? 1 : 0, b = request.axis == 2 ? 1 : 2;
   const auto shift = [&](int axis) { return place[axis] * N - origin[axis]; };
@@ -305,7 +306,7 @@ void Tiling::add_request(const FluxRequest& request, const std::array<int, 3>& p
   const int b_begin = std::max(b_first, 0), b_end = std::min(request.b_end + shift(b), M);
   if (a_begin >= a_end || b_begin >= b_end) return;
   const int faces = request.average ? 2 : 1;
-  FluxRequest& part = requests.emplace_back(request);
+  FluxRegisterFaces& part = requests.emplace_back(request);
   part.plane = static_cast<std::int16_t>(plane);
   part.a_begin = static_cast<std::int16_t>(a_begin);
   part.b_begin = static_cast<std::int16_t>(b_begin);

@@ -160,7 +160,7 @@ class BatchedTransposedLines final : public BatchedLines {
               return box;
             },
             [&](int rank) { return whole_box(problem, rank); }, problem.comm, memory_),
-        solver_(make_batched_lines(problem_of_whole_lines(problem))) {
+        solver_(make_batched_line_solver(problem_of_whole_lines(problem))) {
     memory_->reserve(BatchedMemory::lines, static_cast<std::size_t>(whole_.cells()));
   }
 
@@ -199,7 +199,7 @@ class BatchedTransposedLines final : public BatchedLines {
 
 }  // namespace
 
-std::unique_ptr<BatchedLines> make_batched_lines(const BatchedLinesProblem& problem) {
+std::unique_ptr<BatchedLines> make_batched_line_solver(const BatchedLinesProblem& problem) {
   const bool one_rank = problem.column.size() == 1;
   if (one_rank && !problem.periodic) return std::make_unique<BatchedWholeLines>(problem);
   if (one_rank || problem.method == TridiagonalMethod::ptdma)

@@ -63,7 +63,7 @@ class BatchedLines {
 
 // Selects a solver as make_line_solver does (line_solver.cpp). On a host the results of both
 // solvers are bitwise equal. Collective.
-std::unique_ptr<BatchedLines> make_batched_lines(const BatchedLinesProblem& problem);
+std::unique_ptr<BatchedLines> make_batched_line_solver(const BatchedLinesProblem& problem);
 // Makes the solver for P-TDMA on several ranks, and for periodic lines on one rank.
 std::unique_ptr<BatchedLines> make_batched_partition(const BatchedLinesProblem& problem);
 

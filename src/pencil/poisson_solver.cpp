@@ -199,7 +199,7 @@ struct BatchedPoisson::State {
   State(const PencilGrid& grid, const PoissonProblem& given, const BatchedOptions& options)
       : problem(given),
         transform(make_batched_transform(setting_of(grid, given, options))),
-        lines(make_batched_lines(
+        lines(make_batched_line_solver(
             problem_of_lines(grid, given.z.size(), given.z.periodic,
                              is_singular(given) && transform->has_first_column(),
                              {transform->x_eigenvalues(), transform->y_eigenvalues()}, options))) {}

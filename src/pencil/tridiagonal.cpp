@@ -212,7 +212,7 @@ BatchedTridiagonal::BatchedTridiagonal(const PencilGrid& grid, int planes, bool 
                                        const BatchedOptions& options) {
   const Cells own = grid.box(Orientation::x).shape();
   const LineShifts none{std::vector<double>(own[0]), std::vector<double>(own[1])};
-  lines_ = make_batched_lines(
+  lines_ = make_batched_line_solver(
       problem_of_lines(grid, planes, periodic, false, none, with_memory(options)));
 }
 

@@ -88,7 +88,7 @@ class TransportTile {
   KOKKOS_INLINE_FUNCTION void add_to_registers() const {
     if (!a_.registers) return;
     for (int r = view_.tile().request_begin; r < view_.tile().request_end; ++r) {
-      const mesh::FluxRequest& request = a_.tiles.requests(r);
+      const mesh::FluxRegisterFaces& request = a_.tiles.requests(r);
       const int step = request.average ? 2 : 1;
       const int along_a = (request.a_end - request.a_begin) / step;
       const int faces = along_a * ((request.b_end - request.b_begin) / step);
@@ -153,8 +153,8 @@ class TransportTile {
   }
 
   // Mean flux through the `step`^2 faces that begin at (a, b).
-  KOKKOS_INLINE_FUNCTION Moments<double> mean_flux(const mesh::FluxRequest& request, int a, int b,
-                                                   int step) const {
+  KOKKOS_INLINE_FUNCTION Moments<double> mean_flux(const mesh::FluxRegisterFaces& request, int a,
+                                                   int b, int step) const {
     const auto face = [&](int da, int db) {
       const int x = a + da, y = b + db, p = request.plane;
       if (request.axis == 0) return scheme().template flux_below<0>(scratch_.cell(p, x, y));

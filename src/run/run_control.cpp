@@ -165,7 +165,7 @@ RunControl::RunControl(const RunOptions& options, const std::string& directory,
 
 void RunControl::read_control_file(ControlUpdate& update) {
   constexpr std::size_t k_most_bytes = 1 << 16;
-  const ReadFile file(control_path_, k_most_bytes);
+  const FileContent file(control_path_, k_most_bytes);
   if (file.identity().empty() || file.identity() == refused_) return;
   ParameterSchema schema;
   bool stop = false, dump = false;

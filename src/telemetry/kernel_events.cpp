@@ -36,7 +36,7 @@ class Mark {
     return result == gpu::k_success;
   }
   // Time to a later mark; both have been passed. Resolution half a microsecond, or float precision.
-  std::int64_t ns_to(const Mark& later) const {
+  std::int64_t nanoseconds_until(const Mark& later) const {
     float ms = 0.0F;
     check(gpu::elapsed(&ms, event_, later.event_), "measure the time between events");
     return std::llround(1e6 * static_cast<double>(ms));
@@ -57,7 +57,7 @@ class DeviceEvents final : public KernelEvents {
   void wait_for(int pair) override { pairs_[pair].end.wait(); }
   Span span(int pair) const override {
     const auto& [begin, end] = pairs_[pair];
-    return {aligned_ns_ + aligned_.ns_to(begin), begin.ns_to(end)};
+    return {aligned_ns_ + aligned_.nanoseconds_until(begin), begin.nanoseconds_until(end)};
   }
   void align() override {
     aligned_.record();

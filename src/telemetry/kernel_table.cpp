@@ -7,15 +7,15 @@
 
 namespace octant::telemetry {
 
-KernelClock::KernelClock(std::unique_ptr<KernelEvents> events, Tell tell)
-    : events_(std::move(events)), tell_(std::move(tell)), is_open_(events_->pairs()) {}
+KernelClock::KernelClock(std::unique_ptr<KernelEvents> events, ReportSpan report)
+    : events_(std::move(events)), report_(std::move(report)), is_open_(events_->pairs()) {}
 
 std::uint64_t KernelClock::begin() {
   if (next_ - oldest_ == is_open_.size()) {
     const int pair = pair_of(oldest_);
     OCTANT_REQUIRE(!is_open_[pair], "kernels are nested more than {} deep", is_open_.size());
     events_->wait_for(pair);
-    tell_of_oldest();
+    report_oldest();
   }
   const int pair = pair_of(next_);
   is_open_[pair] = true;
@@ -30,19 +30,19 @@ void KernelClock::end(std::uint64_t launch) {
 
 void KernelClock::look() {
   while (oldest_ < next_ && !is_open_[pair_of(oldest_)] && events_->has_passed(pair_of(oldest_)))
-    tell_of_oldest();
+    report_oldest();
 }
 
 void KernelClock::finish() {
   while (oldest_ < next_) {
     OCTANT_REQUIRE(!is_open_[pair_of(oldest_)], "a kernel was started but not finished");
     events_->wait_for(pair_of(oldest_));
-    tell_of_oldest();
+    report_oldest();
   }
   events_->align();
 }
 
-void KernelClock::tell_of_oldest() { tell_(events_->span(pair_of(oldest_++))); }
+void KernelClock::report_oldest() { report_(events_->span(pair_of(oldest_++))); }
 
 namespace {
 

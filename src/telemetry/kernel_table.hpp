@@ -48,10 +48,10 @@ std::unique_ptr<KernelEvents> make_kernel_events();
 // at most the number of pairs of marks; then the next launch waits for the oldest.
 class KernelClock {
  public:
-  using Tell = std::function<void(const KernelEvents::Span&)>;
+  using ReportSpan = std::function<void(const KernelEvents::Span&)>;
 
-  // The functions below call `tell` for each kernel that has ended.
-  KernelClock(std::unique_ptr<KernelEvents> events, Tell tell);
+  // The functions below call `report` for each kernel that has ended.
+  KernelClock(std::unique_ptr<KernelEvents> events, ReportSpan report);
 
   // Begins a launch, and returns its number; launches may be nested.
   std::uint64_t begin();
@@ -65,10 +65,10 @@ class KernelClock {
 
  private:
   int pair_of(std::uint64_t launch) const { return static_cast<int>(launch % is_open_.size()); }
-  void tell_of_oldest();
+  void report_oldest();
 
   std::unique_ptr<KernelEvents> events_;
-  Tell tell_;
+  ReportSpan report_;
   std::vector<bool> is_open_;  // true until the pair's launch has ended
   std::uint64_t oldest_ = 0, next_ = 0;
 };

@@ -70,8 +70,8 @@ class PreparedRates {
 // Source of rates from precomputed rows of nodes.
 struct NodeSource {
   Nodes nodes;
-  KOKKOS_INLINE_FUNCTION RowPosition place(double n_H) const { return nodes.place(n_H); }
-  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const RowPosition& place) const {
+  KOKKOS_INLINE_FUNCTION TablePlace place(double n_H) const { return nodes.place(n_H); }
+  KOKKOS_INLINE_FUNCTION CellRates at(const CellGas& cell, const TablePlace& place) const {
     return nodes.rates(cell, place);
   }
   // Returns true if the internal energy u may exceed the range of the rates of a cell.
@@ -82,10 +82,10 @@ struct NodeSource {
 // Source of rates by direct interpolation of the table in every cell.
 struct TableSource {
   TableSlice slice;
-  KOKKOS_INLINE_FUNCTION RowPosition place(double n_H) const {
+  KOKKOS_INLINE_FUNCTION TablePlace place(double n_H) const {
     return slice.rows.place(log_of_ten(n_H));
   }
-  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const RowPosition& place) const {
+  KOKKOS_INLINE_FUNCTION DirectRates at(const CellGas& cell, const TablePlace& place) const {
     return {slice, cell, place};
   }
   KOKKOS_INLINE_FUNCTION bool may_exceed(double, const CellGas&) const { return true; }
@@ -186,7 +186,7 @@ struct Step {
   KOKKOS_FORCEINLINE_FUNCTION void cool(Thermal<V>& thermal, int n) const {
     const CellGas cell{thermal.n_H[n], thermal.metallicity[n], thermal.metals[n]};
     double& energy = thermal.energy[n];
-    const RowPosition place = source.place(cell.n_H);
+    const TablePlace place = source.place(cell.n_H);
     const auto rates = source.at(cell, place);
     if (source.may_exceed(gas.units.energy * energy, cell)) {
       const double most = rates.energy(rates.count() - 1) * gas.per_energy;

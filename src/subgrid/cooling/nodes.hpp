@@ -61,7 +61,7 @@ KOKKOS_FORCEINLINE_FUNCTION double log_of_ten(double x) {
 }
 
 // Interpolation position among rows that are evenly spaced in log10 n_H.
-struct RowPosition {
+struct TablePlace {
   int row;
   double fraction;  // fraction of the distance to the next row
   bool inside;      // true if the density is within the table
@@ -73,7 +73,7 @@ struct RowAxis {
   int rows = 2;
 
   // Returns the position of a density, clamped to the axis.
-  KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double log_density) const {
+  KOKKOS_FORCEINLINE_FUNCTION TablePlace place(double log_density) const {
     const double x = (log_density - first) * per_dex;
     const double inside = x > 0.0 ? (x < rows - 1 ? x : rows - 1) : 0.0;
     const int row = inside < rows - 2 ? static_cast<int>(inside) : rows - 2;
@@ -111,7 +111,7 @@ struct NodeHints {
 class CellRates {
  public:
   KOKKOS_FORCEINLINE_FUNCTION CellRates(const double* lower, const double* upper,
-                                        const ThermalValues* thermal, const RowPosition& place,
+                                        const ThermalValues* thermal, const TablePlace& place,
                                         int count, const RateGas& gas, const CellGas& cell,
                                         const NodeHints& hints)
       : lower_(lower),
@@ -184,8 +184,8 @@ struct Nodes {
   Shielding shielding = Shielding::none;
 
   // Returns the position of a density in the rows. Self-shielded gas has the rates of denser gas.
-  KOKKOS_FORCEINLINE_FUNCTION RowPosition place(double n_H) const {
-    RowPosition place = rows.place(log_of_ten(n_H));
+  KOKKOS_FORCEINLINE_FUNCTION TablePlace place(double n_H) const {
+    TablePlace place = rows.place(log_of_ten(n_H));
     if (shielding == Shielding::none) return place;
     const bool inside = place.inside;
     place = rows.place(log_of_ten(n_H / shielded_fraction(shielding, n_H, 0.0)));
@@ -194,7 +194,7 @@ struct Nodes {
   }
 
   // Returns the rates of a cell at a position among the rows.
-  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const RowPosition& place) const {
+  KOKKOS_FORCEINLINE_FUNCTION CellRates rates(const CellGas& cell, const TablePlace& place) const {
     const std::int64_t stride = std::int64_t{temperatures} * k_node_values;
     const double* row = values.data() + place.row * stride;
     return {row, row + stride, thermal.data(), place, temperatures, gas, cell, hints};

@@ -413,8 +413,8 @@ Nodes refined_nodes(const TableSlice& slice) {
         const int row = node / temperatures;
         const int coarse =
             row / refinement < slice.rows.rows - 1 ? row / refinement : slice.rows.rows - 2;
-        const RowPosition place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
-                                true};
+        const TablePlace place{coarse, static_cast<double>(row - coarse * refinement) / refinement,
+                               true};
         const double n_H = power_of_ten(axis.first + row / axis.per_dex);
         slice.evaluate(place, n_H, node % temperatures,
                        &values(std::int64_t{node} * k_node_values));

@@ -79,7 +79,7 @@ struct TableSlice {
   double redshift = 0.0, shielding_density = 0.0;
 
   // Computes the NodeValues at a temperature index, for gas of density n_H at a row position.
-  KOKKOS_INLINE_FUNCTION void evaluate(const RowPosition& place, double n_H, int temperature,
+  KOKKOS_INLINE_FUNCTION void evaluate(const TablePlace& place, double n_H, int temperature,
                                        double* node) const;
 };
 
@@ -93,7 +93,7 @@ KOKKOS_INLINE_FUNCTION double internal_energy(double T, double molecular_weight,
 class DirectRates {
  public:
   KOKKOS_INLINE_FUNCTION DirectRates(const TableSlice& slice, const CellGas& cell,
-                                     const RowPosition& place)
+                                     const TablePlace& place)
       : slice_(slice), place_(place), cell_(cell) {}
 
   // Number of nodes.
@@ -128,12 +128,12 @@ class DirectRates {
 
  private:
   const TableSlice& slice_;
-  RowPosition place_;
+  TablePlace place_;
   CellGas cell_;
 };
 
 // Definition of TableSlice::evaluate().
-KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const RowPosition& place, double n_H, int k,
+KOKKOS_INLINE_FUNCTION void TableSlice::evaluate(const TablePlace& place, double n_H, int k,
                                                  double* node) const {
   const double* low = values.data() + (std::int64_t{place.row} * temperatures + k) * k_log_values;
   const double* high = low + std::int64_t{temperatures} * k_log_values;

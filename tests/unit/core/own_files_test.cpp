@@ -65,7 +65,7 @@ TEST_F(OwnFilesTest, links_and_pipes_are_not_opened) {
   fs::remove(path_);
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   EXPECT_THROW(open_own_file(path_), RunError);
-  EXPECT_FALSE(ReadFile(path_, 100).is_read());
+  EXPECT_FALSE(FileContent(path_, 100).is_read());
   expect_unharmed();
 }
 
@@ -86,21 +86,21 @@ TEST_F(OwnFilesTest, a_text_replaces_the_link_that_has_its_name) {
 }
 
 TEST_F(OwnFilesTest, what_was_read_is_removed_and_nothing_that_came_after_it) {
-  const ReadFile read(victim_, 100);
+  const FileContent read(victim_, 100);
   EXPECT_EQ(read.text(), "precious");
   std::ofstream(path_) << "later";
   fs::rename(path_, victim_);
   read.remove();
   EXPECT_EQ(content(victim_), "later");
-  ReadFile(victim_, 100).remove();
+  FileContent(victim_, 100).remove();
   EXPECT_FALSE(fs::exists(victim_));
-  EXPECT_EQ(ReadFile(victim_, 100).identity(), "");
+  EXPECT_EQ(FileContent(victim_, 100).identity(), "");
 }
 
 TEST_F(OwnFilesTest, long_files_and_links_are_not_read) {
-  EXPECT_FALSE(ReadFile(victim_, 7).is_read());
+  EXPECT_FALSE(FileContent(victim_, 7).is_read());
   fs::create_symlink(victim_, path_);
-  const ReadFile link(path_, 100);
+  const FileContent link(path_, 100);
   EXPECT_FALSE(link.is_read());
   link.remove();
   EXPECT_TRUE(fs::is_symlink(path_));

@@ -385,7 +385,7 @@ void expect_registers_to_balance(int N, int M, bool average, Integrator integrat
           if (axis == 0) cell[1] = a * M, cell[2] = b * M;
           if (axis == 1) cell[2] = b * M;
           cell[axis] = position;
-          mesh::FluxRequest r{};
+          mesh::FluxRegisterFaces r{};
           r.axis = static_cast<std::int8_t>(axis), r.average = average;
           r.plane = static_cast<std::int16_t>(position % M);
           r.a_end = r.b_end = static_cast<std::int16_t>(M);
@@ -469,7 +469,7 @@ TEST(FluxRequests, registers_are_the_same_in_fewer_dimensions) {
     options.dimensions = dimensions;
     UniformBlocks box(options, {{16, 8, 8}, block, 8});
     box.set(axis == 0 ? linear : planar);
-    mesh::FluxRequest request{};
+    mesh::FluxRegisterFaces request{};
     request.axis = static_cast<std::int8_t>(axis);
     request.average = average;
     request.plane = 4;

@@ -136,7 +136,7 @@ class UniformBlocks {
   }
 
   // Adds a flux request to a tile. Tiles without requests keep an empty range.
-  void request(int tile, const mesh::FluxRequest& request, std::size_t register_size) {
+  void request(int tile, const mesh::FluxRegisterFaces& request, std::size_t register_size) {
     requests_of_.resize(host_tiles_.size());
     requests_of_[tile].push_back(request);
     requests_.clear();
@@ -224,8 +224,8 @@ class UniformBlocks {
   std::vector<mesh::Tile> host_tiles_;
   std::vector<std::int32_t> table_;
   std::vector<mesh::CellBox> boxes_;
-  std::vector<mesh::FluxRequest> requests_;
-  std::vector<std::vector<mesh::FluxRequest>> requests_of_;  // [tile]
+  std::vector<mesh::FluxRegisterFaces> requests_;
+  std::vector<std::vector<mesh::FluxRegisterFaces>> requests_of_;  // [tile]
   Doubles state_, next_, stage_, halo_, registers_;
   mesh::DeviceArray<std::uint8_t> bad_;
   BatchBuffer* batches_ = nullptr;

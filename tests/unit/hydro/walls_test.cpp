@@ -33,7 +33,7 @@ std::vector<double> flux_through(const HydroOptions& options, const Side& side, 
   box.use(batches);
   box.set(mirrored(gas, side.axis));
   for (int s : {0, 1}) box.tiles().closed[side.axis][s] = {8 * s, side.lets_out};
-  mesh::FluxRequest request{};
+  mesh::FluxRegisterFaces request{};
   request.axis = static_cast<std::int8_t>(side.axis);
   request.plane = static_cast<std::int16_t>(8 * side.side);
   request.a_end = request.b_end = 8;
@@ -163,7 +163,7 @@ TEST(Diodes, let_gas_out_and_none_in) {
           UniformBlocks box(options, {{16, 16, 16}, 8, 8});
           box.set(uniform);
           for (int s : {0, 1}) box.tiles().closed[axis][s] = {8 * s, true};
-          mesh::FluxRequest request{};
+          mesh::FluxRegisterFaces request{};
           request.axis = static_cast<std::int8_t>(axis);
           request.plane = static_cast<std::int16_t>(8 * side);
           request.a_end = request.b_end = 8;

@@ -54,9 +54,9 @@ void append(Words& words, const Words& more) {
 }
 
 // In any order.
-Words words_of(std::span<const FluxRequest> requests) {
+Words words_of(std::span<const FluxRegisterFaces> requests) {
   std::vector<Words> each;
-  for (const FluxRequest& q : requests)
+  for (const FluxRegisterFaces& q : requests)
     each.push_back({q.axis, q.average, q.plane, q.a_begin, q.a_end, q.b_begin, q.b_end});
   std::sort(each.begin(), each.end());
   Words words;

@@ -224,16 +224,17 @@ Array solved_by_kernels(const PencilGrid& grid, const Operator& op, const Array&
                                                 memory});
   const bool singular = p.x.allows_constant() && p.y.allows_constant() && p.z_allows_constant &&
                         transform->has_first_column();
-  const auto lines = make_batched_lines({grid.column(),
-                                         planes_of,
-                                         p.z.size(),
-                                         p.z.periodic,
-                                         singular,
-                                         {transform->x_eigenvalues(), transform->y_eigenvalues()},
-                                         TridiagonalMethod::ftm,
-                                         Sweep::up,
-                                         {},
-                                         memory});
+  const auto lines =
+      make_batched_line_solver({grid.column(),
+                                planes_of,
+                                p.z.size(),
+                                p.z.periodic,
+                                singular,
+                                {transform->x_eigenvalues(), transform->y_eigenvalues()},
+                                TridiagonalMethod::ftm,
+                                Sweep::up,
+                                {},
+                                memory});
   lines->set_operator(p.z, op.identity, op.laplacian);
   struct {
     BatchedTransform& transform;

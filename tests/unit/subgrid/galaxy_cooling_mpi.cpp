@@ -89,7 +89,7 @@ void expect_the_rates_of_grackle(const std::string& grid, const std::string& tab
     const TableSlice& slice = slices.at(z);
     int node = 0;
     while (std::abs(std::log(slice.temperature(node) / T)) > 0.01) ++node;
-    const RowPosition place = slice.rows.place(log_of_ten(cell.n_H));
+    const TablePlace place = slice.rows.place(log_of_ten(cell.n_H));
     TableSlice dark = slice;
     dark.options.background = false;
     const double net = DirectRates(slice, cell, place).point(node).rate;
