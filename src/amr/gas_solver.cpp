@@ -382,8 +382,8 @@ void GasSolver::repair_sweep() {
       mesh_.communicator().max(fastest_signal(sweep.level, sweep.arguments.next));
 }
 
-// Repairs the last sweep after a ghost exchange on level `under_way` has overwritten its ghost
-// cells.
+// Repairs the last sweep after a ghost exchange on level `under_way` has overwritten the ghost
+// cells of the sweep.
 void GasSolver::redo_after_ghosts(int under_way) {
   const int level = pending_->level;
   {

@@ -94,7 +94,7 @@ void LevelLoop::end_substep(int level) {
 
 namespace {
 
-// Prints the tasks. One substep of a level represents all of them.
+// Prints the tasks. One substep of a level represents all substeps.
 class StepPlan final : public StepSequence {
  public:
   StepPlan(std::span<const Task> tasks, unsigned contents, int finest, bool subcycle)

@@ -92,7 +92,7 @@ class Descent {
   int child() const { return tree_.child_index(level_, communicator_.rank()); }
 
   // Replaces each value by its sum over the group's ranks, which all give arrays of equal length.
-  // At most 2 log2(ranks) sequential messages.
+  // Takes at most 2 log2(ranks) sequential messages.
   void sum_in_place(std::span<std::int64_t> values) const;
 
   // Sends items[n] to child children[n] of the group, which must not be empty, and descends.

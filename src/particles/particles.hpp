@@ -115,7 +115,7 @@ class Particles {
   // Throws RunError as add(). Local.
   void change(std::span<const std::int64_t> own, const ParticleBatch& batch);
 
-  // Number of used ids: the next created particle gets first_id() + this.
+  // Number of used ids: the next created particle gets the id first_id() + used_ids().
   std::int64_t used_ids() const { return used_ids_; }
   // Sets used_ids() after a restart.
   void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
@@ -255,7 +255,7 @@ class Particles {
   struct BlockSlot {
     std::int32_t level, slot;
   };
-  // Finest blocks that contain own particles, in their order; valid after synchronise(0).
+  // Finest blocks that contain own particles, by number; valid after synchronise(0).
   std::vector<BlockSlot> read_blocks(std::span<const std::int64_t> own) const;
   // Number of words of a row; see ParticleSet::words().
   int row_words() const { return levels_[0].set.row_words(); }

@@ -44,8 +44,9 @@ class RamsesDomains {
   int owner(int level, const RamsesPlace& cell) const;
 
   // Domains that store a copy of the oct in this cell, including its owner, in ascending order: all
-  // that overlap the cell or one of the 26 around it. A domain thus stores the octs around each of
-  // its own, all octs that contain these, and all octs that divide cells of its octs.
+  // that overlap the cell or one of the 26 cells around it. A domain thus stores the octs around
+  // each of its own octs, all octs that contain these, and all octs that divide cells of its own
+  // octs.
   std::vector<int> holders(int level, const RamsesPlace& cell) const;
 
  private:

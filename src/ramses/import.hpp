@@ -33,7 +33,7 @@ double ramses_time(const RamsesFacts& attributes, const cosmology::Universe* uni
 
 // Position of an oct on the rank that owns its block.
 struct OctPosition {
-  std::int32_t slot, first_cell;  // slot of the block; the oct's lower corner cell in it
+  std::int32_t slot, first_cell;  // slot of the block, and the oct's lower corner cell in it
   std::uint32_t refined;          // mask of its cells, as in the file
 
   // Index of a cell of the oct within the block of N^3 cells.
