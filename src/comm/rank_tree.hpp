@@ -56,8 +56,8 @@ class RankTree {
   // Index, within the group of this level, of the child that contains a rank.
   int child_index(int level, int rank) const;
 
-  // Rank of sibling `index` of the rank's child that receives the data for this sibling. It has the
-  // same position in its group, modulo the size of the sibling, which must not be empty.
+  // Rank in sibling `index` of the rank's child that receives the data for this sibling. Both ranks
+  // have the same position in their groups, modulo the size of the sibling, which is not empty.
   int partner(int level, int rank, int index) const;
   // Ranks of sibling `index` whose partner() is the given rank: at most one if groups are equal,
   // else at most two.

@@ -21,8 +21,7 @@ using DeviceArray = mesh::DeviceArray<T>;
 enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };
 
 // Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
-// ghosts ([cell][component]), each of which has a slot. If `data` is null, added values are
-// dropped.
+// ghosts ([cell][component]), each with a slot. Values added to null `data` are dropped.
 template <class T>
 struct CellArray {
   T* data = nullptr;

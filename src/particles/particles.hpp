@@ -218,8 +218,7 @@ class Particles {
   // Moves particles with the blocks. Must be called once after every Mesh::regrid and
   // Mesh::migrate. Tables of another kind that has already adapted are shared. Collective.
   void adapt_to_mesh(const Particles* adapted = nullptr);
-  // Must be called before Mesh::migrate, with the same owners, and before adapt_to_mesh().
-  // Collective.
+  // Must be called before Mesh::migrate with the same owners; adapt_to_mesh() follows. Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // --- measurements ----------------------------------------------------------------------------

@@ -110,8 +110,8 @@ std::vector<particles::Kind> kinds_of_families(const RamsesFacts& attributes);
 // Function that receives a batch of particles of a family, with the name of their kind.
 using VisitFamily =
     std::function<void(const std::string& kind, const RamsesParticles& some, RamsesFamily family)>;
-// Calls visit(kind, particles, family) with the particles that this rank reads, in batches, for
-// each family that becomes a kind, and for sinks. Collective.
+// Visits all particles that this rank reads, for each family that becomes a kind, and for sinks.
+// Collective.
 void for_families(const RamsesFacts& attributes, RamsesSource& source, const VisitFamily& visit);
 
 // Particles of one family, as a batch of a kind.

@@ -2,10 +2,9 @@
 //
 // All are pure functions of costs and counts, computed on one planner rank. They return one owner
 // per block, in the order of the costs, and leave no rank empty if there are enough blocks. Costs
-// are positive, in any unit; r is the number of ranks, n of blocks. LPT, CDP and CPLX: see the CPLX
-// paper (docs/papers/cplx.md), section V; exact contiguous partitions: Pinar & Aykanat (2004), J.
-// Parallel Distrib. Comput. 64, 974. All throw InputError if there is no rank or a cost is not
-// positive.
+// are positive, in any unit; r is the number of ranks, n of blocks. LPT, CDP and CPLX: CPLX paper,
+// section V (docs/papers/cplx.md); exact contiguous partitions: Pinar & Aykanat (2004), J. Parallel
+// Distrib. Comput. 64, 974. All throw InputError if there is no rank or a cost is not positive.
 #pragma once
 
 #include <array>
