@@ -12,7 +12,7 @@ namespace octant {
 
 namespace {
 
-// Maximum Courant number of a fine level; beyond it, its steps are halved.
+// Maximum Courant number of a fine level; steps with larger ones are halved.
 constexpr double k_max_courant = 0.98;
 // Maximum number of substeps per coarser step; more indicate an unphysical state.
 constexpr int k_max_substeps = 256;

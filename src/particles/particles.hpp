@@ -12,7 +12,7 @@
 //             (masses.hpp), with the same bits on any number of ranks and threads
 //   motion    kick(level, ...) or carry(level, ...), drift(level, ...), and synchronise(level) when
 //             that level and all finer ones are at the same time
-//   mesh      adapt_to_mesh() after every change of the mesh; migrate(owners) before the mesh's own
+//   mesh      migrate(owners) before Mesh::migrate; adapt_to_mesh() after Mesh::regrid and migrate
 //   number    add() particles with ids, create() particles without ids, remove()
 //   files     file_rows(), read_...; add in batches
 #pragma once
@@ -246,7 +246,7 @@ class Particles {
   std::vector<double> read_velocities(std::span<const std::int64_t> own) const;
   // Masses of own particles by number.
   std::vector<double> read_masses(std::span<const std::int64_t> own) const;
-  // Values of a column of the kind of own particles, by number.
+  // Values of one of the kind's columns for own particles, by number.
   ColumnValues read_column(const std::string& of_name, std::span<const std::int64_t> own) const;
   // Ids of own particles by number.
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;

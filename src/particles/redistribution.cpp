@@ -1,4 +1,4 @@
-// Assignment of particles to blocks: after drifts, between levels, after mesh changes, and for new
+// Assignment of particles to blocks: after drifts, between levels, after regridding, and for new
 // particles.
 //
 // A rank has data of the blocks beside its own, their parents and those beside the parents. It

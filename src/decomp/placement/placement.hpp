@@ -59,11 +59,11 @@ Owners cplx(Costs costs, int ranks, double percent);
 // Reassigns the blocks of the most and least loaded ranks as cplx(), from any placement.
 Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start);
 
-// Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, assigned freely inside
-// the node: traffic between nodes as with contiguous pieces, balance nearly as good as without
-// order. The maximum load is bisected; for each trial every node takes the longest run of blocks
-// that best-fit decreasing packs into its ranks (Johnson 1973). If much can still be gained, as
-// with two blocks per rank, a few single blocks are exchanged with nearby ranks (NearbySwaps).
+// Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, assigned in any order
+// inside the node: traffic between nodes as with contiguous pieces, balance nearly as good as with
+// longest_first. The maximum load is bisected; for each trial every node takes the longest run of
+// blocks that best-fit decreasing packs into its ranks (Johnson 1973). If the balance can still
+// improve, as with two blocks per rank, a few single blocks are exchanged with nearby ranks.
 // Otherwise, if `leaves` gives the positions of blocks, runs end where few bytes cross, at the cost
 // of a 64th of the maximum load: usually fewer bytes leave a node than with `baseline`.
 Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves = {});
