@@ -71,7 +71,6 @@ class RankTree {
 
 // Descent in the tree of ranks, for algorithms that divide distributed data: at each level only the
 // ranks of one group communicate, so that all groups of a level work in parallel.
-
 // Each rank starts at the root and descends once per level of the tree, to the child that contains
 // it. The ranks of a group call the same functions in the same order. No rank stores data for every
 // rank of the run. The communicator must outlive the object.

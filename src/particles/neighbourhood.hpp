@@ -12,8 +12,6 @@
 
 namespace octant::particles {
 
-// Ghost cells: cells of other ranks' blocks that this rank reads or adds to.
-
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
@@ -40,8 +38,8 @@ struct SentCell {
   std::int32_t source, slot, cell;
 };
 
-// Ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the plan's
-// receive buffer is a copy of one cell of another rank.
+// Ghosts (cells of other ranks) of one level: boxes of cells of this level and of the coarser one.
+// Ghost n of the plan's receive buffer is a copy of one cell of another rank.
 class RemoteCells {
  public:
   // Requests a region of a block, in its own cells; several regions of a block are merged. Returns

@@ -225,7 +225,8 @@ class Particles {
   std::int64_t count() const;  // number of particles on this rank
   // number of particles on all ranks, by level; collective
   std::vector<std::int64_t> global_counts() const;
-  // Totals, with the same bits on any number of ranks. Collective.
+  // Returns number, mass, momentum and kinetic energy of all particles, with the same bits on any
+  // number of ranks. Collective.
   ParticleTotals totals() const;
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;

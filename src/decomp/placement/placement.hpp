@@ -84,8 +84,6 @@ std::vector<double> loads(Costs costs, const Owners& owners, int ranks);
 // Returns the maximum over the mean load of the ranks.
 double makespan_over_mean(Costs costs, const Owners& owners, int ranks);
 
-// Input checks of all policies.
-
 // Throws InputError if there is no rank.
 inline void check_ranks(int ranks) {
   if (ranks < 1) throw InputError("placement: expected at least one rank, found {}", ranks);
