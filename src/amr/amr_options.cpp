@@ -94,7 +94,7 @@ void declare(ParameterSchema& schema, UnitOptions& o) {
               .above = 0.0});
 }
 
-// Note about parameters in sections that are switched off; empty if there are none.
+// Note about parameters in sections that are not enabled; empty if there are none.
 std::string parameters_without_effect(const ParameterSchema& schema, bool has_radiation) {
   std::vector<std::string> names = schema.without_effect();
   std::erase_if(names, [&](const std::string& name) {

@@ -132,8 +132,7 @@ void BlockMeter::count_sweep(int level, int begin, int end, double wall_ns, doub
   if (begin < end && !load_.is_empty()) burn_synthetic_load(level, begin, end, cpu_ns);
 }
 
-// Spends the additional time of blocks with a synthetic load, relative to the average block of
-// these tiles.
+// Spends the additional time of blocks with synthetic load, relative to these tiles' average.
 void BlockMeter::burn_synthetic_load(int level, int begin, int end, double cpu_ns) {
   const mesh::LevelHalo& halo = mesh_.halo(level);
   const int first = halo.tile_slot_begin[begin], last = halo.tile_slot_begin[end];

@@ -31,8 +31,8 @@ constexpr int stage_source(int stage) {
   return stage == 0 ? LevelFields::k_now : stage_target(stage - 1);
 }
 
-// Times the sweep of tiles [begin, end) of a level until the end of the scope. Idle ranks take
-// part, because the timing table adds up the same parts on all ranks.
+// Times the sweep of tiles [begin, end) of a level until the end of the scope. Ranks without tiles
+// take part, because the timing table adds up the same parts on all ranks.
 class TileTimer {
  public:
   TileTimer(StepContext& context, const hydro::SweepArguments& arguments, int level, int begin,
@@ -382,8 +382,8 @@ void GasSolver::repair_sweep() {
       mesh_.communicator().max(fastest_signal(sweep.level, sweep.arguments.next));
 }
 
-// Repairs the last sweep after a ghost exchange on level `under_way` has overwritten its ghost
-// cells.
+// Repairs the last sweep after a ghost exchange on level `under_way` has overwritten the ghost
+// cells of the sweep.
 void GasSolver::redo_after_ghosts(int under_way) {
   const int level = pending_->level;
   {

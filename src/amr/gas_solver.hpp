@@ -72,14 +72,14 @@ class GasSolver : public StepPart {
   bool awaits_validation() const { return pending_.has_value(); }
   // Number of tiles on this rank with unphysical cells after the sweep that awaits validation.
   int pending_bad_tiles() const { return pending_ ? pending_->result.bad_tiles : 0; }
-  // Validates the last sweep: takes the sum of pending_bad_tiles() over all ranks, repairs the
-  // cells, and returns true if there were any.
+  // Validates the last sweep, given the sum of pending_bad_tiles() over all ranks. Repairs
+  // unphysical cells, and returns true if there were any.
   bool finish_validation(std::int64_t bad_tiles);
 
   // Number of cells on this rank restored to older states since the last add_restored().
   std::int64_t restored_cells() const { return restored_.cells; }
-  // Takes the sum of restored_cells() over ranks, and adds the mass and energy of this rank's
-  // restored cells to those of floors.
+  // Adds the mass and energy of restored cells on all ranks to those of floors, given the sum of
+  // restored_cells() over ranks. Collective.
   void add_restored(std::int64_t cells);
   // Mass and energy that floors have added since the start of the run.
   const Floored& floored() const { return floored_; }

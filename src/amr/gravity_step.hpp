@@ -50,13 +50,11 @@ class GravityStep : public StepPart {
   void resume(bool moved);
   // Returns the potential of a level as a field for particles.
   particles::VectorField potential(int level) const;
-  // Returns minus one half of the self-potential of a cloud of unit mass in cells of the base
-  // level. Times the squared mass of a particle, it is minus the contribution to the potential
-  // energy.
+  // Returns minus half the self-potential of a cloud of unit mass in cells of the base level. Times
+  // a particle's squared mass, it is minus the contribution to the potential energy.
   double self_potential_of_base() const;
   // Potential energy of all matter, computed once per state. In an expanding box it excludes the
-  // part of the potential that exerts no force, because the energy equation contains only the work
-  // of forces.
+  // part without forces, because the energy equation contains only the work of forces.
   double potential_energy();
   // Invalidates the potential energy after changes of the state.
   void invalidate_energy() { potential_energy_.reset(); }

@@ -12,7 +12,7 @@ namespace octant {
 
 namespace {
 
-// Maximum Courant number of a fine level; beyond it, its steps are halved.
+// Maximum Courant number of a fine level; steps with larger ones are halved.
 constexpr double k_max_courant = 0.98;
 // Maximum number of substeps per coarser step; more indicate an unphysical state.
 constexpr int k_max_substeps = 256;
@@ -94,7 +94,7 @@ void LevelLoop::end_substep(int level) {
 
 namespace {
 
-// Prints the tasks. One substep of a level represents all of them.
+// Prints the tasks. One substep of a level represents all substeps.
 class StepPlan final : public StepSequence {
  public:
   StepPlan(std::span<const Task> tasks, unsigned contents, int finest, bool subcycle)

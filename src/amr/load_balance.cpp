@@ -92,8 +92,8 @@ void LoadBalance::measure_costs(std::vector<std::vector<CostItem>>& costs) const
   }
 }
 
-// On planners, the number of blocks of average size that fit on each rank of their zone; empty if
-// unlimited.
+// Number of average-size blocks that fit on each rank of this planner's zone; empty if unlimited or
+// if this rank is no planner.
 placement::Capacity LoadBalance::block_capacity() const {
   if (!options_.balance.is_limited()) return {};
   std::int64_t sums[2] = {0, 0};  // blocks, bytes

@@ -33,8 +33,8 @@ class Matter {
   // Kind of this name, for reading; null if there is none.
   const particles::Particles* kind(const std::string& name) const;
 
-  // Must be called after every change of the mesh and before blocks migrate: see
-  // particles::Particles. Collective.
+  // Must be called after every regrid, and before blocks migrate: see particles::Particles.
+  // Collective.
   void adapt_to_mesh();
   // Migrates particles with their blocks; `owners` as for mesh::Mesh::migrate(). Collective.
   void migrate(const std::vector<std::vector<int>>& owners);

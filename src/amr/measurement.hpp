@@ -20,8 +20,6 @@
 
 namespace octant {
 
-// Outflow of gas and radiation through the domain boundaries.
-
 // Cumulative outflow of gas: mass, momentum, angular momentum about the origin (including the spin
 // variables, if any), total energy with pressure work, and potential energy. The latter is the full
 // potential times the mass, without a factor 1/2, because the remaining matter loses the same

@@ -11,8 +11,7 @@ namespace {
 
 constexpr const char* k_sinks = "sinks";  // kind of black holes
 
-// 8-byte numbers per cell for the work of gravity: mass flows, the work, and heat
-// (Work::potential).
+// 8-byte numbers per cell for the work of gravity: mass flows, work, and for some methods heat.
 int numbers_of_work(const AmrOptions& options) {
   if (options.gravity.work == gravity::Work::potential) return 6 + 1 + 1;
   const bool counts_withheld = options.universe && !options.processes.empty();

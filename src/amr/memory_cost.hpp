@@ -12,8 +12,7 @@
 
 namespace octant {
 
-// Number of gas states in memory: at the beginning and at the end of a step, and of a stage if
-// needed.
+// Number of gas states in memory: at the beginning and end of a step and, if needed, of a stage.
 int gas_states(const AmrOptions& options);
 
 // Number of 8-byte numbers that a run stores per cell of a block for gas and gravity: all states of

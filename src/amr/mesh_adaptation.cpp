@@ -122,7 +122,7 @@ void append_heavy(const particles::ParticleSet& set, const mesh::Geometry& geome
   }
 }
 
-// Octants around a cell of a block that are refined with it.
+// Mask of the octants around a cell that are refined together with the octant of the cell.
 struct CellFlag {
   Key block;
   std::uint64_t octants;

@@ -19,8 +19,7 @@ namespace octant {
 
 // Event logs of processes: Parquet files with a row for each event of a run, such as
 // stars_formed.parquet for the formation of star particles.
-
-// `Event` is StarBirth or HoleMerger; event_log.cpp defines the files.
+// `Event` is StarBirth or HoleMerger; process_step.cpp defines the columns of the files.
 template <class Event>
 class EventLog {
  public:

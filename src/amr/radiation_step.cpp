@@ -74,8 +74,7 @@ double RadiationStep::longest_step(int level) const {
 }
 
 void RadiationStep::advance(const LevelStep& step) {
-  // Copies the moments at the beginning of the step, because the sweep of the gas does not write
-  // them.
+  // Copies the moments at the beginning of the step, which the gas sweep does not write.
   const LevelFields& fields = mesh_.fields(step.level);
   mesh::copy_variables(mesh_.cells(step.level), mesh_.layout(), mesh_.layout().swept,
                        fields.blocks(fields.old()), fields.blocks(LevelFields::k_now));

@@ -16,8 +16,7 @@ namespace octant {
 struct InitialScales {
   double density = 1.0, energy = 1.0;
 
-  // Scale of a primitive variable; 1 for scalars, 0 for fields other than gas, whose scale is
-  // unknown.
+  // Scale of a primitive variable; 1 for scalars, 0 (unknown) for fields other than gas.
   double of(int variable, const hydro::HydroOptions& gas) const;
 };
 

@@ -199,8 +199,8 @@ class Repair {
     differences_.insert(differences_.end(), values.begin(), values.end());
   }
 
-  // Applies the changes to cells, registers and flows sequentially in the order of `sides_`; there
-  // are few.
+  // Applies the changes to cells, registers and flows sequentially in the order of `sides_`, which
+  // has few entries.
   void apply() const {
     std::vector<CellChange> cells;
     std::vector<RegisterChange> registers;

@@ -54,8 +54,8 @@ class SweepTime {
 // Model of both schedules.
 class ScheduleModel {
  public:
-  // Uses timings with this number of threads; the shortest of several for the same size. Throws
-  // InputError if there are fewer than two sizes.
+  // Builds the model from timings with this number of threads; of several for the same size, the
+  // shortest is used. Throws InputError if there are fewer than two sizes.
   ScheduleModel(std::span<const MeasuredSweeps> measured, int threads);
 
   // Returns true if the device schedule, in batches, is faster.

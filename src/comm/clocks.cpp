@@ -37,7 +37,7 @@ void answer(const Communicator& communicator, int rank, int tag, const ClockOffs
   }
 }
 
-// Requests the time several times; keeps the answer with the smallest error.
+// Requests the time several times; keeps the offset with the smallest error.
 ClockOffset measure_offset(const Communicator& communicator, int rank, int tag) {
   ClockOffset best;
   for (int n = 0; n < k_questions; ++n) {

@@ -14,8 +14,8 @@ struct ClockOffset {
 };
 
 // Compares the clocks of all ranks with that of rank 0 along a binary tree: log2(ranks) rounds of a
-// few requests and answers. The age of an answer is half of the round-trip time, with an error of
-// the same size; errors add up along the tree. Collective.
+// few requests and replies. The age of a reply is half of the round-trip time, with an error of the
+// same size; errors add up along the tree. Collective.
 ClockOffset align_clocks(const Communicator& communicator);
 
 // Compares clocks between nodes only: `node` contains the ranks of this rank's machine, which share

@@ -61,7 +61,7 @@ class Communicator {
   // True on rank 0. Local.
   bool is_root() const { return rank() == 0; }
 
-  // Waits until all ranks have called it. Collective.
+  // Waits until all ranks have called barrier(). Collective.
   void barrier() const { mpi::barrier(*comm_); }
 
   // Maximum over all ranks, returned on every rank. Values must not be NaN. Collective.

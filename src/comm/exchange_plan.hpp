@@ -9,8 +9,7 @@
 
 namespace octant {
 
-// Number of items sent to, or received from, one rank. A segment of the rank itself is a local
-// copy.
+// Number of items sent to, or received from, one rank; for the rank itself, a local copy.
 struct Segment {
   int rank;
   std::int64_t count;

@@ -151,7 +151,7 @@ void initialize(int& argc, char**& argv) {
   // Open MPI without mpirun would start a daemon for spawning processes, which takes half of the
   // time of a short run.
   setenv("OMPI_MCA_ess_singleton_isolated", "1", 0);
-  // A rank alone sends no messages: searching for networks would take 0.2 s.
+  // A single rank sends no messages; the search for networks would take 0.2 s.
   if (is_started_alone()) setenv("OMPI_MCA_pml", "ob1", 0);
   // Open MPI without mpirun also loads plugins of hwloc for displays: X11, OpenCL and a large XML
   // library, 3 MB. The plugin for PCI remains, which finds network cards.
@@ -374,7 +374,7 @@ void Requests::wait(const std::function<void(std::size_t)>& done) {
   state_->clear();
 }
 
-// Uses point-to-point messages, because MPI collectives count in int.
+// Gathers by point-to-point messages, because MPI collectives have counts of type int.
 std::vector<std::byte> gather_to_root(const Comm& comm, std::span<const std::byte> bytes) {
   const std::uint64_t length = bytes.size();
   std::vector<std::uint64_t> lengths(comm.rank == 0 ? comm.size : 0);

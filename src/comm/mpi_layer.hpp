@@ -52,9 +52,9 @@ int new_tag(Comm& comm);
 // Reserved tag for setup, whose messages are all received before a call returns.
 inline constexpr int k_setup_tag = 0;
 
-// Waits until all ranks have called this. Collective.
+// Waits until all ranks have called barrier(). Collective.
 void barrier(const Comm& comm);
-// Waits until all ranks of the run call this; returns false after a timeout.
+// Waits until all ranks of the run call all_arrive(); returns false after a timeout.
 bool all_arrive(double seconds);
 // Replaces `count` values by their reduction over all ranks. Collective.
 void all_reduce(const Comm& comm, void* values, std::size_t count, Scalar type,

@@ -7,7 +7,7 @@
 
 namespace octant {
 
-// MPI handle of a communicator, owned by it.
+// Returns the MPI handle of a communicator, which remains its owner.
 MPI_Comm native(const Communicator& communicator);
 
 }  // namespace octant

@@ -17,7 +17,6 @@
 namespace octant {
 
 // Decomposition of a double for an exact sum: see ReproducibleSum, and ParallelSums for kernels.
-
 // Increments of the digits first, first + 1 and first + 2 of a sum, each less than 2^33 in size.
 // Digit n counts multiples of 2^(32 n - 1074).
 struct SplitTerm {

@@ -56,8 +56,8 @@ class RankTree {
   // Index, within the group of this level, of the child that contains a rank.
   int child_index(int level, int rank) const;
 
-  // Rank of sibling `index` of the rank's child that receives the data for this sibling. It has the
-  // same position in its group, modulo the size of the sibling, which must not be empty.
+  // Rank in sibling `index` of the rank's child that receives the data for this sibling. Both ranks
+  // have the same position in their groups, modulo the size of the sibling, which is not empty.
   int partner(int level, int rank, int index) const;
   // Ranks of sibling `index` whose partner() is the given rank: at most one if groups are equal,
   // else at most two.
@@ -71,7 +71,6 @@ class RankTree {
 
 // Descent in the tree of ranks, for algorithms that divide distributed data: at each level only the
 // ranks of one group communicate, so that all groups of a level work in parallel.
-
 // Each rank starts at the root and descends once per level of the tree, to the child that contains
 // it. The ranks of a group call the same functions in the same order. No rank stores data for every
 // rank of the run. The communicator must outlive the object.
@@ -92,7 +91,7 @@ class Descent {
   int child() const { return tree_.child_index(level_, communicator_.rank()); }
 
   // Replaces each value by its sum over the group's ranks, which all give arrays of equal length.
-  // At most 2 log2(ranks) sequential messages.
+  // Takes at most 2 log2(ranks) sequential messages.
   void sum_in_place(std::span<std::int64_t> values) const;
 
   // Sends items[n] to child children[n] of the group, which must not be empty, and descends.

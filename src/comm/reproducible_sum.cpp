@@ -68,7 +68,7 @@ double ReproducibleSum::to_double() const {
   return -magnitude.magnitude_to_double();
 }
 
-// Requires carried digits of a non-negative sum.
+// Returns the nearest double. The sum must not be negative, and its digits must be carried.
 double ReproducibleSum::magnitude_to_double() const {
   int top = k_digits - 1;
   while (top > 0 && words_[top] == 0) --top;

@@ -53,10 +53,8 @@ class Router {
   std::unique_ptr<Buffers> buffers_;
 };
 
-// Queries to ranks and their answers, for distributed directories.
-
-// Returns answer(queries[n]) as evaluated on rank ranks[n], in the order of the queries.
-// Collective; a rank may have no queries.
+// Returns answer(queries[n]) as evaluated on rank ranks[n], in the order of the queries: a query
+// to a distributed directory. Collective; a rank may have no queries.
 template <Copyable Query, class Answerer>
 auto query_ranks(const Communicator& communicator, std::span<const int> ranks,
                  std::span<const Query> queries, const Answerer& answer) {

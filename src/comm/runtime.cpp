@@ -23,8 +23,8 @@ namespace octant {
 
 namespace {
 
-// Error message if there are more threads than Kokkos' fixed-length table holds, beyond whose end
-// it would write; else empty.
+// Returns an error message if there are more threads than entries in Kokkos' fixed-length table,
+// beyond whose end Kokkos would write; otherwise empty.
 std::string about_too_many_threads() {
 #ifdef KOKKOS_ENABLE_OPENMP
   constexpr int k_most = Kokkos::Impl::OpenMPTraits::MAX_THREAD_COUNT;

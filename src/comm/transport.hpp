@@ -73,7 +73,7 @@ class PendingSends {
 // last level each rank has the items sent to it. Every rank sends sum(k_l - 1) messages, including
 // empty ones, for any communication pattern. The paper pairs the siblings in k - 1 steps; messages
 // of one level are independent, so here they are all active at once.
-
+//
 // Messages of a k-section exchange as contiguous ranges of items, computed once for a set of send
 // segments. Positions and counts are in items. Stages write their messages into one outgoing
 // buffer, and receive into one transit buffer.

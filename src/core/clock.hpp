@@ -24,8 +24,6 @@ class Clock {
   Steady::time_point start_ = Steady::now();
 };
 
-// CPU time of this thread and of this process.
-
 namespace detail {
 
 // Reads a clock of the operating system, in nanoseconds.

@@ -9,8 +9,7 @@
 
 namespace octant {
 
-// Number that counts its operations. Host only; the members are device functions because their
-// callers are.
+// Host only; the members are device functions because their callers are.
 class Counted {
  public:
   // Number of additions, subtractions, multiplications, divisions and roots since the program

@@ -56,8 +56,7 @@ class LatticeExpressions {
 
   // Function of position.
   using PlaceFunction = std::function<double(const std::array<double, 3>& place)>;
-  // Adds a function of position as a variable of expressions. Throws InputError if the name is in
-  // use.
+  // Adds a function of position as a variable. Throws InputError if the name is in use.
   void add_function(const std::string& parameter, const std::string& name, PlaceFunction value);
   // Adds the terms of definitions, which must have been compiled with names() and must not move; no
   // names may be added afterwards.
@@ -70,8 +69,7 @@ class LatticeExpressions {
   const Expression& operator[](int expression) const { return *nodes_[expression].whole; }
   // True if the expression depends on time.
   bool moves(int expression) const { return nodes_[expression].change.with_time; }
-  // Evaluates all expressions. Later calls with the same LatticeValues evaluate only expressions
-  // that depend on time.
+  // Evaluates all expressions; in later calls for the same values, only those that depend on time.
   void evaluate(LatticeValues& values, double time) const;
 
  private:

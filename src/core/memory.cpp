@@ -43,8 +43,7 @@ std::int64_t machine_memory(const std::string& root) {
   return k_unlimited;
 }
 
-// Minimum limit of a control group and its parents; in a container only the outermost may be
-// visible.
+// Minimum limit of a control group and its parents, of which containers may show the outermost.
 std::int64_t group_limit(const std::filesystem::path& hierarchy, const std::string& group,
                          const char* file) {
   std::int64_t least = limit_in(hierarchy / file);

@@ -119,7 +119,7 @@ class Observed {
   Observed(const Observed&) = delete;
   Observed& operator=(const Observed&) = delete;
 
-  // Adds work of this scope; not allowed while an inner scope exists.
+  // Adds work to this scope; not allowed while an inner scope exists.
   void count(std::int64_t cells, std::int64_t bytes = 0) const {
     if (observer_) observer_->count(cells, bytes);
   }

@@ -103,8 +103,7 @@ class ParameterSchema {
   void read_text(const std::string& text, const std::string& source,
                  const Overrides& overrides = {});
 
-  // Returns the value of a string parameter in a file or an override, before the schema is
-  // complete.
+  // Returns a string parameter of a file or an override, before the schema is complete.
   static std::optional<std::string> peek(const std::string& path, const std::string& name,
                                          const Overrides& overrides = {});
   static std::optional<std::string> peek_text(const std::string& text, const std::string& source,

@@ -1,7 +1,6 @@
-// Counter-based random numbers, each a pure function of seed, key, step and draw: Philox4x32-10
-// (Salmon, Moraes, Dror & Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC11, 2011). There
-// is no state, so numbers depend neither on the number of ranks or threads nor on the order of
-// drawing.
+// Counter-based random numbers: Philox4x32-10 (Salmon, Moraes, Dror & Shaw, "Parallel random
+// numbers: as easy as 1, 2, 3", SC11, 2011). Numbers are pure functions of seed, key, step and
+// draw, so that they depend neither on the number of ranks or threads nor on the order of drawing.
 #pragma once
 
 #include <cstdint>

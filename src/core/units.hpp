@@ -47,8 +47,6 @@ struct CodeUnits {
   }
 };
 
-// Quantities such as "10 kpc", and constant expressions such as "5/3", are numbers in parameters.
-
 // Unit system of a run, as far as the parameter file defines it.
 struct UnitSystem {
   std::optional<CodeUnits> code;  // for parameters in code units

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int k_max_counters = 256;
 
-// Relative tolerance of the numbers of keys per counter rank; each takes a contiguous range of
+// Relative tolerance of the numbers of keys per counting rank; each counts a contiguous range of
 // keys.
 constexpr double k_tolerance = 0.2;
 

@@ -18,8 +18,7 @@ namespace octant {
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys);
 
-// Returns the first row of each block if blocks have several rows: counts[n] for keys[n].
-// Collective.
+// Returns the first row of each block if the block keys[n] has counts[n] rows. Collective.
 std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys,
                                             std::span<const std::int64_t> counts);

@@ -101,8 +101,7 @@ class CurvePartition {
 // proportional to their numbers of ranks (eq. 3). A wall is a plane between blocks of the finest
 // level. If no plane balances the cost well enough, because a single layer of blocks costs too
 // much, the wall has a step: it cuts its layer along the next axis, and if necessary a row of the
-// layer along the last axis. `tolerance` is the total imbalance over the tree accepted for plane
-// walls.
+// layer along the last. `tolerance` is the total imbalance of the tree accepted for plane walls.
 
 // Returns the owner of each of this rank's points, independent of the present distribution.
 // Collective. The points are passed down the tree to their owners. The ranks of a node cut it, in

@@ -87,8 +87,8 @@ class Planner {
                              : placement::within_capacity(costs_, std::move(owners), capacity_);
   }
 
-  // Chooses the placement with the smallest sum of makespan and communication time, which increases
-  // with the bytes that leave a rank.
+  // Chooses the cplx percentage with the smallest sum of makespan and communication time, which
+  // increases with the bytes that leave a rank.
   Owners choose() {
     const double now = off_rank_share(traffic_of(before_));
     Owners best;

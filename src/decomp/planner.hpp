@@ -1,7 +1,6 @@
 // Placement by planners: the first rank of each zone of ranks receives the costs of the blocks in a
 // segment of the curve and applies one of the policies of placement/placement.hpp, which may assign
-// several pieces of the curve to a rank. Most policies have one zone, and rank 0 as the only
-// planner.
+// several pieces of the curve to a rank. Most policies have one zone, with rank 0 as planner.
 #pragma once
 
 #include <cstdint>

@@ -12,11 +12,9 @@
 
 namespace octant {
 
-// Collective operations of a partition, which allow computing and testing it for any number of
-// ranks in one process.
-
-// Replaces each value by its sum, or maximum, over all ranks. Values are integers, so that the
-// result does not depend on their distribution.
+// Collective operations of a partition, which replace each value by the sum or the maximum over all
+// ranks. One process can thus compute and test a partition for any number of ranks. Values are
+// integers, so that the result does not depend on their distribution.
 struct Reduction {
   using Operation = std::function<void(std::span<std::int64_t>)>;
   Operation sum;

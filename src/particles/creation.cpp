@@ -24,8 +24,7 @@ struct Birthplace {
 };
 
 // Returns, for each new particle of this rank, the number of new particles on all ranks that
-// precede it in the order of level, block and cell. All new particles in a block are on one rank.
-// Collective.
+// precede it in order (level, block, cell). Each block's new particles are on one rank. Collective.
 std::vector<std::int64_t> births_before(const Communicator& communicator,
                                         std::span<const Birthplace> births) {
   std::vector<std::size_t> order(births.size());

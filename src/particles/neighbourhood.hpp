@@ -12,8 +12,6 @@
 
 namespace octant::particles {
 
-// Ghost cells: cells of other ranks' blocks that this rank reads or adds to.
-
 template <class T>
 using DeviceArray = mesh::DeviceArray<T>;
 
@@ -21,8 +19,7 @@ using DeviceArray = mesh::DeviceArray<T>;
 enum Source : std::int32_t { k_here, k_coarser, k_ghost, k_sources };
 
 // Values of cells, in the blocks of a level ([slot][component][cell] if stride_cell is 1) or in
-// ghosts ([cell][component]), each of which has a slot. If `data` is null, added values are
-// dropped.
+// ghosts ([cell][component]), each with a slot. Values added to null `data` are dropped.
 template <class T>
 struct CellArray {
   T* data = nullptr;
@@ -41,8 +38,8 @@ struct SentCell {
   std::int32_t source, slot, cell;
 };
 
-// Ghosts of one level: boxes of cells of this level and of the coarser one. Ghost n of the plan's
-// receive buffer is a copy of one cell of another rank.
+// Ghosts (cells of other ranks) of one level: boxes of cells of this level and of the coarser one.
+// Ghost n of the plan's receive buffer is a copy of one cell of another rank.
 class RemoteCells {
  public:
   // Requests a region of a block, in its own cells; several regions of a block are merged. Returns

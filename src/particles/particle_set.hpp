@@ -199,8 +199,6 @@ RowList select_rows(int count, const Wanted& wanted) {
 
 // Several particle sets with consecutive numbers, for kernels that process the particles of all
 // levels in one launch.
-
-// Several sets as one list of particles.
 class JoinedSets {
  public:
   // A GPU kernel with more than 512 bytes of arguments waits for the previous one.

@@ -12,7 +12,7 @@
 //             (masses.hpp), with the same bits on any number of ranks and threads
 //   motion    kick(level, ...) or carry(level, ...), drift(level, ...), and synchronise(level) when
 //             that level and all finer ones are at the same time
-//   mesh      adapt_to_mesh() after every change of the mesh; migrate(owners) before the mesh's own
+//   mesh      migrate(owners) before Mesh::migrate; adapt_to_mesh() after Mesh::regrid and migrate
 //   number    add() particles with ids, create() particles without ids, remove()
 //   files     file_rows(), read_...; add in batches
 #pragma once
@@ -115,7 +115,7 @@ class Particles {
   // Throws RunError as add(). Local.
   void change(std::span<const std::int64_t> own, const ParticleBatch& batch);
 
-  // Number of used ids: the next created particle gets first_id() + this.
+  // Number of used ids: the next created particle gets the id first_id() + used_ids().
   std::int64_t used_ids() const { return used_ids_; }
   // Sets used_ids() after a restart.
   void set_used_ids(std::int64_t count) { used_ids_ = std::max(used_ids_, count); }
@@ -218,15 +218,15 @@ class Particles {
   // Moves particles with the blocks. Must be called once after every Mesh::regrid and
   // Mesh::migrate. Tables of another kind that has already adapted are shared. Collective.
   void adapt_to_mesh(const Particles* adapted = nullptr);
-  // Must be called before Mesh::migrate, with the same owners, and before adapt_to_mesh().
-  // Collective.
+  // Must be called before Mesh::migrate with the same owners; adapt_to_mesh() follows. Collective.
   void migrate(const std::vector<std::vector<int>>& owners);
 
   // --- measurements ----------------------------------------------------------------------------
   std::int64_t count() const;  // number of particles on this rank
   // number of particles on all ranks, by level; collective
   std::vector<std::int64_t> global_counts() const;
-  // Totals, with the same bits on any number of ranks. Collective.
+  // Returns number, mass, momentum and kinetic energy of all particles, with the same bits on any
+  // number of ranks. Collective.
   ParticleTotals totals() const;
   // Number of particles in each block of a level, by slot, for load balance.
   std::vector<std::int32_t> counts_by_slot(int level) const;
@@ -247,7 +247,7 @@ class Particles {
   std::vector<double> read_velocities(std::span<const std::int64_t> own) const;
   // Masses of own particles by number.
   std::vector<double> read_masses(std::span<const std::int64_t> own) const;
-  // Values of a column of the kind of own particles, by number.
+  // Values of one of the kind's columns for own particles, by number.
   ColumnValues read_column(const std::string& of_name, std::span<const std::int64_t> own) const;
   // Ids of own particles by number.
   std::vector<std::uint64_t> read_ids(std::span<const std::int64_t> own) const;
@@ -255,7 +255,7 @@ class Particles {
   struct BlockSlot {
     std::int32_t level, slot;
   };
-  // Finest blocks that contain own particles, in their order; valid after synchronise(0).
+  // Finest blocks that contain own particles, by number; valid after synchronise(0).
   std::vector<BlockSlot> read_blocks(std::span<const std::int64_t> own) const;
   // Number of words of a row; see ParticleSet::words().
   int row_words() const { return levels_[0].set.row_words(); }

@@ -1,4 +1,4 @@
-// Assignment of particles to blocks: after drifts, between levels, after mesh changes, and for new
+// Assignment of particles to blocks: after drifts, between levels, after regridding, and for new
 // particles.
 //
 // A rank has data of the blocks beside its own, their parents and those beside the parents. It
@@ -28,7 +28,7 @@ Position position_of(std::span<const Word> row) {
   return position;
 }
 
-// Selects rows that have left their block, or are in an octant with particles of its own level.
+// Selects rows that have left their block, or are in an octant that is refined to the next level.
 // Particles assigned to the coarser level may move to a finer level only if the coarser level is at
 // the same time; otherwise they are in the middle of its step.
 RowList find_movers(const ParticleSet& set, const Neighbourhood& near, const LevelFrame& frame,
@@ -102,7 +102,7 @@ Particles::BlockSearch Particles::find_block(int level, int coarsest, int finest
       if (owner != rank) return {BlockSearch::on_other_rank, level, owner};
     } else {
       if (level == coarsest) return {BlockSearch::outside_level, level, rank};
-      // A block that has just been removed refers to its parent's owner even if no block remained.
+      // For a removed block, `parents` has the owner of its parent, even if no block remained.
       const mesh::Node* parent = mesh_.blocks(level - 1).find(parent_key(key));
       const std::int32_t* former = levels_[level].parents.find(key);
       if (!parent && !former) return {BlockSearch::outside_level, coarsest, rank};

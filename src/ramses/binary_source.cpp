@@ -5,7 +5,7 @@
 //
 // Files store the octs level by level, and within a level those of domain 1, then of 2, ...: the
 // file of a domain contains its own octs and copies of neighbouring ones, then octs beyond walls.
-// Variables are primitive: density, velocity, pressure, mass fractions.
+// Variables are primitive: density, velocity, pressure, passive scalars.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -448,8 +448,7 @@ class RamsesFolder final : public RamsesSource {
   }
 
   // Compares parent cells with their octs: RAMSES stores the mean density of an oct in the cell it
-  // divides. Values of another tree do not match. Patched versions may change a few cells
-  // afterwards.
+  // divides. Values of another tree do not match. Patches of RAMSES may then change a few cells.
   static void compare_with_fathers(const RamsesDomain& domain) {
     constexpr double k_rounding = 1e-5, k_max_changed = 0.1;
     if (domain.count() == 0 || domain.level() == 1) return;

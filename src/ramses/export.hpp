@@ -36,16 +36,15 @@ class RamsesDomains {
   // Number of domains.
   int count() const { return static_cast<int>(walls_.size()) + 1; }
 
-  // Boundaries of the domains on the curve, including both ends of it, as keys of 3 `bits` bits;
-  // exact.
+  // Boundaries of the domains on the curve, including both ends, as exact keys of 3 `bits` bits.
   std::vector<double> bounds(int bits) const;
 
   // Domain that owns a cell.
   int owner(int level, const RamsesPlace& cell) const;
 
   // Domains that store a copy of the oct in this cell, including its owner, in ascending order: all
-  // that overlap the cell or one of the 26 around it. A domain thus stores the octs around each of
-  // its own, all octs that contain these, and all octs that divide cells of its octs.
+  // that overlap the cell or one of the 26 cells around it. A domain thus stores the octs around
+  // its own octs, all octs that contain these, and all octs that divide cells of its own octs.
   std::vector<int> holders(int level, const RamsesPlace& cell) const;
 
  private:
@@ -149,8 +148,7 @@ struct RamsesOutput {
   double gamma = 1.0;
   double mass = 0.0, gas_mass = 0.0, star_mass = 0.0;  // star_mass and gas_mass: parts of mass
   double box_megaparsecs_per_h = 0.0;                  // cosmological runs only
-  // Cells of the coarse grid by axis (1, plus one for each wall), and the number of them below the
-  // box.
+  // Cells of the coarse grid by axis (1, plus one for each wall), and those of them below the box.
   std::array<int, 3> coarse_cells{1, 1, 1}, cells_below{0, 0, 0};
   // Domain boundaries on the curve, including 0 and its end, in cells of half the finest size.
   std::vector<double> bounds;
@@ -304,8 +302,7 @@ class DomainOcts {
  public:
   // Octs to include: those that the domain owns, or also its copies of other domains' octs.
   enum class Share { own, with_copies };
-  // Receives the octs of the domains from `first` on. Arguments must outlive the object.
-  // Collective.
+  // Receives the octs of domains >= `first`. Arguments must outlive the object. Collective.
   DomainOcts(const Communicator& ranks, const OctTree& tree, int first, Share share);
 
   // First domain of this round, in which each rank has at most one domain.

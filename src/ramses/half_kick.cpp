@@ -84,7 +84,6 @@ void find_changes(const ArrivedOcts& octs, const gravity::VectorField& now, doub
 }
 
 // Adds the kicks of the twins to the particles. Both have the same particles per level on a rank.
-// rank.
 void kick_by(const particles::Particles& twins, particles::Particles& kind) {
   using particles::Word;
   for (int level = 0; level <= kind.mesh().finest_level(); ++level) {

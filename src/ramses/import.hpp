@@ -33,7 +33,7 @@ double ramses_time(const RamsesFacts& attributes, const cosmology::Universe* uni
 
 // Position of an oct on the rank that owns its block.
 struct OctPosition {
-  std::int32_t slot, first_cell;  // slot of the block; the oct's lower corner cell in it
+  std::int32_t slot, first_cell;  // slot of the block, and the oct's lower corner cell in it
   std::uint32_t refined;          // mask of its cells, as in the file
 
   // Index of a cell of the oct within the block of N^3 cells.
@@ -110,8 +110,8 @@ std::vector<particles::Kind> kinds_of_families(const RamsesFacts& attributes);
 // Function that receives a batch of particles of a family, with the name of their kind.
 using VisitFamily =
     std::function<void(const std::string& kind, const RamsesParticles& some, RamsesFamily family)>;
-// Calls visit(kind, particles, family) with the particles that this rank reads, in batches, for
-// each family that becomes a kind, and for sinks. Collective.
+// Visits all particles that this rank reads, for each family that becomes a kind, and for sinks.
+// Collective.
 void for_families(const RamsesFacts& attributes, RamsesSource& source, const VisitFamily& visit);
 
 // Particles of one family, as a batch of a kind.

@@ -43,7 +43,7 @@ struct RamsesFacts {
   // True if the header lists families, or (older form) total numbers and the columns of particles.
   bool has_families = false, has_totals = false;
   bool has_gas = true, has_sinks = false;
-  bool has_forces = false;  // has files of gravitational forces
+  bool has_forces = false;  // contains gravitational forces
 
   // True for a cosmological run.
   bool is_cosmological() const { return scale_factor != 1.0 || hubble != 1.0; }

@@ -83,7 +83,7 @@ std::vector<std::int32_t> all_of(std::size_t count) {
 }
 
 // Marks `count` ranks with the highest and lowest loads, in numbers such that their mean load is
-// that of all ranks.
+// close to that of all ranks.
 std::vector<bool> extremes(const std::vector<double>& load, std::size_t count) {
   std::vector<Load> order;
   order.reserve(load.size());

@@ -267,8 +267,8 @@ class NodeWindows {
     return packed > begin ? packed : -1;
   }
 
-  // Returns the best end between `least` and `most` for a window that starts at `begin`: the fewest
-  // bytes between it and the same number of blocks behind it.
+  // Returns the best end between `least` and `most` for a window that starts at `begin`: the one
+  // with the fewest bytes between the window and the same number of blocks behind it.
   std::int64_t seam(Leaves leaves, std::int64_t begin, std::int64_t least,
                     std::int64_t most) const {
     const std::int64_t behind = std::min(blocks(), 2 * most - begin);

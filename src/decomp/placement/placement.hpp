@@ -2,10 +2,9 @@
 //
 // All are pure functions of costs and counts, computed on one planner rank. They return one owner
 // per block, in the order of the costs, and leave no rank empty if there are enough blocks. Costs
-// are positive, in any unit; r is the number of ranks, n of blocks. LPT, CDP and CPLX: see the CPLX
-// paper (docs/papers/cplx.md), section V; exact contiguous partitions: Pinar & Aykanat (2004), J.
-// Parallel Distrib. Comput. 64, 974. All throw InputError if there is no rank or a cost is not
-// positive.
+// are positive, in any unit; r is the number of ranks, n of blocks. LPT, CDP and CPLX: CPLX paper,
+// section V (docs/papers/cplx.md); exact contiguous partitions: Pinar & Aykanat (2004), J. Parallel
+// Distrib. Comput. 64, 974. All throw InputError if there is no rank or a cost is not positive.
 #pragma once
 
 #include <array>
@@ -60,11 +59,11 @@ Owners cplx(Costs costs, int ranks, double percent);
 // Reassigns the blocks of the most and least loaded ranks as cplx(), from any placement.
 Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start);
 
-// Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, assigned freely inside
-// the node: traffic between nodes as with contiguous pieces, balance nearly as good as without
-// order. The maximum load is bisected; for each trial every node takes the longest run of blocks
-// that best-fit decreasing packs into its ranks (Johnson 1973). If much can still be gained, as
-// with two blocks per rank, a few single blocks are exchanged with nearby ranks (NearbySwaps).
+// Each node of `ranks_per_node` consecutive ranks gets consecutive blocks, assigned in any order
+// inside the node: traffic between nodes as with contiguous pieces, balance nearly as good as with
+// longest_first. The maximum load is bisected; for each trial every node takes the longest run of
+// blocks that best-fit decreasing packs into its ranks (Johnson 1973). If the balance can still
+// improve, as with two blocks per rank, a few single blocks are exchanged with nearby ranks.
 // Otherwise, if `leaves` gives the positions of blocks, runs end where few bytes cross, at the cost
 // of a 64th of the maximum load: usually fewer bytes leave a node than with `baseline`.
 Owners node_windows(Costs costs, int ranks, int ranks_per_node, Leaves leaves = {});
@@ -84,8 +83,6 @@ std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_no
 std::vector<double> loads(Costs costs, const Owners& owners, int ranks);
 // Returns the maximum over the mean load of the ranks.
 double makespan_over_mean(Costs costs, const Owners& owners, int ranks);
-
-// Input checks of all policies.
 
 // Throws InputError if there is no rank.
 inline void check_ranks(int ranks) {

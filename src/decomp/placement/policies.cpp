@@ -12,7 +12,7 @@ namespace octant::placement {
 
 namespace {
 
-// Returns the rank with spare capacity that is nearest along the curve; the lower one of two.
+// Returns the nearest rank along the curve with spare capacity; the lower of two at equal distance.
 std::int32_t nearest(const std::set<std::int32_t>& available, std::int32_t rank) {
   const auto above = available.lower_bound(rank);
   if (above == available.begin()) return *above;
