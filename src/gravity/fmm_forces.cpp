@@ -14,11 +14,11 @@ KOKKOS_FORCEINLINE_FUNCTION unsigned taken(Take take, const BrickCells& cells) {
                                  : cells.leaves | cells.refined;
 }
 
-// Bricks that contain a shifted row of sources: `middle`, and its neighbour `beside` along x.
+// The two bricks, adjacent along x, over which a row of sources extends after a shift along x.
 struct RowSource {
-  std::int32_t middle, beside;           // slots; -1 if the brick has no sources
-  unsigned middle_bits, neighbour_bits;  // mask of halves of the row with sources
-  int from;  // offset in an octant of a component; -1 if no pack reads the row
+  std::int32_t middle, beside;           // slots of the bricks; -1 if a brick has no sources
+  unsigned middle_bits, neighbour_bits;  // halves of the row with sources in each brick, as masks
+  int from;  // position of the row among the values of a component; -1 if no pack reads the row
 };
 
 // Sources in and around a brick, of one octant or of all, copied for each offset dx in x so that

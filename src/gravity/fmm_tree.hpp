@@ -131,9 +131,10 @@ class BrickLevel : public CubeGrid {
   // True if the level has leaf cells and refined cells, which may be near each other.
   bool has_coarse_fine_boundary() const { return has_leaves_ && has_refined_; }
 
-  // Parts of own bricks, in parents, that other ranks copy. Offsets in messages are in doubles.
+  // Regions of own bricks, in units of parent cells, that are sent to other ranks. Offsets in
+  // messages count doubles.
   const std::vector<PatchCopy>& packs() const { return packs_; }
-  // Parts of the copies on this rank, in the units of packs().
+  // Regions of the copies on this rank that are received, in the units of packs().
   const std::vector<PatchCopy>& unpacks() const { return unpacks_; }
   // Exchange of packs() and unpacks(). Items are doubles.
   const ExchangePlan& copies() const { return *copies_; }

@@ -303,9 +303,11 @@ void write_octs(mesh::Mesh& mesh, int level, const ArrivedOcts& octs, const Stor
       });
 }
 
-// Raises cells without positive internal energy to the pressure floor, or to this fraction of their
-// kinetic energy density if that is larger (the floor may be set only after all gas is read).
-constexpr double k_min_share = 1e-14;
+constexpr double k_min_share = 1e-14;  // smallest pressure / density of kinetic energy
+
+// Sets the pressure of cells without positive internal energy to the pressure floor, or to
+// k_min_share of their kinetic energy density if that is larger (the floor may be set only after
+// all gas is read).
 void raise_to_floor(mesh::Mesh& mesh, const hydro::HydroOptions& options, int level,
                     const std::vector<mesh::Cell>& cells) {
   if (cells.empty()) return;

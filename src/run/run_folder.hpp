@@ -17,7 +17,7 @@ enum class Entry {
   go_on     // continues an existing run
 };
 
-// Locks a directory during its lifetime. All functions are collective, except path().
+// Locks a directory during its lifetime. All functions but the const ones are collective.
 class RunFolder {
  public:
   // Creates the directory if necessary, and leaves its contents unchanged. Throws InputError if it

@@ -81,7 +81,7 @@ std::vector<Zone> zones(Costs costs, int ranks, int zone_ranks, int ranks_per_no
 
 // Returns the load of every rank.
 std::vector<double> loads(Costs costs, const Owners& owners, int ranks);
-// Returns the maximum over the mean load of the ranks.
+// Returns the ratio of the maximum to the mean load of the ranks.
 double makespan_over_mean(Costs costs, const Owners& owners, int ranks);
 
 // Throws InputError if there is no rank.

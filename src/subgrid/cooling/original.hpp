@@ -16,10 +16,12 @@ namespace octant::subgrid::cooling {
 // Solar metal mass fraction in RAMSES.
 inline constexpr double k_original_solar = 0.02;
 
-// Returns the minimum background at redshift z, which sets the residual ionisation.
+// Returns the rates of the smallest ultraviolet background at redshift z, which sets the residual
+// ionisation.
 PhotoRates trace_background(double z);
 
-// Returns Courty's background with reionisation at z_reionization, or trace_background() if larger.
+// Returns the rates of Courty's background with reionisation at z_reionization, or those of
+// trace_background() if they are larger.
 PhotoRates courty_background(double z, double z_reionization);
 
 // Collisional cooling of hydrogen and helium at one temperature, divided by n_H^2 (Cen 1992), with
