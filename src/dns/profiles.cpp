@@ -95,7 +95,8 @@ class Profiles {
     const auto at = [&](int c) {
       if (c >= 0 && c < n) return energy(c);
       if (d_.boundaries.periodic(2)) return energy((c + n) % n);
-      return -energy(c < 0 ? 0 : n - 1);  // energy is 0 at the wall
+      // Fluctuations are odd or even about a side, their squares even: no diffusion through it.
+      return energy(c < 0 ? 0 : n - 1);
     };
     const auto flux = [&](int f) { return (at(f + 1) - at(f)) / d_.grid.dz_face[f]; };
     return nu_ * (flux(k) - flux(k - 1)) / d_.grid.dz_cell[k];

@@ -308,19 +308,38 @@ def test_ranks_and_restarts_do_not_change_a_white_dwarf(tmp_path: Path, evolved:
     assert_goes_on(tmp_path / "restart", evolved, 3, *same, ranks=2)
 
 
-def test_cells_are_cold(evolved: Outcome) -> None:
-    """The thermal pressure is positive everywhere, and small inside the star."""
-    cells = leaf_cells(evolved.snapshots[0])
+def thermal_fractions(snapshot: Path) -> tuple[np.ndarray, np.ndarray]:
+    """Give the densities of cells, and thermal over cold pressure."""
+    cells = leaf_cells(snapshot)
     density, pressure = cells["density"], cells["pressure"]
     x = (density * DENSITY / (2 * ELECTRON_DENSITY)) ** (1 / 3)
     root = np.sqrt(1 + x * x)
     unit = DENSITY * LENGTH**2
     cold = ELECTRON_PRESSURE / unit * (x * (2 * x * x - 3) * root + 3 * np.arcsinh(x))
-    thermal = pressure - cold
+    return density, pressure / cold - 1
+
+
+def test_cells_are_cold(evolved: Outcome) -> None:
+    """The thermal pressure is positive everywhere, and small inside the star."""
+    density, thermal = thermal_fractions(evolved.snapshots[0])
     inside = density > 0.5 * density.max()
-    assert np.all(thermal[inside] > 1e-6 * cold[inside])
     assert np.all(thermal > 0.0)
-    assert np.all(thermal[inside] < 0.05 * cold[inside])
+    assert np.all(thermal[inside] > 1e-6)
+    assert np.all(thermal[inside] < 0.05)
+
+
+def test_ambient_gas_adds_its_thermal_pressure(tmp_path: Path) -> None:
+    """In the centre it is the ambient density over the central one, not less by cold pressure."""
+    outcome = run_well(
+        tmp_path / "run",
+        white_dwarf_star(1.3),
+        'problem.mass="0.6 Msun"',
+        "problem.ambient_density=1e-3",
+        "mesh.base_cells=[48,48,48]",
+        "time.max_steps=0",
+    )
+    density, thermal = thermal_fractions(outcome.snapshots[0])
+    assert thermal[np.argmax(density)] == pytest.approx(1e-3, rel=0.1)
 
 
 def test_a_white_dwarf_stays_as_it_is_like_a_polytrope(tmp_path: Path) -> None:

@@ -207,6 +207,37 @@ TEST_F(FlowStatistics, have_the_production_and_transport_of_correlated_fluctuati
   });
 }
 
+// Fluctuations u' of both signs: viscous diffusion less dissipation is the work nu <u' u''> of the
+// viscous force, also in the cells beside walls and free-slip sides.
+TEST_F(FlowStatistics, have_the_work_of_viscous_forces_in_their_energy_budget) {
+  FlowSetup setup = sampled_channel();
+  setup.scalar.enabled = false;
+  setup.grid.stretching = Stretching::uniform;
+  const auto fluctuation = [](double z) { return 0.5 + 3.0 * z - z * z; };
+  const auto fluctuating = [&](int c, const Place& x, int n) {
+    return c == k_u ? (n == 0 ? 1.0 : -1.0) * fluctuation(x[2]) : 0.0;
+  };
+  for (const Side upper : {Side::wall, Side::free_slip}) {
+    setup.flow.boundary[2] = {Side::wall, upper};
+    sample(setup, 2, fluctuating, [&](TestFlow& flow, const Hdf5Reader&, const Columns& profiles) {
+      const Grid& grid = flow.domain().grid;
+      const int cells = grid.cells[2];
+      const double dz = grid.dz_cell[0];
+      const auto at = [&](int n) {
+        if (n < 0) return -fluctuation(grid.centre[0]);
+        if (n < cells) return fluctuation(grid.centre[n]);
+        return (upper == Side::wall ? -1.0 : 1.0) * fluctuation(grid.centre[cells - 1]);
+      };
+      for (int n = 0; n < cells; ++n) {
+        const double work = 0.05 * at(n) * (at(n + 1) - 2.0 * at(n) + at(n - 1)) / (dz * dz);
+        EXPECT_NEAR(profiles.at("viscous_diffusion")[n] - profiles.at("dissipation")[n], work,
+                    1e-12 * std::abs(work) + 1e-12)
+            << n;
+      }
+    });
+  }
+}
+
 TEST_F(FlowStatistics, go_on_from_a_checkpoint_with_the_same_bits_on_any_process_grid) {
   const FlowSetup setup = sampled_channel();
   const auto noise = [](int c, const Place& x, int n) {
