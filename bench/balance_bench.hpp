@@ -1,5 +1,5 @@
 // `octant bench balance`: balance of clustered work, and partners on uniform grids, by the domain
-// decompositions (curamses.txt, sections 8.6.1 and 8.6.3).
+// decompositions (cuRAMSES paper, sections 8.6.1 and 8.6.3).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// `octant bench collectives`: times of MPI collectives (curamses.txt, section 8.6.2).
+// `octant bench collectives`: times of MPI collectives (cuRAMSES paper, section 8.6.2).
 #pragma once
 
 #include <cstdint>

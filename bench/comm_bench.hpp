@@ -1,5 +1,5 @@
 // `octant bench comm`: exchanges between the blocks of random meshes with every placement policy
-// (commbench of cplx-placement.txt, section VI-C).
+// (commbench of the CPLX paper, section VI-C).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // `octant bench mpi`: properties of the MPI library that the exchanges of a run depend on
-// (cplx-placement.txt, section IV-B).
+// (CPLX paper, section IV-B).
 #pragma once
 
 #include <cstdint>

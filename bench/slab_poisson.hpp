@@ -1,4 +1,4 @@
-// Three iterative Poisson solvers on a periodic grid in slabs along z (curamses.txt, section
+// Three iterative Poisson solvers on a periodic grid in slabs along z (cuRAMSES paper, section
 // 8.6.4), for comparison in `octant bench poisson` with the solvers of runs.
 #pragma once
 
