@@ -35,9 +35,9 @@ class LoadBalance {
   // balance.imbalance_threshold, and exceeds the imbalance of the first step after the last
   // balancing by the factor k_tolerated_growth. Collective.
   bool exceeds_threshold();
-  // Memory of the blocks.
+  // Model of the memory of blocks.
   const MemoryCost& memory() const { return memory_; }
-  // Reports since the last clear_placements().
+  // Reports of the placements of blocks since the last clear_placements().
   const std::vector<Placement>& placements() const { return placements_; }
   // Deletes the reports.
   void clear_placements() { placements_.clear(); }

@@ -51,7 +51,7 @@ class SweepTime {
   std::map<int, double> measured_over_fitted_;  // by number of tiles
 };
 
-// Model of both schedules.
+// Model of the times of sweeps with the host and the device schedule.
 class ScheduleModel {
  public:
   // Builds the model from timings with this number of threads; of several for the same size, the

@@ -184,7 +184,7 @@ class DirectedPlan {
   const std::vector<RemoteSegment>& remote_sends() const { return remote_sends_; }
   // Non-empty receive segments from other ranks.
   const std::vector<RemoteSegment>& remote_receives() const { return remote_receives_; }
-  // Segment of the rank itself.
+  // Segment that this rank sends to itself.
   const OwnSegment& own() const { return own_; }
   // Length of the send buffer in items.
   std::int64_t items_sent() const { return items_sent_; }

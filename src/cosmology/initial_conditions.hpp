@@ -138,7 +138,7 @@ class InitialConditions {
   explicit InitialConditions(const Communicator& communicator) : communicator_(communicator) {}
 
   virtual std::vector<double> compute(int level, InitialField field) = 0;
-  // Returns the error message for a missing field, with the requirements to provide it.
+  // Returns the error message for a missing field, which says how to provide the field.
   virtual std::string missing(InitialField field) const = 0;
 
   Communicator communicator_;

@@ -44,8 +44,8 @@ class Ghosts {
   Ghosts(const Domain& domain, const pencil::HaloOptions& options,
          const Outflow<Place::host>& outflow, const ScalarSides& scalar = {});
 
-  // Fills all ghosts of the given fields, at plane offset 0, and sets prescribed normal velocities
-  // on boundary faces. Collective.
+  // Fills all ghosts of the given fields, whose planes must not be shifted (offset 0), and sets
+  // prescribed normal velocities on boundary faces. Collective.
   void fill(std::span<const Ghosted> all);
   // Fills the ghosts of one field. Collective.
   void fill(Field& field, int quantity) {

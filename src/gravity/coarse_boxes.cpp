@@ -17,7 +17,8 @@ namespace {
 
 constexpr int k_reach = 2;  // coarse cells by which a box extends beyond its patch
 
-// Part of the box around a fine patch that lies in one coarse patch.
+// Part of the box around a fine patch that lies in one coarse patch. Offsets in the box and in the
+// patch, and size, in coarse cells.
 struct Part {
   Key coarse;
   std::int32_t fine_slot;

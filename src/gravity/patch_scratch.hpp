@@ -231,12 +231,12 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const double* from, double* to) {
     for (int n = 0; n < Count; ++n) values[n] = from[n];
   for (int n = 0; n < Count; ++n) to[n] = values[n];
 }
-// Copies all pairs of a row.
+// Copies the `Count` values of a row, or writes zeros if `from` is null.
 template <int Count>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const WholePlane&, const double* from, double* to) {
   copy_pairs<Count>(from, to);
 }
-// Copies the pairs of one thread in a row.
+// Copies the values of one thread in a row, or writes zeros if `from` is null.
 template <int Count, int Threads>
 KOKKOS_FORCEINLINE_FUNCTION void copy_pairs(const PartOfRow<Threads>& part, const double* from,
                                             double* to) {

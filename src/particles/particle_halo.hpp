@@ -12,9 +12,10 @@ namespace octant::particles {
 // Copies of the particles near this rank's cells.
 class ParticleHalo {
  public:
-  // Copies those of the given particles (by number) of each rank that have a leaf cell of this rank
-  // within `radius`, measured to the cell's octant and the nearest image. A radius may span many
-  // blocks, but not more than half a periodic domain (mesh::reach). Collective.
+  // Copies to this rank, from all ranks, the particles in `own` (indices on their rank) whose
+  // distance to an octant with a leaf cell of this rank is at most `radius`, measured to the
+  // nearest periodic image. A radius may span many blocks, but not more than half a periodic domain
+  // (mesh::reach). Collective.
   ParticleHalo(const Particles& particles, std::span<const std::int64_t> own, double radius);
 
   // Copies, own particles included, in the order of ids. Positions are not shifted: use

@@ -37,8 +37,9 @@ class BatchedFourier {
     return on_device("factors of modes", of_modes(of));
   }
 
-  // Multiplies the modes of the values by `factors`. The caller then multiplies the values by
-  // scale(). Collective. Waits for kernels only where messages are packed.
+  // Transforms the values, multiplies their Fourier coefficients by `factors`, and transforms them
+  // back without the factor scale(), which the caller applies. Collective. Synchronises with the
+  // device only before packing messages.
   void multiply_modes(const DeviceArray<double>& factors);
   // Factor by which the caller must multiply the values after multiply_modes().
   double scale() const { return 1.0 / (static_cast<double>(n_[0]) * n_[1] * n_[2]); }

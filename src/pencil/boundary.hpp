@@ -66,8 +66,9 @@ std::vector<double> eigenvalues(const UniformAxis& axis);
 // Returns the matrix of the second derivative on a stretched axis, for the unknowns only. `faces`
 // are the n + 1 positions of the faces of n cells, ascending. For unknowns in centres, row k is
 //   [(phi_(k+1) - phi_k) / (c_(k+1) - c_k) - (phi_k - phi_(k-1)) / (c_k - c_(k-1))] / height_k
-// with centres c half-way between faces, and ghost cells as high as the adjacent cells. For
-// unknowns on faces, centres and faces are exchanged. Throws InputError unless the faces ascend.
+// with centres c half-way between faces, height_k the distance between the faces of cell k, and
+// ghost cells of the same size as the adjacent cells. For unknowns on faces, the roles of centres
+// and faces are swapped. Throws InputError unless the faces ascend.
 TridiagonalMatrix second_derivative(std::span<const double> faces,
                                     const AxisConditions& conditions);
 

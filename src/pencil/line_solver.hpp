@@ -45,8 +45,8 @@ class ReducedLines {
   virtual ~ReducedLines() = default;
   // Reduces the systems to the unknowns of the first and last plane of this rank.
   virtual void reduce(const Planes& planes) = 0;
-  // Returns the transpose from ends() to gathered(), and in the opposite direction after
-  // solve_gathered().
+  // Returns the transpose from ends() to gathered(), which callers apply before solve_gathered()
+  // and in reverse after it.
   virtual JoinedTransposes::Member sides() const = 0;
   // Memory of the reduced planes of this rank.
   virtual double* ends() = 0;

@@ -286,8 +286,7 @@ class TopHat final : public Problem {
     return x;
   }
 
-  // Lagrangian radius of the sphere's surface, i.e. its radius in matter of mean density. The
-  // enclosed mass scales as the cube of the Lagrangian radius.
+  // Lagrangian radius of the sphere: radius of a sphere of mean density with the same mass.
   double ball_origin() const { return radius_ * std::cbrt(1.0 + overdensity_); }
   // Density of the shell in units of the mean density.
   double shell_density() const {

@@ -140,8 +140,9 @@ class Problem {
   virtual void add_columns(Columns& /*columns*/) const {}
 };
 
-// Adds to the gas of a cell, from variable `spin` on, the angular momentum per mass about the cell
-// centre: h^2 / 12 times the curl of the initial velocity, as of a cube in rigid rotation.
+// Adds the angular momentum per mass about the centre of a cell to three variables of its gas,
+// which begin at index `spin`: h^2 / 12 times the curl of the initial velocity, exact for a cube in
+// rigid rotation.
 void add_spin(const Problem& problem, int spin, const Position& centre, double cell_size,
               GasState& gas);
 

@@ -15,9 +15,9 @@ namespace octant {
 // buffered while the disk is full, and the run continues.
 class History {
  public:
-  // Creates the file. A restart continues with the rows before the model's step from `earlier`, the
-  // history of the run that wrote the checkpoint, converted to this run's columns. The file is
-  // replaced atomically. Throws RunError on every rank if it cannot be written. Collective.
+  // Creates the file. On a restart, copies the rows before the model's step from `earlier`, the
+  // history of the run that wrote the checkpoint, and converts them to this run's columns. The file
+  // is replaced atomically. Throws RunError on every rank if it cannot be written. Collective.
   History(const Model& model, const std::string& directory, const std::string& earlier);
 
   // Appends the present state and the next time step. Collective.

@@ -20,9 +20,9 @@ enum class Entry {
 // Locks a directory during its lifetime. All functions but the const ones are collective.
 class RunFolder {
  public:
-  // Creates the directory if necessary, and leaves its contents unchanged. Throws InputError if it
-  // cannot be written, if another process writes a run there, or if it contains a run that must not
-  // be changed.
+  // Creates the directory if necessary. Entry::go_on removes temporary files (.part); otherwise the
+  // contents are unchanged. Throws InputError if the directory cannot be written, if another
+  // process writes a run there, or if it contains a run that must not be changed.
   RunFolder(const Communicator& communicator, const std::string& directory, Entry entry);
   // Removes the temporary folder if commit() was not called, because the run has no results.
   ~RunFolder();

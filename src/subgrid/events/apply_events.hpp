@@ -111,7 +111,7 @@ struct AffectedCells {
   KOKKOS_INLINE_FUNCTION int host(const Event& event, const mesh::OwnBlock& block) const {
     return host_cell(event.place, block, cells);
   }
-  // Bounds of the cells that the event may reach.
+  // Bounds of the cells of this block that may lie within the radius of the event.
   KOKKOS_INLINE_FUNCTION CellBounds bounds(const Event& event, const mesh::OwnBlock& block) const {
     return bounds_of(event.place, block, cells, periods);
   }

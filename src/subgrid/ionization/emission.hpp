@@ -26,8 +26,9 @@ struct Emitted {
 std::int64_t cell_of_particle(const SyncPoint& sync, const GasLevel& level, std::int64_t slot,
                               const std::array<double, 3>& position);
 
-// Adds photons that particles of one kind emit during `dt` to the cells of a level, in the order of
-// their ids; `variables` are those of the emission of each group, per volume and time. Local.
+// Adds the photons that particles of one kind emit during `dt` to their cells on a level, in the
+// order of the particles' ids. `variables`: index of the emission of each group, in photons per
+// volume and time. Local.
 void add_emission(const GasLevel& level, double dt, std::vector<Emitted> emitted,
                   std::span<const int> variables);
 
