@@ -35,8 +35,9 @@ def test_cells_are_cubes_in_whole_blocks(example: Path) -> None:
         return
     mesh = table["mesh"]
     cells = np.array(mesh["base_cells"])
-    lower, upper = mesh.get("lower", [0.0] * 3), mesh.get("upper", [1.0] * 3)
-    size = (np.array(upper) - lower) / cells
+    ends = mesh.get("lower", [0.0] * 3), mesh.get("upper", [1.0] * 3)
+    lower, upper = (np.array([float(str(end).split()[0]) for end in side]) for side in ends)
+    size = (upper - lower) / cells
     assert np.all(cells % mesh["block_size"] == 0)
     assert size == pytest.approx(size[0], rel=1e-12)
 

@@ -40,7 +40,7 @@ def test_all_writing_commands_are_known() -> None:
     expected = {
         "plot", "phase", "profile", "movie", "history", "spectra", "halos", "ics", "sfr", "sinks",
         "ledger", "kennicutt", "expect", "job", "examples", "eos-table", "convert", "report",
-        "scaling", "trace", "diagnose",
+        "scaling", "trace", "diagnose", "binary",
     }  # fmt: skip
     assert named == expected - {"expect"} | (named & {"expect"})
 

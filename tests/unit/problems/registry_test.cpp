@@ -51,6 +51,7 @@ TEST(Registry, units_of_parameters_can_be_converted) {
                                      "density, velocity, pressure",
                                      "cells of the finest level",
                                      "central density of the (first) star",
+                                     "cold pressure",
                                      "distance to the inner Lagrangian point"};
   for (const std::string& name : problem_names()) {
     ParameterSchema schema;
