@@ -159,7 +159,7 @@ constexpr std::string_view k_may_change[] = {
     "gravity.laplacian", "gravity.max_cycles", "gravity.solver", "gravity.tolerance",
     "gravity.theta", "gravity.transfer", "dns.diffusion", "dns.poisson", "dns.schedule",
     // drive of binary stars, until mass transfer begins
-    "braking.rate", "braking.end",
+    "braking.end",
     // files used for the initial state only
     "initial.path", "initial.table"};
 
