@@ -113,8 +113,20 @@ void StarsInGas::prepare(const ProblemSetup& setup) {
   spin_ = setup.hydro.spin();
   turning_ = setup.hydro.frame.angular_velocity;
   model_ = solve(G_);
-  const auto lower = setup.geometry.lower(), upper = setup.geometry.upper();
-  for (const ModelStar& star : model_.stars)
+  check_size(setup.geometry);
+}
+
+// Throws InputError unless every star fits into the domain and is larger than a cell.
+void StarsInGas::check_size(const mesh::Geometry& geometry) const {
+  const double cell = geometry.cell_size(geometry.max_level());
+  const auto lower = geometry.lower(), upper = geometry.upper();
+  for (const ModelStar& star : model_.stars) {
+    if (star.profile.size < cell)
+      throw InputError(
+          "problem.name = \"{}\": a star of radius {:.6g} is smaller than the finest cells, "
+          "{:.6g}; use a smaller domain, more cells (mesh.base_cells) or more levels "
+          "(mesh.max_level)",
+          problem_, star.profile.size, cell);
     for (int axis = 0; axis < 3; ++axis) {
       const double x = centre_[axis] + (axis == 0 ? star.profile.centre : 0.0);
       const double size = star.profile.size;
@@ -124,6 +136,7 @@ void StarsInGas::prepare(const ProblemSetup& setup) {
             "along {}; enlarge the domain (mesh.lower, mesh.upper)",
             problem_, size, x, static_cast<char>('x' + axis));
     }
+  }
 }
 
 double StarsInGas::begin(const Communicator& communicator) {

@@ -106,6 +106,7 @@ class StarsInGas : public Problem {
   double specific_pressure() const;
   double pressure(const StarsInFrame::Mean& mean, double ambient) const;
   void check_matter(const ProblemSetup& setup) const;
+  void check_size(const mesh::Geometry& geometry) const;
   void use_model_file(const Communicator& communicator);
   void log_model() const;
 

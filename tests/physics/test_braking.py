@@ -142,6 +142,17 @@ def test_braking_ends(tmp_path: Path) -> None:
     assert lost[-1] == pytest.approx(expected, rel=1e-6)
 
 
+def test_a_restart_may_end_braking(tmp_path: Path, star: Outcome) -> None:
+    """Without further braking, angular momentum and its account stay as they are."""
+    checkpoint = star.directory / "checkpoint_00004.h5"
+    later = run_well(tmp_path / "run", STAR, "braking.end=1e-9", restart=checkpoint).history()
+    for name, bound in (("angular_momentum_z", 1e-6), ("braking_angular_momentum_z", 1e-12)):
+        before = star.history()[name][5]  # the checkpoint is that of step 5
+        assert later[name][-1] == pytest.approx(before, rel=bound), name
+    refused = run(tmp_path / "rate", STAR, "braking.rate=0.1", restart=checkpoint)
+    assert_refused(refused, "braking.rate = 0.3, but this run has 0.1")
+
+
 def test_gas_below_the_density_is_left_alone(tmp_path: Path) -> None:
     none = run_well(tmp_path / "run", STAR, "braking.min_density=100", "time.max_steps=2").history()
     assert np.all(none["braking_angular_momentum_z"] == 0.0)

@@ -110,6 +110,17 @@ def test_a_file_of_another_model_is_refused(tmp_path: Path, star: Outcome) -> No
     assert_refused(outcome, "problem.model_file", "a different model", "axis ratio 0.75", "0.8")
 
 
+@pytest.mark.parametrize(
+    ("text", "setting", "radius"),
+    [(STAR, "problem.radius=0.1", "0.1"), (BINARY, "problem.separation=0.01", "0.00")],
+)
+def test_a_star_smaller_than_a_cell_is_refused(
+    tmp_path: Path, text: str, setting: str, radius: str
+) -> None:
+    outcome = run(tmp_path / "run", text, setting, ranks=2)
+    assert_refused(outcome, f"a star of radius {radius}", "smaller than the finest cells, 0.125")
+
+
 def test_lobes_are_closed_regions_around_the_stars(tmp_path: Path) -> None:
     """Gas outside of the orbit is in no lobe, although its potential is low again there."""
     ambient = ("problem.mass_ratio=0.2", "problem.ambient_density=0.05", "time.max_steps=0")

@@ -14,7 +14,7 @@ TEST(Registry, makes_every_problem_that_it_lists) {
   for (const std::string& name : problem_names()) {
     // A spheroid's potential is that of an isolated one.
     const auto ends = name == "maclaurin" ? mesh::Boundary::outflow : mesh::Boundary::periodic;
-    auto domain = test::box(8, 0, ends, ends);
+    auto domain = test::box(16, 0, ends, ends);
     domain.lower.fill(-2.0);
     domain.upper.fill(2.0);
     hydro::HydroOptions gas;
