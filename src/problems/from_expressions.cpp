@@ -327,7 +327,7 @@ class ExpressionProblem final : public Problem {
     switch (allowed) {
       case Allowed::finite: return "a finite number";
       case Allowed::positive: return "a positive number";
-      case Allowed::not_negative: return "a number of at least 0";
+      case Allowed::not_negative: return "a finite number of at least 0";
       case Allowed::fraction: return "a fraction between 0 and 1";
     }
     return "";

@@ -113,7 +113,7 @@ BAD_VALUES = {
     ),
     "negative_photons": (
         ["problem.fields={photon_density_0 = '0.5 - x'}"],
-        ["problem.fields", "x = 0.625", "photon_density_0 >= 0"],
+        ["problem.fields", "x = 0.625", "photon_density_0", "at least 0"],
     ),
     "flux_above_that_of_a_beam": (
         ["problem.fields={photon_density_0 = '1', photon_flux_0_z = '1e4'}"],

@@ -286,7 +286,7 @@ BAD_VALUES = {
     ),
     "negative_energy": (
         ["problem.fields={radiation_energy = '0.5 - x'}"],
-        ["problem.fields", "x = 0.625", "radiation_energy >= 0"],
+        ["problem.fields", "x = 0.625", "radiation_energy", "at least 0"],
     ),
     "flux_above_that_of_a_beam": (
         ["problem.fields={radiation_energy = '1', radiation_flux_z = '1.001'}"],
