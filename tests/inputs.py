@@ -201,3 +201,18 @@ upper = [2.0, 2.0, 2.0]
 [hydro]
 gamma = 1.6666666666666667
 {rest}"""
+
+
+# Gas of expressions in a small box, for its initial state.
+SMALL = """
+[problem]
+name = "expression"
+[mesh]
+base_cells = [8, 8, 8]
+block_size = 4
+[hydro]
+gamma = 1.5
+scalars = 1
+[time]
+max_steps = 0
+"""

@@ -5,21 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from inputs import SMALL
 from refusals import assert_refused
 from running import CHECKPOINT_EVERY_STEP, leaf_cells, run, run_well, uniform_grid
-
-SMALL = """
-[problem]
-name = "expression"
-[mesh]
-base_cells = [8, 8, 8]
-block_size = 4
-[hydro]
-gamma = 1.5
-scalars = 1
-[time]
-max_steps = 0
-"""
 
 SPECTRUM = """
 [problem]

@@ -11,6 +11,7 @@ import pytest
 from octools.expected.findings import Number
 from octools.expected.gas import double_mach, two_blasts
 
+from inputs import SMALL
 from refusals import assert_refused
 from running import (
     CHECKPOINT_EVERY_STEP,
@@ -180,20 +181,6 @@ def test_the_resolved_parameters_run_again_as_they_did(tmp_path: Path) -> None:
     assert 'constants = ["a = 2.0", "b = a/3"]' in text
     other = run_well(tmp_path / "other", text)
     assert differing(other.last_snapshot, one.last_snapshot) == []
-
-
-SMALL = """
-[problem]
-name = "expression"
-[mesh]
-base_cells = [8, 8, 8]
-block_size = 4
-[hydro]
-gamma = 1.5
-scalars = 1
-[time]
-max_steps = 0
-"""
 
 
 def test_a_cell_gets_the_mean_of_what_is_conserved(tmp_path: Path) -> None:
