@@ -199,7 +199,7 @@ SOURCES = Path(__file__).resolve().parents[2] / "src/subgrid"
 def test_every_account_of_added_energy_is_an_entry() -> None:
     """Compare the entries with what the processes of the program count as added energy."""
     if not SOURCES.is_dir():
-        pytest.skip("no sources of the program")
+        pytest.skip("the sources of the program are not beside the tests")
     found = {}
     for path in SOURCES.rglob("*.cpp"):
         text = path.read_text()
@@ -254,7 +254,7 @@ def test_momentum_of_sources_and_of_radiation_is_accounted_for(tmp_path: Path) -
     found = drifts(read_history(tmp_path))
     assert found["momentum_x"][-1] == found["momentum_y"][-1] == 0.0
     assert found["momentum_z"][-1] == pytest.approx(0.1)
-    # What radiation takes through boundaries is not in the history.
+    # The history has no column for the momentum of radiation that leaves through boundaries.
     write_history(tmp_path, columns | {"outflow_radiation": [0.0, 0.0]})
     found = {book.name: book for book in books(read_history(tmp_path))}
     assert set(found["momentum_y"].entries) == set()

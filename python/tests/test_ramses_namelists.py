@@ -226,7 +226,7 @@ TURBULENCE_SINKS = {
     "hydro.riemann": "hll",
     "hydro.limiter": "mc",
     "hydro.equation_of_state": "isothermal",
-    # Of 10 K and 2.37 atomic mass units, in the units of the namelist.
+    # Isothermal sound speed at 10 K with a mean molecular weight of 2.37, in code units.
     "hydro.sound_speed": (1.380649e-16 * 10 / (2.37 * 1.6605390666e-24)) ** 0.5
     * 1.97e14
     / 3.0857e18,

@@ -137,8 +137,8 @@ class GhostPlan {
   std::vector<Rewritten> rewritten_;
   KeyTable<std::int32_t> index_;
   std::vector<GhostSource> sources_;
-  // By source: slot of the coarse block from which the source is interpolated, k_not_located or
-  // k_unused.
+  // For each source, the slot of the coarse block from which it is interpolated, or k_not_located,
+  // or k_unused.
   static constexpr std::int32_t k_not_located = -1, k_unused = -2;
   std::vector<std::int32_t> coarse_slots_;
   std::vector<BoundaryTask> mirrors_;  // by source number; used for mirrored sources only

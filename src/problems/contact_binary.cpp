@@ -120,8 +120,7 @@ class ContactIterate {
   }
   InputError none() const {
     return InputError(
-        "problem.filling = [{}, {}]: no contact binary with {} "
-        "was found; expected values closer "
+        "problem.filling = [{}, {}]: no contact binary with {} was found; expected values closer "
         "to 1",
         binary_.filling[0], binary_.filling[1], binary_.matter[0].text());
   }
@@ -137,14 +136,12 @@ class ContactIterate {
 void check_contact(const SynchronousBinary& binary) {
   if (binary.filling[0] != binary.filling[1] || binary.filling[0] > 2.0)
     throw InputError(
-        "problem.filling = [{}, {}]: stars in contact have a common surface; "
-        "expected two equal "
+        "problem.filling = [{}, {}]: stars in contact have a common surface; expected two equal "
         "numbers between 1, the inner Lagrangian point, and 2, the outer one",
         binary.filling[0], binary.filling[1]);
   if (binary.mass_ratio != 1.0)
     throw InputError(
-        "problem.mass_ratio = {}: stars of the same matter that "
-        "are in contact (problem.filling > "
+        "problem.mass_ratio = {}: stars of the same matter that are in contact (problem.filling > "
         "1) have equal masses; expected 1",
         binary.mass_ratio);
   if (binary.matter[0].index != binary.matter[1].index)

@@ -9,7 +9,7 @@ import pytest
 from running import ROOT
 
 PHYSICS = ROOT / "tests/physics"
-# By page: letters of its tables and the test files that they stand for.
+# Test files to which the letters in the tables of each page refer.
 PAGES = {
     "radiation_validation": {
         "T": "test_radiation_transport",

@@ -60,7 +60,7 @@ def test_hdf5_output_is_read_by_the_independent_reader(tmp_path: Path) -> None:
     assert_sinks(back.last_snapshot, found)
 
 
-# What cuRAMSES reads in a restart, also if there are no stars or sinks yet.
+# Attributes and datasets that cuRAMSES reads at a restart, also without stars and sinks.
 READ_IN_A_RESTART = {
     "header": "ncpu time nstep nstep_coarse noutput iout ifout tout aout dtold dtnew const"
     " mass_tot_0 rho_tot omega_m omega_l omega_k omega_b h0 aexp_ini boxlen_ini aexp hexp aexp_old"

@@ -20,8 +20,8 @@ std::vector<double> read_numbers(const Hdf5Reader& file, const std::string& path
         dataset);
   const auto numbers = file.read<double>(dataset, {0, file.shape(dataset).at(0)});
   if (count > 0 && numbers.size() != count)
-    throw InputError("{}: {} has {} values; expected {}, as many as redshifts", path, dataset,
-                     numbers.size(), count);
+    throw InputError("{}: {} has {} values; expected one for each of the {} redshifts", path,
+                     dataset, numbers.size(), count);
   if (std::any_of(numbers.begin(), numbers.end(),
                   [](double value) { return !(value >= 0.0 && std::isfinite(value)); }))
     throw InputError("{}: {} contains negative or non-finite values", path, dataset);
