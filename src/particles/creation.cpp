@@ -98,7 +98,7 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
     }
   });
   for (const std::int64_t before : births_before(communicator, births))
-    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(used_ids_ + before));
+    batch.id.push_back(kind_.first_id() + static_cast<std::uint64_t>(assigned_ids_ + before));
   communicator.collective_try([&] {
     try {
       check(batch);
@@ -106,7 +106,7 @@ std::vector<std::uint64_t> Particles::create(ParticleBatch batch) {
       throw RunError("{}", error.what());
     }
   });
-  used_ids_ += born;
+  assigned_ids_ += born;
 
   NewRowsByLevel created(levels_.size());
   for (std::size_t n = 0; n < batch.size(); ++n)
