@@ -411,7 +411,7 @@ void AmrOptions::finish_cosmology() {
   forbid(hydro.frame.turns(), "frame.angular_velocity", "an expanding box cannot rotate");
   universe = std::make_unique<cosmology::Universe>(cosmology);
   if (hydro.given_pressure_floor == 0.0)
-    hydro.pressure_floor = k_pressure_floor_fraction * universe->unheated_pressure();
+    hydro.pressure_floor = k_pressure_floor_fraction * universe->adiabatic_pressure();
   end_time();
   snapshot_times();
 }
@@ -526,12 +526,12 @@ void AmrOptions::read(const ParameterReader& read, const ParameterSchema::Overri
   ParameterSchema schema;
   declare_all(schema);
   read(schema, overrides);
-  of_preset = subgrid::assignments_of(preset);
-  std::erase_if(of_preset, [&](const std::string& assignment) {
+  preset_assignments = subgrid::assignments_of(preset);
+  std::erase_if(preset_assignments, [&](const std::string& assignment) {
     return schema.was_set(assignment.substr(0, assignment.find(' ')));
   });
-  if (!of_preset.empty()) {
-    ParameterSchema::Overrides all = of_preset;
+  if (!preset_assignments.empty()) {
+    ParameterSchema::Overrides all = preset_assignments;
     all.insert(all.end(), overrides.begin(), overrides.end());
     read(schema, all);
   }

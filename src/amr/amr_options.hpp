@@ -118,7 +118,7 @@ class AmrOptions {
   subgrid::EventSearch event_search = subgrid::EventSearch::blocks;
   std::unique_ptr<cosmology::Universe> universe;  // null without expansion
   subgrid::Preset preset = subgrid::Preset::none;
-  std::vector<std::string> of_preset;  // parameters set by the preset, as "name = value"
+  std::vector<std::string> preset_assignments;  // parameters set by the preset, as "name = value"
 
   // Reads and checks a parameter file. Throws InputError.
   static AmrOptions from_file(const std::string& path, const ParameterSchema::Overrides& overrides);

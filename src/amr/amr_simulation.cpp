@@ -36,11 +36,11 @@ const Task k_step[] = {
      "radiation, gas, ghost cells"},
     {When::level_advances, "clock of the level", k_any, &StepContext::count_step,
      "length of the step"},
-    {When::finer_begins, "halo of the coarser level", k_gas, &GasSolver::begin_finer,
+    {When::finer_begins, "halo of the coarser level", k_gas, &GasSolver::begin_finer_level,
      "gas of the coarser level"},
     {When::substep_begins, "first ghost cells", k_gas, &GasSolver::begin_substep,
      "gas of the finer level", "validation of the last sweep"},
-    {When::finer_ends, "refluxing and restriction", k_gas, &GasSolver::end_finer,
+    {When::finer_ends, "refluxing and restriction", k_gas, &GasSolver::end_finer_level,
      "flux registers, gas of the finer level"},
     {When::coarse_advanced, "processes around the step, second half", k_processes,
      &ProcessStep::act_after, "gas"},
@@ -111,7 +111,7 @@ void set_initial_gas(StepContext& context, int level) {
     copy_to_device(TransferKind::fields, block, host);
   };
   if (options.given_state)
-    problems::give_level(mesh, level, options.hydro, options.given_state, store);
+    problems::evaluate_level(mesh, level, options.hydro, options.given_state, store);
   else options.problem->initial_level(mesh, level, store);
 }
 

@@ -205,7 +205,7 @@ void GasSolver::finish_ghosts(int level, int source) {
 
 // --- the next finer level -----------------------------------------------------------------------
 
-void GasSolver::begin_finer(const LevelStep& coarse) { refresh_halo(coarse.level); }
+void GasSolver::begin_finer_level(const LevelStep& coarse) { refresh_halo(coarse.level); }
 
 void GasSolver::refresh_halo(int level) {
   const auto timing = timers_.time("ghost data", Phase::other, level);
@@ -218,7 +218,7 @@ void GasSolver::begin_substep(const LevelStep& step) {
     start_ghosts(step.level, LevelFields::k_now, step.begin, context_.clocks[step.level]);
 }
 
-void GasSolver::end_finer(const LevelStep& coarse) {
+void GasSolver::end_finer_level(const LevelStep& coarse) {
   if (pending_) validate_sweep();
   const int level = coarse.level;
   give_back_inflow(level, mesh_.fields(level).blocks(LevelFields::k_now));
@@ -334,7 +334,7 @@ std::string GasSolver::describe_cell(int level, const mesh::Cell& cell) const {
 
 // Returns true if ranks may continue before the reduction that reveals unphysical cells on any
 // rank. This requires runs of ideal gas alone, where nothing reads the state before start_ghosts(),
-// end_finer() or, at the end of a step, finish_validation().
+// end_finer_level() or, at the end of a step, finish_validation().
 bool GasSolver::can_defer_validation(int level, bool ends_step) const {
   if (!is_alone_ || options_.hydro.is_barotropic()) return false;
   if (ends_step && mesh_.finest_level() == 0) return true;

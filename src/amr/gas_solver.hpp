@@ -42,11 +42,11 @@ class GasSolver : public StepPart {
   void advance(const LevelStep& step);
   // Prepares the coarse state for ghost interpolation; called before all substeps of the next finer
   // level.
-  void begin_finer(const LevelStep& coarse);
+  void begin_finer_level(const LevelStep& coarse);
   // Fills the ghost cells of the initial state of a substep; called before each substep.
   void begin_substep(const LevelStep& step);
   // Refluxes and restricts; called after all substeps of the next finer level.
-  void end_finer(const LevelStep& coarse);
+  void end_finer_level(const LevelStep& coarse);
 
   // Sets the energy of barotropic gas on all levels, and adds up the exchanged energy.
   void close_energies(const LevelStep& coarse);

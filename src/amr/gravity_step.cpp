@@ -163,7 +163,7 @@ double GravityStep::potential_energy() {
   double energy = solver_->potential_energy([this](int level) {
     return matter_.gas_density(level);
   }) + particles;
-  if (context_.options.universe) energy += solver_->unfelt_energy();
+  if (context_.options.universe) energy += solver_->unresolved_energy();
   potential_energy_ = energy;
   return energy;
 }

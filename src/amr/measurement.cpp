@@ -312,7 +312,7 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
   if (geometry.periodic(0) && geometry.periodic(1) && geometry.periodic(2)) return;
   particles_.collect_outflow();
   if (!options_.hydro.enabled) return;
-  std::array<ReproducibleSum, Outflow::terms> flown_out;  // on this rank
+  std::array<ReproducibleSum, Outflow::terms> outflow;  // on this rank
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
     PotentialsOfStep potentials;
     if (const gravity::Gravity* solver = gravity_.solver()) {
@@ -320,10 +320,10 @@ void Measurement::collect_outflow(const LevelStep& /*step*/) {
       potentials.after = solver->stored().field(level, gravity::Field::potential);
     }
     octant::collect_outflow(mesh_, level, options_.hydro.spin(), options_.radiation, potentials,
-                            flown_out);
+                            outflow);
   }
-  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(flown_out));
-  for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += flown_out[n].to_double();
+  reproducible_sum(mesh_.communicator(), std::span<ReproducibleSum>(outflow));
+  for (int n = 0; n < Outflow::terms; ++n) outflow_.amount[n] += outflow[n].to_double();
 }
 
 // --- regridding ---------------------------------------------------------------------------------

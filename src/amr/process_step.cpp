@@ -27,11 +27,11 @@ constexpr std::uint64_t k_positions_at_once = 1 << 17;
 
 // Temporary files, removed in the destructor, also after errors.
 struct TemporaryFiles {
-  bool are_mine;
+  bool are_owned;
   std::vector<std::string> paths;
 
   ~TemporaryFiles() {
-    if (!are_mine) return;
+    if (!are_owned) return;
     for (const std::string& path : paths) std::remove(path.c_str());
   }
 };

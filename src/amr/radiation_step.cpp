@@ -160,7 +160,7 @@ namespace {
 
 // Cells in which a set of moments, beginning with variable `first`, is impossible: E < 0,
 // |F| > c E but for rounding errors, or not a number.
-std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, int first, double c) {
+std::vector<mesh::Cell> unphysical_cells(const mesh::Mesh& mesh, int level, int first, double c) {
   const mesh::BlockLayout& layout = mesh.layout();
   const double* const moments =
       mesh.fields(level).blocks(LevelFields::k_now) + std::int64_t{first} * layout.stride_variable;
@@ -180,7 +180,7 @@ std::vector<mesh::Cell> impossible_cells(const mesh::Mesh& mesh, int level, int 
 void RadiationStep::check_initial_state() const {
   const auto check = [&](int level, int set) {
     const double c = matter_of(set, level).light.c;
-    const auto found = impossible_cells(mesh_, level, first_of(set), c);
+    const auto found = unphysical_cells(mesh_, level, first_of(set), c);
     if (found.empty()) return;
     const std::string& density =
         context_.options.hydro.separate[static_cast<std::size_t>(set * radiation::k_moments)].name;

@@ -211,7 +211,7 @@ class Repair {
       cells.push_back({slot * mesh_.layout().stride_slot + side.cell, side.difference,
                        side.side == 0 ? ratio : -ratio, side.axis});
       if (arguments_.face_flow)
-        flows.push_back({arguments_.face_flow.of_face(slot, side.axis, side.side) + side.cell,
+        flows.push_back({arguments_.face_flow.through_face(slot, side.axis, side.side) + side.cell,
                          side.difference});
       for (const mesh::FluxRegisterFaces& request : mesh_.flux_requests(level_, slot))
         add_register_change(request, side, registers);

@@ -188,7 +188,7 @@ void Forwarder::finish() {
 void Forwarder::wait_for_stage() {
   mpi::Requests& requests = arrivals_[stage_];
   if (!log_->is_kept()) return requests.wait();
-  log_->stand_still();
+  log_->start_waiting();
   requests.wait([&](std::size_t n) { log_->done(arrival_numbers_[stage_][n]); });
 }
 

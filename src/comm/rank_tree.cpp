@@ -94,12 +94,12 @@ void Descent::sum_in_place(std::span<std::int64_t> values) const {
   const auto [first, count] = tree_.group(level_, communicator_.rank());
   const int place = communicator_.rank() - first;
   mpi::Comm& comm = communicator_.handle();
-  std::vector<std::int64_t> of_another(values.size());
+  std::vector<std::int64_t> received(values.size());
   int stride = 1;
   for (; stride < count && place % (2 * stride) == 0; stride *= 2) {
     if (place + stride >= count) continue;
-    receive_now(comm, of_another, first + place + stride);
-    for (std::size_t n = 0; n < values.size(); ++n) values[n] += of_another[n];
+    receive_now(comm, received, first + place + stride);
+    for (std::size_t n = 0; n < values.size(); ++n) values[n] += received[n];
   }
   if (stride < count) {
     send_now(comm, values, first + place - stride);

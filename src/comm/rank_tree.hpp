@@ -98,7 +98,7 @@ class Descent {
   // Returns the items on this rank: own ones in order, then those of each sending rank, in the
   // order of ranks.
   template <Copyable T>
-  std::vector<T> go_down(std::span<const int> children, std::span<const T> items) {
+  std::vector<T> route_to_children(std::span<const int> children, std::span<const T> items) {
     std::vector<std::vector<T>> parts(tree_.factor(level_));
     for (std::size_t n = 0; n < items.size(); ++n) parts[children[n]].push_back(items[n]);
     std::vector<std::span<const std::byte>> bytes;

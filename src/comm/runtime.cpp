@@ -49,7 +49,7 @@ void refuse_more_threads_than_kokkos_holds() {
 
 // Detects a launcher that is incompatible with the MPI library and has started many independent
 // one-rank runs in one directory. Ends the program with the exit code of bad input.
-void refuse_to_be_one_of_many_alone() {
+void check_launcher() {
   if (mpi::size(*mpi::world()) > 1) return;
   for (const char* variable :
        {"SLURM_STEP_NUM_TASKS", "FLUX_JOB_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE"}) {
@@ -91,7 +91,7 @@ void count_array_of_kokkos(Kokkos::Profiling::SpaceHandle space, const char* lab
 
 // Disables the global fences before and after kernels for Kokkos' tool hooks, unless a tool is
 // loaded.
-void let_hooks_wait_for_nothing() {
+void disable_tool_fences() {
   if (std::getenv("KOKKOS_TOOLS_LIBS") != nullptr) return;
   namespace tools = Kokkos::Tools::Experimental;
   tools::set_request_tool_settings_callback([](std::uint32_t, tools::ToolSettings* settings) {
@@ -164,7 +164,7 @@ void start_kokkos() {
                          std::getenv("KOKKOS_MAP_DEVICE_ID_BY") != nullptr;
   const auto device = device_of(Communicator::world().split_by_node().rank());
   if (device && !is_chosen) settings.set_device_id(*device);
-  let_hooks_wait_for_nothing();
+  disable_tool_fences();
   Kokkos::initialize(settings);
   count_arrays_of_kokkos();
 #ifdef OCTANT_MEMORY_APART
@@ -177,7 +177,7 @@ void start_kokkos() {
 Runtime::Runtime(int& argc, char**& argv, Kernels kernels) {
   return_freed_memory_to_system();
   mpi::initialize(argc, argv);
-  refuse_to_be_one_of_many_alone();
+  check_launcher();
   refuse_more_threads_than_kokkos_holds();
   g_why_no_kernels = why_a_rank_has_no_device();
   if (!why_no_kernels().empty()) {
@@ -211,8 +211,8 @@ void require_kernels() {
 }
 
 bool all_ranks_agree_to_end() {
-  constexpr double k_patience = 5.0;  // seconds
-  return mpi::all_arrive(k_patience);
+  constexpr double k_timeout = 5.0;  // seconds
+  return mpi::all_arrive(k_timeout);
 }
 
 void end_all_ranks(int exit_code) {

@@ -12,7 +12,7 @@ namespace octant {
 void MessageLog::begin() {
   kept_ = Observer::current() != nullptr;
   messages_.clear();
-  if (kept_) started_ = still_since_ = Observer::now();
+  if (kept_) started_ = waiting_since_ = Observer::now();
 }
 
 std::size_t MessageLog::post(const Communicator& communicator, int peer, bool received,
@@ -26,16 +26,16 @@ std::size_t MessageLog::post(const Communicator& communicator, int peer, bool re
   return messages_.size() - 1;
 }
 
-void MessageLog::stand_still() {
-  if (kept_) still_since_ = Observer::now();
+void MessageLog::start_waiting() {
+  if (kept_) waiting_since_ = Observer::now();
 }
 
 void MessageLog::done(std::size_t number) {
   if (!kept_) return;
   MessageReport& message = messages_[number];
   message.done_ns = Observer::now();
-  message.waited_ns = message.done_ns - still_since_;
-  still_since_ = message.done_ns;
+  message.waited_ns = message.done_ns - waiting_since_;
+  waiting_since_ = message.done_ns;
 }
 
 void MessageLog::all_done() {
@@ -98,7 +98,7 @@ Traffic traffic_of(const std::vector<mpi::Part>& sends) {
 // Waits for requests, the first of which has the number `first` in the log.
 void wait(mpi::Requests& requests, std::size_t first, MessageLog& log) {
   if (!log.is_kept()) return requests.wait();
-  log.stand_still();
+  log.start_waiting();
   requests.wait([&](std::size_t n) { log.done(first + n); });
 }
 
@@ -153,7 +153,7 @@ class AllToAll final : public Transport {
   }
   void progress() override { request_.test(); }
   void receive(MessageLog& log) override {
-    log.stand_still();
+    log.start_waiting();
     request_.wait();
     log.done(whole_);
   }

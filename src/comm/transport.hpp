@@ -25,7 +25,7 @@ class MessageLog {
   // Records a posted message; returns its index. `peer` is a rank of `communicator`; < 0: unknown.
   std::size_t post(const Communicator& communicator, int peer, bool received, std::size_t bytes);
   // Starts the waiting time of the next completed message.
-  void stand_still();
+  void start_waiting();
   // Records the completion of the message with this index.
   void done(std::size_t number);
   // Records the completion of all remaining messages, without waiting times.
@@ -38,7 +38,7 @@ class MessageLog {
 
  private:
   bool kept_ = false;
-  std::int64_t started_ = 0, still_since_ = 0;
+  std::int64_t started_ = 0, waiting_since_ = 0;
   std::vector<MessageReport> messages_;
 };
 

@@ -76,9 +76,9 @@ void describe_run(const AmrOptions& options, CheckReport& report) {
                  options.time.max_steps);
   for (const std::string& about : {options.about_dimensions(), options.about_disabled_sections()})
     if (!about.empty()) report.note(about);
-  if (!options.of_preset.empty())
+  if (!options.preset_assignments.empty())
     report.note(fmt::format("subgrid.preset = \"{}\" sets {} parameters (--all shows them)",
-                            name_of(options.preset), options.of_preset.size()));
+                            name_of(options.preset), options.preset_assignments.size()));
 }
 
 // Describes the files of a run whose snapshots have `cells` cells and which starts at `begin`.

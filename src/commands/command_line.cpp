@@ -101,11 +101,11 @@ std::string manual(const std::string& section) {
     throw InputError("unknown parameter section [{}]; {}{}expected one of {}", section, help,
                      help.empty() ? "" : "; ", fmt::join(all, ", "));
   }
-  std::string of_amr = has(amr) ? amr_manual(section) : "";
-  const std::string of_dns = has(dns) ? dns_manual(section) : "";
-  if (of_amr.empty() || of_dns.empty()) return of_amr + of_dns;
-  if (of_amr == of_dns) return of_amr;
-  return fmt::format("# model = \"amr\"\n\n{}\n# model = \"dns\"\n\n{}", of_amr, of_dns);
+  std::string amr_text = has(amr) ? amr_manual(section) : "";
+  const std::string dns_text = has(dns) ? dns_manual(section) : "";
+  if (amr_text.empty() || dns_text.empty()) return amr_text + dns_text;
+  if (amr_text == dns_text) return amr_text;
+  return fmt::format("# model = \"amr\"\n\n{}\n# model = \"dns\"\n\n{}", amr_text, dns_text);
 }
 
 std::string describe(const std::string& path) {
@@ -146,7 +146,7 @@ std::string version() {
 }
 
 // Returns an error message for an empty option value, which scripts may pass; otherwise empty.
-std::string complaint_if_empty(const std::string& value) {
+std::string error_if_empty(const std::string& value) {
   return value.empty() ? "the name is missing" : "";
 }
 
@@ -164,10 +164,10 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
   auto* run = app.add_subcommand("run", "Run a simulation");
   run->add_option("file", arguments.run.file, "Parameter file")->required();
   add_overrides(*run, arguments, "Override of a parameter: section.key=value");
-  run->add_option("--output", arguments.run.output, "Output directory")->check(complaint_if_empty);
+  run->add_option("--output", arguments.run.output, "Output directory")->check(error_if_empty);
   run->add_option("--restart", arguments.run.restart,
                   "Restart point: latest, a checkpoint, or a RAMSES directory output_NNNNN")
-      ->check(complaint_if_empty);
+      ->check(error_if_empty);
   run->add_flag("--overwrite", arguments.run.overwrite,
                 "Move an existing run in the output directory to DIRECTORY.old-N");
   run->add_flag("--dry-run", arguments.run.dry_run,
@@ -194,7 +194,7 @@ void declare_commands(CLI::App& app, Arguments& arguments, const BenchRunner& be
       ->add_option("--process-grid", arguments.process_grid,
                    "Numbers of ranks along y and z of the estimate, such as 2x4")
       ->needs(ranks)
-      ->check(complaint_if_empty);
+      ->check(error_if_empty);
   check_command->callback([&] {
     if (!arguments.process_grid.empty())
       arguments.run.overrides.push_back("grid.process_grid=" + arguments.process_grid);

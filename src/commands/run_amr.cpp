@@ -155,7 +155,7 @@ class AmrModel final : public Model {
   }
   Timers& timers() override { return simulation_.timers(); }
 
-  void log_beginning() const override {
+  void log_start() const override {
     const auto& cells = options_.mesh.base_cells;
     log::info("{}: base grid {} x {} x {}, blocks of {}^3, levels 0 to {}, {} rank(s)",
               options_.problem_name, cells[0], cells[1], cells[2], options_.mesh.block_size,
@@ -169,9 +169,9 @@ class AmrModel final : public Model {
     if (const std::string& about = options_.about_disabled_sections(); !about.empty())
       log::warn("{}", about);
     if (options_.universe) log_universe();
-    if (!options_.of_preset.empty())
+    if (!options_.preset_assignments.empty())
       log::info("subgrid.preset = \"{}\" sets {}", name_of(options_.preset),
-                fmt::join(options_.of_preset, ", "));
+                fmt::join(options_.preset_assignments, ", "));
   }
 
   void initialise() override { simulation_.initialise(); }

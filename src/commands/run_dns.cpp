@@ -53,7 +53,7 @@ class DnsModel final : public Model {
   }
   Timers& timers() override { return simulation_.timers(); }
 
-  void log_beginning() const override {
+  void log_start() const override {
     const auto& cells = options_.grid.cells;
     log::info("{}: {} x {} x {} cells, {} diffusion, {} rank(s) as {}, in {}",
               options_.problem_name, cells[0], cells[1], cells[2], name_of(options_.flow.diffusion),

@@ -100,7 +100,7 @@ class Heap {
   bool holds(const void* place) const { return pages_.hold(place); }
 
   // Allocates with an alignment of at most 64 bytes; larger alignments come from the C library.
-  void* take(std::size_t bytes, std::size_t alignment = k_small_alignment) {
+  void* allocate(std::size_t bytes, std::size_t alignment = k_small_alignment) {
     if (!has_started_ || g_kernel != nullptr || bytes <= k_small || alignment > sizeof(Header))
       return std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
     const int power = std::bit_width(std::max(bytes, sizeof(Header)) + sizeof(Header) - 1);
@@ -113,7 +113,7 @@ class Heap {
     header->power = power;
     return header + 1;
   }
-  void give_back(void* memory) {
+  void deallocate(void* memory) {
     if (!holds(memory)) return std::free(memory);
     if (g_kernel != nullptr) return;
     const std::scoped_lock lock(mutex_);
@@ -147,25 +147,25 @@ Heap& heap() {
 
 // --- errors --------------------------------------------------------------------------------------
 
-void write_places() {
+void write_backtrace() {
   std::array<void*, 40> frames;
   backtrace_symbols_fd(frames.data(), backtrace(frames.data(), frames.size()), STDERR_FILENO);
 }
 
-void tell_of_host(const void* place) {
+void report_host_access(const void* place) {
   const KernelMemory& all = kernel_memory();
   auto array = all.labels.upper_bound(static_cast<const std::byte*>(place));
   if (array != all.labels.begin()) --array;
   std::fprintf(stderr, "host code accesses device memory: \"%s\"\n",
                array == all.labels.end() ? "?" : array->second.c_str());
-  write_places();
+  write_backtrace();
 }
 
-void tell_of_kernel() {
+void report_kernel_access() {
   static std::set<std::string> reported;
   if (!reported.insert(g_kernel).second) return;
   std::fprintf(stderr, "the kernel \"%s\" accesses host memory\n", g_kernel);
-  write_places();
+  write_backtrace();
 }
 
 // Returns true during a launch, in which Kokkos counts the references to a reduction's result view.
@@ -181,10 +181,10 @@ bool is_launch(const ucontext_t& context) {
 void handle(int, siginfo_t* what, void* context) {
   heap().protect(true);
   if (g_kernel != nullptr && heap().holds(what->si_addr)) {
-    if (!is_launch(*static_cast<const ucontext_t*>(context))) tell_of_kernel();
+    if (!is_launch(*static_cast<const ucontext_t*>(context))) report_kernel_access();
     return;
   }
-  if (kernel_memory().pages.hold(what->si_addr)) tell_of_host(what->si_addr);
+  if (kernel_memory().pages.hold(what->si_addr)) report_host_access(what->si_addr);
   std::signal(SIGSEGV, SIG_DFL);  // the repeated access ends the program
 }
 
@@ -268,18 +268,19 @@ BeforeWork::~BeforeWork() {
 
 // Other forms of `new` and `delete` call these.
 void* operator new(std::size_t bytes) {
-  void* memory = octant::guarded_memory::heap().take(bytes);
+  void* memory = octant::guarded_memory::heap().allocate(bytes);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
 void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  void* memory = octant::guarded_memory::heap().take(bytes, static_cast<std::size_t>(alignment));
+  void* memory =
+      octant::guarded_memory::heap().allocate(bytes, static_cast<std::size_t>(alignment));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { octant::guarded_memory::heap().give_back(memory); }
+void operator delete(void* memory) noexcept { octant::guarded_memory::heap().deallocate(memory); }
 void operator delete(void* memory, std::align_val_t) noexcept {
-  octant::guarded_memory::heap().give_back(memory);
+  octant::guarded_memory::heap().deallocate(memory);
 }
 
 #endif

@@ -64,7 +64,7 @@ void LatticeExpressions::add_terms(const Definitions& definitions) {
 }
 
 int LatticeExpressions::add(const std::string& parameter, const std::string& text) {
-  const Expression& whole = wholes_.emplace_back(parameter, text, names_);
+  const Expression& whole = expressions_.emplace_back(parameter, text, names_);
   add_node("", text, nullptr);
   nodes_.back().whole = &whole;
   return static_cast<int>(nodes_.size()) - 1;
@@ -87,7 +87,7 @@ void LatticeExpressions::add_node(const std::string& name, const std::string& te
                                   double* result) {
   Node node{.name = name, .value = {}, .result = result, .change = change_of(text)};
   const Expression& rest =
-      rests_.emplace_back(name, without_parts(text, node.change), names_and_parts_);
+      remainders_.emplace_back(name, without_parts(text, node.change), names_and_parts_);
   node.value = [&rest] { return rest.value(); };
   node.uses_distance = rest.uses("r");
   for (const std::string& used : names_in(rest.text()))

@@ -100,7 +100,7 @@ class LatticeExpressions {
   mutable ExpressionPoint point_;  // values of the names
   ExpressionNames names_ = point_.names(), names_and_parts_;
   std::array<double, 3> centre_{};
-  std::deque<Expression> wholes_, rests_;
+  std::deque<Expression> expressions_, remainders_;
   std::deque<double> results_;
   std::vector<Node> nodes_;
   std::map<std::string, int> numbers_;  // indices of the nodes with a name

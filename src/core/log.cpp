@@ -73,9 +73,9 @@ void erase_status() {
 }
 
 // Warns once about a failed write; a full disk must not end a run because of its log.
-void complain_once(const std::string& reason) {
-  static bool complained = false;
-  if (!std::exchange(complained, true))
+void warn_once(const std::string& reason) {
+  static bool warned = false;
+  if (!std::exchange(warned, true))
     destinations().urgent->warn("some lines could not be written to the log file: {}", reason);
 }
 
@@ -107,14 +107,14 @@ class OwnFileSink final : public spdlog::sinks::base_sink<std::mutex> {
 std::unique_ptr<spdlog::logger> file_logger(const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::is_symlink(std::filesystem::symlink_status(file, ignored))) {
-    complain_once(fmt::format("{} is a symbolic link; remove the link", file));
+    warn_once(fmt::format("{} is a symbolic link; remove the link", file));
     return nullptr;
   }
   try {
     auto logger = std::make_unique<spdlog::logger>("octant", std::make_shared<OwnFileSink>(file));
     logger->set_pattern("%Y-%m-%d %H:%M:%S.%e  %-7l  %v");
     logger->set_level(spdlog::level::debug);
-    logger->set_error_handler(complain_once);
+    logger->set_error_handler(warn_once);
     return logger;
   } catch (const RunError& failure) {
     throw InputError("cannot write the log file {}: {}", file, failure.what());

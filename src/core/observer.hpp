@@ -157,12 +157,12 @@ inline HearOfKernel kernel_work_callback = nullptr;
 
 // Reports the work of the next kernel, or kernels, of this name.
 inline void record_kernel_work(std::string_view kernel, std::int64_t items,
-                               const KernelCost& of_one) {
+                               const KernelCost& cost_per_item) {
   if (!kernel_work_callback) return;
   const auto all = [items](double one) {
     return static_cast<std::int64_t>(static_cast<double>(items) * one);
   };
-  kernel_work_callback(kernel, {items, all(of_one.bytes), all(of_one.operations)});
+  kernel_work_callback(kernel, {items, all(cost_per_item.bytes), all(cost_per_item.operations)});
 }
 
 }  // namespace octant

@@ -32,7 +32,7 @@ CodeUnits supercomoving_units(const Box& box, double a) {
 }
 
 // The gas cools as 1 / a^2 by expansion.
-double unheated_temperature(double a) {
+double adiabatic_temperature(double a) {
   const double radiation = k_radiation_today / a;
   return radiation * std::min(1.0, 1.0 / (a * (1.0 + k_decoupling)));
 }
@@ -137,8 +137,8 @@ CodeUnits Universe::units(double scale_factor) const {
 }
 
 // The pressure of an adiabatic gas is constant in supercomoving units.
-double Universe::unheated_pressure() const {
-  return unheated_temperature(1.0) / k_molecular_weight / units(1.0).temperature();
+double Universe::adiabatic_pressure() const {
+  return adiabatic_temperature(1.0) / k_molecular_weight / units(1.0).temperature();
 }
 
 }  // namespace octant::cosmology

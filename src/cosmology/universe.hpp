@@ -40,7 +40,7 @@ CodeUnits supercomoving_units(const Box& box, double a);
 
 // Temperature in K of gas of mean density that has cooled by expansion alone since thermal
 // decoupling from the microwave background at z = 137.
-double unheated_temperature(double a);
+double adiabatic_temperature(double a);
 
 // Coupling 3/2 omega_m a in Poisson's equation in these units: laplacian(phi) = coupling (rho - 1).
 double poisson_coupling(double omega_m, double a);
@@ -96,7 +96,7 @@ class Universe {
   CodeUnits units(double scale_factor) const;
   // Pressure in code units of gas of density 1 that has cooled by expansion alone; constant in
   // time.
-  double unheated_pressure() const;
+  double adiabatic_pressure() const;
 
  private:
   CosmologyOptions options_;

@@ -16,8 +16,8 @@ struct Pose {
   int entry = 0;
   int axis = 0;
 
-  int into_frame(int octant) const { return turn_down(octant ^ entry, axis + 1); }
-  int out_of_frame(int octant) const { return turn_up(octant, axis + 1) ^ entry; }
+  int into_frame(int octant) const { return rotate_down(octant ^ entry, axis + 1); }
+  int out_of_frame(int octant) const { return rotate_up(octant, axis + 1) ^ entry; }
 
   // Pose of the curve within the octant that it visits as number `step` of this cube.
   Pose within(int step) const {
@@ -31,11 +31,11 @@ struct Pose {
   static constexpr std::array<int, 8> k_entry{0, 0, 0, 3, 3, 6, 6, 5};
   static constexpr std::array<int, 8> k_axis{0, 1, 1, 2, 2, 1, 1, 0};
 
-  // Renames axis a to a + shift; the inverse is turn_down().
-  static int turn_up(int octant, int shift) {
+  // Renames axis a to a + shift; the inverse is rotate_down().
+  static int rotate_up(int octant, int shift) {
     return (octant << shift % 3 | octant >> (3 - shift % 3)) & 7;
   }
-  static int turn_down(int octant, int shift) { return turn_up(octant, 3 - shift % 3); }
+  static int rotate_down(int octant, int shift) { return rotate_up(octant, 3 - shift % 3); }
 };
 
 constexpr int gray(int step) { return step ^ step >> 1; }

@@ -20,20 +20,20 @@ constexpr double k_tolerance = 0.2;
 // tolerance before.
 constexpr int k_bits_per_pass = 6;
 
-struct AskedKey {
+struct KeyQuery {
   Key key;
-  std::int64_t place;  // index among the sender's keys
+  std::int64_t index;  // index among the sender's keys
   std::int64_t rows;
 };
 
 struct Answer {
-  std::int64_t place;
+  std::int64_t index;
   std::int64_t row;
 };
 
 // Returns the first keys of the ranges of all counting ranks except the first.
-std::vector<Key> stretches(const Communicator& communicator, std::span<const Key> keys,
-                           int counters) {
+std::vector<Key> counter_ranges(const Communicator& communicator, std::span<const Key> keys,
+                                int counters) {
   std::int64_t largest_bit = 0;
   for (const Key key : keys) {
     while (key >> largest_bit != 0) ++largest_bit;
@@ -65,23 +65,23 @@ std::vector<int> counting_ranks(std::span<const Key> keys, std::span<const Key> 
 }
 
 // Counts the received keys; returns the row of each, in the order of reception.
-std::vector<Answer> count(const Communicator& communicator, std::span<const AskedKey> asked) {
-  std::vector<std::size_t> order(asked.size());
+std::vector<Answer> count(const Communicator& communicator, std::span<const KeyQuery> queries) {
+  std::vector<std::size_t> order(queries.size());
   for (std::size_t n = 0; n < order.size(); ++n) order[n] = n;
   std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return asked[a].key < asked[b].key; });
+            [&](std::size_t a, std::size_t b) { return queries[a].key < queries[b].key; });
   bool unique = true;
   for (std::size_t n = 1; n < order.size(); ++n) {
-    unique = unique && asked[order[n - 1]].key != asked[order[n]].key;
+    unique = unique && queries[order[n - 1]].key != queries[order[n]].key;
   }
   OCTANT_REQUIRE(!communicator.any(!unique), "two blocks of one level have the same key");
   std::int64_t rows = 0;
-  for (const AskedKey& block : asked) rows += block.rows;
+  for (const KeyQuery& block : queries) rows += block.rows;
   std::int64_t before = communicator.exclusive_scan(rows);
-  std::vector<Answer> answers(asked.size());
+  std::vector<Answer> answers(queries.size());
   for (const std::size_t n : order) {
-    answers[n] = {asked[n].place, before};
-    before += asked[n].rows;
+    answers[n] = {queries[n].index, before};
+    before += queries[n].rows;
   }
   return answers;
 }
@@ -97,18 +97,18 @@ std::vector<std::int64_t> rows_in_key_order(const Communicator& communicator,
                                             std::span<const Key> keys,
                                             std::span<const std::int64_t> counts) {
   const int counters = std::min(communicator.size(), k_max_counters);
-  const auto walls = stretches(communicator, keys, counters);
-  std::vector<AskedKey> mine;
-  mine.reserve(keys.size());
+  const auto walls = counter_ranges(communicator, keys, counters);
+  std::vector<KeyQuery> own;
+  own.reserve(keys.size());
   for (std::size_t n = 0; n < keys.size(); ++n)
-    mine.push_back({keys[n], static_cast<std::int64_t>(n), counts[n]});
-  const auto asked = route(communicator, counting_ranks(keys, walls, communicator.size()),
-                           std::span<const AskedKey>(mine));
-  const auto answers = count(communicator, asked.items);
-  const auto answered = route(communicator, asked.sources, std::span<const Answer>(answers));
+    own.push_back({keys[n], static_cast<std::int64_t>(n), counts[n]});
+  const auto queries = route(communicator, counting_ranks(keys, walls, communicator.size()),
+                             std::span<const KeyQuery>(own));
+  const auto answers = count(communicator, queries.items);
+  const auto answered = route(communicator, queries.sources, std::span<const Answer>(answers));
   std::vector<std::int64_t> rows(keys.size());
   for (const Answer& answer : answered.items) {
-    rows[static_cast<std::size_t>(answer.place)] = answer.row;
+    rows[static_cast<std::size_t>(answer.index)] = answer.row;
   }
   return rows;
 }

@@ -13,7 +13,7 @@ namespace octant {
 namespace {
 
 // Point that descends the tree, and the rank that requests its owner.
-struct Traveller {
+struct OwnerQuery {
   WorkPoint point;
   std::int32_t rank;
   std::int32_t index;  // index of the point on that rank
@@ -38,17 +38,16 @@ AxisOrder longest_axis_first(const Box& box) {
 class CutNode {
  public:
   // `shares`: numbers of ranks of the children, to which their costs are proportional.
-  // `travellers`: this process's points. `sum` reduces over the processes of the node.
-  CutNode(const Box& box, std::vector<std::int32_t> shares, std::span<const Traveller> travellers,
+  // `queries`: this process's points. `sum` reduces over the processes of the node.
+  CutNode(const Box& box, std::vector<std::int32_t> shares, std::span<const OwnerQuery> queries,
           int bits, double tolerance, const Reduction::Operation& sum)
       : box_(box), axes_(longest_axis_first(box)), bits_(bits) {
     const Key layer = Key{1} << 2 * bits, row = Key{1} << bits;
     const LineRange line{static_cast<Key>(box.lower[axes_[0]]) * layer,
                          static_cast<Key>(box.upper[axes_[0]]) * layer};
     std::vector<LinePoint> points;
-    points.reserve(travellers.size());
-    for (const Traveller& t : travellers)
-      points.push_back({position(t.point.centre), t.point.cost});
+    points.reserve(queries.size());
+    for (const OwnerQuery& q : queries) points.push_back({position(q.point.centre), q.point.cost});
     // Walls between pairs of layers come first because they keep siblings together.
     const WallRules rules{std::move(shares), {2 * layer, layer, row, 1}, tolerance};
     walls_ = find_walls(line, points, rules, sum);
@@ -87,12 +86,12 @@ class CutNode {
 
 Box whole_domain(const Work& work) { return {{0, 0, 0}, work.grid.extent}; }
 
-std::vector<Traveller> travellers_of(const Work& work, int rank) {
-  std::vector<Traveller> travellers;
-  travellers.reserve(work.points.size());
+std::vector<OwnerQuery> queries_of(const Work& work, int rank) {
+  std::vector<OwnerQuery> queries;
+  queries.reserve(work.points.size());
   for (const WorkPoint& point : work.points)
-    travellers.push_back({point, rank, static_cast<std::int32_t>(travellers.size())});
-  return travellers;
+    queries.push_back({point, rank, static_cast<std::int32_t>(queries.size())});
+  return queries;
 }
 
 // Number of ranks of each child of a group.
@@ -110,17 +109,17 @@ class Division {
   Division(int ranks, const Work& work, double tolerance)
       : tree_(ranks), bits_(work.grid.bits()), tolerance_(tolerance), owners_(work.points.size()) {}
 
-  void divide(int level, std::int64_t group, const Box& box, std::vector<Traveller> travellers) {
+  void divide(int level, std::int64_t group, const Box& box, std::vector<OwnerQuery> queries) {
     if (level == tree_.levels()) {
       const int owner = tree_.ranks_of(level, group).first;
-      for (const Traveller& t : travellers) owners_[t.index] = owner;
+      for (const OwnerQuery& q : queries) owners_[q.index] = owner;
       return;
     }
-    const CutNode node(box, shares_of(tree_, level, group), travellers, bits_,
+    const CutNode node(box, shares_of(tree_, level, group), queries, bits_,
                        tolerance_ / tree_.levels(), reduction_of_one().sum);
     const int parts = tree_.factor(level);
-    std::vector<std::vector<Traveller>> below(parts);
-    for (const Traveller& t : travellers) below[node.child_of(t.point.centre)].push_back(t);
+    std::vector<std::vector<OwnerQuery>> below(parts);
+    for (const OwnerQuery& q : queries) below[node.child_of(q.point.centre)].push_back(q);
     for (int part = 0; part < parts; ++part)
       divide(level + 1, group * parts + part, node.child(part), std::move(below[part]));
   }
@@ -136,16 +135,16 @@ class Division {
 
 // Sends the owner, this rank, to the ranks that requested it. Returns the owners of this rank's own
 // points.
-std::vector<int> answer(const Communicator& communicator, std::span<const Traveller> arrived,
-                        std::size_t asked) {
-  std::vector<int> askers;
+std::vector<int> answer(const Communicator& communicator, std::span<const OwnerQuery> arrived,
+                        std::size_t points) {
+  std::vector<int> requesters;
   std::vector<std::int32_t> indices;
-  for (const Traveller& t : arrived) {
-    askers.push_back(t.rank);
-    indices.push_back(t.index);
+  for (const OwnerQuery& q : arrived) {
+    requesters.push_back(q.rank);
+    indices.push_back(q.index);
   }
-  const auto answers = route<std::int32_t>(communicator, askers, indices);
-  std::vector<int> owners(asked);
+  const auto answers = route<std::int32_t>(communicator, requesters, indices);
+  std::vector<int> owners(points);
   for (std::size_t n = 0; n < answers.items.size(); ++n)
     owners[answers.items[n]] = answers.sources[n];
   return owners;
@@ -158,23 +157,23 @@ std::vector<int> ksection_owners(const Communicator& communicator, const Work& w
   Descent descent(communicator);
   const RankTree& tree = descent.tree();
   Box box = whole_domain(work);
-  std::vector<Traveller> held = travellers_of(work, communicator.rank());
+  std::vector<OwnerQuery> held = queries_of(work, communicator.rank());
   while (!descent.ends()) {
     const CutNode node(box, shares_of(tree, descent.level(), descent.group()), held,
                        work.grid.bits(), tolerance / tree.levels(),
                        [&](std::span<std::int64_t> values) { descent.sum_in_place(values); });
     std::vector<int> children;
     children.reserve(held.size());
-    for (const Traveller& t : held) children.push_back(node.child_of(t.point.centre));
+    for (const OwnerQuery& q : held) children.push_back(node.child_of(q.point.centre));
     box = node.child(descent.child());
-    held = descent.go_down<Traveller>(children, held);
+    held = descent.route_to_children<OwnerQuery>(children, held);
   }
   return answer(communicator, held, work.points.size());
 }
 
 std::vector<int> ksection_owners(int ranks, const Work& work, double tolerance) {
   Division division(ranks, work, tolerance);
-  division.divide(0, 0, whole_domain(work), travellers_of(work, 0));
+  division.divide(0, 0, whole_domain(work), queries_of(work, 0));
   return std::move(division).owners();
 }
 

@@ -279,7 +279,7 @@ void Boundaries::check_balance(const Vector& size) const {
         entering);
 }
 
-Condition Boundaries::of_velocity(int component, int axis, int end) const {
+Condition Boundaries::velocity_condition(int component, int axis, int end) const {
   switch (sides_[axis][end]) {
     case Side::periodic: return Condition::periodic;
     case Side::wall:
@@ -290,7 +290,7 @@ Condition Boundaries::of_velocity(int component, int axis, int end) const {
   return Condition::neumann;
 }
 
-Condition Boundaries::of_pressure(int axis, int end) const {
+Condition Boundaries::pressure_condition(int axis, int end) const {
   switch (sides_[axis][end]) {
     case Side::periodic: return Condition::periodic;
     case Side::outflow: return Condition::dirichlet;

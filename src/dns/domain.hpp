@@ -157,10 +157,10 @@ class Boundaries {
   const Vector& velocity(int axis, int end) const { return velocities_[axis][end]; }
 
   // Condition of a velocity component.
-  Condition of_velocity(int component, int axis, int end) const;
+  Condition velocity_condition(int component, int axis, int end) const;
   // Condition of the pressure correction. The correction is 0 on sides where the normal velocity
   // has zero gradient; the predicted velocity there (outflow_sides.hpp) is corrected, too.
-  Condition of_pressure(int axis, int end) const;
+  Condition pressure_condition(int axis, int end) const;
 
  private:
   void check_pair(int axis) const;

@@ -167,7 +167,8 @@ Line line_of(const Domain& domain, int component, int axis, const std::vector<do
   const double length = domain.grid.size[axis];
   if (boundaries.periodic(axis)) return periodic_line(stored, length);
   const auto is_prescribed = [&](int end) {
-    return component >= 0 && boundaries.of_velocity(component, axis, end) == Condition::dirichlet;
+    return component >= 0 &&
+           boundaries.velocity_condition(component, axis, end) == Condition::dirichlet;
   };
   Line line;
   if (is_prescribed(0)) line.add(0.0, -1, boundaries.velocity(axis, 0)[component]);

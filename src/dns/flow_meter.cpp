@@ -82,7 +82,7 @@ struct MeasureRow {
   TermAdder sums;
 
   KOKKOS_FUNCTION void operator()(std::int64_t row, double& u, double& v, double& w,
-                                  double& divergence, double& rate, double& warmest,
+                                  double& divergence, double& rate, double& scalar_max,
                                   double& coldest_negated) const {
     const int nx = velocity.u.nx, ny = velocity.u.ny, nz = velocity.u.nz;
     const int k = static_cast<int>(row / ny), j = static_cast<int>(row % ny);
@@ -96,7 +96,7 @@ struct MeasureRow {
     }
     if (scalar.first) {
       sums.add(k_sum_scalar, share, h.cell * row_sum(scalar.row(k, j), nx));
-      take_range(scalar.row(k, j), nx, warmest, coldest_negated);
+      take_range(scalar.row(k, j), nx, scalar_max, coldest_negated);
     }
     if (k == 0) add_gradients(0, -1, 0, j);
     if (k == nz - 1) add_gradients(1, nz, nz - 1, j);
@@ -185,8 +185,8 @@ FlowFigures FlowMeter<place>::measure(const VelocityViews& velocity, const Field
       "dns: measure",
       Kokkos::RangePolicy<typename Space::execution_space>(0, std::int64_t{d.ny} * d.nz), row,
       Largest(u), Largest(v), Largest(w), Largest(f.divergence), Largest(f.rate),
-      Largest(f.warmest), Largest(coldest_negated));
-  f.coldest = -coldest_negated;
+      Largest(f.scalar_max), Largest(coldest_negated));
+  f.scalar_min = -coldest_negated;
   sums_.end(f.sums);
   return f;
 }

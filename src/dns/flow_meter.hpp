@@ -26,10 +26,10 @@ enum FlowSum {
 // Sums and extrema of a flow on this rank.
 struct FlowFigures {
   std::array<ReproducibleSum, k_flow_sums> sums;
-  Vector largest{};                     // largest absolute value of each component
-  double divergence = 0.0;              // largest absolute value of div u
-  double rate = 0.0;                    // largest |u|/dx + |v|/dy + |w|/dz of a cell
-  double warmest = 0.0, coldest = 0.0;  // maximum and minimum of the scalar, if there is one
+  Vector largest{};                           // largest absolute value of each component
+  double divergence = 0.0;                    // largest absolute value of div u
+  double rate = 0.0;                          // largest |u|/dx + |v|/dy + |w|/dz of a cell
+  double scalar_max = 0.0, scalar_min = 0.0;  // maximum and minimum of the scalar, if there is one
 };
 
 // Sums of the rows j = -1 .. ny of the planes k = -1 .. nz.

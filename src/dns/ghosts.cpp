@@ -37,9 +37,9 @@ GhostRules ghost_rules(const Boundaries& boundaries, const ScalarSides& scalar) 
   for (int axis = 0; axis < 3; ++axis)
     for (int end = 0; end < 2; ++end) {
       for (int c = 0; c < k_components; ++c)
-        rules[c][axis][end] = {boundaries.of_velocity(c, axis, end),
+        rules[c][axis][end] = {boundaries.velocity_condition(c, axis, end),
                                boundaries.velocity(axis, end)[c], c == axis};
-      rules[k_pressure][axis][end] = {boundaries.of_pressure(axis, end), 0.0, false};
+      rules[k_pressure][axis][end] = {boundaries.pressure_condition(axis, end), 0.0, false};
       rules[k_scalar][axis][end] = {scalar[axis][end].condition, scalar[axis][end].value, false};
     }
   return rules;

@@ -116,8 +116,8 @@ Totals measure(const Flow& flow) {
   }
   const Vector force = flow.largest_force();
   double largest[] = {
-      figures.largest[0], figures.largest[1], figures.largest[2], figures.divergence, figures.rate,
-      figures.warmest,    -figures.coldest,   force[0],           force[1],           force[2]};
+      figures.largest[0], figures.largest[1],  figures.largest[2], figures.divergence, figures.rate,
+      figures.scalar_max, -figures.scalar_min, force[0],           force[1],           force[2]};
   communicator.max_in_place(std::span<double>(largest));
   t.largest = {largest[0], largest[1], largest[2]};
   t.divergence = largest[3];
@@ -142,7 +142,7 @@ double smallest_height(const Grid& grid) {
 }
 
 // Returns the reciprocal sizes of the cells at a side, along all axes.
-Vector fineness(const Grid& grid, int axis, int end) {
+Vector inverse_cell_sizes(const Grid& grid, int axis, int end) {
   const int k = axis == 2 && end == 0 ? 0 : grid.cells[2] - 1;
   return {1.0 / grid.dx, 1.0 / grid.dy,
           1.0 / (axis == 2 ? grid.dz_cell[k] : smallest_height(grid))};
@@ -170,7 +170,7 @@ double boundary_rate(const Domain& domain) {
     for (int end = 0; end < 2; ++end) {
       Vector velocity = domain.boundaries.velocity(axis, end);
       if (domain.boundaries.side(axis, end) == Side::outflow) velocity[axis] = leaving;
-      const Vector per_length = fineness(domain.grid, axis, end);
+      const Vector per_length = inverse_cell_sizes(domain.grid, axis, end);
       for (int d = 0; d < 3; ++d)
         largest[d] = std::max(largest[d], std::abs(velocity[d]) * per_length[d]);
     }
@@ -283,7 +283,7 @@ bool has_sudden_walls(Flow& flow) {
   });
 }
 
-bool would_ring(const Flow& flow, double dt) {
+bool needs_damping(const Flow& flow, double dt) {
   const Domain& d = flow.domain();
   double smallest = d.grid.dz_cell[0];
   for (int k = 0; k < d.grid.cells[2]; ++k) smallest = std::min(smallest, d.grid.dz_cell[k]);

@@ -188,6 +188,6 @@ bool has_sudden_walls(Flow& flow);
 
 // Returns true if dt is so long that Crank-Nicolson changes the sign of the stiffest mode of
 // implicit diffusion in a stage. Shorter steps need no damping and are more accurate without it.
-bool would_ring(const Flow& flow, double dt);
+bool needs_damping(const Flow& flow, double dt);
 
 }  // namespace octant::dns

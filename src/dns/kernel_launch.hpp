@@ -40,7 +40,7 @@ inline FieldView view_of(Field& field) {
 }
 
 // Returns the view at plane offset -1 of a Field, which is one plane lower in memory.
-inline FieldView one_place_lower(FieldView view) {
+inline FieldView one_plane_lower(FieldView view) {
   view.first -= view.plane_stride;
   return view;
 }

@@ -38,7 +38,7 @@ TridiagonalMatrix face_matrix(const Grid& grid, Condition lower, Condition upper
 }
 
 pencil::AxisConditions conditions(const Boundaries& b, int component, int axis) {
-  return {b.of_velocity(component, axis, 0), b.of_velocity(component, axis, 1),
+  return {b.velocity_condition(component, axis, 0), b.velocity_condition(component, axis, 1),
           component == axis ? pencil::Location::inner_face : pencil::Location::centre};
 }
 
@@ -61,18 +61,19 @@ TridiagonalMatrix centre_z_matrix(const Grid& grid, Condition lower, Condition u
 }
 
 TridiagonalMatrix pressure_z_matrix(const Grid& grid, const Boundaries& boundaries) {
-  return centre_z_matrix(grid, boundaries.of_pressure(2, 0), boundaries.of_pressure(2, 1));
+  return centre_z_matrix(grid, boundaries.pressure_condition(2, 0),
+                         boundaries.pressure_condition(2, 1));
 }
 
 TridiagonalMatrix velocity_z_matrix(const Grid& grid, const Boundaries& boundaries, int component) {
-  const Condition lower = boundaries.of_velocity(component, 2, 0);
-  const Condition upper = boundaries.of_velocity(component, 2, 1);
+  const Condition lower = boundaries.velocity_condition(component, 2, 0);
+  const Condition upper = boundaries.velocity_condition(component, 2, 1);
   return component == k_w ? face_matrix(grid, lower, upper) : centre_z_matrix(grid, lower, upper);
 }
 
 double boundary_weight(const Grid& grid, const Boundaries& boundaries, int component, int axis,
                        int end) {
-  if (boundaries.of_velocity(component, axis, end) != Condition::dirichlet) return 0.0;
+  if (boundaries.velocity_condition(component, axis, end) != Condition::dirichlet) return 0.0;
   const double layers = component == axis ? 1.0 : 2.0;
   if (axis < 2) return layers / (grid.spacing(axis) * grid.spacing(axis));
   const int n = grid.cells[2];
@@ -121,8 +122,8 @@ std::vector<double> response_to_one(const TridiagonalMatrix& matrix) {
 
 pencil::PoissonProblem pressure_problem(const Grid& grid, const Boundaries& boundaries) {
   const auto along = [&](int axis) {
-    return pencil::AxisConditions{boundaries.of_pressure(axis, 0), boundaries.of_pressure(axis, 1),
-                                  pencil::Location::centre};
+    return pencil::AxisConditions{boundaries.pressure_condition(axis, 0),
+                                  boundaries.pressure_condition(axis, 1), pencil::Location::centre};
   };
   return {grid.dx,
           grid.dy,

@@ -313,7 +313,7 @@ void PlaneSchedule::start_bulk_velocity(const Stage& stage) {
 void PlaneSchedule::predict(const Team& team, int k, int n, const Stage& stage) {
   momentum_.plane(team, state_, k, n, stage);
   add_backflow(team, k);
-  if (scalar_) scalar_->add_source(team, one_place_lower(view_of(state_.w)), k, stage);
+  if (scalar_) scalar_->add_source(team, one_plane_lower(view_of(state_.w)), k, stage);
   if (force_ != nullptr) force_->add_force(team, state_, k, stage);
   if (forcing_ == Forcing::bulk_velocity)
     momentum_.add_to_mean(team, state_, k, forced_, mean_[team.rank()]);

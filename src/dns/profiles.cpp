@@ -48,7 +48,8 @@ class Profiles {
     if (k >= 0 && k < n) return m_(name, k);
     if (d_.boundaries.periodic(2)) return m_(name, (k + n) % n);
     const int end = k < 0 ? 0 : 1, inside = k < 0 ? 0 : n - 1;
-    if (d_.boundaries.of_velocity(component, 2, end) == Condition::neumann) return m_(name, inside);
+    if (d_.boundaries.velocity_condition(component, 2, end) == Condition::neumann)
+      return m_(name, inside);
     return 2.0 * d_.boundaries.velocity(2, end)[component] - m_(name, inside);
   }
   double on_face(int component, int k) const {

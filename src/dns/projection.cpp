@@ -151,7 +151,8 @@ void Projection::backward(const Team& team, int k) {
 // Fills the ghost plane of phi beyond a boundary, in this thread's rows including their ghosts.
 void Projection::fill_side(const Team& team, int end) {
   const int inside = end == 0 ? 0 : domain_.nz - 1, ghost = end == 0 ? -1 : domain_.nz;
-  const double factor = domain_.boundaries.of_pressure(2, end) == Condition::dirichlet ? -1.0 : 1.0;
+  const double factor =
+      domain_.boundaries.pressure_condition(2, end) == Condition::dirichlet ? -1.0 : 1.0;
   Range rows = team.share(domain_.ny);
   if (rows.contains(0)) --rows.begin;
   if (rows.contains(domain_.ny - 1)) ++rows.end;

@@ -87,7 +87,7 @@ double DnsSimulation::stable_dt() const {
 
 void DnsSimulation::step(double dt) {
   step_limit_ = stable_dt();
-  if (flow_.damped_steps() > 0 && !dns::would_ring(flow_, dt)) flow_.set_damped_steps(0);
+  if (flow_.damped_steps() > 0 && !dns::needs_damping(flow_, dt)) flow_.set_damped_steps(0);
   if (flow_.damped_steps() == k_damped_steps)
     log::info(
         "initial values and boundary values are discontinuous: implicit diffusion uses backward "

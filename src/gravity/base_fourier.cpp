@@ -201,11 +201,13 @@ pencil::ProcessGrid processes_for(const pencil::Cells& cells, int ranks) {
 }
 
 // Computes the product of the factors of each mode and of its wavenumber.
-void multiply_factors(const DeviceArray<double>& of_modes, const DeviceArray<std::int32_t>& places,
-                      const DeviceArray<double>& of_waves, const DeviceArray<double>& product) {
+void multiply_factors(const DeviceArray<double>& mode_factors,
+                      const DeviceArray<std::int32_t>& places,
+                      const DeviceArray<double>& wave_factors, const DeviceArray<double>& product) {
   for_items(
-      "gravity: multiply factors", product.extent(0),
-      KOKKOS_LAMBDA(const std::int64_t n) { product(n) = of_modes(n) * of_waves(places(n)); });
+      "gravity: multiply factors", product.extent(0), KOKKOS_LAMBDA(const std::int64_t n) {
+        product(n) = mode_factors(n) * wave_factors(places(n));
+      });
 }
 
 }  // namespace

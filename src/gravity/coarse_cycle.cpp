@@ -72,7 +72,7 @@ CoarseCycle::CoarseCycle(const std::vector<CoarseCell>& cells, std::array<std::i
     }
     if (grids.size() > 1) link(grids[grids.size() - 2], fine_positions, grid, table);
     const bool even = extent[0] % 2 == 0 && extent[1] % 2 == 0 && extent[2] % 2 == 0;
-    if (grid.cells <= k_few_cells || !even) break;
+    if (grid.cells <= k_coarsest_cells || !even) break;
     present = coarsened(present, grid.row_sums);
     for (auto& e : extent) e /= 2;
     finest = false;

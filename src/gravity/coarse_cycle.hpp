@@ -115,8 +115,8 @@ struct CellGrids {
 // rank.
 class CoarseCycle {
  public:
-  static constexpr std::int64_t k_few_cells = 8;  // maximum size of the coarsest grid if extents
-                                                  // are even
+  // Maximum number of cells of the coarsest grid if extents are even.
+  static constexpr std::int64_t k_coarsest_cells = 8;
 
   // `extent` is the number of cells of the grid along each axis. `finest` is true if the grid is
   // the level itself and not a coarse grid.

@@ -412,11 +412,11 @@ std::int64_t active_cells(const LevelPatches& patches, const DeviceArray<double>
   return patches.communicator().sum(active);
 }
 
-bool stays_spread(const LevelPatches& patches, const DeviceArray<double>& cover,
-                  std::int64_t gathered) {
+bool stays_distributed(const LevelPatches& patches, const DeviceArray<double>& cover,
+                       std::int64_t gathered) {
   for (const auto extent : patches.extent())
     if (extent % 2 != 0) return false;
-  return active_cells(patches, cover) > std::max(gathered, CoarseCycle::k_few_cells);
+  return active_cells(patches, cover) > std::max(gathered, CoarseCycle::k_coarsest_cells);
 }
 
 }  // namespace
@@ -425,7 +425,7 @@ std::unique_ptr<CoarseGridSolver> CoarseGridSolver::make(const LevelPatches& pat
                                                          const CoarseCells& cells,
                                                          const CommOptions& options,
                                                          std::int64_t gathered) {
-  if (!finest && stays_spread(patches, cells.cover, gathered))
+  if (!finest && stays_distributed(patches, cells.cover, gathered))
     return std::make_unique<DistributedGrid>(patches, cells, options, gathered);
   return std::make_unique<AgglomeratedGrid>(patches, finest, cells, options);
 }

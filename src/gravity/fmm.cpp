@@ -64,7 +64,7 @@ class Fmm final : public PotentialSolver {
   void attract(Level& level);
   void average(Level& level, Level& coarser);
   fmm::StoredCells stored_cells(int level) const;
-  Level& of_mesh(int level) { return levels_[mesh_.finest_level() - level]; }
+  Level& mesh_level(int level) { return levels_[mesh_.finest_level() - level]; }
 
   const mesh::Mesh& mesh_;
   FieldPool& pool_;
@@ -204,7 +204,7 @@ void Fmm::average(Level& level, Level& coarser) {
 SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {
   const mesh::Geometry& geometry = mesh_.geometry();
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const Level& l = of_mesh(level);
+    const Level& l = mesh_level(level);
     fmm::set_masses(l.bricks, l.fields, mesh_.cells(level), sources.density(level).field,
                     std::ldexp(1.0, -3 * level));
   }
@@ -216,12 +216,12 @@ SolveReport Fmm::solve(LevelRange levels, const Sources& sources) {
   for (std::size_t n = levels_.size() - 1; n > 0; --n) send_down(levels_[n], levels_[n - 1]);
   const double unit = sources.constant * geometry.cell_volume(0);
   for (int level = levels.first; level <= levels.last; ++level) {
-    const Level& l = of_mesh(level);
+    const Level& l = mesh_level(level);
     const double h = geometry.cell_size(level);
     fmm::store_leaves(l.bricks, l.fields, stored_cells(level), -unit / h, unit / (h * h));
   }
   for (int level = levels.last; level > levels.first; --level)
-    average(of_mesh(level), of_mesh(level - 1));
+    average(mesh_level(level), mesh_level(level - 1));
   return {};
 }
 

@@ -120,14 +120,14 @@ KOKKOS_FORCEINLINE_FUNCTION void contract_once(const Tensor& t, V x, V y, V z, V
 // Quantities of a pair of bodies: 1 / r, factors of the derivatives of 1 / r, products of
 // coordinates, and the source's moments contracted with coordinates.
 template <class V>
-struct Meeting {
+struct PairInteraction {
   V x, y, z, u, g1, g2, g3, g4, g5;
   V xx, yy, zz, r2, x2, xy2, xz2, yz2;
   V qx, qy, qz, qq, o[3];
 
   // (to_x, to_y, to_z) is the vector from source to target; source(n) are the source's components.
   template <class Source>
-  KOKKOS_FORCEINLINE_FUNCTION Meeting(const Source& source, V to_x, V to_y, V to_z)
+  KOKKOS_FORCEINLINE_FUNCTION PairInteraction(const Source& source, V to_x, V to_y, V to_z)
       : x(to_x), y(to_y), z(to_z) {
     xx = x * x, yy = y * y, zz = z * z;
     r2 = xx + yy + zz;
@@ -161,7 +161,7 @@ struct Meeting {
 template <bool Close, class V, class Source, class Ratio>
 KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& ratio, V to_x, V to_y,
                                           V to_z, V* L) {
-  const Meeting<V> at(source, to_x, to_y, to_z);
+  const PairInteraction<V> at(source, to_x, to_y, to_z);
   const V &x = at.x, &y = at.y, &z = at.z, m = source(k_mass);
   const V oo = fma(at.o[0], x, fma(at.o[1], y, at.o[2] * z));
   const V h3 = 0.5 * at.g3, first = fma(h3, at.qq, m * at.g1), s4 = (1.0 / 6) * at.g4;
@@ -227,7 +227,7 @@ KOKKOS_FORCEINLINE_FUNCTION void interact(const Source& source, const Ratio& rat
 template <bool Close, class V, class Source>
 KOKKOS_FORCEINLINE_FUNCTION void interact_point(const Source& source, V to_x, V to_y, V to_z,
                                                 V* F) {
-  const Meeting<V> at(source, to_x, to_y, to_z);
+  const PairInteraction<V> at(source, to_x, to_y, to_z);
   const V m = source(k_mass);
   const V oo = fma(at.o[0], at.x, fma(at.o[1], at.y, at.o[2] * at.z));
   const V h3 = 0.5 * at.g3, s4 = (1.0 / 6) * at.g4;

@@ -186,11 +186,11 @@ KOKKOS_FORCEINLINE_FUNCTION bool wanted(unsigned mask, int K, int e) {
   return k_wide >= k_parents ? bits & 3u : bits >> (e % k_parents >> 1) & 1u;
 }
 
-// Calls meet(entry, address of the first source) for the far sources in octant s of a patch, for
-// the pack of targets that begins at cell e of octant t and plane K.
-template <class Meet>
+// Calls interact_with(entry, address of the first source) for the far sources in octant s of a
+// patch, for the pack of targets that begins at cell e of octant t and plane K.
+template <class Interact>
 KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& patch, int s, int t,
-                                         int K, int e, const Meet& meet) {
+                                         int K, int e, const Interact& interact_with) {
   const int H = patch.reach, E = patch.edge();
   for (int dx = -H; dx <= H; ++dx) {
     const double* chunk = patch.chunk(0, dx) + ((K + H) * E + H) * k_parents + e;
@@ -199,7 +199,7 @@ KOKKOS_FORCEINLINE_FUNCTION void for_far(const Lists& lists, const SourcePatch& 
     const FarSource* entry = lists.far.data() + lists.far_begin(list);
     const FarSource* end = lists.far.data() + lists.far_begin(list + 1);
     for (; entry != end; ++entry)
-      if (rows[entry->row]) meet(*entry, chunk + entry->row * k_parents);
+      if (rows[entry->row]) interact_with(*entry, chunk + entry->row * k_parents);
   }
 }
 

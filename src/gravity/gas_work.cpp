@@ -176,7 +176,7 @@ void PotentialWork::add(int level, const mesh::FaceFlow& flow, const BlockField&
   const double per_length = 1.0 / mesh_.geometry().cell_size(level);
   for (int axis = 0; axis < 3; ++axis) {
     const auto outwards = [&](int side) -> Combination {
-      const BlockField through{flow.of_face(0, axis, side), 6 * flow.cells_per_block};
+      const BlockField through{flow.through_face(0, axis, side), 6 * flow.cells_per_block};
       return {.a = side == 0 ? -per_length : per_length, .x = through};
     };
     const auto flows =

@@ -155,13 +155,13 @@ double Gravity::potential_energy(const Attracting& density) const {
   return over_ranks(energy);
 }
 
-double Gravity::unfelt_energy() {
+double Gravity::unresolved_energy() {
   const std::int64_t N = mesh_.geometry().block_size();
   ReproducibleSum sum;
   for (int level = 0; level <= mesh_.finest_level(); ++level) {
-    const auto found = pool_.allocate("unfelt energy", mesh_.blocks(level).slots() * N * N * N);
+    const auto found = pool_.allocate("unresolved energy", mesh_.blocks(level).slots() * N * N * N);
     const BlockField energy{found.data(), N * N * N};
-    if (!solver_->find_unfelt_energy(level, energy)) return 0.0;
+    if (!solver_->find_unresolved_energy(level, energy)) return 0.0;
     add_sum(mesh_.cells(level).leaves(), energy, mesh_.geometry().cell_volume(level), sum);
   }
   return over_ranks(sum);

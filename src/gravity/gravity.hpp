@@ -95,7 +95,7 @@ class Gravity {
 
   // Returns the field energy in leaf cells that the forces of the solver do not represent. Forces
   // can convert this energy plus the potential energy of all matter. Collective.
-  double unfelt_energy();
+  double unresolved_energy();
 
   // Fields stored for every cell, also in checkpoints.
   StoredPotential& stored() { return *stored_; }

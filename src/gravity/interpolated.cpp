@@ -246,10 +246,10 @@ void accelerate(const PatchLevel& level, const Surroundings& around, const doubl
 }
 
 // Energy that forces along one axis do not represent, from the potential of five cells in a row.
-struct UnfeltEnergy {
+struct UnresolvedEnergy {
   SimdDouble second, third, fourth;  // factors of squared differences of this order
 
-  UnfeltEnergy(int order, double field)
+  UnresolvedEnergy(int order, double field)
       : second(order == 4 ? 0.0 : field / 6.0),
         third(0.5 * (order == 4 ? field / 30.0 : field / 180.0)),
         fourth(order == 4 ? field / 630.0 : field / 1512.0) {}
@@ -281,13 +281,13 @@ struct UnfeltEnergy {
 };
 
 template <int T>
-void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
-                        int order, double cell_size, double constant, double* result) {
+void find_unresolved_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
+                            int order, double cell_size, double constant, double* result) {
   const PatchPotential<T> values(level, around, phi);
-  const UnfeltEnergy unfelt(order, 1.0 / (8.0 * M_PI * constant * cell_size * cell_size));
+  const UnresolvedEnergy unresolved(order, 1.0 / (8.0 * M_PI * constant * cell_size * cell_size));
   // Cost: reads phi, writes the energy. An axis takes seven differences and 16 operations.
   for_teams(
-      {"gravity: unfelt energy", {16.0, 69.0}}, level.patches().own(),
+      {"gravity: unresolved energy", {16.0, 69.0}}, level.patches().own(),
       patch_teams<T>(values.bytes()), KOKKOS_LAMBDA(const Team& team) {
         const std::int64_t patch = team.league_rank();
         const PatchScratch<T, 2> potential(team);
@@ -298,7 +298,7 @@ void find_unfelt_energy(const PatchLevel& level, const Surroundings& around, con
             double* row = row_of(values.strips.data(), T, result, patch, j, k);
             if (!row) return;
             for (int parity = 0; parity < 2; ++parity)
-              unfelt.set_row<T>(potential, parity, j, k, row + parity * (T / 2));
+              unresolved.set_row<T>(potential, parity, j, k, row + parity * (T / 2));
           });
         });
       });
@@ -385,10 +385,10 @@ void acceleration(PatchLevel& level, const Surroundings& around, const double* p
   });
 }
 
-void unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
-                   int order, double cell_size, double constant, double* result) {
+void unresolved_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
+                       int order, double cell_size, double constant, double* result) {
   with_side(level.patches(), [&](auto T) {
-    find_unfelt_energy<T.value>(level, around, phi, order, cell_size, constant, result);
+    find_unresolved_energy<T.value>(level, around, phi, order, cell_size, constant, result);
   });
 }
 

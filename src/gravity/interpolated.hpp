@@ -41,7 +41,7 @@ FieldNorms field_norms(const PatchLevel& level, const Surroundings& around, cons
 // the force is smaller by this fraction than the field energy of the wave, (K phi)^2 / (8 pi G),
 // where K is the wavenumber of the 7-point Laplacian. The difference is expanded to K^6, with
 // second to fourth differences of phi. Requires the same copies of phi as acceleration().
-void unfelt_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
-                   int order, double cell_size, double constant, double* result);
+void unresolved_energy(const PatchLevel& level, const Surroundings& around, const double* phi,
+                       int order, double cell_size, double constant, double* result);
 
 }  // namespace octant::gravity

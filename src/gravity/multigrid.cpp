@@ -40,7 +40,7 @@ class Multigrid final : public PotentialSolver {
   void connect() override;
   void measure(const Sources& sources) override;
   SolveReport solve(LevelRange levels, const Sources& sources) override;
-  bool find_unfelt_energy(int level, const BlockField& energy) override;
+  bool find_unresolved_energy(int level, const BlockField& energy) override;
   void guess(int level, const CellRange& blocks) override;
   void set_transfer(TransferFunction transfer) override;
   void take_block_cycles(int level, std::span<std::uint64_t> by_slot) override;
@@ -289,7 +289,7 @@ Surroundings Multigrid::surroundings(int level) const {
   return {l.solver->mask(), l.boxes};
 }
 
-bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {
+bool Multigrid::find_unresolved_energy(int level, const BlockField& energy) {
   Level& l = levels_[level];
   const DeviceArray<double> phi =
       l.patches->make_field("phi", {.x = stored().field(level, Field::potential)});
@@ -297,9 +297,9 @@ bool Multigrid::find_unfelt_energy(int level, const BlockField& energy) {
   if (l.boxes && l.patches->patches().any_masked())
     fill_boxes(level, level > 0 ? stored().potential_at(level - 1, stored().times(level).now)
                                 : Combination{});
-  const DeviceArray<double> found = l.patches->make_field("unfelt energy");
-  unfelt_energy(*l.patches, surroundings(level), phi.data(), gradient_order_,
-                mesh_.geometry().cell_size(level), constant_, found.data());
+  const DeviceArray<double> found = l.patches->make_field("unresolved energy");
+  unresolved_energy(*l.patches, surroundings(level), phi.data(), gradient_order_,
+                    mesh_.geometry().cell_size(level), constant_, found.data());
   if (l.boxes) l.boxes->release();
   l.patches->transfer().to_blocks(found.data(), energy);
   return true;

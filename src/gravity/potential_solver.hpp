@@ -96,7 +96,7 @@ class PotentialSolver {
   // Computes, in every cell of a level's own blocks, the field energy per volume that forces do not
   // represent if they are not the gradient of the potential: the excess of half of mass times
   // potential over the possible work. Returns false if there is none. Called after a solve.
-  virtual bool find_unfelt_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
+  virtual bool find_unresolved_energy(int /*level*/, const mesh::BlockField& /*energy*/) {
     return false;
   }
 

@@ -119,11 +119,11 @@ class CellUpdate {
       Q::store(to + n * stride, next_scalar(n));
     if (a_.spin >= 0) spin<W>(from, k, j, i, stride, to);
     store_state(to, stride, u);
-    judge(u, entropy, k, j, i, result);
+    check_state(u, entropy, k, j, i, result);
     const std::int64_t cell = offset - view_.box(entry).base;
     if (a_.sweep.face_flow) {
       const auto add = [&](int axis, int side, const double* flux) OCTANT_INLINE_LAMBDA {
-        double* flow = a_.sweep.face_flow.of_face(entry, axis, side) + cell;
+        double* flow = a_.sweep.face_flow.through_face(entry, axis, side) + cell;
         Q::store(flow, Q::load(flow) + W(a_.sweep.flux_weight) * Q::load(flux));
       };
       add(0, 0, fx), add(0, 1, fx + 1);
@@ -223,8 +223,8 @@ class CellUpdate {
 
   // Records the new state's signal speed relative to the mesh, and whether the state needs repair.
   template <class W>
-  KOKKOS_FORCEINLINE_FUNCTION void judge(const State<W>& u, const W& entropy, int k, int j, int i,
-                                         UpdateResult<W>& result) const {
+  KOKKOS_FORCEINLINE_FUNCTION void check_state(const State<W>& u, const W& entropy, int k, int j,
+                                               int i, UpdateResult<W>& result) const {
     decltype(cold_state(entropy, gas_)) cold;
     State<W> w = physical_state(u, entropy, gas_, cold);
     result.bad = result.bad || needs_repair(u, w, entropy, gas_, a_.guards_entropy);

@@ -185,12 +185,12 @@ std::vector<double> read_primitive(const HydroOptions& options, const mesh::Bloc
                                    const double* blocks, const mesh::CellRange& cells,
                                    int variable) {
   const Gas gas = options.gas();
-  const int stride = layout.stride_variable, of_gas = options.variable_count();
+  const int stride = layout.stride_variable, gas_variables = options.variable_count();
   return gather(
       cells, {48.0, 15.0},  // cost for all five variables
       KOKKOS_LAMBDA(const mesh::Cell& at) {
         const double* const cell = blocks + layout.offset(at);
-        if (variable >= of_gas) return cell[variable * stride];
+        if (variable >= gas_variables) return cell[variable * stride];
         const State<double> u = load_state<double>(cell, stride);
         if (variable >= k_hydro_variables) return cell[variable * stride] / u[k_mass];
         const double entropy = gas.dual_energy ? cell[k_entropy * stride] : 0.0;

@@ -25,9 +25,9 @@ class Truncation {
   KOKKOS_FORCEINLINE_FUNCTION void add(const V& q_2, const V& q_1, const V& q0, const V& q1,
                                        const V& q2) {
     const V left2 = q_1 - q_2, left = q0 - q_1, right = q1 - q0, right2 = q2 - q1;
-    const V bend_left = left - left2, bend = right - left, bend_right = right2 - right;
-    const V least = min(bend, min(bend_left, bend_right));
-    const V most = max(bend, max(bend_left, bend_right));
+    const V d2_left = left - left2, d2 = right - left, d2_right = right2 - right;
+    const V least = min(d2, min(d2_left, d2_right));
+    const V most = max(d2, max(d2_left, d2_right));
     const V agreed = max(least, V(0.0)) - min(most, V(0.0));
     const V left_square = left * left, right_square = right * right;
     slopes_ = slopes_ + (left_square + right_square);

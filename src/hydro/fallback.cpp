@@ -155,14 +155,14 @@ KOKKOS_FUNCTION void fall_back(const KernelArguments& a, const BadCell& cell, in
                     left = right.shifted(Axis, -1);
   State<double> below = from.gas(left), above = from.gas(right);
   const bool closed = is_closed(from.view(), cell, Axis, side);
-  const bool lets_out = from.view().lets_out(Axis, side);
+  const bool is_diode = from.view().is_diode(Axis, side);
   if (closed)
     set_beyond<Axis, OneStatePerFace>([&](int) { return &below[0]; },
-                                      [&](int) { return &above[0]; }, side, lets_out,
+                                      [&](int) { return &above[0]; }, side, is_diode,
                                       k_hydro_variables, 1);
   State<double> low = a.gas.is_ideal() ? Llf::flux<Axis>(below, above, a.ideal_gas)
                                        : Llf::flux<Axis>(below, above, a.gas);
-  if (closed) close_flux<Axis>(&low[0], side, lets_out, k_hydro_variables, 1);
+  if (closed) close_flux<Axis>(&low[0], side, is_diode, k_hydro_variables, 1);
   State<double> change;
   for (int n = 0; n < k_hydro_variables; ++n) change[n] = low[n] - difference[n];
   if (a.frame.turns())
@@ -217,20 +217,20 @@ std::vector<double> fallback_differences(const HydroOptions& options,
                                          const SweepArguments& arguments,
                                          const std::vector<BadCell>& cells) {
   // cells per kernel: limits the memory of surfaces with many points
-  constexpr int k_at_a_time = 1024;
+  constexpr int k_batch_size = 1024;
   const KernelArguments a(options, arguments);
   const SchemeOps ops = scheme_ops(options);
   const int count = static_cast<int>(cells.size());
   const auto places = mesh::to_device("bad cells", cells, TransferKind::lists);
   const auto surfaces =
-      mesh::uninitialised<double>("surfaces", std::int64_t(std::min(count, k_at_a_time)) *
+      mesh::uninitialised<double>("surfaces", std::int64_t(std::min(count, k_batch_size)) *
                                                   k_stencil_cells * a.variables * ops.points);
   const auto result =
       mesh::uninitialised<double>("flux differences", std::int64_t(6) * count * a.variables);
   record_repair(options, arguments, count);
-  for (int first = 0; first < count; first += k_at_a_time) {
+  for (int first = 0; first < count; first += k_batch_size) {
     const BadCell* const these = places.data() + first;
-    const int now = std::min(k_at_a_time, count - first);
+    const int now = std::min(k_batch_size, count - first);
     double* const differences = result.data() + std::int64_t(6) * first * a.variables;
     ops.states_of_cells(a, these, now, surfaces.data());
     ops.fluxes_of_cells(a, these, now, surfaces.data(), differences);

@@ -62,16 +62,16 @@ OCTANT_OUT_OF_LINE OutflowFractions<V> shares_of(const Cell cell, double dt_over
                                                  double steepest, bool spreads) {
   OutflowFractions<V> found;
   const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
-  V thinnest = rho, most = p, density[6], pressure[6];
+  V min_density = rho, most = p, density[6], pressure[6];
   OCTANT_UNROLL(6)
   for (int f = 0; f < 6; ++f) {
     const Across to = across(f);
     density[f] = cell(k_density, to.x, to.y, to.z);
     pressure[f] = cell(k_pressure, to.x, to.y, to.z);
-    thinnest = min(thinnest, density[f]);
+    min_density = min(min_density, density[f]);
     most = max(most, pressure[f]);
   }
-  const V half_sound = V(0.5) * square_root(V(gamma) * most / thinnest);
+  const V half_sound = V(0.5) * square_root(V(gamma) * most / min_density);
   const V volume = V(1.0) / rho, per_pressure = V(1.0) / p;
   V sum(0.0);
   OCTANT_UNROLL(6)
@@ -134,7 +134,7 @@ class Departure {
   template <class Cell>
   KOKKOS_FORCEINLINE_FUNCTION auto is_small(const Cell& cell) const {
     const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
-    V thinnest = rho, densest = rho, least = p, most = p, out(0.0);
+    V min_density = rho, densest = rho, least = p, most = p, out(0.0);
     OCTANT_UNROLL(3)
     for (int axis = 0; axis < 3; ++axis) {
       const Across low = across(2 * axis), high = across(2 * axis + 1);
@@ -148,16 +148,16 @@ class Departure {
         const Across to = across(2 * axis + side);
         const V density = cell(k_density, to.x, to.y, to.z);
         const V pressure = cell(k_pressure, to.x, to.y, to.z);
-        thinnest = min(thinnest, density), densest = max(densest, density);
+        min_density = min(min_density, density), densest = max(densest, density);
         least = min(least, pressure), most = max(most, pressure);
       }
     }
     const V product = rho * p;
-    const V fall = spreads_ ? product : max((rho - thinnest) * p, (p - least) * rho);
+    const V fall = spreads_ ? product : max((rho - min_density) * p, (p - least) * rho);
     const V mass = V(steepest_ * dt_over_dx_) * min(densest, V(steepest_) * rho);
     const V available = max(fused_multiply_add(-mass, out, V(k_margin) * rho), V(0.0)) * product;
     const V sound = mass * fall;
-    return V(9.0 * gamma_) * most * (sound * sound) < thinnest * (available * available);
+    return V(9.0 * gamma_) * most * (sound * sound) < min_density * (available * available);
   }
 
   double dt_over_dx_;

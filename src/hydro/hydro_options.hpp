@@ -90,10 +90,10 @@ struct GasAtFace {
   double gamma, pressure_floor;
   V exponent_left, exponent_right;  // rho c^2 / p of the cells on both sides
 
-  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& of_cells, const V& left, const V& right)
-      : gas(of_cells),
-        gamma(of_cells.gamma),
-        pressure_floor(of_cells.pressure_floor),
+  KOKKOS_FORCEINLINE_FUNCTION GasAtFace(const Gas& cell_gas, const V& left, const V& right)
+      : gas(cell_gas),
+        gamma(cell_gas.gamma),
+        pressure_floor(cell_gas.pressure_floor),
         exponent_left(left),
         exponent_right(right) {}
   KOKKOS_FORCEINLINE_FUNCTION double lowest_pressure() const { return gas.lowest_pressure(); }

@@ -53,8 +53,8 @@ struct HalfStep {
 // faces.
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt_scalar(const V& v, ParabolicProfile<V>& profile) {
-  const V bend = profile.bend();
-  profile.tilt(min(v, V(0.0)) * bend, max(v, V(0.0)) * bend);
+  const V curvature = profile.curvature();
+  profile.tilt(min(v, V(0.0)) * curvature, max(v, V(0.0)) * curvature);
 }
 
 // Tilts profiles of the primitive variables along an axis in a cell with the state `w`, whose
@@ -65,23 +65,23 @@ template <int Axis, class V>
 KOKKOS_FORCEINLINE_FUNCTION void tilt(const State<V>& w, const V& v, double h, const V& modulus,
                                       ParabolicProfile<V> (&profile)[k_hydro_variables]) {
   constexpr int k_along = k_velocity_x + Axis;
-  const V stretch = V(h) * profile[k_along].bend();
+  const V stretch = V(h) * profile[k_along].curvature();
   State<V> sound;  // acoustic part
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) sound[n] = V(0.0);
   sound[k_density] = w[k_density] * stretch;
-  sound[k_along] = V(h) / w[k_density] * profile[k_pressure].bend();
+  sound[k_along] = V(h) / w[k_density] * profile[k_pressure].curvature();
   sound[k_pressure] = modulus * stretch;
   const auto is_small = [&](int n) OCTANT_INLINE_LAMBDA {
-    return absolute(sound[n]) + absolute(v * profile[n].bend()) < V(0.1) * w[n];
+    return absolute(sound[n]) + absolute(v * profile[n].curvature()) < V(0.1) * w[n];
   };
   const auto small = is_small(k_density) && is_small(k_pressure);
   const V forwards = select(small, max(v, V(0.0)), V(0.0));
   const V backwards = select(small, min(v, V(0.0)), V(0.0));
   OCTANT_UNROLL(8)
   for (int n = 0; n < k_hydro_variables; ++n) {
-    const V bend = profile[n].bend(), acoustic = select(small, sound[n], V(0.0));
-    profile[n].tilt(backwards * bend + acoustic, forwards * bend + acoustic);
+    const V curvature = profile[n].curvature(), acoustic = select(small, sound[n], V(0.0));
+    profile[n].tilt(backwards * curvature + acoustic, forwards * curvature + acoustic);
   }
 }
 
@@ -118,7 +118,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
       y = along(1, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, o, 0); });
       z = along(2, n, [&](int m, int o) OCTANT_INLINE_LAMBDA { return cell(m, 0, 0, o); });
     };
-    V thinnest = cell(k_density, 0, 0, 0);
+    V min_density = cell(k_density, 0, 0, 0);
     const auto put_faces = [&](int n, const V& mid, const Profile& x, const Profile& y,
                                const Profile& z, const V& floor) OCTANT_INLINE_LAMBDA {
       const auto put_face = [&](int face, V value) OCTANT_INLINE_LAMBDA {
@@ -127,7 +127,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
           if (of.stratifies(n))
             value = value + cell(n, 0, 0, 0) * (face % 2 == 0 ? of.below : of.above);
         }
-        if (n == k_density) thinnest = min(thinnest, value);
+        if (n == k_density) min_density = min(min_density, value);
         this->put_floored(put, face, n, value, floor);
       };
       if constexpr (Inside) {
@@ -175,7 +175,7 @@ class MusclHancock : public GodunovStates<Reconstruction, G> {
     OCTANT_UNROLL(8)
     for (int n = 0; n < k_hydro_variables; ++n)
       put_faces(n, mid[n], x[n], y[n], z[n], V(this->floor_of(n)));
-    this->template limit_temperature<Inside, V>(thinnest, cell, put);
+    this->template limit_temperature<Inside, V>(min_density, cell, put);
 
     put_advected_scalars<Inside, V>(cell, half_step, profile, put);
   }

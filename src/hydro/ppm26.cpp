@@ -94,7 +94,7 @@ struct AtShocks {
   // sum of second differences along the axes, relative to the density, and to p + rho strain^2, the
   // pressure that would stop the surrounding velocities. A shock has that pressure behind it; a
   // much lower pressure is dominated by errors of the total energy.
-  static constexpr double k_min_compression = 0.1, k_min_bend = 0.5;
+  static constexpr double k_min_compression = 0.1, k_min_curvature = 0.5;
   // Limit of pressure differences to surrounding cells, in units of rho strain (c + strain): a
   // shock does not exceed it, but hydrostatic equilibrium at the surface of a star does.
   static constexpr double k_max_steps = 1.5, k_tiny = 1e-300;
@@ -104,11 +104,12 @@ struct AtShocks {
     const V rho = cell(k_density, 0, 0, 0), p = cell(k_pressure, 0, 0, 0);
     const V sound = square_root(V(gas.gamma) * p / rho);
     const V around = strain<V>(cell), stress = fused_multiply_add(V(rho * around), around, p);
-    const V bend =
-        (bends(cell, k_density, rho) * stress + bends(cell, k_pressure, p) * rho) / (rho * stress);
+    const V curvature = (second_differences(cell, k_density, rho) * stress +
+                         second_differences(cell, k_pressure, p) * rho) /
+                        (rho * stress);
     const V share =
         min(ramp_to_twice_the_minimum(V(compression<V>(cell) / sound), k_min_compression),
-            ramp_to_twice_the_minimum(bend, k_min_bend));
+            ramp_to_twice_the_minimum(curvature, k_min_curvature));
     const V stops = rho * around * (sound + around), steps = pressure_steps(cell, p);
     return min(share, V(max(V(V(2.0) - steps / max(V(k_max_steps * stops), V(k_tiny))), V(0.0))));
   }
@@ -149,7 +150,8 @@ struct AtShocks {
                      (step(0, 0, 1) + step(0, 0, -1)));
   }
   template <class V, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION static V bends(const Cell& cell, int n, const V& centre) {
+  KOKKOS_FORCEINLINE_FUNCTION static V second_differences(const Cell& cell, int n,
+                                                          const V& centre) {
     const V twice = centre + centre;
     return absolute(V(cell(n, -1, 0, 0) + cell(n, 1, 0, 0) - twice)) +
            absolute(V(cell(n, 0, -1, 0) + cell(n, 0, 1, 0) - twice)) +
@@ -175,15 +177,15 @@ class ThirteenLines {
         fractions_(a.fractions),
         spin_(a.spin),
         steepens_contacts_(a.steepens_contacts),
-        spin_to_turn_(3.0 / a.sweep.dx),
-        turn_of_frame_(0.5 * a.sweep.dx * a.frame.angular_velocity) {}
+        rotation_per_spin_(3.0 / a.sweep.dx),
+        frame_rotation_(0.5 * a.sweep.dx * a.frame.angular_velocity) {}
 
   template <bool Inside, class V, class Cell, class Place, class Put>
   KOKKOS_FORCEINLINE_FUNCTION void reconstruct(const Cell& cell, const Place&,
                                                const Put& put) const {
     put(k_centre, k_weight_index, Where::template share<V>(cell, gas_));
-    Vector<V> turn{V(0.0), V(0.0), V(0.0)};
-    if (spin_ >= 0) turn = missing_turn<V>(cell);
+    Vector<V> rotation{V(0.0), V(0.0), V(0.0)};
+    if (spin_ >= 0) rotation = unresolved_rotation<V>(cell);
     OCTANT_UNROLL(1)
     for (int n = 0; n < variables_; ++n) {
       if (n >= k_hydro_variables && fractions_.end[n] > n) continue;
@@ -193,9 +195,9 @@ class ThirteenLines {
       if (n == k_density && steepens_contacts_)
         Lines::template steepen<Inside>(cell, gas_.gamma, deviation);
       if (spin_ >= 0) {
-        if (n == k_velocity_x) add_turn<Inside, 0>(turn, deviation);
-        if (n == k_velocity_y) add_turn<Inside, 1>(turn, deviation);
-        if (n == k_velocity_z) add_turn<Inside, 2>(turn, deviation);
+        if (n == k_velocity_x) add_rotation<Inside, 0>(rotation, deviation);
+        if (n == k_velocity_y) add_rotation<Inside, 1>(rotation, deviation);
+        if (n == k_velocity_z) add_rotation<Inside, 2>(rotation, deviation);
       }
       const V centre = cell(n, 0, 0, 0);
       const V floor(n == k_density    ? gas_.density_floor
@@ -325,7 +327,7 @@ class ThirteenLines {
   // times half the cell size; at most a quarter of the speed of sound. A cube in rigid rotation has
   // a spin per mass of h^2 / 6 times its angular velocity.
   template <class V, class Cell>
-  KOKKOS_FORCEINLINE_FUNCTION Vector<V> missing_turn(const Cell& cell) const {
+  KOKKOS_FORCEINLINE_FUNCTION Vector<V> unresolved_rotation(const Cell& cell) const {
     const auto across = [&](int n, int x, int y, int z) OCTANT_INLINE_LAMBDA {
       return V(cell(n, x, y, z) - cell(n, -x, -y, -z));
     };
@@ -335,27 +337,28 @@ class ThirteenLines {
                        across(y, 1, 0, 0) - across(x, 0, 1, 0)};  // differences across two cells
     const V most =
         V(0.25) * square_root(V(gas_.gamma) * cell(k_pressure, 0, 0, 0) / cell(k_density, 0, 0, 0));
-    Vector<V> turn;
+    Vector<V> rotation;
     OCTANT_UNROLL(3)
     for (int d = 0; d < 3; ++d) {
-      const V carried = V(spin_to_turn_) * cell(spin_ + d, 0, 0, 0);
-      const V seen = fused_multiply_add(V(0.125), curl[d], V(d == 2 ? turn_of_frame_ : 0.0));
-      turn[d] = max(min(V(carried - seen), most), V(-most));
+      const V carried = V(rotation_per_spin_) * cell(spin_ + d, 0, 0, 0);
+      const V seen = fused_multiply_add(V(0.125), curl[d], V(d == 2 ? frame_rotation_ : 0.0));
+      rotation[d] = max(min(V(carried - seen), most), V(-most));
     }
-    return turn;
+    return rotation;
   }
 
   // Adds the rotation to the velocity component along an axis, at all points.
   template <bool Inside, int Axis, class V>
-  KOKKOS_FORCEINLINE_FUNCTION static void add_turn(const Vector<V>& turn, V (&deviation)[points]) {
+  KOKKOS_FORCEINLINE_FUNCTION static void add_rotation(const Vector<V>& rotation,
+                                                       V (&deviation)[points]) {
     constexpr int b = (Axis + 1) % 3, c = (Axis + 2) % 3;
     OCTANT_UNROLL(27)
     for (int p = 0; p < points; ++p) {
       const Direction at = direction(p);
       const int place[3] = {at.x, at.y, at.z};
       if (!Inside && at.z == 0) continue;
-      if (place[c] != 0) deviation[p] = deviation[p] + V(place[c]) * turn[b];
-      if (place[b] != 0) deviation[p] = deviation[p] - V(place[b]) * turn[c];
+      if (place[c] != 0) deviation[p] = deviation[p] + V(place[c]) * rotation[b];
+      if (place[b] != 0) deviation[p] = deviation[p] - V(place[b]) * rotation[c];
     }
   }
 
@@ -395,8 +398,8 @@ class ThirteenLines {
   FractionGroups fractions_;
   int spin_;
   bool steepens_contacts_;
-  double spin_to_turn_;   // factor from spin per mass to angular velocity times half a cell
-  double turn_of_frame_;  // angular velocity of the frame, in the same unit
+  double rotation_per_spin_;  // factor from spin per mass to angular velocity times half a cell
+  double frame_rotation_;     // angular velocity of the frame, in the same unit
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 // q(o) is the value at offset o along the axis, -reach <= o <= reach. A profile has the deviations
 // of the values at the lower and the upper face from the cell's mean, and the difference across the
 // part `span` of the cell, which is the slope in the half step. If the profile is curved, the
-// slopes at its faces are steeper and flatter by its bend, and tilt(a, b) adds a to the value at
-// the lower face and subtracts b from that at the upper one.
+// slopes at its faces are steeper and flatter by its curvature(), and tilt(a, b) adds a to the value
+// at the lower face and subtracts b from that at the upper one.
 //
 // The choices of hydro.reconstruction are types with `name` and With<Limiter>, the reconstruction
 // with that limiter; the lists are at the end.
@@ -132,9 +132,9 @@ struct Huynh {
   template <class V>
   OCTANT_OUT_OF_LINE static V at_extrema(const V left, const V right, const V left2,
                                          const V right2) {
-    const V bend = right - left;
-    const V from_left = left + V(0.5) * Minmod::slope(bend, V(left - left2));
-    const V from_right = right - V(0.5) * Minmod::slope(bend, V(right2 - right));
+    const V d2 = right - left;
+    const V from_left = left + V(0.5) * Minmod::slope(d2, V(left - left2));
+    const V from_right = right - V(0.5) * Minmod::slope(d2, V(right2 - right));
     const V most = max(V(2.0) * min(left, right), min(from_left, from_right));
     const V least = min(V(2.0) * max(left, right), max(from_left, from_right));
     const V centre = V(0.5) * (left + right);
@@ -204,7 +204,7 @@ struct ParabolicProfile {
   // Difference of the values at the faces.
   KOKKOS_FORCEINLINE_FUNCTION V difference() const { return above - below; }
   // Curvature: difference between the slope at a face and the slope at the centre.
-  KOKKOS_FORCEINLINE_FUNCTION V bend() const { return V(3.0) * (above + below); }
+  KOKKOS_FORCEINLINE_FUNCTION V curvature() const { return V(3.0) * (above + below); }
   // Adds `rise` to the value at the lower face, and subtracts `fall` from that at the upper one.
   KOKKOS_FORCEINLINE_FUNCTION void tilt(const V& rise, const V& fall) {
     below = below + rise;
@@ -233,12 +233,12 @@ class ParabolicFaces {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION static Faces<V> deviations(const V& left2, const V& left,
                                                          const V& right, const V& right2) {
-    const V bend = left + right;
-    const V bend_left = fused_multiply_add(V(-2.0), left, left2);
-    const V bend_right = fused_multiply_add(V(-2.0), right, right2);
-    const V agreed_left = minmod(bend_left, bend), agreed_right = minmod(bend_right, bend);
-    const V below = face(left, V(bend_left + bend), agreed_left);
-    const V above = face(right, V(bend_right + bend), agreed_right);
+    const V d2 = left + right;
+    const V d2_left = fused_multiply_add(V(-2.0), left, left2);
+    const V d2_right = fused_multiply_add(V(-2.0), right, right2);
+    const V agreed_left = minmod(d2_left, d2), agreed_right = minmod(d2_right, d2);
+    const V below = face(left, V(d2_left + d2), agreed_left);
+    const V above = face(right, V(d2_right + d2), agreed_right);
     const V curved = V(k_growth / 3.0) * minmod(agreed_left, agreed_right);
     const V least = min(curved, V(0.0)), most = max(curved, V(0.0));
     return {in_cell(below, above, least, most), in_cell(above, below, least, most)};
@@ -257,11 +257,11 @@ class ParabolicFaces {
   }
 
   // Deviation of the value at the face towards a neighbour whose mean has the deviation `near`;
-  // `bends` is the sum of the second differences on both sides.
+  // `d2_sum` is the sum of the second differences on both sides.
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V face(const V& near, const V& bends, const V& agreed) {
+  KOKKOS_FORCEINLINE_FUNCTION static V face(const V& near, const V& d2_sum, const V& agreed) {
     const V middle = V(0.5) * near;
-    const V value = fused_multiply_add(V(-1.0 / 12.0), bends, middle);
+    const V value = fused_multiply_add(V(-1.0 / 12.0), d2_sum, middle);
     const V turning = fused_multiply_add(V(-k_growth / 6.0), agreed, middle);
     return clamp(value, min(turning, min(near, V(0.0))), max(turning, max(near, V(0.0))));
   }
@@ -341,13 +341,13 @@ struct Ppm {
   // and therefore out of line; other lanes give the result of monotone().
   template <class V>
   OCTANT_OUT_OF_LINE static Profile<V> at_extrema(const Stencil<V> s, const Profile<V> raw) {
-    const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
-    const V bend = s.left + s.right;
-    const Profile<V> p{drawn_back(raw.below, s.left, bend_left, bend),
-                       drawn_back(raw.above, s.right, bend_right, bend)};
+    const V d2_left = s.left2 - V(2.0) * s.left, d2_right = s.right2 - V(2.0) * s.right;
+    const V d2 = s.left + s.right;
+    const Profile<V> p{limited_face(raw.below, s.left, d2_left, d2),
+                       limited_face(raw.above, s.right, d2_right, d2)};
     const auto extremum = p.below * p.above > V(0.0) || s.left * s.right > V(0.0);
     const V curvature = V(6.0) * (p.below + p.above);
-    const V bound = Minmod::slope(bend, Minmod::slope(bend_left, bend_right));
+    const V bound = Minmod::slope(d2, Minmod::slope(d2_left, d2_right));
     const V limited = Minmod::slope(curvature, V(V(k_curvature_growth) * bound));
     const V ratio = limited / select(limited == V(0.0), V(1.0), curvature);
     const Profile<V> steep = monotone(p);
@@ -356,11 +356,11 @@ struct Ppm {
   }
 
   template <class V>
-  KOKKOS_FORCEINLINE_FUNCTION static V drawn_back(const V& face, const V& near, const V& bend_near,
-                                                  const V& bend) {
+  KOKKOS_FORCEINLINE_FUNCTION static V limited_face(const V& face, const V& near, const V& d2_near,
+                                                    const V& d2) {
     const V curvature = V(3.0) * near - V(6.0) * face;
     const V limited =
-        Minmod::slope(curvature, V(V(k_curvature_growth) * Minmod::slope(bend_near, bend)));
+        Minmod::slope(curvature, V(V(k_curvature_growth) * Minmod::slope(d2_near, d2)));
     return select(outside(face, near), V(0.5) * near - V(1.0 / 6.0) * limited, face);
   }
 };
@@ -381,14 +381,14 @@ struct ContactStencil {
 template <class V>
 KOKKOS_FORCEINLINE_FUNCTION V contact_share(const ContactStencil<V>& s, double gamma) {
   constexpr double k_min_jump = 0.01, k_stiffness = 0.1, k_growth = 20.0, k_least = 0.05;
-  const V bend_left = s.left2 - V(2.0) * s.left, bend_right = s.right2 - V(2.0) * s.right;
+  const V d2_left = s.left2 - V(2.0) * s.left, d2_right = s.right2 - V(2.0) * s.right;
   const V rise = s.right - s.left, jump = absolute(rise);
   const V least = s.centre + min(s.left, s.right);
   const V pressure_jump = absolute(V(s.pressure_right - s.pressure_left));
   const V stiffness = V(k_stiffness * gamma) * min(s.pressure_left, s.pressure_right);
-  const auto is_contact = bend_left * bend_right < V(0.0) && jump > V(k_min_jump) * least &&
+  const auto is_contact = d2_left * d2_right < V(0.0) && jump > V(k_min_jump) * least &&
                           stiffness * jump >= pressure_jump * least;
-  const V steepness = (bend_left - bend_right) / (V(6.0) * select(is_contact, rise, V(1.0)));
+  const V steepness = (d2_left - d2_right) / (V(6.0) * select(is_contact, rise, V(1.0)));
   const V share = V(k_growth) * (steepness - V(k_least));
   return select(is_contact, max(min(share, V(1.0)), V(0.0)), V(0.0));
 }

@@ -236,15 +236,15 @@ KOKKOS_FORCEINLINE_FUNCTION void flux_through(const Scheme& scheme, const Planes
 // see set_beyond(). The face is the lower one along an axis of cell (k, j, i).
 template <int Axis, class Scheme, class Planes>
 KOKKOS_INLINE_FUNCTION void close_states(const Planes& planes, int k, int j, int i, int side,
-                                         bool lets_out, int variables) {
+                                         bool is_diode, int variables) {
   using Surface = typename Scheme::template Surface<Planes>;
   const Surface above(planes, k), below(planes, Axis == 2 ? k - 1 : k);
   set_beyond<Axis, Surface>(
       [&](int point) { return below.at(point, Axis == 1 ? j - 1 : j, Axis == 0 ? i - 1 : i); },
-      [&](int point) { return above.at(point, j, i); }, side, lets_out, variables, Surface::stride);
+      [&](int point) { return above.at(point, j, i); }, side, is_diode, variables, Surface::stride);
 }
 
-// Calls visit(i, side, lets_out) for cells of the pack that begins with (i, j, k) whose lower faces
+// Calls visit(i, side, is_diode) for cells of the pack that begins with (i, j, k) whose lower faces
 // along an axis lie on closed boundaries.
 template <int Axis, class Visit>
 KOKKOS_FORCEINLINE_FUNCTION void for_closed(const TileView& view, int k, int j, int i,
@@ -252,10 +252,10 @@ KOKKOS_FORCEINLINE_FUNCTION void for_closed(const TileView& view, int k, int j, 
   constexpr int width = SimdTraits<SimdDouble>::width;
   for (int side = 0; side < 2; ++side) {
     const int wall = view.closed(Axis, side);
-    const bool lets_out = view.lets_out(Axis, side);
-    if (Axis == 0 && wall >= i && wall < i + width) visit(wall, side, lets_out);
+    const bool is_diode = view.is_diode(Axis, side);
+    if (Axis == 0 && wall >= i && wall < i + width) visit(wall, side, is_diode);
     if (Axis > 0 && wall == (Axis == 1 ? j : k))
-      for (int lane = 0; lane < width; ++lane) visit(i + lane, side, lets_out);
+      for (int lane = 0; lane < width; ++lane) visit(i + lane, side, is_diode);
   }
 }
 

@@ -48,7 +48,7 @@ void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
         const bool is_upper = f % 2 == 1;
         const TileView view(a.sweep.tiles, cells[f / 6].tile);
         const bool closed = is_closed(view, cells[f / 6], f % 6 / 2, f % 2);
-        const bool lets_out = view.lets_out(f % 6 / 2, f % 2);
+        const bool is_diode = view.is_diode(f % 6 / 2, f % 2);
         double* const to = result + std::int64_t(f) * a.variables;
         const auto state = [](const double* of) {
           return [of](int point, int n) { return of[n * Scheme::points + point]; };
@@ -59,10 +59,10 @@ void fluxes_of_cells(const KernelArguments& a, const BadCell* cells, int count, 
         const auto through = [&]<int Axis>() {
           if (closed)
             set_beyond<Axis, Surface>([&](int point) { return below + point; },
-                                      [&](int point) { return above + point; }, f % 2, lets_out,
+                                      [&](int point) { return above + point; }, f % 2, is_diode,
                                       a.variables, Scheme::points);
           scheme.template flux<Axis, double>(state(below), state(above), put);
-          if (closed) close_flux<Axis>(to, f % 2, lets_out, a.variables, 1);
+          if (closed) close_flux<Axis>(to, f % 2, is_diode, a.variables, 1);
         };
         if (f % 6 / 2 == 0) through.template operator()<0>();
         else if (f % 6 / 2 == 1) through.template operator()<1>();

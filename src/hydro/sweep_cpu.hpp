@@ -345,15 +345,15 @@ void fluxes_of_plane(const KernelArguments& a, SweepFaces<M> faces, const Active
                      int axis, int k) {
   const Scheme scheme(a);
   const auto through = [&]<int Axis>() OCTANT_INLINE_LAMBDA {
-    active.for_closed(Axis, k, [&](int j, int i, int side, bool lets_out) {
-      close_states<Axis, Scheme>(faces, k, j, i, side, lets_out, a.variables);
+    active.for_closed(Axis, k, [&](int j, int i, int side, bool is_diode) {
+      close_states<Axis, Scheme>(faces, k, j, i, side, is_diode, a.variables);
     });
     for (int j = 0; j < M + (Axis == 1); ++j)
       for_packs<0, M + (Axis == 0)>(
           active.with_fluxes(Axis, k, j),
           [&](int i) OCTANT_INLINE_LAMBDA { flux_through<Axis>(scheme, faces, k, j, i); });
-    active.for_closed(Axis, k, [&](int j, int i, int side, bool lets_out) {
-      close_flux<Axis>(faces.flux(Axis, k).at(j, i), side, lets_out, a.variables,
+    active.for_closed(Axis, k, [&](int j, int i, int side, bool is_diode) {
+      close_flux<Axis>(faces.flux(Axis, k).at(j, i), side, is_diode, a.variables,
                        SweepFaces<M>::FacePlane::stride);
     });
   };

@@ -257,12 +257,12 @@ void fluxes_of_batch(const KernelArguments& a, const Batch& batch) {
         const Planes planes(batch, tile, a.variables);
         const auto through = [&]<int Axis, class Grid>(int m) {
           const int k = m / Grid::packs, j = Grid::j(m % Grid::packs), i = Grid::i(m % Grid::packs);
-          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool lets_out) {
-            close_states<Axis, Scheme>(planes, k, j, lane, side, lets_out, a.variables);
+          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool is_diode) {
+            close_states<Axis, Scheme>(planes, k, j, lane, side, is_diode, a.variables);
           });
           flux_through<Axis>(scheme, planes, k, j, i);
-          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool lets_out) {
-            close_flux<Axis>(planes.flux(Axis, k).at(j, lane), side, lets_out, a.variables,
+          for_closed<Axis>(view, k, j, i, [&](int lane, int side, bool is_diode) {
+            close_flux<Axis>(planes.flux(Axis, k).at(j, lane), side, is_diode, a.variables,
                              Planes::FacePlane::stride);
           });
           if (a.frame.turns()) leave_frame<Axis>(a, view, planes, k, j, i);

@@ -74,7 +74,7 @@ class ActiveCells {
       : kind_(ghosts.kind), own_(own_cells(view, dimensions)), nearly_read_(own_) {
     for (int axis = 0; axis < 3; ++axis)
       for (int side = 0; side < 2; ++side)
-        closed_[axis][side] = {view.closed(axis, side), view.lets_out(axis, side)};
+        closed_[axis][side] = {view.closed(axis, side), view.is_diode(axis, side)};
     for (int n = 1; n < ghosts.reach; ++n) nearly_read_ = nearly_read_.grown(kind_);
     const auto is_empty = [this](int k) {
       for (int j = 0; j < M; ++j)
@@ -105,19 +105,19 @@ class ActiveCells {
     return here | (axis == 1 ? own_.row(k, j - 1) : own_.row(k - 1, j));
   }
 
-  // Calls visit(j, i, side, lets_out) for the cells of plane k whose lower faces along an axis are
+  // Calls visit(j, i, side, is_diode) for the cells of plane k whose lower faces along an axis are
   // faces of own cells on a closed boundary, below (0) or above (1) the gas.
   template <class Visit>
   void for_closed(int axis, int k, const Visit& visit) const {
     for (int side = 0; side < 2; ++side) {
-      const auto [wall, lets_out] = closed_[axis][side];
+      const auto [wall, is_diode] = closed_[axis][side];
       if (axis == 2 ? wall != k : wall < 0 || wall > M) continue;
       const int j_first = axis == 1 ? wall : 0, j_end = axis == 1 ? wall + 1 : M;
       const int i_first = axis == 0 ? wall : 0, i_end = axis == 0 ? wall + 1 : M;
       for (int j = j_first; j < j_end; ++j) {
         const RowOfCells faces = with_fluxes(axis, k, j);
         for (int i = i_first; i < i_end; ++i)
-          if ((faces & cells_from(i, 1)) != 0) visit(j, i, side, lets_out);
+          if ((faces & cells_from(i, 1)) != 0) visit(j, i, side, is_diode);
       }
     }
   }
@@ -139,7 +139,7 @@ class ActiveCells {
   int begin_ = 0, end_ = M;
   struct {
     int cell;
-    bool lets_out;
+    bool is_diode;
   } closed_[3][2];  // as in TileView
 };
 

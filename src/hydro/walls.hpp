@@ -24,7 +24,7 @@ namespace octant::hydro {
 // n is n * stride further. The gas is above the face for side 0.
 template <int Axis, class Surface, class Below, class Above>
 KOKKOS_FORCEINLINE_FUNCTION void set_beyond(const Below& below, const Above& above, int side,
-                                            bool lets_out, int variables, std::int64_t stride) {
+                                            bool is_diode, int variables, std::int64_t stride) {
   constexpr int normal = k_velocity_x + Axis;
   for (int t = 0; t < Surface::face_points; ++t) {
     double* const lower = below(Surface::template upper_point<Axis>(t));
@@ -32,7 +32,7 @@ KOKKOS_FORCEINLINE_FUNCTION void set_beyond(const Below& below, const Above& abo
     const double* const from = side == 0 ? upper : lower;
     double* const to = side == 0 ? lower : upper;
     const double outwards = side == 0 ? -from[normal * stride] : from[normal * stride];
-    const bool leaves = lets_out && outwards > 0.0;
+    const bool leaves = is_diode && outwards > 0.0;
     for (int n = 0; n < variables; ++n) {
       const double value = from[n * stride];
       to[n * stride] = n == normal && !leaves ? -value : value;
@@ -43,10 +43,10 @@ KOKKOS_FORCEINLINE_FUNCTION void set_beyond(const Below& below, const Above& abo
 // Keeps only the pressure of a flux through a wall along Axis, or through a diode if gas would
 // enter.
 template <int Axis>
-KOKKOS_FORCEINLINE_FUNCTION void close_flux(double* flux, int side, bool lets_out, int variables,
+KOKKOS_FORCEINLINE_FUNCTION void close_flux(double* flux, int side, bool is_diode, int variables,
                                             std::int64_t stride) {
   const double outwards = side == 0 ? -flux[k_mass * stride] : flux[k_mass * stride];
-  if (lets_out && outwards > 0.0) return;
+  if (is_diode && outwards > 0.0) return;
   for (int n = 0; n < variables; ++n)
     if (n != k_momentum_x + Axis) flux[n * stride] = 0.0;
 }
@@ -63,7 +63,7 @@ KOKKOS_INLINE_FUNCTION double pressure_beyond_walls(const KernelArguments& a, co
       const int wall = view.closed(axis, side);
       const int beyond = side == 0 ? wall - cell[axis] : cell[axis] - wall + 1;
       if (wall == TileView::k_none || beyond < 1 || beyond > k_widest_ghosts) continue;
-      if (view.lets_out(axis, side)) continue;
+      if (view.is_diode(axis, side)) continue;
       const auto density = [&](int before) {  // density of cell 0, 1, ... before the wall
         const int index = side == 0 ? wall + before : wall - 1 - before;
         const int x = axis == 0 ? index : cell[0], y = axis == 1 ? index : cell[1];
@@ -109,7 +109,7 @@ OCTANT_OUT_OF_LINE inline double hydrostatic_factor(const KernelArguments& a, co
             a.stratification.exponent(axis, w[k_density], w[k_pressure]));
         return side == 0 ? faces.lower / faces.upper : faces.upper / faces.lower;
       };
-      if (view.lets_out(axis, side)) {
+      if (view.is_diode(axis, side)) {
         const double ratio = across(0);
         for (int n = 0; n < beyond; ++n) factor *= ratio;
         continue;

@@ -212,7 +212,7 @@ std::string holder_by(const std::string& path) {
 }  // namespace
 
 FileLock::FileLock(const std::string& path) {
-  while (!try_to_take(path)) {
+  while (!try_acquire(path)) {
   }
   if (is_held()) sign(path);
 }
@@ -239,25 +239,25 @@ FileLock& FileLock::operator=(FileLock&& other) noexcept {
 }
 
 // Tries once; returns true if the lock is taken or its holder is known.
-bool FileLock::try_to_take(const std::string& path) {
+bool FileLock::try_acquire(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   folder_ = ::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder_ < 0) throw RunError("cannot open '{}': {}", folder, system_reason());
-  const Attempt of_folder = try_lock(folder_, folder.empty() ? "." : folder);
-  Attempt of_file = of_folder;
-  if (of_folder == Attempt::taken || of_folder == Attempt::unsupported) {
+  const Attempt folder_lock = try_lock(folder_, folder.empty() ? "." : folder);
+  Attempt file_lock = folder_lock;
+  if (folder_lock == Attempt::taken || folder_lock == Attempt::unsupported) {
     try {
       descriptor_ = open_own_file(path, Absent::is_created);
     } catch (...) {
       release();
       throw;
     }
-    of_file = try_lock(descriptor_, path);
+    file_lock = try_lock(descriptor_, path);
   }
-  if (of_file == Attempt::refused) holder_ = holder_by(path);
-  if (of_file == Attempt::refused || of_file == Attempt::moved) release();
-  enforced_ = of_file == Attempt::taken || of_folder == Attempt::taken;
-  return of_file != Attempt::moved;
+  if (file_lock == Attempt::refused) holder_ = holder_by(path);
+  if (file_lock == Attempt::refused || file_lock == Attempt::moved) release();
+  enforced_ = file_lock == Attempt::taken || folder_lock == Attempt::taken;
+  return file_lock != Attempt::moved;
 }
 
 void FileLock::sign(const std::string& path) const {

@@ -126,7 +126,7 @@ class FileLock {
   bool is_enforced() const { return enforced_; }
 
  private:
-  bool try_to_take(const std::string& path);
+  bool try_acquire(const std::string& path);
   void sign(const std::string& path) const;
   void release();
 

@@ -108,8 +108,8 @@ class BlockCycles {
 
 // Records the work of a loop over a range (mesh/cell_loop.hpp) for profiling.
 inline void record_cells(std::string_view kernel, const CellRange& range,
-                         const KernelCost& of_one) {
-  record_kernel_work(kernel, range.count() * std::int64_t{range.cells_per_block()}, of_one);
+                         const KernelCost& cost_per_item) {
+  record_kernel_work(kernel, range.count() * std::int64_t{range.cells_per_block()}, cost_per_item);
 }
 
 }  // namespace octant::mesh

@@ -37,7 +37,7 @@ void FaceFields::initialise() {
         transfer_.make_field({.name = "initial potential", .centring = Centring::edge});
     const StaggeredField zero = transfer_.make_field({.name = "zero", .centring = Centring::face});
     for (int l = 0; l <= finest; ++l) set_potential(l, initial_potentials_[n], edges);
-    replace_forces(edges);
+    restrict_emfs(edges);
     for (int l = 0; l <= finest; ++l) transfer_.advance(l, fields_[n], zero, edges, -1.0);
     restrict_faces(fields_[n]);
   }
@@ -84,11 +84,11 @@ void FaceFields::restrict_faces(const StaggeredField& faces) {
   for (int l = mesh_.finest_level(); l > 0; --l) transfer_.restrict_faces(l, faces);
 }
 
-void FaceFields::replace_forces(const StaggeredField& forces) {
+void FaceFields::restrict_emfs(const StaggeredField& forces) {
   for (int l = mesh_.finest_level(); l > 0; --l) {
     transfer_.clear_forces(l);
     transfer_.add_forces(l, forces, 1.0);
-    transfer_.replace_forces(l, forces);
+    transfer_.restrict_emfs(l, forces);
   }
 }
 

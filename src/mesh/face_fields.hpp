@@ -35,7 +35,7 @@ class FaceFields {
   void restrict_faces(const StaggeredField& faces);
   // Replaces electromotive forces on coarse edges covered by fine edges by the mean of the fine
   // ones.
-  void replace_forces(const StaggeredField& forces);
+  void restrict_emfs(const StaggeredField& forces);
 
  private:
   void set_potential(int level, const VectorPotential& potential,

@@ -443,7 +443,7 @@ void FaceTransfer::add_forces(int fine_level, const StaggeredField& forces, doub
                   register_.view(fine_level));
 }
 
-void FaceTransfer::replace_forces(int fine_level, const StaggeredField& forces) {
+void FaceTransfer::restrict_emfs(int fine_level, const StaggeredField& forces) {
   levels_[fine_level].forces.run(coarse_exchangers_[fine_level], register_.view(fine_level),
                                  forces.view(fine_level - 1));
 }

@@ -157,10 +157,10 @@ class FaceTransfer {
   // Sets the register of fine electromotive forces to zero. Local.
   void clear_forces(int fine_level);
   // Adds fine forces to the register. `weight` is the fraction of the coarse step; the weights add
-  // up to 1 between clear_forces() and replace_forces(). Local.
+  // up to 1 between clear_forces() and restrict_emfs(). Local.
   void add_forces(int fine_level, const StaggeredField& forces, double weight);
   // Replaces forces on coarse edges covered by fine edges by those in the register.
-  void replace_forces(int fine_level, const StaggeredField& forces);
+  void restrict_emfs(int fine_level, const StaggeredField& forces);
 
   // Sets faces = old - dt curl(forces) on own blocks; `old` may be the same field. Local.
   void advance(int level, const StaggeredField& faces, const StaggeredField& old,

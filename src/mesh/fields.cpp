@@ -46,12 +46,12 @@ void LevelFields::reserve(int slots, int slots_in_use) {
   capacity_ = with_spare_capacity(slots);
   const std::int64_t doubles = capacity_ * layout_.stride_slot + k_margin;
   for (std::size_t s = 1; s < states_.size(); ++s) states_[s].blocks = {};
-  move_present(doubles, slots_in_use);
+  move_current_state(doubles, slots_in_use);
   for (std::size_t s = 1; s < states_.size(); ++s)
     states_[s].blocks = uninitialised<double>("blocks", doubles);
 }
 
-void LevelFields::move_present(std::int64_t doubles, int slots_in_use) {
+void LevelFields::move_current_state(std::int64_t doubles, int slots_in_use) {
   auto moved = uninitialised<double>("blocks", doubles);
   if (slots_in_use > 0) {
     const auto used = std::make_pair(std::int64_t{0}, slots_in_use * layout_.stride_slot);
@@ -62,7 +62,7 @@ void LevelFields::move_present(std::int64_t doubles, int slots_in_use) {
 
 void LevelFields::leave_shared(int slots_in_use) {
   const auto doubles = static_cast<std::int64_t>(present().extent(0));
-  if (present().use_count() > 1) move_present(doubles, slots_in_use);
+  if (present().use_count() > 1) move_current_state(doubles, slots_in_use);
 }
 
 void LevelFields::resize_halo(std::int64_t doubles) {

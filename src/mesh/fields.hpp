@@ -82,7 +82,7 @@ class LevelFields {
   struct State {
     DeviceArray<double> blocks, halo;
   };
-  void move_present(std::int64_t doubles, int slots_in_use);
+  void move_current_state(std::int64_t doubles, int slots_in_use);
 
   BlockLayout layout_;
   std::vector<State> states_;

@@ -177,7 +177,7 @@ class Tiling {
   };
 
   int faster_patch() const;
-  void begin_anew(int patch, int first_source_box);
+  void rebuild(int patch, int first_source_box);
   void update_positions();
   void put(int slot, Key key);
   void take(int slot);
@@ -230,7 +230,8 @@ class Tiling {
   std::vector<int> touched_, free_, order_;
   // blocks that were removed since the last update from groups that still exist
   std::vector<RemovedBlock> removed_blocks_;
-  std::vector<FluxRegisterFaces> of_block_, of_tile_;  // temporary lists of write_requests()
+  // temporary lists of write_requests()
+  std::vector<FluxRegisterFaces> block_requests_, tile_requests_;
 };
 
 }  // namespace octant::mesh

@@ -16,13 +16,13 @@ namespace octant::mesh {
 // Name of a kernel and, for profiling, its cost per item.
 struct Kernel {
   const char* name;
-  KernelCost of_one{};
+  KernelCost cost_per_item{};
 
-  Kernel(const char* title, const KernelCost& cost = {}) : name(title), of_one(cost) {}
+  Kernel(const char* title, const KernelCost& cost = {}) : name(title), cost_per_item(cost) {}
 
   // Records the kernel's work for `items` items.
   void announce(std::int64_t items) const {
-    if (of_one.bytes > 0.0) record_kernel_work(name, items, of_one);
+    if (cost_per_item.bytes > 0.0) record_kernel_work(name, items, cost_per_item);
   }
 };
 

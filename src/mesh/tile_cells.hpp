@@ -41,15 +41,15 @@ class TileCells {
   KOKKOS_FORCEINLINE_FUNCTION const CellBox& box(int entry) const { return boxes_[entry]; }
 
   // Returns the number of axes along which this tile's fluxes must be computed if the gas varies
-  // along `of_gas` axes: `of_gas`, or 3 if this rank owns a block of the patch but not the first
-  // block along the uniform axes, whose result would be copied.
-  KOKKOS_INLINE_FUNCTION int dimensions(int of_gas) const {
-    if (of_gas == 3 || blocks_ == 1) return of_gas;
+  // along `gas_dimensions` axes: the same number, or 3 if this rank owns a block of the patch but
+  // not the first block along the uniform axes, whose result would be copied.
+  KOKKOS_INLINE_FUNCTION int dimensions(int gas_dimensions) const {
+    if (gas_dimensions == 3 || blocks_ == 1) return gas_dimensions;
     for (int kb = 0; kb < blocks_; ++kb)
       for (int jb = 0; jb < blocks_; ++jb)
         for (int ib = 0; ib < blocks_; ++ib)
-          if (is_own(kb, jb, ib) && !is_own(0, of_gas == 1 ? 0 : jb, ib)) return 3;
-    return of_gas;
+          if (is_own(kb, jb, ib) && !is_own(0, gas_dimensions == 1 ? 0 : jb, ib)) return 3;
+    return gas_dimensions;
   }
 
   // Boxes that contain row (j, k) of the patch.
@@ -104,8 +104,8 @@ class TileCells {
     return false;
   }
   // True if the closed boundary is a diode, through which gas may leave.
-  KOKKOS_FORCEINLINE_FUNCTION bool lets_out(int axis, int side) const {
-    return closed_[axis][side].lets_out;
+  KOKKOS_FORCEINLINE_FUNCTION bool is_diode(int axis, int side) const {
+    return closed_[axis][side].is_diode;
   }
 
  private:

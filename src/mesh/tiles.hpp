@@ -76,7 +76,7 @@ struct ClosedSide {
   static constexpr std::int64_t k_none = -1;
   // index of the boundary's face on the level, in cells from the domain's lower end
   std::int64_t face = k_none;
-  bool lets_out = false;  // true for a diode, through which gas may leave
+  bool is_diode = false;  // true for a diode, through which gas may leave
 };
 
 // Tiles of one level on one rank. Table entries are indices into `boxes`, in the order [kb][jb][ib]
@@ -107,7 +107,7 @@ struct FaceFlow {
 
   KOKKOS_FORCEINLINE_FUNCTION explicit operator bool() const { return data != nullptr; }
   // Address of the flow through one side of cell 0 of a block; the cells of the block follow.
-  KOKKOS_FORCEINLINE_FUNCTION double* of_face(std::int64_t slot, int axis, int side) const {
+  KOKKOS_FORCEINLINE_FUNCTION double* through_face(std::int64_t slot, int axis, int side) const {
     return data + (6 * slot + 2 * axis + side) * cells_per_block;
   }
 };

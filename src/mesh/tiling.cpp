@@ -28,7 +28,7 @@ double rounds(std::int64_t patches) {
 // threads. A change of size rewrites all tables and is made only if it gains at least 1.3 %.
 // Results do not depend on the size, so that each rank selects it independently.
 int Tiling::faster_patch() const {
-  constexpr double k_of_itself = 0.35, k_per_small = 0.87, k_min_gain = 1.013;
+  constexpr double k_fixed_cost = 0.35, k_per_small = 0.87, k_min_gain = 1.013;
   const int block_size = tree_.geometry().block_size();
   if (block_size >= 16) return 16;
   if (block_size == 2) return 8;
@@ -48,13 +48,13 @@ int Tiling::faster_patch() const {
   const double filled =
       static_cast<double>(small) / static_cast<double>(std::max<std::int64_t>(large, 1));
   const double time_of_small = rounds(small);
-  const double time_of_large = rounds(large) * (k_of_itself + k_per_small * filled);
+  const double time_of_large = rounds(large) * (k_fixed_cost + k_per_small * filled);
   if (patch_ == 16 && time_of_large < k_min_gain * time_of_small) return 16;
   if (patch_ == 8 && time_of_small < k_min_gain * time_of_large) return 8;
   return time_of_large < time_of_small ? 16 : 8;
 }
 
-void Tiling::begin_anew(int patch, int first_source_box) {
+void Tiling::rebuild(int patch, int first_source_box) {
   patch_ = patch;
   first_source_box_ = first_source_box;
   block_size_ = tree_.geometry().block_size();
@@ -266,15 +266,15 @@ void Tiling::write_requests(int slot, const FluxRequests& requests) {
   if (number < 0) return;
   Group& group = groups_[number];
   const std::array<int, 3> place = position_in_group(slot);
-  of_block_.clear();
-  requests.append(slot, of_block_);
+  block_requests_.clear();
+  requests.append(slot, block_requests_);
   auto part = static_cast<int>(std::find(group.slots.begin(), group.slots.end(), slot) -
                                group.slots.begin());
   for (const auto& origin : origins_) {
-    of_tile_.clear();
-    for (const FluxRegisterFaces& request : of_block_)
-      add_request(request, place, origin, of_tile_);
-    replace_requests(group, part++, of_tile_);
+    tile_requests_.clear();
+    for (const FluxRegisterFaces& request : block_requests_)
+      add_request(request, place, origin, tile_requests_);
+    replace_requests(group, part++, tile_requests_);
   }
 }
 
@@ -354,7 +354,7 @@ void Tiling::follow(int patch, const GhostPlan& plan, const FluxRequests& reques
                     LevelHalo& halo) {
   if (patch == 0) patch = faster_patch();
   const bool begins_anew = patch != patch_ || plan.first_source_box() != first_source_box_;
-  if (begins_anew) begin_anew(patch, plan.first_source_box());
+  if (begins_anew) rebuild(patch, plan.first_source_box());
   update_positions();
   halo.tile_table.resize(groups_.size() * entries());
   write_rows(plan, halo.tile_table);

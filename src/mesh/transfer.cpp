@@ -218,8 +218,8 @@ void correct_fluxes(const Corrections& corrections, bool remote, const BlockLayo
                               task.cell_in_block(a, b, N)];
             u += weight * (fine[index] - coarse[index]);
             if (flow && n == 0)
-              flow.of_face(task.slot, task.axis,
-                           task.sign > 0 ? 0 : 1)[task.cell_in_block(a, b, N)] +=
+              flow.through_face(task.slot, task.axis,
+                                task.sign > 0 ? 0 : 1)[task.cell_in_block(a, b, N)] +=
                   fine[index] - coarse[index];
           });
           team.team_barrier();

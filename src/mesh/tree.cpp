@@ -30,14 +30,14 @@ int TreeLevel::insert(Key key, std::uint8_t refined, int rank) {
     refined_[slot] = refined;
   }
   nodes_.insert(key, {rank, slot});
-  touch(slot, k_all_positions);
+  mark_changed(slot, k_all_positions);
   const auto around = geometry_.keys_around(level_, key);
   for (int n = 0; n < 27; ++n) {
     const Holder holder = around[n] == k_no_key ? k_nobody : holder_of(nodes_.find(around[n]));
     neighbours_[slot][n] = holder;
     if (!is_own(holder)) continue;
     neighbours_[holder][26 - n] = slot;
-    touch(holder, 1u << (26 - n));
+    mark_changed(holder, 1u << (26 - n));
   }
   ++nodes_in_use_;
   unsorted_.push_back(slot);
@@ -49,12 +49,12 @@ void TreeLevel::remove(Key key) {
   const int slot = nodes_.find(key)->slot;
   keys_[slot] = k_no_key;
   nodes_.erase(key);
-  touch(slot, k_all_positions);
+  mark_changed(slot, k_all_positions);
   for (int n = 0; n < 27; ++n) {
     const Holder holder = neighbours_[slot][n];
     if (!is_own(holder)) continue;
     neighbours_[holder][26 - n] = k_nobody;
-    touch(holder, 1u << (26 - n));
+    mark_changed(holder, 1u << (26 - n));
   }
   changed_.push_back(key);
   free_.push_back(slot);
@@ -65,7 +65,7 @@ void TreeLevel::remove(Key key) {
 void TreeLevel::clear() {
   std::copy_if(keys_.begin(), keys_.end(), std::back_inserter(changed_),
                [](Key key) { return key != k_no_key; });
-  for (int slot = 0; slot < slots(); ++slot) touch(slot, k_all_positions);
+  for (int slot = 0; slot < slots(); ++slot) mark_changed(slot, k_all_positions);
   nodes_.clear();
   keys_.clear();
   refined_.clear();
@@ -76,7 +76,7 @@ void TreeLevel::clear() {
   nodes_in_use_ = 0;
 }
 
-void TreeLevel::learn(Key key, int owner) {
+void TreeLevel::record_owner(Key key, int owner) {
   const Node* known = nodes_.find(key);
   if (known != nullptr && known->owner == owner) return;
   nodes_.insert(key, {owner, -1});
@@ -94,12 +94,12 @@ void TreeLevel::update_neighbours(Key key, Holder holder) {
     const Node* node = around[n] == k_no_key ? nullptr : nodes_.find(around[n]);
     if (node == nullptr || node->slot < 0) continue;
     neighbours_[node->slot][26 - n] = holder;
-    touch(node->slot, 1u << (26 - n));
+    mark_changed(node->slot, 1u << (26 - n));
   }
   changed_.push_back(key);
 }
 
-void TreeLevel::touch(int slot, Positions positions) {
+void TreeLevel::mark_changed(int slot, Positions positions) {
   if (slot >= std::ssize(changed_around_)) changed_around_.resize(slot + 1);
   if (changed_around_[slot] == 0) touched_.push_back(slot);
   changed_around_[slot] |= positions;
@@ -248,7 +248,7 @@ void Tree::discover() {
   keep_only(queries);
   for (std::size_t n = 0; n < queries.size(); ++n) {
     const auto& [level, key] = queries[n];
-    if (owners[n] >= 0) levels_[level].learn(key, owners[n]);
+    if (owners[n] >= 0) levels_[level].record_owner(key, owners[n]);
     else levels_[level].erase(key);
   }
 }

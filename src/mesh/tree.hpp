@@ -75,7 +75,7 @@ class TreeLevel {
   void set_refined(int slot, std::uint8_t mask) { refined_[slot] = mask; }
 
   // Adds a block of another rank.
-  void learn(Key key, int owner);
+  void record_owner(Key key, int owner);
   // Removes a block of another rank.
   void erase(Key key);
   std::vector<Key> others() const;  // keys of other ranks' blocks, in any order
@@ -100,7 +100,7 @@ class TreeLevel {
 
  private:
   void update_neighbours(Key key, Holder holder);
-  void touch(int slot, Positions positions);
+  void mark_changed(int slot, Positions positions);
 
   Geometry geometry_;
   int level_;

@@ -220,7 +220,7 @@ void spread_to_coarser(const Neighbourhood& near, const mesh::CellRange& childre
 
 }  // namespace
 
-Particles::Measure Particles::measure_masses() const {
+Particles::DepositScales Particles::measure_masses() const {
   const Communicator& communicator = mesh_.communicator();
   const std::vector<JoinedSets> joined = joined_levels();
   MassRange range;
@@ -235,7 +235,7 @@ Particles::Measure Particles::measure_masses() const {
   if (most[k_invalid] != 0.0)
     throw RunError("a {} particle has an invalid mass; expected a positive, finite number", name());
   const auto first_flag = most.begin() + k_levels + std::ssize(levels_);
-  Measure measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
+  DepositScales measure{1.0, {most.begin() + k_levels, first_flag}, {first_flag, most.end()}};
   if (!std::isfinite(smallest)) return measure;  // true if there are no particles
   // The total mass is needed only if the kind is very heavy.
   measure.quantum = quantum_of(smallest, smallest);

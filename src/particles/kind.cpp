@@ -17,7 +17,7 @@ namespace {
 constexpr std::array<std::string_view, 4> k_known_kinds{"dark", "stars", "sinks", "tracers"};
 
 // Maximum number of columns beside those of all kinds and the id.
-constexpr int k_max_columns = RowWords::k_most - k_real_columns - 1;
+constexpr int k_max_columns = RowWords::k_max_words - k_real_columns - 1;
 
 std::size_t rank_of(const std::string& name) {
   return std::find(k_known_kinds.begin(), k_known_kinds.end(), name) - k_known_kinds.begin();

@@ -102,7 +102,7 @@ std::vector<T> values_of(const DeviceArray<T>& column, const RowList& rows) {
   std::vector<T> values(rows.size());
   if (rows.empty()) return values;
   const auto gathered = uninitialised<T>("gathered rows", static_cast<std::int64_t>(rows.size()));
-  gather(column, rows.of_kernels(), gathered);
+  gather(column, rows.device_rows(), gathered);
   copy_to_host(TransferKind::particles, host_view(values), gathered);
   return values;
 }
@@ -124,10 +124,10 @@ void reorder(std::vector<DeviceArray<T>>& columns, const DeviceArray<const std::
 
 ParticleSet::ParticleSet(int extra_reals, int extra_integers)
     : reals_(k_real_columns + extra_reals), integers_(extra_integers) {
-  OCTANT_REQUIRE(row_words() <= RowWords::k_most,
+  OCTANT_REQUIRE(row_words() <= RowWords::k_max_words,
                  "a particle type has {} columns, including ids and the columns common to all "
                  "types; at most {} are supported",
-                 row_words(), RowWords::k_most);
+                 row_words(), RowWords::k_max_words);
 }
 
 template <class Visit>
@@ -191,7 +191,7 @@ ReadRows ParticleSet::read(const RowList& rows) const {
   ReadRows found(rows.size(), row_words());
   if (rows.empty()) return found;
   const auto gathered = uninitialised<Word>("gathered rows", std::ssize(found.words()));
-  const auto& at = rows.of_kernels();
+  const auto& at = rows.device_rows();
   const auto count = static_cast<std::int64_t>(rows.size()), homes = count * row_words();
   const RowWords set = row_words_here();
   for_words(
@@ -232,7 +232,7 @@ void ParticleSet::append(std::span<const Word> words, const std::vector<std::int
     copy_to_device(TransferKind::particles, Kokkos::subview(uses_coarser_level_, added),
                    host_view(uses_coarser_level));
   count_ += static_cast<int>(homes.size());
-  disorder_ += static_cast<std::int64_t>(homes.size());
+  unsorted_rows_ += static_cast<std::int64_t>(homes.size());
 }
 
 void ParticleSet::overwrite(const std::vector<std::int32_t>& rows, std::span<const Word> words) {
@@ -253,7 +253,7 @@ void ParticleSet::remove(const std::vector<std::int32_t>& rows) {
   if (!holes.empty())
     fill_holes(row_words_here(), to_device("holes", holes, TransferKind::lists),
                to_device("movers", movers, TransferKind::lists));
-  disorder_ += static_cast<std::int64_t>(holes.size());
+  unsorted_rows_ += static_cast<std::int64_t>(holes.size());
   count_ = left;
 }
 
@@ -283,7 +283,7 @@ void ParticleSet::set_homes(const std::vector<std::int32_t>& rows,
   const auto column = homes_;
   mesh::for_items(
       "set homes", rows.size(), KOKKOS_LAMBDA(int n) { column(at(n)) = slots(n); });
-  disorder_ += static_cast<std::int64_t>(rows.size());
+  unsorted_rows_ += static_cast<std::int64_t>(rows.size());
 }
 
 std::vector<std::int32_t> ParticleSet::counts(int slots) const {
@@ -291,9 +291,9 @@ std::vector<std::int32_t> ParticleSet::counts(int slots) const {
 }
 
 void ParticleSet::sort_if_disordered(int slots) {
-  if (disorder_ * k_tolerated_order <= count_) return;
+  if (unsorted_rows_ * k_tolerated_order <= count_) return;
   permute(order_by_home(homes_, count_, slots));
-  disorder_ = 0;
+  unsorted_rows_ = 0;
 }
 
 std::int64_t ParticleSet::bytes() const {

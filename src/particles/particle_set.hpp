@@ -33,8 +33,8 @@ using Word = std::uint64_t;
 
 // Whole rows for kernels, word by word: real columns, the kind's own ones last, integers, the id.
 struct RowWords {
-  static constexpr int k_most = 32;
-  void* column[k_most];
+  static constexpr int k_max_words = 32;
+  void* column[k_max_words];
   std::int32_t* home;
   std::uint8_t* uses_coarser_level;
   int reals, integers;
@@ -66,8 +66,8 @@ class RowList {
   RowList() = default;
   RowList(const std::vector<std::int32_t>& rows)
       : RowList(rows, mesh::to_device("rows", rows, TransferKind::lists)) {}
-  RowList(std::vector<std::int32_t> rows, const DeviceArray<const std::int32_t>& of_kernels)
-      : rows_(std::move(rows)), of_kernels_(of_kernels) {}
+  RowList(std::vector<std::int32_t> rows, const DeviceArray<const std::int32_t>& device_rows)
+      : rows_(std::move(rows)), device_rows_(device_rows) {}
 
   // True if the list is empty.
   bool empty() const { return rows_.empty(); }
@@ -75,13 +75,13 @@ class RowList {
   std::size_t size() const { return rows_.size(); }
   std::int32_t operator[](std::size_t n) const { return rows_[n]; }
   // Rows on the host.
-  const std::vector<std::int32_t>& of_host() const { return rows_; }
+  const std::vector<std::int32_t>& host_rows() const { return rows_; }
   // Rows in device memory.
-  const DeviceArray<const std::int32_t>& of_kernels() const { return of_kernels_; }
+  const DeviceArray<const std::int32_t>& device_rows() const { return device_rows_; }
 
  private:
   std::vector<std::int32_t> rows_;
-  DeviceArray<const std::int32_t> of_kernels_;
+  DeviceArray<const std::int32_t> device_rows_;
 };
 
 // Values of rows of a set, on the host.
@@ -111,7 +111,7 @@ class ReadRows {
 class ParticleSet {
  public:
   // Creates an empty set with numbers of real and integer columns in addition to those of all
-  // kinds. Throws RunError beyond RowWords::k_most words.
+  // kinds. Throws RunError beyond RowWords::k_max_words words.
   ParticleSet(int extra_reals, int extra_integers);
 
   // Number of particles.
@@ -170,7 +170,8 @@ class ParticleSet {
   void reserve(std::int64_t rows);
 
   int count_ = 0;
-  std::int64_t disorder_ = 0;  // rows that were added or changed their home since the last sort
+  // number of rows that were added or changed their home since the last sort
+  std::int64_t unsorted_rows_ = 0;
   std::vector<DeviceArray<double>> reals_;
   std::vector<DeviceArray<std::int64_t>> integers_;
   DeviceArray<std::uint64_t> ids_;
@@ -202,7 +203,7 @@ RowList select_rows(int count, const Wanted& wanted) {
 class JoinedSets {
  public:
   // A GPU kernel with more than 512 bytes of arguments waits for the previous one.
-  static constexpr int k_most = 8;
+  static constexpr int k_max_sets = 8;
 
   // Set of a particle, and its row in the set.
   struct Place {
@@ -211,7 +212,7 @@ class JoinedSets {
 
   // Appends a set; not allowed if is_full().
   void add(const ParticleSet& set) {
-    OCTANT_REQUIRE(sets_ < k_most, "at most {} sets of particles can be joined", k_most);
+    OCTANT_REQUIRE(sets_ < k_max_sets, "at most {} sets of particles can be joined", k_max_sets);
     const ParticleColumns p = set.columns();
     mass_[sets_] = p.mass;
     for (int d = 0; d < 3; ++d) velocity_[sets_][d] = p.velocity[d];
@@ -219,7 +220,7 @@ class JoinedSets {
     ++sets_;
   }
   // True if no further set can be added.
-  bool is_full() const { return sets_ == k_most; }
+  bool is_full() const { return sets_ == k_max_sets; }
   // Number of particles in all sets.
   std::int64_t count() const { return begin_[sets_]; }
 
@@ -238,9 +239,9 @@ class JoinedSets {
 
  private:
   int sets_ = 0;
-  std::int64_t begin_[k_most + 1] = {};
-  const double* mass_[k_most] = {};
-  const double* velocity_[k_most][3] = {};
+  std::int64_t begin_[k_max_sets + 1] = {};
+  const double* mass_[k_max_sets] = {};
+  const double* velocity_[k_max_sets][3] = {};
 };
 
 }  // namespace octant::particles

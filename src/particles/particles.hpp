@@ -326,11 +326,11 @@ class Particles {
 
   // Global data that a deposit needs: the quantum of mass, and by level whether there are particles
   // and whether some of them are assigned to the coarser level.
-  struct Measure {
+  struct DepositScales {
     double quantum;
     std::vector<bool> has_particles, uses_coarser_level;
   };
-  Measure measure_masses() const;
+  DepositScales measure_masses() const;
   // Particles of all levels, in few sets.
   std::vector<JoinedSets> joined_levels() const;
   CellArray<std::int64_t> mass_array(int level) const;
@@ -346,7 +346,7 @@ class Particles {
   void append(const NewRowsByLevel& rows, MassChanges* changes);
   void choose_force_levels(int coarsest, MassChanges* changes);
   void add_changes(const MassChanges& changes, MassSums& sums) const;
-  void note_departure(int level, std::span<const Word> row, std::int32_t home,
+  void record_outflow(int level, std::span<const Word> row, std::int32_t home,
                       bool uses_coarser_level);
   BlockSearch find_block(int level, int coarsest, int finest,
                          const std::array<double, 3>& position) const;
@@ -372,7 +372,7 @@ class Particles {
     std::array<ReproducibleSum, ParticleOutflow::potential> sums;
     MassChanges particles;
   } leaving_;
-  std::string trouble_;  // first error on this rank since the last check of all ranks
+  std::string error_;  // first error on this rank since the last check of all ranks
 };
 
 }  // namespace octant::particles

@@ -129,7 +129,7 @@ void Particles::check_stay(int level, const Position& position, int slot) {
     }
   }
   if (slot != k_no_block && excursion < k_largest_excursion) return;
-  trouble_ = fmt::format(
+  error_ = fmt::format(
       "a {} particle at ({}, {}, {}) left level {} by more than {} cells before that level was "
       "synchronised with the coarser level; use a smaller time.cfl",
       name(), position[0], position[1], position[2], level, k_largest_excursion);
@@ -172,10 +172,10 @@ void Particles::collect_movers(int level, int coarsest, int finest, OutgoingRows
     const Position position = position_of(rows[n]);
     if (!frame.holds(position)) {
       if (!std::isfinite(position[0] + position[1] + position[2]))
-        trouble_ = fmt::format(
+        error_ = fmt::format(
             "a {} particle of level {} has the position ({}, {}, {}); expected finite coordinates",
             name(), level, position[0], position[1], position[2]);
-      else note_departure(level, rows[n], rows.home(n), rows.uses_coarser_level(n));
+      else record_outflow(level, rows[n], rows.home(n), rows.uses_coarser_level(n));
       remove_mover(n);
       continue;
     }
@@ -221,14 +221,14 @@ void Particles::redistribute(OutgoingRows leaving, int coarsest, int finest, Mas
   const Communicator& communicator = mesh_.communicator();
   for (;;) {
     enum { k_all_inserted, k_some_outgoing, k_error };
-    const int state = !trouble_.empty()       ? k_error
+    const int state = !error_.empty()         ? k_error
                       : leaving.ranks.empty() ? k_all_inserted
                                               : k_some_outgoing;
     const int worst = communicator.max(state);
     if (worst == k_all_inserted) return;
     if (worst == k_error)
       communicator.collective_try([&] {
-        if (!trouble_.empty()) throw RunError("{}", trouble_);
+        if (!error_.empty()) throw RunError("{}", error_);
       });
     const std::size_t bytes = (levels_[0].set.row_words() + 1) * sizeof(Word);
     const auto arrived =
@@ -243,7 +243,7 @@ Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived
                                                      int finest, MassChanges* changes) {
   const std::size_t width = 1 + static_cast<std::size_t>(levels_[0].set.row_words());
   NewRowsByLevel arriving(levels_.size());
-  OutgoingRows onward;
+  OutgoingRows forwarded;
   for (std::size_t n = 0; n < arrived.ranks.size(); ++n) {
     const auto message = std::span(arrived.words).subspan(n * width, width);
     const auto row = message.subspan(1);
@@ -254,14 +254,14 @@ Particles::OutgoingRows Particles::insert_or_forward(const OutgoingRows& arrived
     const BlockSearch to = find_block(level, coarsest, stays_on_level ? level : finest, position);
     const bool uses_coarser_level = used_coarser_level && to.level == level;
     if (to.result == BlockSearch::on_other_rank) {
-      onward.add(to.owner, to.level, row, uses_coarser_level);
+      forwarded.add(to.owner, to.level, row, uses_coarser_level);
     } else {
       if (to.result == BlockSearch::outside_level) check_stay(to.level, position, k_no_block);
       arriving[to.level].add(row, to.slot, uses_coarser_level);
     }
   }
   append(arriving, changes);
-  return onward;
+  return forwarded;
 }
 
 void Particles::synchronise(int coarsest, MassSums* sums) {
@@ -307,7 +307,7 @@ void Particles::migrate(const std::vector<std::vector<int>>& owners) {
         set.count(), KOKKOS_LAMBDA(int n) { return table(p.home[n]) != rank; });
     const ReadRows read = set.read(rows);
     for (std::size_t n = 0; n < rows.size(); ++n) leaving.add(owner_of[read.home(n)], l, read[n]);
-    set.remove(rows.of_host());
+    set.remove(rows.host_rows());
   }
   const std::size_t width = levels_[0].set.row_words() + 1;
   const auto routed = route_bytes(communicator, leaving.ranks,
@@ -323,7 +323,7 @@ void Particles::migrate(const std::vector<std::vector<int>>& owners) {
 
 // Records a particle beyond an open boundary, which is still in the list of its level. Its
 // potential is that of the last cells before the boundary.
-void Particles::note_departure(int level, std::span<const Word> row, std::int32_t home,
+void Particles::record_outflow(int level, std::span<const Word> row, std::int32_t home,
                                bool uses_coarser_level) {
   const auto real = [&](int column) { return std::bit_cast<double>(row[column]); };
   ++leaving_.count;

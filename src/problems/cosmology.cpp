@@ -161,7 +161,7 @@ class Cosmology final : public Problem {
 
   GasState gas_state(const GasFields& gas, std::size_t n) const {
     const double temperature =
-        temperature_ > 0.0 ? temperature_ : cosmology::unheated_temperature(start_);
+        temperature_ > 0.0 ? temperature_ : cosmology::adiabatic_temperature(start_);
     // Adiabatic perturbation about the mean.
     const double contrast = 1.0 + gas.overdensity[n];
     const double mean_pressure = gas_fraction_ * temperature / cosmology::k_molecular_weight /

@@ -137,7 +137,7 @@ class ExpressionProblem final : public Problem {
     return [this, cell_size = base_cell_size_ * std::exp2(-level), values = LatticeValues(centres)](
                double time, const PointReceiver& receive) mutable {
       cell_size_ = cell_size;
-      give_states(values, time, receive);
+      evaluate_states(values, time, receive);
     };
   }
   bool inflow_moves() const override {
@@ -257,13 +257,13 @@ class ExpressionProblem final : public Problem {
       }
     if (samples_ == 1) {
       LatticeValues values(std::move(centres));
-      give_states(values, 0.0, receive);
+      evaluate_states(values, 0.0, receive);
       return;
     }
-    give_means(centres, cell_size, receive);
+    evaluate_means(centres, cell_size, receive);
   }
 
-  void give_states(LatticeValues& values, double time, const PointReceiver& receive) const {
+  void evaluate_states(LatticeValues& values, double time, const PointReceiver& receive) const {
     formulas_.evaluate(values, time);
     for (std::size_t n = 0; n < quantities_.size(); ++n) require_gas(values, n, time);
     const auto& along = values.lattice().along;
@@ -348,9 +348,10 @@ class ExpressionProblem final : public Problem {
     }
   }
 
-  // Gives the means over the samples of cells. Samples are evaluated plane by plane, because most
-  // parts of an expression depend on one or two coordinates.
-  void give_means(const Lattice& centres, double cell_size, const PointReceiver& receive) const {
+  // Passes the means over the samples of each cell to `receive`. Samples are evaluated plane by
+  // plane, because most parts of an expression depend on one or two coordinates.
+  void evaluate_means(const Lattice& centres, double cell_size,
+                      const PointReceiver& receive) const {
     const auto samples_in = [&](const std::vector<double>& cells) {
       std::vector<double> places;
       for (const double centre : cells)
@@ -370,7 +371,7 @@ class ExpressionProblem final : public Problem {
       std::vector<GasState> sums(x.size() * y.size(), nothing);
       for (const double height : samples_in({middle})) {
         LatticeValues plane(Lattice{{xs, ys, {height}}});
-        give_states(plane, 0.0, [&](std::int64_t sample, const GasState& gas) {
+        evaluate_states(plane, 0.0, [&](std::int64_t sample, const GasState& gas) {
           add_sample(gas, sums[cell_of[sample]]);
         });
       }

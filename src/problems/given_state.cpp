@@ -55,8 +55,8 @@ void give(const mesh::Mesh& mesh, int level, const hydro::HydroOptions& hydro,
 
 }  // namespace
 
-void give_level(const mesh::Mesh& mesh, int level, const hydro::HydroOptions& hydro,
-                const StateFunction& state, const Problem::StateReceiver& receive) {
+void evaluate_level(const mesh::Mesh& mesh, int level, const hydro::HydroOptions& hydro,
+                    const StateFunction& state, const Problem::StateReceiver& receive) {
   mesh.communicator().collective_try([&] {
     const auto own = mesh.blocks(level).own();
     const int N = mesh.layout().block_size;

@@ -26,7 +26,7 @@ using StateFunction = std::function<GasColumns(const Vectors& centres, double ce
 
 // Sets the gas of a level as Problem::initial_level() does. Exceptions of the function, and
 // InputError for an invalid state, end the run on all ranks. Collective.
-void give_level(const mesh::Mesh& mesh, int level, const hydro::HydroOptions& hydro,
-                const StateFunction& state, const Problem::StateReceiver& receive);
+void evaluate_level(const mesh::Mesh& mesh, int level, const hydro::HydroOptions& hydro,
+                    const StateFunction& state, const Problem::StateReceiver& receive);
 
 }  // namespace octant::problems

@@ -111,7 +111,7 @@ void StarsInGas::prepare(const ProblemSetup& setup) {
   eos_ = setup.hydro.eos;
   check_matter(setup);
   spin_ = setup.hydro.spin();
-  turning_ = setup.hydro.frame.angular_velocity;
+  frame_rotation_ = setup.hydro.frame.angular_velocity;
   model_ = solve(G_);
   check_size(setup.geometry);
 }
@@ -188,8 +188,8 @@ double StarsInGas::pressure(const StarsInFrame::Mean& mean, double ambient) cons
 // null, those on the host.
 StarsInFrame StarsInGas::at_time(double time, const mesh::DeviceArray<const double>* tables) const {
   StarsInFrame frame{.count = static_cast<int>(model_.stars.size()),
-                     .cosine = std::cos((model_.angular_velocity - turning_) * time),
-                     .sine = std::sin((model_.angular_velocity - turning_) * time)};
+                     .cosine = std::cos((model_.angular_velocity - frame_rotation_) * time),
+                     .sine = std::sin((model_.angular_velocity - frame_rotation_) * time)};
   for (int s = 0; s < frame.count; ++s) {
     frame.stars[s] = model_.stars[s].on_host();
     if (tables) frame.stars[s].enthalpy = tables[s].data();

@@ -121,8 +121,8 @@ class StarsInGas : public Problem {
   const ParameterSchema* schema_ = nullptr;  // valid until prepare() returns
   hydro::EosOptions eos_;
   double G_ = 1.0;
-  int spin_ = -1;         // index of the first of hydro::spin_variables(); -1: none
-  double turning_ = 0.0;  // rotation rate of the frame
+  int spin_ = -1;                // index of the first of hydro::spin_variables(); -1: none
+  double frame_rotation_ = 0.0;  // rotation rate of the frame
   StarModel model_;
   std::vector<mesh::DeviceArray<const double>> tables_;  // enthalpy tables of the stars
   struct {

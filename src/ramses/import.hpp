@@ -75,7 +75,7 @@ class OctDelivery {
   using CopyValues = std::function<void(std::size_t oct, double* to)>;
 
   std::size_t item_bytes() const;
-  std::int64_t octs_at_once() const;
+  std::int64_t batch_size() const;
   Head head_of(std::size_t oct) const;
   void send(int level, std::span<const Head> heads, const CopyValues& copy_values,
             const Store& store);

@@ -45,13 +45,13 @@ std::size_t OctDelivery::item_bytes() const {
 }
 
 // Batch size; odd, since otherwise columns of variables would map to the same sets of a cache.
-std::int64_t OctDelivery::octs_at_once() const {
+std::int64_t OctDelivery::batch_size() const {
   return k_bytes_at_once / static_cast<std::int64_t>(item_bytes()) | 1;
 }
 
 std::int64_t OctDelivery::deliver_level(int level, const Store& store) {
   source_.next_level();
-  const std::int64_t batch = octs_at_once();
+  const std::int64_t batch = batch_size();
   std::int64_t all = 0;
   std::vector<Head> heads;
   for (int round = 0; round < source_.rounds(); ++round) {
@@ -74,7 +74,7 @@ std::int64_t OctDelivery::deliver_level(int level, const Store& store) {
 }
 
 void OctDelivery::deliver(int level, std::span<const FurtherOct> octs, const Store& store) {
-  const std::int64_t batch = octs_at_once(), count = std::ssize(octs);
+  const std::int64_t batch = batch_size(), count = std::ssize(octs);
   const std::int64_t most = mesh_.communicator().max(count);
   std::vector<Head> heads;
   for (std::int64_t first = 0; first < most; first += batch) {

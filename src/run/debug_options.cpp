@@ -16,7 +16,7 @@ double DebugOptions::slowness(int rank, int node) const {
   return named || node == slow_node ? slow_factor : 1.0;
 }
 
-void DebugOptions::draw_out_step(double seconds_so_far) const {
+void DebugOptions::delay_step(double seconds_so_far) const {
   std::this_thread::sleep_for(std::chrono::duration<double>(step_seconds - seconds_so_far));
 }
 

@@ -23,7 +23,7 @@ struct DebugOptions {
   // Slow-down factor of a rank's kernels.
   double slowness(int rank, int node) const;
   // Sleeps until a step has taken step_seconds.
-  void draw_out_step(double seconds_so_far) const;
+  void delay_step(double seconds_so_far) const;
 };
 
 // Declares the section [debug]. `options` must outlive all reads of the schema.

@@ -128,7 +128,7 @@ NodeOfRank find_node_of_rank(const Communicator& communicator, const DebugOption
 
 namespace {
 
-telemetry::Metadata circumstances_of(const Machine& machine) {
+telemetry::Metadata machine_metadata(const Machine& machine) {
   return {{"octant.machine", machine.name},
           {"octant.processor", machine.processor},
           {"octant.gpu", machine.devices.name},
@@ -171,7 +171,7 @@ std::unique_ptr<telemetry::Recorder> make_recorder(const Communicator& communica
                                        .model = name_of(settings.model),
                                        .block_size = settings.block_size,
                                        .detail = name_of(settings.telemetry.detail),
-                                       .circumstances = circumstances_of(machine)};
+                                       .extra_metadata = machine_metadata(machine)};
   return std::make_unique<telemetry::Recorder>(settings.telemetry, attributes, ranks);
 }
 

@@ -36,11 +36,11 @@ class Run::Loop {
         [&] { log::start(communicator_.rank(), communicator_.is_root() ? file("log.txt") : ""); });
     const Machine machine = machine_of(communicator_);
     begin_telemetry(restart, machine);
-    model_.log_beginning();
+    model_.log_start();
     log_machine(machine);
     if (restart) go_on(request.restart);
     else model_.initialise();
-    beginning_ = restart ? std::min(0.0, model_.time()) : model_.time();
+    start_time_ = restart ? std::min(0.0, model_.time()) : model_.time();
     write_parameters();
     history_.emplace(model_, folder_.path(), earlier_history_);
   }
@@ -61,7 +61,7 @@ class Run::Loop {
   bool step(double latest) {
     if (!has_begun_) begin();
     if (finished() || code_ == k_stopped_early) return false;
-    const UserRequests requests = control_.look(output_, step_seconds_);
+    const UserRequests requests = control_.poll(output_, step_seconds_);
     if (requests.dump) snapshot();
     if (requests.stop) {
       log::info("stopping at step {}: {}", model_.step_count(), requests.reason);
@@ -184,7 +184,7 @@ class Run::Loop {
 
   // Progress of the run by time or by steps, whichever is larger.
   double progress_fraction() const {
-    const double by_time = (model_.time() - beginning_) / (settings_.end - beginning_);
+    const double by_time = (model_.time() - start_time_) / (settings_.end - start_time_);
     const double by_steps = static_cast<double>(model_.step_count()) /
                             static_cast<double>(std::max<std::int64_t>(1, settings_.max_steps));
     return std::clamp(std::max(by_time, by_steps), 0.0, 1.0);
@@ -200,7 +200,7 @@ class Run::Loop {
     if (model_.step_count() % output_.history_interval == 0) history_->append(model_, dt);
     const std::int64_t updates = model_.cell_updates();
     model_.step(dt);
-    settings_.debug.draw_out_step(clock.seconds());
+    settings_.debug.delay_step(clock.seconds());
     agree_on_step(clock.seconds(), control_.seconds());
     time_left_.add(progress_fraction() - share, step_seconds_);
     attributes.own_updates = model_.cell_updates() - updates;
@@ -378,7 +378,7 @@ class Run::Loop {
   std::string earlier_history_;        // history.csv of the run that is continued
   std::optional<History> history_;
   // Time 0, or that of a new run's first state; 0 or earlier for restarts.
-  double beginning_ = 0.0;
+  double start_time_ = 0.0;
   TimeLeft time_left_;
   double step_seconds_ = 0.0, memory_ = 0.0;  // of the slowest and the fullest rank
   bool checkpoint_is_due_ = false;

@@ -47,7 +47,7 @@ class Model {
   virtual Timers& timers() = 0;
 
   // Logs a description of the run at its start.
-  virtual void log_beginning() const = 0;
+  virtual void log_start() const = 0;
   // Logs a summary of the run at its end.
   virtual void log_end() const {}
 

@@ -45,7 +45,7 @@ void acknowledge_signal() {
 
 bool is_urgent(int signal) { return signal == SIGTERM || signal == SIGINT; }
 
-void heed(int signal) {
+void handle_signal(int signal) {
   if (is_urgent(signal)) {
     std::int64_t first = 0;
     const std::int64_t now = now_ns();
@@ -63,7 +63,7 @@ void handle(int signal, void (*handler)(int)) {
   }, wanted{};
   ::sigaction(signal, nullptr, &before);
   const bool ignored_from_the_start = before.sa_handler == SIG_IGN && !g_left_ignored[signal];
-  if (ignored_from_the_start && handler == heed) return;
+  if (ignored_from_the_start && handler == handle_signal) return;
   wanted.sa_handler = handler;
   wanted.sa_flags = SA_RESTART;
   ::sigaction(signal, &wanted, nullptr);
@@ -101,7 +101,7 @@ StopSignals::StopSignals(bool is_root) : is_root_(is_root) {
   g_first_urgent_ns = 0;
   g_speaks = is_root;
   ignore_signals_of_writes();
-  for (const int signal : k_signals) handle(signal, heed);
+  for (const int signal : k_signals) handle(signal, handle_signal);
   unblock(k_signals);
 }
 
@@ -109,7 +109,7 @@ StopSignals::~StopSignals() {
   for (const int signal : k_signals) {
     struct sigaction present {};
     ::sigaction(signal, nullptr, &present);
-    if (present.sa_handler != heed) continue;
+    if (present.sa_handler != handle_signal) continue;
     std::signal(signal, is_urgent(signal) ? SIG_DFL : SIG_IGN);
     g_left_ignored[signal] = !is_urgent(signal);
   }
@@ -190,7 +190,7 @@ void RunControl::read_control_file(ControlUpdate& update) {
   }
 }
 
-UserRequests RunControl::look(OutputOptions& output, double step_seconds) {
+UserRequests RunControl::poll(OutputOptions& output, double step_seconds) {
   ControlUpdate update;
   if (communicator_.is_root()) {
     read_control_file(update);

@@ -49,7 +49,7 @@ struct RunOptions {
 // Declares the section [run]. `options` must outlive all reads of the schema.
 void declare(ParameterSchema& schema, RunOptions& options);
 
-// Requests since the last call of look(); the same on all ranks.
+// Requests since the last call of poll(); the same on all ranks.
 struct UserRequests {
   bool stop = false;   // write a checkpoint and end
   bool dump = false;   // write a snapshot now
@@ -68,7 +68,7 @@ class RunControl {
 
   // Checks for requests; may change the intervals of `output`. `step_seconds` is the duration of a
   // step. Collective.
-  UserRequests look(OutputOptions& output, double step_seconds);
+  UserRequests poll(OutputOptions& output, double step_seconds);
 
   double seconds() const { return clock_.seconds(); }  // since the start of the run
 

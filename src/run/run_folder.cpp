@@ -80,7 +80,7 @@ bool contains(const std::string& directory, const std::regex& name) {
 
 // Removes temporary files of a killed run. No other process writes them, because the folder is
 // locked.
-void remove_remains(const std::string& directory) {
+void remove_temporary_files(const std::string& directory) {
   static const std::regex remains(
       "(?:run\\.toml|history\\.csv|statistics\\.h5|profiles\\.csv|"
       "(?:snap|checkpoint|coarse|power|slice_[xyz][^_]*)_[0-9]{5,}\\.(?:h5|csv|xdmf)(?:\\.rows)?)"
@@ -140,7 +140,7 @@ void RunFolder::claim(const std::string& directory, Entry entry) {
   fs::create_directories(directory);
   lock_ = take_lock(directory);
   path_ = directory;
-  if (entry == Entry::go_on) remove_remains(directory);
+  if (entry == Entry::go_on) remove_temporary_files(directory);
   if (entry == Entry::go_on || !holds_run(directory)) return;
   if (entry == Entry::begin)
     throw InputError(

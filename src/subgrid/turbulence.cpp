@@ -197,7 +197,7 @@ class Turbulence final : public Process {
   }
 
   // Advances the amplitudes to an update number, again from number 0 if `update` < `update_`.
-  void go_to(std::int64_t update) const {
+  void advance_to(std::int64_t update) const {
     if (update < update_) {
       update_ = 0;
       for (std::size_t w = 0; w < numbers_.size(); ++w) amplitudes_[w] = normal(w, 0);
@@ -217,7 +217,7 @@ class Turbulence final : public Process {
   Driving driving_at(double time) const {
     const double updates = std::max(0.0, time / correlation_time_ * k_updates);
     const double begun = std::floor(updates), share = updates - begun;
-    go_to(static_cast<std::int64_t>(begun));
+    advance_to(static_cast<std::int64_t>(begun));
     // Amplitudes have six real components: four transverse to the wave vector, two parallel.
     const double s = solenoidal_, c = 1.0 - s;
     const double norm =

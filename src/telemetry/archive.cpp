@@ -125,11 +125,11 @@ Archive::Archive(const RunFacts& attributes, const Ranks& ranks)
                {"octant.start_unix_ns", fmt::to_string(unix_ns())},
                {"octant.clock_error_ns", "0"},
                {"octant.events_dropped", "0"}};
-  metadata_.insert(attributes.circumstances.begin(), attributes.circumstances.end());
+  metadata_.insert(attributes.extra_metadata.begin(), attributes.extra_metadata.end());
 }
 
 void Archive::set_directory(const std::string& directory) {
-  OCTANT_REQUIRE(shelves_.empty(), "telemetry already has files in {}", folder_);
+  OCTANT_REQUIRE(table_files_.empty(), "telemetry already has files in {}", folder_);
   folder_ = folder_in(directory);
 }
 
@@ -153,11 +153,11 @@ std::string Archive::path_of(const std::string& table, std::int64_t first,
                      ranks_.node);
 }
 
-Archive::Shelf& Archive::shelf(const std::string& table) {
-  const auto found = std::find_if(shelves_.begin(), shelves_.end(),
-                                  [&](const Shelf& s) { return s.table == table; });
-  if (found != shelves_.end()) return *found;
-  return shelves_.emplace_back(Shelf{table, {}, {}});
+Archive::TableFiles& Archive::files_of(const std::string& table) {
+  const auto found = std::find_if(table_files_.begin(), table_files_.end(),
+                                  [&](const TableFiles& s) { return s.table == table; });
+  if (found != table_files_.end()) return *found;
+  return table_files_.emplace_back(TableFiles{table, {}, {}});
 }
 
 void Archive::write(const Window& own, std::int64_t first, std::int64_t last,
@@ -196,7 +196,7 @@ void Archive::write_table(const std::string& table, std::size_t rows, std::vecto
   columns.insert(columns.begin(), {"segment", std::vector<std::int16_t>(rows, segment_)});
   const std::string path = path_of(table, first, last);
   with_advice([&] { write_parquet(path, columns, metadata_); });
-  shelf(table).fresh.push_back({first, last, path});
+  files_of(table).fresh.push_back({first, last, path});
 }
 
 Archive::File Archive::merged(const std::string& table, const std::vector<File>& files) const {
@@ -208,7 +208,7 @@ Archive::File Archive::merged(const std::string& table, const std::vector<File>&
 
 void Archive::merge() {
   ranks_.collective_try([&] {
-    for (auto& [table, merged_files, fresh] : shelves_) {
+    for (auto& [table, merged_files, fresh] : table_files_) {
       if (fresh.empty()) continue;
       merged_files.push_back(fresh.size() > 1 ? merged(table, fresh) : fresh.front());
       fresh.clear();
@@ -220,7 +220,7 @@ void Archive::merge_all() {
   merge();
   ranks_.collective_try([&] {
     std::uintmax_t compressed = 0;
-    for (auto& [table, files, fresh] : shelves_) {
+    for (auto& [table, files, fresh] : table_files_) {
       std::uintmax_t bytes = 0;
       for (const File& file : files) bytes += std::filesystem::file_size(file.path);
       if (files.size() < 2 || bytes > k_max_joined) continue;

@@ -47,7 +47,7 @@ struct RunFacts {
   std::string model;
   int block_size = 0;  // 0 without blocks
   std::string detail;
-  Metadata circumstances;  // additional metadata by key
+  Metadata extra_metadata;  // additional metadata by key
 };
 
 // Files of a run's telemetry. Functions are collective over the run and throw on all of its ranks.
@@ -81,7 +81,7 @@ class Archive {
     std::int64_t first, last;
     std::string path;
   };
-  struct Shelf {  // files of a table
+  struct TableFiles {  // files of a table
     std::string table;
     std::vector<File> merged, fresh;
   };
@@ -90,7 +90,7 @@ class Archive {
   void write_table(const std::string& table, std::size_t rows, std::vector<Column> columns,
                    std::int64_t first, std::int64_t last);
   File merged(const std::string& table, const std::vector<File>& files) const;
-  Shelf& shelf(const std::string& table);
+  TableFiles& files_of(const std::string& table);
   std::string path_of(const std::string& table, std::int64_t first, std::int64_t last) const;
 
   std::string folder_;
@@ -98,7 +98,7 @@ class Archive {
   std::string run_;
   std::int16_t segment_ = 0;
   Metadata metadata_;
-  std::vector<Shelf> shelves_;
+  std::vector<TableFiles> table_files_;
 };
 
 }  // namespace octant::telemetry

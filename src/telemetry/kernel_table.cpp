@@ -28,7 +28,7 @@ void KernelClock::end(std::uint64_t launch) {
   is_open_[pair_of(launch)] = false;
 }
 
-void KernelClock::look() {
+void KernelClock::poll() {
   while (oldest_ < next_ && !is_open_[pair_of(oldest_)] && events_->has_passed(pair_of(oldest_)))
     report_oldest();
 }
@@ -55,7 +55,7 @@ std::uint64_t key_of(const Row& row) {
 
 // Moves the rows of steps up to `last` out of `rows`, in order.
 template <class Row>
-void give_away(std::vector<Row>& rows, std::int64_t last,
+void move_rows(std::vector<Row>& rows, std::int64_t last,
                const std::function<void(const Row&)>& to) {
   const auto kept = std::stable_partition(rows.begin(), rows.end(),
                                           [last](const Row& row) { return row.step <= last; });
@@ -70,8 +70,8 @@ KernelTable::KernelTable(std::unique_ptr<KernelEvents> events)
 
 std::uint64_t KernelTable::begin(const LaunchRow& launch) {
   const std::uint64_t number = clock_.begin();
-  flying_.push_back({find(launch), launch});
-  rows_[flying_.back().row].calls += 1;
+  pending_.push_back({find(launch), launch});
+  rows_[pending_.back().row].calls += 1;
   return number;
 }
 
@@ -83,9 +83,9 @@ void KernelTable::add_work(const LaunchRow& launch, const KernelWork& work) {
 }
 
 std::size_t KernelTable::find(const LaunchRow& launch) {
-  if (launch.step != step_) places_.clear();
+  if (launch.step != step_) row_of_kernel_.clear();
   step_ = launch.step;
-  const auto [place, is_new] = places_.try_emplace(key_of(launch), rows_.size());
+  const auto [place, is_new] = row_of_kernel_.try_emplace(key_of(launch), rows_.size());
   if (is_new)
     rows_.push_back({.step = launch.step,
                      .rank = launch.rank,
@@ -97,7 +97,7 @@ std::size_t KernelTable::find(const LaunchRow& launch) {
 }
 
 void KernelTable::add(const KernelEvents::Span& span) {
-  Launch& launch = flying_.front();
+  Launch& launch = pending_.front();
   KernelRow& row = rows_[launch.row];
   if (row.start_ns == 0) row.start_ns = span.start_ns;
   row.duration_ns += span.duration_ns;
@@ -106,18 +106,18 @@ void KernelTable::add(const KernelEvents::Span& span) {
     launch.attributes.duration_ns = span.duration_ns;
     launches_.push_back(launch.attributes);
   }
-  flying_.pop_front();
+  pending_.pop_front();
 }
 
 void KernelTable::take(std::int64_t last, const std::function<void(const KernelRow&)>& kernel,
                        const std::function<void(const LaunchRow&)>& launch) {
   clock_.finish();
-  give_away<KernelRow>(rows_, last, [&](const KernelRow& row) {
+  move_rows<KernelRow>(rows_, last, [&](const KernelRow& row) {
     if (row.calls > 0) kernel(row);  // 0: announced, but not launched
   });
-  give_away(launches_, last, launch);
-  places_.clear();
-  for (std::size_t n = 0; n < rows_.size(); ++n) places_.emplace(key_of(rows_[n]), n);
+  move_rows(launches_, last, launch);
+  row_of_kernel_.clear();
+  for (std::size_t n = 0; n < rows_.size(); ++n) row_of_kernel_.emplace(key_of(rows_[n]), n);
 }
 
 }  // namespace octant::telemetry

@@ -59,7 +59,7 @@ class KernelClock {
   void end(std::uint64_t launch);
 
   // Reports the launches that have ended, without waiting.
-  void look();
+  void poll();
   // Waits for all launches and synchronises device and host clocks. No launch may be open.
   void finish();
 
@@ -89,7 +89,7 @@ class KernelTable {
   void add_work(const LaunchRow& launch, const KernelWork& work);
 
   // Adds the launches that have ended, without waiting.
-  void look() { clock_.look(); }
+  void poll() { clock_.poll(); }
 
   // Waits for all kernels and hands over the rows of the steps up to `last`.
   void take(std::int64_t last, const std::function<void(const KernelRow&)>& kernel,
@@ -104,10 +104,11 @@ class KernelTable {
   void add(const KernelEvents::Span& span);
 
   std::vector<KernelRow> rows_;
-  std::vector<LaunchRow> launches_;                        // individual ones that have ended
-  std::unordered_map<std::uint64_t, std::size_t> places_;  // index in rows_, for the last step
+  std::vector<LaunchRow> launches_;  // individual ones that have ended
+  // index in rows_, for the last step
+  std::unordered_map<std::uint64_t, std::size_t> row_of_kernel_;
   std::int64_t step_ = -1;
-  std::deque<Launch> flying_;  // oldest first
+  std::deque<Launch> pending_;  // oldest first
   KernelClock clock_;
 };
 

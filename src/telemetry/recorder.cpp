@@ -68,7 +68,7 @@ bool Recorder::window_is_full() const {
 
 void Recorder::end_step(std::int64_t now) {
   phases_.end(now);
-  kernels_.look();
+  kernels_.poll();
   std::int32_t task = 0;
   for (const PhaseTable::Entry& e : phases_.entries()) {
     window_.phases.push_back({.step = step_,
@@ -106,7 +106,7 @@ void Recorder::end_step(std::int64_t now) {
   open_step_.clear();
   add_rank_row(now);
   if (ranks_.rank == 0) add_step_row(now);
-  if (trigger_.is_set()) look_at_trigger(now);
+  if (trigger_.is_set()) check_trigger(now);
   window_seconds_ += facts_.seconds;
   step_is_open_ = false;
 }
@@ -143,7 +143,7 @@ void Recorder::add_step_row(std::int64_t now) {
                            .rebalanced = facts_.rebalanced});
 }
 
-void Recorder::look_at_trigger(std::int64_t now) {
+void Recorder::check_trigger(std::int64_t now) {
   const std::int64_t own =
       trigger_.phase() ? phases_.self_ns(*trigger_.phase()) : now - step_start_;
   if (trigger_.fires(1e-9 * ranks_.max(static_cast<double>(own))))

@@ -101,7 +101,7 @@ class Recorder final : public Observer {
   void end_step(std::int64_t now);
   void add_rank_row(std::int64_t now);
   void add_step_row(std::int64_t now);
-  void look_at_trigger(std::int64_t now);
+  void check_trigger(std::int64_t now);
   void add_event(const EventRow& event);
   void write_window();
   void take_kernels(std::int64_t last);

@@ -138,7 +138,7 @@ class InductionStep {
   void find_forces(int stage) {
     fields_.fill_ghosts(magnetic_);
     for (int l = 0; l <= mesh_.finest_level(); ++l) set_forces(mesh_.cells(l), level(l, stage));
-    fields_.replace_forces(forces_[stage]);
+    fields_.restrict_emfs(forces_[stage]);
   }
   void move(double dt) {
     for (int l = 0; l <= mesh_.finest_level(); ++l)

@@ -30,7 +30,7 @@ void add_to_least(std::vector<Load>& heap, double cost) {
 }
 
 // Blocks with their negative costs, sorted by descending cost.
-std::vector<Load> dearest_first(Costs costs, const std::vector<std::int32_t>& blocks) {
+std::vector<Load> by_descending_cost(Costs costs, const std::vector<std::int32_t>& blocks) {
   std::vector<Load> order;
   order.reserve(blocks.size());
   for (const std::int32_t block : blocks) order.emplace_back(-costs[block], block);
@@ -40,8 +40,8 @@ std::vector<Load> dearest_first(Costs costs, const std::vector<std::int32_t>& bl
 
 // Assigns blocks to ranks in order of descending cost, each to the least loaded rank, and to the
 // one with the lowest index if there are several. `ranks` must ascend.
-void deal_out(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks,
-              Owners& owners) {
+void assign_to_least_loaded(const std::vector<Load>& order, const std::vector<std::int32_t>& ranks,
+                            Owners& owners) {
   // The first blocks go to different empty ranks.
   const std::size_t first = std::min(order.size(), ranks.size());
   std::vector<Load> heap;
@@ -113,8 +113,8 @@ double largest_load(Costs costs, const Owners& owners, int ranks) {
 Owners longest_first(Costs costs, int ranks) {
   check_input(costs, ranks);
   Owners owners(costs.size());
-  deal_out(dearest_first(costs, all_of(costs.size())), all_of(static_cast<std::size_t>(ranks)),
-           owners);
+  assign_to_least_loaded(by_descending_cost(costs, all_of(costs.size())),
+                         all_of(static_cast<std::size_t>(ranks)), owners);
   return owners;
 }
 
@@ -132,9 +132,9 @@ Owners rebalance_extremes(Costs costs, int ranks, double percent, Owners start) 
     if (chosen[rank]) some_ranks.push_back(rank);
   for (std::int32_t block = 0; block < std::ssize(costs); ++block)
     if (chosen[start[block]]) their_blocks.push_back(block);
-  const auto order = dearest_first(costs, their_blocks);
+  const auto order = by_descending_cost(costs, their_blocks);
   Owners owners = start;
-  deal_out(order, some_ranks, owners);
+  assign_to_least_loaded(order, some_ranks, owners);
   // Lower bound: the ranks that keep their blocks, and the most expensive block.
   double least = order.empty() ? 0.0 : -order.front().first;
   for (std::int32_t rank = 0; rank < ranks; ++rank)

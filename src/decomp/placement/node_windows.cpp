@@ -137,7 +137,7 @@ class NodePacking {
     std::fill(capacity_.begin(), capacity_.end(), limit);
     owner_.resize(costs.size());
     for (const auto& [cost, block] : order_) {
-      const int rank = fullest_that_takes(cost);
+      const int rank = best_fit_rank(cost);
       if (rank < 0) return false;
       capacity_[static_cast<std::size_t>(rank)] -= cost;
       owner_[static_cast<std::size_t>(block)] = rank;
@@ -164,7 +164,7 @@ class NodePacking {
   const std::vector<int>& owner() const { return owner_; }
 
  private:
-  int fullest_that_takes(double cost) const {
+  int best_fit_rank(double cost) const {
     int best = -1;
     for (std::size_t rank = 0; rank < capacity_.size(); ++rank)
       if (capacity_[rank] >= cost &&

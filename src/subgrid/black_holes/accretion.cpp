@@ -88,8 +88,8 @@ void spin_up(const HoleStep& step, Hole& hole, double mass_ratio, bool arrested)
     for (double& component : hole.spin) component *= step.options.largest_spin / after;
 }
 
-void swallow(const HoleStep& step, Hole& hole,
-             const std::array<double, GasRemoval::granted>& taken) {
+void add_accreted_gas(const HoleStep& step, Hole& hole,
+                      const std::array<double, GasRemoval::granted>& taken) {
   const double gas = taken[GasRemoval::k_mass];
   if (gas == 0.0) return;
   const NucleusOptions& agn = step.options.agn;
@@ -104,7 +104,7 @@ void swallow(const HoleStep& step, Hole& hole,
     hole.velocity[d] = (old_mass * hole.velocity[d] + momentum[d]) / hole.mass;
     hole.gas_angular_momentum[d] = taken[GasRemoval::k_angular_momentum + d];
   }
-  hole.swallowed += gas;
+  hole.accreted_mass += gas;
   hole.unreleased += gas;
   if (step.options.spin) spin_up(step, hole, hole.mass / old_mass, arrested);
   step.ledger["accreted"] += gas;
@@ -203,7 +203,7 @@ bool feed(const HoleStep& step, std::vector<Hole>& holes) {
     hole.gas_density = around.gas.density;
     hole.sound_speed = around.gas.sound_speed;
     hole.relative_speed = around.speed;
-    swallow(step, hole, taken);
+    add_accreted_gas(step, hole, taken);
     if (!step.options.drag || around.gas.mass == 0.0) continue;
     const auto momentum = drag(step, hole, around.gas, around.gas.mass - taken[GasRemoval::k_mass]);
     if (square_of(momentum) == 0.0) continue;

@@ -12,7 +12,7 @@ template <class HoleOrConst, class Visit>
 void for_columns(HoleOrConst& hole, const Visit& visit) {
   visit("birth_time", "time", "formation time of the black hole", hole.birth_time);
   visit("birth_scale_factor", "1", "scale factor at formation", hole.birth_scale_factor);
-  visit("swallowed", "mass", "gas mass accreted since formation", hole.swallowed);
+  visit("swallowed", "mass", "gas mass accreted since formation", hole.accreted_mass);
   visit("unreleased", "mass", "accreted gas mass not yet converted to feedback energy",
         hole.unreleased);
   visit("saved_energy", "mass length^2 / time^2", "feedback energy stored for later steps",

@@ -24,8 +24,8 @@ struct Hole {
   std::int64_t number = -1;            // index among its particles
 
   double birth_time = 0.0, birth_scale_factor = 1.0;
-  double swallowed = 0.0;   // gas mass accreted since formation
-  double unreleased = 0.0;  // part of the swallowed mass whose energy has not been released
+  double accreted_mass = 0.0;  // gas mass accreted since formation
+  double unreleased = 0.0;     // part of the accreted mass whose energy has not been released
   double saved_energy = 0.0;
   SpinVector spin{}, gas_angular_momentum{};  // angular momentum of the gas accreted last
   double efficiency = 0.0;                    // radiative efficiency of its disc

@@ -45,7 +45,7 @@ void merge_into(const mesh::Geometry& geometry, Hole& heavy, const Hole& light) 
   }
   wrap(geometry, heavy.position);
   heavy.mass = mass;
-  heavy.swallowed += light.swallowed;
+  heavy.accreted_mass += light.accreted_mass;
   heavy.unreleased += light.unreleased;
   heavy.saved_energy += light.saved_energy;
   heavy.bondi_rate += light.bondi_rate;
@@ -95,8 +95,8 @@ struct Member {
 };
 
 // Gathers the members of each group on the rank given by its label, sorted by group and id.
-std::vector<Member> meet(const Communicator& communicator, const std::vector<Hole>& holes,
-                         const std::vector<std::uint64_t>& labels) {
+std::vector<Member> gather_groups(const Communicator& communicator, const std::vector<Hole>& holes,
+                                  const std::vector<std::uint64_t>& labels) {
   std::vector<Member> own;
   std::vector<int> ranks;
   for (std::size_t n = 0; n < holes.size(); ++n) {
@@ -134,7 +134,7 @@ bool merge_holes(const HoleStep& step, friends::FastestMethod& fastest) {
   const std::vector<Hole> holes = read_holes(sinks, 0);
   if (!communicator.any(!holes.empty())) return false;
   const std::vector<Member> members =
-      meet(communicator, holes, close_groups(step, holes, fastest).label);
+      gather_groups(communicator, holes, close_groups(step, holes, fastest).label);
   std::vector<Hole> results;
   std::vector<std::int64_t> leaving;
   std::vector<int> owners;

@@ -113,11 +113,11 @@ Answers answer_bytes(const Communicator& communicator, const EventSums& sums,
   std::vector<std::byte> bytes;
   std::vector<int> ranks;
   for (std::size_t n = 0; n < sums.numbers.size(); ++n) {
-    std::vector<int> asking(sums.ranks.begin() + sums.begins[n],
-                            sums.ranks.begin() + sums.begins[n + 1]);
-    std::sort(asking.begin(), asking.end());
-    asking.erase(std::unique(asking.begin(), asking.end()), asking.end());
-    for (const int rank : asking) {
+    std::vector<int> requesters(sums.ranks.begin() + sums.begins[n],
+                                sums.ranks.begin() + sums.begins[n + 1]);
+    std::sort(requesters.begin(), requesters.end());
+    requesters.erase(std::unique(requesters.begin(), requesters.end()), requesters.end());
+    for (const int rank : requesters) {
       append(bytes, std::as_bytes(std::span(&sums.numbers[n], 1)));
       append(bytes, items.subspan(n * item_bytes, item_bytes));
       ranks.push_back(rank);

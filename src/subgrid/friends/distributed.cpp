@@ -190,26 +190,26 @@ int rank_of(PartName name) { return static_cast<int>(name >> 32); }
 int first_of(PartName name) { return static_cast<int>(name & 0xffffffff); }
 
 // Minimum of the values that are offered to each part of a group.
-class Offers {
+class PartMinima {
  public:
   void add(PartName part, std::uint64_t value) {
     const auto [place, is_new] = least_.try_emplace(part, value);
     if (!is_new) place->second = std::min(place->second, value);
   }
 
-  struct Offer {
+  struct PartMinimum {
     PartName part;
     std::uint64_t value;
   };
   // Sends the values to the owners of the parts. Returns those for this rank. Collective.
-  std::vector<Offer> deliver(const Communicator& communicator) const {
+  std::vector<PartMinimum> deliver(const Communicator& communicator) const {
     std::vector<int> ranks;
-    std::vector<Offer> offers;
+    std::vector<PartMinimum> minima;
     for (const auto& [part, value] : least_) {
       ranks.push_back(rank_of(part));
-      offers.push_back({part, value});
+      minima.push_back({part, value});
     }
-    return route(communicator, ranks, std::span<const Offer>(offers)).items;
+    return route(communicator, ranks, std::span<const PartMinimum>(minima)).items;
   }
 
  private:
@@ -243,10 +243,10 @@ class Parts {
 
   // Returns, for each part of this rank, the minimum of `values` over all parts of its group.
   std::vector<std::uint64_t> least(std::span<const std::uint64_t> values) const {
-    Offers offers;
-    for (std::size_t n = 0; n < names_.size(); ++n) offers.add(grandparent_[n], values[n]);
+    PartMinima minima;
+    for (std::size_t n = 0; n < names_.size(); ++n) minima.add(grandparent_[n], values[n]);
     std::vector<std::uint64_t> least(names_.size(), std::numeric_limits<std::uint64_t>::max());
-    for (const auto& [part, value] : offers.deliver(communicator_))
+    for (const auto& [part, value] : minima.deliver(communicator_))
       least[place(part)] = std::min(least[place(part)], value);
     return values_of(grandparent_, least);
   }
@@ -258,7 +258,7 @@ class Parts {
 
   // One round of FastSV. Returns true if the grandparent of any part on this rank has changed.
   bool hook_and_shorten(const std::vector<Link>& links) {
-    Offers to_neighbours, to_parents;
+    PartMinima to_neighbours, to_parents;
     for (const auto& [own, other] : links) to_neighbours.add(other, grandparent_[place(own)]);
     std::vector<PartName> next = parent_;
     for (const auto& [part, value] : to_neighbours.deliver(communicator_)) {
@@ -321,13 +321,13 @@ std::vector<Link> links_by_copies(const Communicator& communicator, std::span<co
   std::sort(links.begin(), links.end());
   links.erase(std::unique(links.begin(), links.end()), links.end());
 
-  std::vector<Link> from_there;
+  std::vector<Link> reversed;
   ranks.clear();
   for (const Link& link : links) {
     ranks.push_back(rank_of(link.other));
-    from_there.push_back({link.other, link.own});
+    reversed.push_back({link.other, link.own});
   }
-  const auto announced = route(communicator, ranks, std::span<const Link>(from_there)).items;
+  const auto announced = route(communicator, ranks, std::span<const Link>(reversed)).items;
   links.insert(links.end(), announced.begin(), announced.end());
   return links;
 }

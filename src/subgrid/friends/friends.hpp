@@ -82,11 +82,11 @@ std::vector<int> by_octree(std::span<const Point> points, const Linking& linking
 
   const auto link_point = [&](int a) {
     tree.for_each_leaf_near(a, linking, [&](const Octree::Node& leaf) {
-      if (leaf.all_friends && groups.root_at_once(a) == groups.root_at_once(leaf.begin)) return;
+      if (leaf.all_friends && groups.root_atomic(a) == groups.root_atomic(leaf.begin)) return;
       for (int b = std::max(leaf.begin, a + 1); b < leaf.end; ++b) {
         const double squared = separation_squared(sorted[a], sorted[b], linking.period);
         if (squared > most || !criterion(order[a], order[b], squared)) continue;
-        groups.unite_at_once(a, b);
+        groups.unite_atomic(a, b);
         if (leaf.all_friends) return;
       }
     });

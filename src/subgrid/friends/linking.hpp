@@ -124,10 +124,10 @@ class Groups {
 
   // Thread-safe unite(): only a point that is still a root gets a parent. Threads may halve a path
   // while it grows, because ancestors remain ancestors.
-  void unite_at_once(int a, int b) {
+  void unite_atomic(int a, int b) {
     for (;;) {
-      a = root_at_once(a);
-      b = root_at_once(b);
+      a = root_atomic(a);
+      b = root_atomic(b);
       if (a == b) return;
       if (a < b) std::swap(a, b);
       int expected = a;
@@ -135,7 +135,7 @@ class Groups {
     }
   }
   // Thread-safe root().
-  int root_at_once(int point) {
+  int root_atomic(int point) {
     for (int parent; (parent = at(point).load(std::memory_order_relaxed)) != point;) {
       const int next = at(parent).load(std::memory_order_relaxed);
       at(point).store(next, std::memory_order_relaxed);

@@ -35,7 +35,7 @@ std::array<double, k_groups> photons_per_energy(const HoleSpectrum& spectrum,
 
 double luminosity(const Hole& hole) {
   constexpr double k_thin_disc = 0.01;  // least accretion rate over the Eddington rate
-  if (!(hole.swallowed > 0.0 && hole.eddington_rate > 0.0)) return 0.0;
+  if (!(hole.accreted_mass > 0.0 && hole.eddington_rate > 0.0)) return 0.0;
   const double rate = std::min(hole.bondi_rate, hole.eddington_rate);
   return hole.efficiency * rate * std::min(rate / (k_thin_disc * hole.eddington_rate), 1.0);
 }

@@ -210,7 +210,7 @@ class Supernovae final : public Process {
     static_assert(k_accounts.size() == InjectedSums::k_sums);
     for (std::size_t n = 0; n < k_accounts.size(); ++n) ledger[k_accounts[n]] += injected.sums[n];
     for (int level = 0; level <= sync.mesh.finest_level(); ++level)
-      lighten(stars.set(level), exploding[level]);
+      reduce_masses(stars.set(level), exploding[level]);
     return true;
   }
 
@@ -397,7 +397,7 @@ class Supernovae final : public Process {
     return known;
   }
 
-  static void lighten(particles::ParticleSet& set, const supernovae::Exploding& exploding) {
+  static void reduce_masses(particles::ParticleSet& set, const supernovae::Exploding& exploding) {
     if (exploding.rows.empty()) return;
     const supernovae::Lighten kernel{set.columns().mass,
                                      mesh::to_device("stars that explode", exploding.rows),

@@ -152,12 +152,12 @@ TEST(ExactFlows, a_uniform_stream_carries_waves_by_the_amplification_factor) {
         return amplification(diffusion, rates, dt, true) *
                std::pow(amplification(diffusion, rates, dt, false), steps - 1);
       };
-      const Complex of_velocity = factor_of(setup.flow.viscosity),
+      const Complex velocity_condition = factor_of(setup.flow.viscosity),
                     of_scalar = factor_of(setup.scalar.diffusivity);
-      EXPECT_LT(std::abs(of_velocity), 0.96);
-      EXPECT_LT(
-          test.velocity_error([&](int c, const Point& x) { return velocity(c, x, of_velocity); }),
-          1e-13);
+      EXPECT_LT(std::abs(velocity_condition), 0.96);
+      EXPECT_LT(test.velocity_error(
+                    [&](int c, const Point& x) { return velocity(c, x, velocity_condition); }),
+                1e-13);
       EXPECT_LT(test.error(test.flow().scalar(), -1,
                            [&](const Point& x) { return 2.0 + wave(x, of_scalar); }),
                 1e-13);

@@ -109,12 +109,12 @@ TEST(Boundaries, conditions_follow_from_the_sides) {
   parameters.boundary[1] = {Side::free_slip, Side::wall};
   parameters.boundary_velocity[0][0] = {1.0, 0.0, 0.0};
   const Boundaries b(parameters, {1.0, 1.0, 1.0});
-  EXPECT_EQ(b.of_velocity(k_u, 0, 1), Condition::neumann);
-  EXPECT_EQ(b.of_pressure(0, 1), Condition::dirichlet);
-  EXPECT_EQ(b.of_pressure(0, 0), Condition::neumann);
-  EXPECT_EQ(b.of_velocity(k_u, 1, 0), Condition::neumann);
-  EXPECT_EQ(b.of_velocity(k_v, 1, 0), Condition::dirichlet);
-  EXPECT_EQ(b.of_velocity(k_u, 1, 1), Condition::dirichlet);
+  EXPECT_EQ(b.velocity_condition(k_u, 0, 1), Condition::neumann);
+  EXPECT_EQ(b.pressure_condition(0, 1), Condition::dirichlet);
+  EXPECT_EQ(b.pressure_condition(0, 0), Condition::neumann);
+  EXPECT_EQ(b.velocity_condition(k_u, 1, 0), Condition::neumann);
+  EXPECT_EQ(b.velocity_condition(k_v, 1, 0), Condition::dirichlet);
+  EXPECT_EQ(b.velocity_condition(k_u, 1, 1), Condition::dirichlet);
 }
 
 TEST(Boundaries, a_periodic_side_needs_a_partner) {
@@ -322,8 +322,8 @@ TEST(SuddenWalls, would_ring_in_steps_that_are_long_against_diffusion_across_a_c
     TestFlow test(setup, {1, 1});
     const double spacing = diffusion == Diffusion::implicit_z ? 0.25 : 1.0 / 16.0;
     const double longest = 15.0 / 16.0 * spacing * spacing / 0.1;
-    EXPECT_FALSE(would_ring(test.flow(), 0.999 * longest));
-    EXPECT_TRUE(would_ring(test.flow(), 1.001 * longest));
+    EXPECT_FALSE(needs_damping(test.flow(), 0.999 * longest));
+    EXPECT_TRUE(needs_damping(test.flow(), 1.001 * longest));
   }
 }
 

@@ -76,7 +76,7 @@ TEST(Potential, of_a_ball_converges_at_second_order_on_uniform_meshes) {
 }
 
 // What mass in a wave can do is the force times the distance, D(k) / k of its potential energy.
-TEST(UnfeltEnergy, is_what_differences_flatten_of_a_wave) {
+TEST(UnresolvedEnergy, is_what_differences_flatten_of_a_wave) {
   for (const int order : {2, 4})
     for (const int waves : {2, 4, 8}) {
       Gas gas(box({32, 8, 8}, 4));
@@ -90,7 +90,7 @@ TEST(UnfeltEnergy, is_what_differences_flatten_of_a_wave) {
       const double x = k * h;
       const double share = order == 2 ? 1.0 - std::sin(x) / x
                                       : 1.0 - (8.0 * std::sin(x) - std::sin(2.0 * x)) / (6.0 * x);
-      EXPECT_NEAR(gravity.unfelt_energy() / -energy / share, 1.0, waves == 8 ? 0.04 : 0.003)
+      EXPECT_NEAR(gravity.unresolved_energy() / -energy / share, 1.0, waves == 8 ? 0.04 : 0.003)
           << order << " " << waves;
     }
 }

@@ -42,7 +42,7 @@ class Flows {
     for (int axis = 0; axis < 3; ++axis)
       for (int side = 0; side < 2; ++side)
         set(
-            {faces.of_face(0, axis, side), 6 * cells},
+            {faces.through_face(0, axis, side), 6 * cells},
             [&](Point x) {
               x[axis] += (side - 0.5) * h;
               return of_level(level, flow, x, axis);
@@ -61,8 +61,8 @@ class Flows {
       if (*heats.at(cell) < 0.0) return;
       double came = 0.0;
       for (int axis = 0; axis < 3; ++axis)
-        came += faces.of_face(cell.slot, axis, 0)[cell.index] -
-                faces.of_face(cell.slot, axis, 1)[cell.index];
+        came += faces.through_face(cell.slot, axis, 0)[cell.index] -
+                faces.through_face(cell.slot, axis, 1)[cell.index];
       see(0.5 * (*stored.field(level, Field::potential).at(cell) +
                  *stored.field(level, Field::previous_potential).at(cell)),
           came / h, *works.at(cell));

@@ -10,7 +10,7 @@ namespace {
 
 struct Side {
   int axis, side;
-  bool lets_out;
+  bool is_diode;
 };
 
 // Gas between faces 0 and 8 of an axis, with what a boundary puts beyond them in the other half of
@@ -32,7 +32,7 @@ std::vector<double> flux_through(const HydroOptions& options, const Side& side, 
   UniformBlocks box(options, {{16, 16, 16}, N, M});
   box.use(batches);
   box.set(mirrored(gas, side.axis));
-  for (int s : {0, 1}) box.tiles().closed[side.axis][s] = {8 * s, side.lets_out};
+  for (int s : {0, 1}) box.tiles().closed[side.axis][s] = {8 * s, side.is_diode};
   mesh::FluxRegisterFaces request{};
   request.axis = static_cast<std::int8_t>(side.axis);
   request.plane = static_cast<std::int16_t>(8 * side.side);

@@ -175,7 +175,7 @@ class FaceMesh {
     for (int l = mesh.finest_level(); l > 0; --l) {
       transfer.clear_forces(l);
       transfer.add_forces(l, edges, 1.0);
-      transfer.replace_forces(l, edges);
+      transfer.restrict_emfs(l, edges);
     }
   }
   void restrict_all(const StaggeredField& faces) {
@@ -284,7 +284,7 @@ class Advection {
       m.transfer.clear_forces(level + 1);
       subcycle(level + 1, dt / 2, 0.0, 0.5);
       subcycle(level + 1, dt / 2, 0.5, 0.5);
-      m.transfer.replace_forces(level + 1, *forces);
+      m.transfer.restrict_emfs(level + 1, *forces);
       m.transfer.advance(level, b, old, *forces, dt);
       m.transfer.restrict_faces(level + 1, b);
     }

@@ -39,7 +39,7 @@ class ClockModel final : public Model {
   const Communicator& communicator() const override { return world_; }
   RunSettings settings() const override { return settings_; }
   Timers& timers() override { return timers_; }
-  void log_beginning() const override { log::info("a clock runs"); }
+  void log_start() const override { log::info("a clock runs"); }
 
   void initialise() override {
     if (fails_to_begin) throw InputError("the clock has no spring");

@@ -65,14 +65,14 @@ class Clock : public testing::Test {
 TEST_F(Clock, kernels_are_told_of_when_they_have_ended_and_nobody_waits_for_them) {
   KernelClock clock = clock_with(8);
   for (int n = 0; n < 3; ++n) launch(clock);
-  clock.look();
+  clock.poll();
   EXPECT_TRUE(told.empty());
   device.run_next(30);
   device.run_next(20);
-  clock.look();
+  clock.poll();
   EXPECT_EQ(told, (std::vector<std::int64_t>{30, 20}));
   device.run_next(10);
-  clock.look();
+  clock.poll();
   EXPECT_EQ(told, (std::vector<std::int64_t>{30, 20, 10}));
   EXPECT_EQ(device.waits, 0);
 }
@@ -93,12 +93,12 @@ TEST_F(Clock, a_mark_that_was_passed_by_an_earlier_kernel_says_nothing_of_the_ne
   KernelClock clock = clock_with(2);
   launch(clock);
   device.run_next(5);
-  clock.look();
+  clock.poll();
   launch(clock);
   const std::uint64_t open = clock.begin();  // takes the first pair again
-  clock.look();
+  clock.poll();
   device.run_next(6);
-  clock.look();
+  clock.poll();
   EXPECT_EQ(told, (std::vector<std::int64_t>{5, 6})) << "the third has not even been launched";
   clock.end(open);
   clock.finish();
@@ -110,11 +110,11 @@ TEST_F(Clock, a_kernel_may_be_launched_within_another_launch) {
   const std::uint64_t outer = clock.begin();
   launch(clock);
   device.run_next(3);
-  clock.look();
+  clock.poll();
   EXPECT_TRUE(told.empty()) << "they are told of in the order in which they began";
   clock.end(outer);
   device.run_next(9);
-  clock.look();
+  clock.poll();
   EXPECT_EQ(told, (std::vector<std::int64_t>{9, 3}));
 }
 
@@ -156,7 +156,7 @@ TEST_F(Table, times_of_kernels_add_up_by_step_name_and_level) {
   launch(0, 1, 2);
   launch(0, 2, 0);
   for (const int duration : {10, 20, 40, 80}) device.run_next(duration);
-  table.look();
+  table.poll();
   take(0);
   ASSERT_EQ(kernels.size(), 3U);
   EXPECT_EQ(kernels[0].calls, 2);
@@ -175,11 +175,11 @@ TEST_F(Table, a_kernel_that_ends_late_belongs_to_the_step_that_launched_it) {
   launch(0, 1);
   launch(0, 1);
   device.run_next(10);
-  table.look();  // the step closes before the second kernel has ended
+  table.poll();  // the step closes before the second kernel has ended
   launch(1, 1);
   device.run_next(20);
   device.run_next(40);
-  table.look();
+  table.poll();
   EXPECT_EQ(device.waits, 0);
   take(1);
   ASSERT_EQ(kernels.size(), 2U);
